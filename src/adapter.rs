@@ -43,7 +43,7 @@ pub trait Adapter: Send + Sync {
     /// Reports that the batch could not be stored because the disk is full, so that it may be
     /// returned to its senders with the sentence `why`. A no-op for polling, where unconfirmed
     /// items are delivered again.
-    async fn not_stored(&self, _why: &str) {}
+    async fn reject_batch(&self, _why: &str) {}
 
     /// Renders Markdown into parts within the limits of the channel. Empty only for empty text.
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart>;
@@ -54,7 +54,7 @@ pub trait Adapter: Send + Sync {
             rich: format!("{words} {}", piece.rich),
             plain: format!("{words} {}", piece.plain),
             buttons: piece.buttons.clone(),
-            quotes: piece.quotes.clone(),
+            reply_to: piece.reply_to.clone(),
             answers: piece.answers.clone(),
         }
     }
@@ -72,18 +72,18 @@ pub trait Adapter: Send + Sync {
     ) -> Result<(), SendError>;
 
     /// Minimum interval between edits of a streamed reply; `None` if the channel cannot edit.
-    fn preview_pace(&self) -> Option<Duration>;
+    fn edit_interval(&self) -> Option<Duration>;
 
     /// Sends the next text of a streamed reply to the messages `answers`, on channels that stream
     /// by other means than editing.
     async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]);
 
     /// Shows or hides the typing indicator. It lasts a few seconds and is renewed every
-    /// [`Adapter::typing_pace`].
+    /// [`Adapter::typing_interval`].
     async fn typing(&self, peer: &str, typing: Typing);
 
     /// Interval at which the typing indicator is renewed.
-    fn typing_pace(&self) -> Duration;
+    fn typing_interval(&self) -> Duration;
 
     /// Sends a read receipt, where the channel has them.
     async fn mark_read(&self, peer: &str, external_id: &str);
@@ -101,7 +101,7 @@ pub trait Adapter: Send + Sync {
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError>;
 
     /// Registers the commands available to each role, where the channel has a menu.
-    async fn menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]);
+    async fn register_menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]);
 
     /// State of the channel.
     fn health(&self) -> Health;
@@ -111,9 +111,9 @@ pub trait Adapter: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typing {
     /// A reply is being written.
-    Begun,
+    Started,
     /// The reply has been sent, or none will come.
-    Over,
+    Stopped,
 }
 
 /// Result of `next`.
@@ -135,7 +135,7 @@ pub struct OutgoingPart {
     /// Buttons under the part.
     pub buttons: Vec<(String, String)>,
     /// External id of the message that it visibly replies to, in groups.
-    pub quotes: Option<String>,
+    pub reply_to: Option<String>,
     /// External ids of the messages that it answers, for channels whose clients await one reply
     /// each.
     pub answers: Vec<String>,
@@ -156,7 +156,7 @@ pub struct MenuEntry {
     /// Command name without the slash.
     pub name: String,
     /// Description in a few words.
-    pub does: String,
+    pub description: String,
     /// Lowest role that may use it.
     pub role: Role,
 }
@@ -200,19 +200,19 @@ pub enum SendError {
     Later(String),
     /// The response was lost; the part may have been sent.
     #[error("The answer was lost: {0}")]
-    Unclear(String),
+    OutcomeUnknown(String),
     /// No client is attached; retry when one attaches.
     #[error("Nobody is attached")]
-    Absent,
+    NotAttached,
     /// The markup was rejected; send the plain form.
     #[error("The markup was refused")]
     BadMarkup,
     /// The message to be edited no longer exists; send a new one.
     #[error("The message is gone")]
-    Gone,
+    NotFound,
     /// The group has migrated to this id; nothing was sent.
     #[error("The group goes on under another id")]
-    Moved(String),
+    Migrated(String),
     /// The peer has blocked us, or does not exist.
     #[error("The peer refuses: {0}")]
     Blocked(String),
@@ -229,7 +229,7 @@ pub enum FetchFileError {
     TooLarge,
     /// No longer on the server.
     #[error("The file is gone")]
-    Gone,
+    NotFound,
     /// Temporary failure.
     #[error("The file could not be fetched: {0}")]
     Later(String),

@@ -25,10 +25,10 @@ use crate::admin::{self, Admin, HealthSource};
 use crate::config::Config;
 use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Courier, Engine, Fetch, Runtime};
-use crate::gateway::commands::Commands;
+use crate::gateway::commands::CommandWorker;
 use crate::gateway::dispatcher::Dispatcher;
 use crate::gateway::intake::Intake;
-use crate::gateway::socket::Local;
+use crate::gateway::socket::LocalServer;
 use crate::id::AddressId;
 use crate::memory::{Index, VectorParts, Vectors, Workspace};
 use crate::message::Health;
@@ -112,7 +112,7 @@ pub struct App {
     /// Who runs commands.
     pub admin: Arc<Admin>,
     /// The local door.
-    pub local: Arc<Local>,
+    pub local: Arc<LocalServer>,
     /// The servers of outside tools.
     pub outside: Arc<Servers>,
     /// What is done by itself.
@@ -160,18 +160,18 @@ impl App {
         let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
         let desks = Dispatcher::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
-        desks.open(terminal.clone());
+        desks.register(terminal.clone());
         let stand =
             |adapter: Arc<dyn Adapter>| seams.adapters.as_ref().map_or(Arc::clone(&adapter), |stand| stand(adapter));
         if let (Some(telegram), false) = (&config.telegram, seams.terminal_only) {
-            desks.open(stand(Arc::new(Telegram::new(telegram, Arc::clone(&clock))?)));
+            desks.register(stand(Arc::new(Telegram::new(telegram, Arc::clone(&clock))?)));
         }
         let signal = match (&config.signal, seams.terminal_only) {
             (Some(signal), false) => Some(Arc::new(Signal::new(signal, Arc::clone(&clock))?)),
             _ => None,
         };
         if let Some(signal) = &signal {
-            desks.open(stand(Arc::clone(signal) as _));
+            desks.register(stand(Arc::clone(signal) as _));
         }
         let background = Arc::new(background);
         let review = Review::new(review::ReviewParts {
@@ -196,7 +196,7 @@ impl App {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
         let (ringer, scheduled) = crate::time::clock::wakeups();
-        desks.tell_of_timers(ringer.clone());
+        desks.on_timer_delivered(ringer.clone());
         let later = Later::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
         let toolbox = tools::toolbox(&config, &journal, &tree, &review, later, vectors.as_ref(), seams.fetcher)?
             .and(tools::keeping_tools(
@@ -231,7 +231,7 @@ impl App {
         });
         // The engine holds the desks, so they may not hold it.
         let asks = Arc::downgrade(&engine);
-        desks.tell_of_questions(move |stream| {
+        desks.on_question_delivered(move |stream| {
             if let Some(engine) = asks.upgrade() {
                 engine.ring(stream);
             }
@@ -276,7 +276,7 @@ impl App {
             health: Arc::new(HealthView(Arc::clone(&desks))),
             tries: Default::default(),
         });
-        let local = Arc::new(Local {
+        let local = Arc::new(LocalServer {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
             terminal,
@@ -311,11 +311,11 @@ impl App {
     /// If the journal or the socket cannot be used.
     pub async fn start(&self) -> anyhow::Result<()> {
         let (commands, bell) = crate::time::clock::wakeups();
-        let worker = Commands {
+        let worker = CommandWorker {
             journal: self.journal.clone(),
             clock: Arc::clone(&self.clock),
             admin: Arc::clone(&self.admin),
-            desks: Arc::clone(&self.desks),
+            dispatcher: Arc::clone(&self.desks),
         };
         // Before anybody is shown it.
         self.schedule.let_go().await?;
@@ -337,7 +337,7 @@ impl App {
         if let Some(bell) = self.scheduled.lock().unwrap_or_else(PoisonError::into_inner).take() {
             self.tasks.spawn(Arc::clone(&self.schedule).run(bell, self.stop.clone()));
         }
-        let listener = Local::listen(&self.config.home.socket())?;
+        let listener = LocalServer::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
         self.ring_on_attach();
         self.tasks.spawn(tell_of_room(Arc::clone(&self.local.terminal), self.journal.room(), self.stop.clone()));
@@ -354,7 +354,7 @@ impl App {
         let ended = async {
             self.tasks.wait().await;
             self.engine.finished().await;
-            self.desks.finished().await;
+            self.desks.wait_until_finished().await;
         };
         tokio::select! {
             () = ended => {}
@@ -373,7 +373,7 @@ impl App {
             let Some(desks) = desks.upgrade() else { return };
             let address = Address::new("terminal", "local", peer);
             if let Ok(Some((id, _))) = desks.journal().read_now(|db| db.addresses().who_is(&address)) {
-                desks.ring(id);
+                desks.wake(id);
             }
         });
     }
@@ -387,7 +387,7 @@ impl App {
             async move {
                 people::declare_addresses(&journal, &*adapter, clock.now()).await?;
                 for address in people::tell_absence(&journal, &*adapter, clock.now()).await? {
-                    desks.ring(address);
+                    desks.wake(address);
                 }
                 Ok(())
             }
@@ -402,7 +402,7 @@ impl App {
             groups: Arc::new(self.config.groups.clone()),
             adapter,
             engine: Arc::clone(&self.engine),
-            desks: Arc::clone(&self.desks),
+            dispatcher: Arc::clone(&self.desks),
             commands,
             connected: Box::new(connected),
         }
@@ -460,7 +460,7 @@ async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpa
         }
         let is_none = room.borrow_and_update().is_none;
         if is_none {
-            terminal.cannot_go_on(wording::gate::DISK_FULL);
+            terminal.warn_waiting(wording::gate::DISK_FULL);
         }
         match (was_none, is_none) {
             (false, true) => tracing::error!("Nothing more can be written: the disk is full, or a limit is reached"),
@@ -500,7 +500,7 @@ struct AdminNotifier(Arc<Dispatcher>);
 
 impl OutboxNotifier for AdminNotifier {
     fn posted(&self, address: AddressId) {
-        self.0.ring(address);
+        self.0.wake(address);
     }
 }
 
@@ -511,10 +511,10 @@ struct FileFetcher(Arc<Dispatcher>);
 impl Courier for FileFetcher {
     async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch> {
         use crate::adapter::FetchFileError;
-        let Ok(Some(lane)) = self.0.lane(address).await else { return Err(Fetch::Later) };
+        let Ok(Some(lane)) = self.0.queue(address).await else { return Err(Fetch::Later) };
         lane.adapter.fetch(reference, max).await.map_err(|error| match error {
             FetchFileError::TooLarge => Fetch::TooLarge,
-            FetchFileError::Gone => Fetch::Gone,
+            FetchFileError::NotFound => Fetch::Gone,
             FetchFileError::Later(_) => Fetch::Later,
         })
     }

@@ -17,6 +17,6 @@ mod group;
 mod log_throttle;
 pub mod intake;
 mod account_link;
-pub mod live;
+pub mod live_preview;
 pub mod socket;
 mod unknown_sender;

@@ -23,7 +23,7 @@ pub struct Inbound {
     /// account identifier.
     pub alias: Option<String>,
     /// Kind of chat.
-    pub place: ChatKind,
+    pub chat_kind: ChatKind,
     /// The server's timestamp, if it sends one.
     pub server_at: Option<Timestamp>,
     /// The event itself.
@@ -52,11 +52,11 @@ pub enum Event {
     /// Edit of an earlier message.
     Edited {
         /// External id of the edited message.
-        of: String,
+        message: String,
         /// The new content.
-        said: Said,
+        content: Said,
         /// Additional external id of the message from now on, where an edit has an id of its own.
-        also: Option<String>,
+        new_id: Option<String>,
     },
     /// Press of a button under one of our messages.
     Button {
@@ -68,17 +68,17 @@ pub enum Event {
     /// Emoji reaction added or removed.
     Reacted {
         /// External id of the message.
-        to: String,
+        message: String,
         /// The emoji; blank if the reaction was removed.
         emoji: String,
     },
     /// Deletion of a message for everyone, by its sender.
     Deleted {
         /// External id of the deleted message.
-        of: String,
+        message: String,
     },
     /// Migration of the group to another id.
-    Moved {
+    Migrated {
         /// The new id.
         to: String,
     },
@@ -86,7 +86,7 @@ pub enum Event {
     Unsupported(String),
     /// Event that concerns no conversation: a member joined, the bot was unblocked, an unknown
     /// kind.
-    Nothing,
+    Irrelevant,
 }
 
 /// Complete content of a message.
@@ -112,14 +112,14 @@ pub struct Said {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attached {
     /// Kind of the attached text.
-    pub what: Carrier,
+    pub kind: AttachedTextKind,
     /// The text.
     pub text: String,
 }
 
 /// Kinds of attached text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
+pub enum AttachedTextKind {
     /// Description of a linked page.
     Preview,
     /// Contact card with a name and numbers.
@@ -128,7 +128,7 @@ pub enum Carrier {
     Poll,
 }
 
-impl Carrier {
+impl AttachedTextKind {
     /// Stored word, used in labels and in front of the text.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -179,7 +179,7 @@ pub enum Quote {
 
 impl Quote {
     /// External id of the quoted message, if it belongs to this chat.
-    pub fn named(&self) -> Option<&str> {
+    pub fn external_id(&self) -> Option<&str> {
         match self {
             Self::Message { external_id, .. } | Self::Claimed { external_id, .. } => Some(external_id),
             Self::Elsewhere { .. } => None,
@@ -210,7 +210,7 @@ pub enum FileKind {
     /// Voice message just recorded by the sender.
     Voice,
     /// Audio whose speaker is unknown.
-    Sound,
+    Audio,
     /// Any other file.
     Document,
 }
@@ -221,7 +221,7 @@ impl FileKind {
         match self {
             Self::Photo => "photo",
             Self::Voice => "voice",
-            Self::Sound => "sound",
+            Self::Audio => "sound",
             Self::Document => "document",
         }
     }
@@ -231,7 +231,7 @@ impl FileKind {
         match word {
             "photo" => Self::Photo,
             "voice" => Self::Voice,
-            "sound" => Self::Sound,
+            "sound" => Self::Audio,
             _ => Self::Document,
         }
     }
@@ -263,11 +263,11 @@ pub struct OutgoingFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
     /// Sentence that names the problem and the fix; `None` if the channel works.
-    pub trouble: Option<String>,
+    pub problem: Option<String>,
     /// Time of the last sign of life: a successful poll, a keep-alive, an event.
     pub last_event_at: Option<Timestamp>,
     /// Time of the last message, where signs of life are counted apart.
     pub last_message_at: Option<Timestamp>,
     /// Sentence about a problem with one chat only.
-    pub remark: Option<String>,
+    pub chat_problem: Option<String>,
 }

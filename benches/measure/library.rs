@@ -84,7 +84,7 @@ impl Seat {
     async fn take(app: &App, person: &str) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let local = Arc::clone(&app.local);
-        tokio::spawn(async move { local.client(theirs).await });
+        tokio::spawn(async move { local.serve_client(theirs).await });
         let mut connection = Connection::of_client(ours);
         connection.writer.write(&FromClient::Hello { person: Some(person.to_owned()) }).await.unwrap();
         let mut seat = Self { connection };

@@ -1,36 +1,36 @@
 //! Shared handling of the assistant's Markdown for all channels: parsing it into a flat list of
 //! blocks, deciding how links appear, and removing characters that act instead of being displayed.
 //!
-//! Invariants: no block holds a control, escape or invisible character; a [`Style::link`] is a
-//! valid address whose text does not imitate another one; with [`Links::Bare`] there is no `link`
+//! Invariants: no block holds a control, escape or invisible character; a [`TextStyle::link`] is a
+//! valid address whose text does not imitate another one; with [`LinkDisplay::SpelledOut`] there is no `link`
 //! at all and every address is spelled out. Text that Markdown would swallow (a reply that is only
 //! a link definition, `2*3*4`, `__init__`) stays as typed. Parsing is linear in the input and uses
 //! no recursion, at any depth of nesting.
 
 mod address;
-mod clean;
+mod control_chars;
 pub(super) mod flow;
-mod guard;
-mod reader;
+mod nesting_limit;
+mod block_reader;
 mod table;
 
 use std::rc::Rc;
 
-pub use clean::strip_control;
+pub use control_chars::strip_control;
 pub use table::Table;
 
 /// Display of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkDisplay {
     /// Hidden behind their text, where the channel supports it.
-    Named,
+    Embedded,
     /// Spelled out as `text (https://full.address)`, for replies derived from untrusted text.
-    Bare,
+    SpelledOut,
 }
 
 /// Inline style of a run of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct TextStyle {
     /// Bold.
     pub bold: bool,
     /// Italic.
@@ -39,7 +39,7 @@ pub struct Style {
     pub strike: bool,
     /// Monospaced.
     pub code: bool,
-    /// Address behind the text; only set with [`Links::Named`].
+    /// Address behind the text; only set with [`LinkDisplay::Embedded`].
     pub link: Option<Rc<str>>,
 }
 
@@ -49,7 +49,7 @@ pub struct Span {
     /// The text.
     pub text: String,
     /// Style of the text.
-    pub style: Style,
+    pub style: TextStyle,
 }
 
 /// Content of a block.
@@ -93,13 +93,13 @@ pub struct Block {
 }
 
 /// Parses Markdown into blocks. Empty exactly if nothing visible was written.
-pub fn read(markdown: &str, links: Links) -> Vec<Block> {
-    let source = guard::tame(&strip_control(markdown));
-    let blocks = reader::read(&source, links);
+pub fn read(markdown: &str, links: LinkDisplay) -> Vec<Block> {
+    let source = nesting_limit::limit_nesting(&strip_control(markdown));
+    let blocks = block_reader::read(&source, links);
     if !blocks.is_empty() || is_blank(&source) {
         return blocks;
     }
-    vec![as_typed(source.trim())]
+    vec![verbatim_block(source.trim())]
 }
 
 /// Appends ` (address)` to the text of every link that `chosen` selects, for channels or addresses
@@ -112,7 +112,7 @@ pub fn spell_out(spans: &[Span], chosen: impl Fn(&str) -> bool) -> Vec<Span> {
         let link = span.style.link.as_ref().filter(|link| chosen(link));
         let ends_here = spans.peek().is_none_or(|next| next.style.link != span.style.link);
         if let Some(link) = link.filter(|_| ends_here) {
-            out.push(Span { text: format!(" ({link})"), style: Style::default() });
+            out.push(Span { text: format!(" ({link})"), style: TextStyle::default() });
         }
     }
     out
@@ -123,8 +123,8 @@ pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c == '\u{2800}')
 }
 
-fn as_typed(text: &str) -> Block {
-    let spans = vec![Span { text: text.to_owned(), style: Style::default() }];
+fn verbatim_block(text: &str) -> Block {
+    let spans = vec![Span { text: text.to_owned(), style: TextStyle::default() }];
     Block {
         quote: 0,
         depth: 0,

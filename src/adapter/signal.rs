@@ -16,20 +16,20 @@ mod daemon;
 mod subscription;
 mod envelope;
 mod rpc_connection;
-mod file;
+mod download;
 mod receive;
 mod http;
 mod socket;
 mod probe;
-mod name;
+mod message_key;
 mod parse;
 mod daemon_health;
-mod results;
+mod send_results;
 mod send;
 mod sse;
-mod text;
-mod wait;
-mod wire;
+mod render;
+mod timeout;
+mod jsonrpc;
 
 #[cfg(test)]
 mod tests;
@@ -52,15 +52,15 @@ use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::time::Clock;
 
-use daemon::Daemon;
-use daemon_health::{Pulse, Topic};
-use http::Http;
+use daemon::DaemonSupervisor;
+use daemon_health::{HealthTracker, ProblemTopic};
+use http::DaemonHttp;
+use jsonrpc::Params;
 pub use probe::DaemonProbe;
-use receive::Listener;
-use rpc_client::Asker;
+use receive::MessageReceiver;
+use rpc_client::RpcClient;
 use socket::DaemonAddress;
-use subscription::Side;
-use wire::Params;
+use subscription::SubscriptionTransport;
 
 /// Name of the channel in addresses.
 const NAME: &str = "signal";
@@ -70,14 +70,14 @@ const TYPING_PACE: Duration = Duration::from_secs(10);
 /// One Signal account.
 pub struct Signal {
     clock: Arc<dyn Clock>,
-    asker: Asker,
-    listener: Listener,
-    pulse: Arc<Pulse>,
+    rpc: RpcClient,
+    listener: MessageReceiver,
+    health_tracker: Arc<HealthTracker>,
     configured: Option<String>,
     attachments_dir: Option<PathBuf>,
     command: Vec<String>,
     socket: Option<PathBuf>,
-    known: Mutex<DaemonInfo>,
+    daemon_state: Mutex<DaemonInfo>,
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -98,27 +98,29 @@ impl Signal {
         let place = match &config.endpoint {
             SignalEndpoint::Unix(path) => Ok(DaemonAddress::Unix(path.clone())),
             SignalEndpoint::Tcp(place) => Ok(DaemonAddress::Tcp(place.clone())),
-            SignalEndpoint::Http(base) => Err(Http::new(base)?),
+            SignalEndpoint::Http(base) => Err(DaemonHttp::new(base)?),
         };
         let (asker, side) = match place {
-            Ok(place) => (Asker::over_lines(place.clone(), Arc::clone(&clock)), Side::Lines(place)),
-            Err(http) => (Asker::over_http(http.clone(), Arc::clone(&clock)), Side::Http(http)),
+            Ok(place) => {
+                (RpcClient::for_socket(place.clone(), Arc::clone(&clock)), SubscriptionTransport::Lines(place))
+            }
+            Err(http) => (RpcClient::for_http(http.clone(), Arc::clone(&clock)), SubscriptionTransport::Http(http)),
         };
         let socket = match &config.endpoint {
             SignalEndpoint::Unix(path) => Some(path.clone()),
             SignalEndpoint::Tcp(_) | SignalEndpoint::Http(_) => None,
         };
-        let pulse = Arc::new(Pulse::default());
+        let pulse = Arc::new(HealthTracker::default());
         Ok(Self {
-            listener: Listener::new(side, Arc::clone(&clock), Arc::clone(&pulse)),
+            listener: MessageReceiver::new(side, Arc::clone(&clock), Arc::clone(&pulse)),
             clock,
-            asker,
-            pulse,
+            rpc: asker,
+            health_tracker: pulse,
             configured: config.account.clone(),
             attachments_dir: config.attachments_dir.clone(),
             command: config.command.clone(),
             socket,
-            known: Mutex::default(),
+            daemon_state: Mutex::default(),
             fetching: tokio::sync::Mutex::default(),
         })
     }
@@ -127,12 +129,17 @@ impl Signal {
     /// started by other means. Dropping the task kills the daemon.
     pub fn daemon(&self, stop: CancellationToken) -> Option<BoxFuture<'static, ()>> {
         let (words, socket) = (self.command.clone(), self.socket.clone());
-        let daemon = Daemon { words, socket, clock: Arc::clone(&self.clock), pulse: Arc::clone(&self.pulse) };
-        (!self.command.is_empty()).then(|| daemon.keep(stop).boxed())
+        let daemon = DaemonSupervisor {
+            command: words,
+            socket,
+            clock: Arc::clone(&self.clock),
+            pulse: Arc::clone(&self.health_tracker),
+        };
+        (!self.command.is_empty()).then(|| daemon.supervise(stop).boxed())
     }
 
     fn known(&self) -> MutexGuard<'_, DaemonInfo> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.daemon_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn our_account(&self) -> String {
@@ -161,16 +168,17 @@ impl Adapter for Signal {
     }
 
     async fn connect(&self) -> Result<(), PollError> {
-        let look =
-            self.look().await.inspect_err(|error| self.pulse.lost(&subscription::Lost::Away(error.to_string())))?;
-        match probe::choose(self.configured.as_deref(), look.accounts.as_deref()) {
+        let look = self.probe().await.inspect_err(|error| {
+            self.health_tracker.lost(&subscription::SubscriptionError::Disconnected(error.to_string()))
+        })?;
+        match probe::choose_account(self.configured.as_deref(), look.accounts.as_deref()) {
             Ok(account) => {
                 *self.known() = DaemonInfo { account: Some(account), version: probe::version(&look.version) };
-                self.pulse.settle(&Topic::Account);
+                self.health_tracker.settle(&ProblemTopic::Account);
                 Ok(())
             }
             Err(sentence) => {
-                self.pulse.note(Topic::Account, sentence.to_owned());
+                self.health_tracker.note(ProblemTopic::Account, sentence.to_owned());
                 Err(PollError::BadToken)
             }
         }
@@ -189,11 +197,11 @@ impl Adapter for Signal {
     }
 
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
-        text::render(outbound)
+        render::render(outbound)
     }
 
     fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
-        text::marked(piece, words)
+        render::with_prefix(piece, words)
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
@@ -212,7 +220,7 @@ impl Adapter for Signal {
 
     /// Every edit notifies everybody in the chat and stays in the visible edit history, so replies
     /// are not streamed.
-    fn preview_pace(&self) -> Option<Duration> {
+    fn edit_interval(&self) -> Option<Duration> {
         None
     }
 
@@ -222,7 +230,7 @@ impl Adapter for Signal {
         self.sender().send_typing(peer, typing).await;
     }
 
-    fn typing_pace(&self) -> Duration {
+    fn typing_interval(&self) -> Duration {
         TYPING_PACE
     }
 
@@ -244,10 +252,10 @@ impl Adapter for Signal {
         self.sender().fetch_file(reference, max).await
     }
 
-    async fn menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
+    async fn register_menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
 
     fn health(&self) -> Health {
-        self.pulse.health(self.clock.now())
+        self.health_tracker.health(self.clock.now())
     }
 }
 

@@ -1,25 +1,25 @@
 //! Telegram, as a bot.
 //!
 //! `parse` and `html` are pure; `wire` is the only access to the network and the only file that
-//! holds the token; `poll`, `send`, `upload`, `file` and `menu` translate its errors for the
+//! holds the token; `poll`, `send`, `upload`, `file` and `register_menu` translate its errors for the
 //! gateway. Kept in memory only: the state of the channel, our identity, and rate limits per chat
-//! ([`pause::Pauses`]). Everything else is in the journal.
+//! ([`pause::RateLimits`]). Everything else is in the journal.
 //!
 //! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):
 //! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.
 
-mod file;
+mod download;
 mod html;
 mod probe;
 mod menu;
 mod parse;
-mod pause;
+mod rate_limit;
 mod poll;
 mod send;
 mod problem;
 mod upload;
 mod webhook;
-mod wire;
+mod bot_api;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -30,7 +30,7 @@ use serde::de::IgnoredAny;
 use teloxide_core::payloads::{AnswerCallbackQuery, DeleteWebhook, DeleteWebhookSetters, GetMe, SendChatAction};
 use teloxide_core::types::{CallbackQueryId, ChatAction};
 
-use crate::adapter::markdown::Links;
+use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::{
     Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
@@ -40,13 +40,13 @@ use crate::people::Role;
 use crate::time::{Clock, Timestamp};
 use crate::wording::telegram as words;
 
-use parse::Us;
-use pause::Pauses;
-pub use probe::{Bot, Calls};
+use bot_api::BotApi;
+use parse::BotIdentity;
+pub use probe::{BotInfo, WebhookStatus};
 use problem::TelegramProblem;
+use rate_limit::RateLimits;
 use send::SendTarget;
-use webhook::Webhook;
-use wire::Wire;
+use webhook::WebhookReceiver;
 
 /// Name of the channel in addresses.
 const NAME: &str = "telegram";
@@ -57,24 +57,24 @@ const TYPING_PACE: Duration = Duration::from_secs(4);
 
 /// One Telegram bot.
 pub struct Telegram {
-    wire: Wire,
+    wire: BotApi,
     clock: Arc<dyn Clock>,
-    pauses: Pauses,
+    rate_limits: RateLimits,
     /// Receives the updates, if a webhook is configured.
-    webhook: Option<Webhook>,
+    webhook: Option<WebhookReceiver>,
     state: Mutex<TelegramState>,
 }
 
 #[derive(Default)]
 struct TelegramState {
     /// Our identity, known once Telegram was asked.
-    us: Option<Us>,
+    identity: Option<BotIdentity>,
     last_poll_at: Option<Timestamp>,
-    trouble: Option<&'static str>,
+    problem: Option<&'static str>,
 }
 
 #[derive(Deserialize)]
-struct Me {
+struct BotUser {
     id: i64,
     #[serde(default)]
     username: String,
@@ -83,12 +83,12 @@ struct Me {
 impl Telegram {
     /// Creates a bot that has not been reached yet.
     pub fn new(config: &config::Telegram, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
-        let wire = Wire::new(&config.api_url, config.token.clone())?;
+        let wire = BotApi::new(&config.api_url, config.token.clone())?;
         let webhook = match &config.way_in {
             TelegramWay::Polling => None,
-            TelegramWay::Webhook(webhook) => Some(Webhook::new(webhook.clone(), Arc::clone(&clock))),
+            TelegramWay::Webhook(webhook) => Some(WebhookReceiver::new(webhook.clone(), Arc::clone(&clock))),
         };
-        Ok(Self { wire, clock, pauses: Pauses::default(), webhook, state: Mutex::default() })
+        Ok(Self { wire, clock, rate_limits: RateLimits::default(), webhook, state: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, TelegramState> {
@@ -96,15 +96,15 @@ impl Telegram {
     }
 
     /// Records a result for `health`.
-    fn heard<T>(&self, result: Result<T, TelegramProblem>) -> Result<T, PollError> {
+    fn record_poll<T>(&self, result: Result<T, TelegramProblem>) -> Result<T, PollError> {
         let mut state = self.state();
         match result {
             Ok(received) => {
-                (state.last_poll_at, state.trouble) = (Some(self.clock.now()), None);
+                (state.last_poll_at, state.problem) = (Some(self.clock.now()), None);
                 Ok(received)
             }
             Err(TelegramProblem { sentence, error }) => {
-                state.trouble = Some(sentence);
+                state.problem = Some(sentence);
                 Err(error)
             }
         }
@@ -112,26 +112,29 @@ impl Telegram {
 
     /// Learns our identity, and sets the webhook or removes it, since polling with a webhook is a
     /// conflict. Pending updates are kept.
-    async fn introduce(&self) -> Result<Me, TelegramProblem> {
-        let me = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
+    async fn identify(&self) -> Result<BotUser, TelegramProblem> {
+        let me = self.wire.request(&GetMe::new()).await.map_err(poll::poll_error)?;
         match &self.webhook {
             Some(webhook) => webhook.connect(&self.wire).await?,
             None => {
                 let no_webhook = DeleteWebhook::new().drop_pending_updates(false);
-                self.wire.ask::<_, IgnoredAny>(&no_webhook).await.map_err(poll::trouble)?;
+                self.wire.request::<_, IgnoredAny>(&no_webhook).await.map_err(poll::poll_error)?;
             }
         }
         Ok(me)
     }
 
     /// Our identity. The id is part of the token, so it is known from the start.
-    fn us(&self) -> Us {
-        let known = self.state().us.clone();
-        known.unwrap_or_else(|| Us { id: self.wire.account().parse().unwrap_or_default(), ..Us::default() })
+    fn identity(&self) -> BotIdentity {
+        let known = self.state().identity.clone();
+        known.unwrap_or_else(|| BotIdentity {
+            id: self.wire.account().parse().unwrap_or_default(),
+            ..BotIdentity::default()
+        })
     }
 
-    fn rest(&self, peer: &str) -> Option<Duration> {
-        self.pauses.rest(chat_of(peer), self.clock.now())
+    fn remaining_pause(&self, peer: &str) -> Option<Duration> {
+        self.rate_limits.remaining(chat_of(peer), self.clock.now())
     }
 
     /// Sends unless the chat is rate limited, and records a new rate limit.
@@ -140,12 +143,12 @@ impl Telegram {
         peer: &str,
         sending: impl Future<Output = Result<T, SendError>>,
     ) -> Result<T, SendError> {
-        if let Some(rest) = self.rest(peer) {
+        if let Some(rest) = self.remaining_pause(peer) {
             return Err(SendError::Wait(rest));
         }
         let result = sending.await;
         if let Err(SendError::Wait(wait)) = &result {
-            self.pauses.note(chat_of(peer), *wait, self.clock.now());
+            self.rate_limits.record(chat_of(peer), *wait, self.clock.now());
         }
         result
     }
@@ -166,13 +169,13 @@ impl Adapter for Telegram {
     }
 
     fn account(&self) -> String {
-        self.state().us.as_ref().map_or_else(|| self.wire.account(), |us| us.id.to_string())
+        self.state().identity.as_ref().map_or_else(|| self.wire.account(), |us| us.id.to_string())
     }
 
     async fn connect(&self) -> Result<(), PollError> {
-        let me = self.introduce().await;
-        let me = self.heard(me)?;
-        self.state().us = Some(Us { id: me.id, username: me.username });
+        let me = self.identify().await;
+        let me = self.record_poll(me)?;
+        self.state().identity = Some(BotIdentity { id: me.id, username: me.username });
         Ok(())
     }
 
@@ -181,11 +184,11 @@ impl Adapter for Telegram {
             Some(webhook) => webhook.next(&self.wire, cursor).await,
             None => poll::poll(&self.wire, cursor, || self.clock.now()).await.map_err(TelegramProblem::from),
         };
-        self.heard(batch)
+        self.record_poll(batch)
     }
 
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {
-        parse::parse(raw, &self.us())
+        parse::parse(raw, &self.identity())
     }
 
     async fn ack(&self, _cursor: Option<&str>) {
@@ -196,7 +199,7 @@ impl Adapter for Telegram {
 
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
         let (text, label, _) = outbound.text.open();
-        let links = if label.asks_before_leaving() { Links::Bare } else { Links::Named };
+        let links = if label.asks_before_leaving() { LinkDisplay::SpelledOut } else { LinkDisplay::Embedded };
         let parts = html::render(text, links, html::LIMIT - MARK_ROOM).into_iter();
         let mut pieces: Vec<OutgoingPart> =
             parts.map(|part| OutgoingPart { rich: part.html, plain: part.plain, ..OutgoingPart::default() }).collect();
@@ -220,7 +223,7 @@ impl Adapter for Telegram {
         self.unless_paused(peer, send::edit(&self.wire, peer, external_id, piece, form)).await
     }
 
-    fn preview_pace(&self) -> Option<Duration> {
+    fn edit_interval(&self) -> Option<Duration> {
         Some(PREVIEW_PACE)
     }
 
@@ -228,22 +231,22 @@ impl Adapter for Telegram {
 
     async fn typing(&self, peer: &str, typing: Typing) {
         // Telegram's indicator ends by itself, within seconds or with the reply.
-        if typing == Typing::Over {
+        if typing == Typing::Stopped {
             return;
         }
         let Ok(target) = SendTarget::of(peer) else { return };
-        if self.rest(peer).is_some() {
+        if self.remaining_pause(peer).is_some() {
             return;
         }
         let mut action = SendChatAction::new(target.chat, ChatAction::Typing);
         action.message_thread_id = target.topic;
-        let shown = self.wire.ask::<_, IgnoredAny>(&action).await;
+        let shown = self.wire.request::<_, IgnoredAny>(&action).await;
         if let Some(wait) = shown.err().and_then(|failure| failure.wait()) {
-            self.pauses.note(chat_of(peer), wait, self.clock.now());
+            self.rate_limits.record(chat_of(peer), wait, self.clock.now());
         }
     }
 
-    fn typing_pace(&self) -> Duration {
+    fn typing_interval(&self) -> Duration {
         TYPING_PACE
     }
 
@@ -259,17 +262,17 @@ impl Adapter for Telegram {
 
     async fn acknowledge_button(&self, callback: &str) {
         let heard = AnswerCallbackQuery::new(CallbackQueryId(callback.to_owned()));
-        if let Err(failure) = self.wire.ask::<_, IgnoredAny>(&heard).await {
+        if let Err(failure) = self.wire.request::<_, IgnoredAny>(&heard).await {
             let reason = failure.reason();
             tracing::debug!(%reason, "Telegram was not told that a button press was heard");
         }
     }
 
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
-        file::fetch(&self.wire, reference, max).await
+        download::fetch(&self.wire, reference, max).await
     }
 
-    async fn menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {
+    async fn register_menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {
         menu::register(&self.wire, commands, peers).await;
     }
 
@@ -281,7 +284,7 @@ impl Adapter for Telegram {
             Some(false) => None,
             None => Some(words::NOT_YET),
         };
-        let trouble = state.trouble.or(unheard).map(str::to_owned);
-        Health { trouble, last_event_at: state.last_poll_at, ..Health::default() }
+        let problem = state.problem.or(unheard).map(str::to_owned);
+        Health { problem, last_event_at: state.last_poll_at, ..Health::default() }
     }
 }

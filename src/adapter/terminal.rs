@@ -13,7 +13,7 @@
 pub mod ansi;
 mod clients;
 mod connection;
-mod item;
+mod stored_forms;
 pub mod protocol;
 
 use std::collections::VecDeque;
@@ -33,19 +33,19 @@ use crate::people::Role;
 use crate::time::Clock;
 use crate::wording::chat as words;
 
-use clients::{Answering, ClientReply, Clients, Posted, Seat};
-pub use connection::{ClientReader, ClientWriter, Connection, Greeting, Unusable, accept};
-use item::{RichPart, TerminalItem};
+use clients::{ClientGuard, ClientReply, Clients, PendingWrite, PostedAnswer};
+pub use connection::{ClientReader, ClientWriter, Connection, FrameError, Greeting, accept};
 use protocol::{FromClient, FromGateway};
+use stored_forms::{RichPart, TerminalItem};
 
 /// Name of the channel in addresses.
 const NAME: &str = "terminal";
 /// Our only account: this home.
 const ACCOUNT: &str = "local";
 /// Number of messages that may wait for the journal, each up to the longest line.
-const WAITING: usize = 16;
+const QUEUE_CAPACITY: usize = 16;
 /// Time allowed for a client to take one message.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const LONGEST_ID: usize = 128;
 /// Interval at which the typing indicator is renewed.
 const TYPING_PACE: Duration = Duration::from_secs(4);
@@ -56,37 +56,37 @@ type OnAttach = Box<dyn Fn(&str) + Send + Sync>;
 pub struct Terminal {
     clock: Arc<dyn Clock>,
     clients: Clients,
-    said: mpsc::Sender<PendingMessage>,
+    incoming: mpsc::Sender<PendingMessage>,
     inbox: tokio::sync::Mutex<mpsc::Receiver<PendingMessage>>,
     unconfirmed: Mutex<VecDeque<PendingMessage>>,
     on_attach: OnceLock<OnAttach>,
     closing: CancellationToken,
     /// Distinguishes the message ids of this run from those of all others.
     run: u64,
-    sent: AtomicU64,
+    sent_count: AtomicU64,
 }
 
 /// A message that is not in the journal yet.
 struct PendingMessage {
     id: String,
     raw: String,
-    from: ClientReply,
+    sender: ClientReply,
 }
 
 impl Terminal {
     /// Creates a terminal without clients.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
-        let (said, inbox) = mpsc::channel(WAITING);
+        let (said, inbox) = mpsc::channel(QUEUE_CAPACITY);
         Arc::new(Self {
             clock,
             clients: Clients::default(),
-            said,
+            incoming: said,
             inbox: tokio::sync::Mutex::new(inbox),
             unconfirmed: Mutex::default(),
             on_attach: OnceLock::new(),
             closing: CancellationToken::new(),
             run: rand::random(),
-            sent: AtomicU64::new(0),
+            sent_count: AtomicU64::new(0),
         })
     }
 
@@ -99,15 +99,15 @@ impl Terminal {
     /// Serves one greeted client until it disconnects or is disconnected. May be cancelled.
     pub async fn attach(&self, peer: String, connection: Connection) {
         let Connection { mut reader, mut writer } = connection;
-        let (seat, mut queue) = self.clients.enter(peer.clone());
+        let (seat, mut queue) = self.clients.register(peer.clone());
         // A client that attached during `close` may have been missed.
         if self.closing.is_cancelled() {
-            seat.reply().tell(&farewell());
+            seat.handle().send(&farewell());
         } else if let Some(callback) = self.on_attach.get() {
             callback(&peer);
         }
         tokio::select! {
-            () = seat.expelled() => (),
+            () = seat.disconnected() => (),
             () = self.listen(&peer, &seat, &mut reader) => (),
             () = queue.write_out(&mut writer) => (),
         }
@@ -122,17 +122,17 @@ impl Terminal {
 
     /// Tells every client that waits for an answer why none can come now, once per message. A
     /// client whose message is not yet stored or returned is told of that instead.
-    pub fn cannot_go_on(&self, why: &str) {
+    pub fn warn_waiting(&self, why: &str) {
         self.clients.warn(&FromGateway::Refused { why: why.to_owned() });
     }
 
-    async fn listen(&self, peer: &str, seat: &Seat, reader: &mut ClientReader) {
+    async fn listen(&self, peer: &str, seat: &ClientGuard, reader: &mut ClientReader) {
         while let Ok(Some(line)) = reader.next().await {
             let refused = match line {
                 Ok(FromClient::Say { id, text, piped }) if is_usable(&id) => {
                     seat.says(&id);
                     let item = TerminalItem { id, peer: peer.to_owned(), piped, text };
-                    match self.take(item, seat.reply()).await {
+                    match self.take(item, seat.handle()).await {
                         Some(()) => continue,
                         None => return,
                     }
@@ -141,18 +141,18 @@ impl Terminal {
                 Ok(FromClient::Hello { .. } | FromClient::Run { .. }) => words::NOT_UNDERSTOOD,
                 Err(unusable) => unusable.sentence(),
             };
-            seat.reply().tell(&FromGateway::Refused { why: refused.to_owned() });
+            seat.handle().send(&FromGateway::Refused { why: refused.to_owned() });
         }
     }
 
     /// Waits for a free slot; `None` if the receiver is gone.
     async fn take(&self, item: TerminalItem, from: ClientReply) -> Option<()> {
         let raw = serde_json::to_string(&item).ok()?;
-        self.said.send(PendingMessage { id: item.id, raw, from }).await.ok()
+        self.incoming.send(PendingMessage { id: item.id, raw, sender: from }).await.ok()
     }
 
-    async fn any_written(&self, posted: Vec<Posted>) -> bool {
-        let limit = self.clock.now().plus(PATIENCE);
+    async fn any_written(&self, posted: Vec<PendingWrite>) -> bool {
+        let limit = self.clock.now().plus(WRITE_TIMEOUT);
         let each = posted.into_iter().map(|line| line.written(self.clock.wake_at(limit)));
         futures::future::join_all(each).await.contains(&true)
     }
@@ -204,7 +204,7 @@ impl Adapter for Terminal {
         unconfirmed.push_back(first);
         while let Ok(heard) = inbox.try_recv() {
             unconfirmed.push_back(heard);
-            if unconfirmed.len() == WAITING {
+            if unconfirmed.len() == QUEUE_CAPACITY {
                 break;
             }
         }
@@ -213,50 +213,50 @@ impl Adapter for Terminal {
     }
 
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {
-        item::parse(raw)
+        stored_forms::parse(raw)
     }
 
     async fn ack(&self, _cursor: Option<&str>) {
-        for PendingMessage { id, from, .. } in self.unconfirmed().drain(..) {
-            from.confirm(id);
+        for PendingMessage { id, sender, .. } in self.unconfirmed().drain(..) {
+            sender.confirm(id);
         }
     }
 
     /// Returns the messages to their senders and drops them: a message reported as not stored must
     /// not be stored later.
-    async fn not_stored(&self, why: &str) {
-        for PendingMessage { from, .. } in self.unconfirmed().drain(..) {
-            from.give_back(&FromGateway::Refused { why: why.to_owned() });
+    async fn reject_batch(&self, why: &str) {
+        for PendingMessage { sender, .. } in self.unconfirmed().drain(..) {
+            sender.reject(&FromGateway::Refused { why: why.to_owned() });
         }
     }
 
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
-        item::render(outbound)
+        stored_forms::render(outbound)
     }
 
     fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
-        item::marked(piece, words)
+        stored_forms::with_prefix(piece, words)
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
-        let id = format!("{:016x}-{}", self.run, self.sent.fetch_add(1, Ordering::Relaxed));
+        let id = format!("{:016x}-{}", self.run, self.sent_count.fetch_add(1, Ordering::Relaxed));
         let RichPart { markdown, trusted } = RichPart::of(piece, form);
         let answers = Some(piece.answers.clone());
         let message = |awaited| {
             let (id, markdown, answers) = (id.clone(), markdown.clone(), answers.clone());
             FromGateway::Message { id, markdown, trusted, answers, awaited }
         };
-        let Answering { asked, others } = self.clients.post(peer, &piece.answers, message);
-        let is_awaited = !asked.is_empty();
+        let PostedAnswer { awaiting, others } = self.clients.post(peer, &piece.answers, message);
+        let is_awaited = !awaiting.is_empty();
         // An incomplete line is no message, so a client that did not take all of it received
         // nothing.
-        match tokio::join!(self.any_written(asked), self.any_written(others)) {
+        match tokio::join!(self.any_written(awaiting), self.any_written(others)) {
             (true, _) => Ok(id),
             (false, true) if !is_awaited => Ok(id),
             // The other clients know that the answer was awaited elsewhere, and may have ignored
             // it.
-            (false, true) => Err(SendError::Unclear(words::ASKER_LEFT.to_owned())),
-            (false, false) => Err(SendError::Absent),
+            (false, true) => Err(SendError::OutcomeUnknown(words::ASKER_LEFT.to_owned())),
+            (false, false) => Err(SendError::NotAttached),
         }
     }
 
@@ -267,10 +267,10 @@ impl Adapter for Terminal {
         _piece: &OutgoingPart,
         _form: PartFormat,
     ) -> Result<(), SendError> {
-        Err(SendError::Gone)
+        Err(SendError::NotFound)
     }
 
-    fn preview_pace(&self) -> Option<Duration> {
+    fn edit_interval(&self) -> Option<Duration> {
         None
     }
 
@@ -280,16 +280,16 @@ impl Adapter for Terminal {
             "" => FromGateway::Restart,
             delta => FromGateway::Grow { delta: delta.to_owned(), answers: Some(answers.to_vec()) },
         };
-        self.clients.hint(peer, &frame);
+        self.clients.post_optional(peer, &frame);
     }
 
     async fn typing(&self, peer: &str, typing: Typing) {
-        if typing == Typing::Begun {
-            self.clients.hint(peer, &FromGateway::Typing);
+        if typing == Typing::Started {
+            self.clients.post_optional(peer, &FromGateway::Typing);
         }
     }
 
-    fn typing_pace(&self) -> Duration {
+    fn typing_interval(&self) -> Duration {
         TYPING_PACE
     }
 
@@ -306,10 +306,10 @@ impl Adapter for Terminal {
     async fn acknowledge_button(&self, _callback: &str) {}
 
     async fn fetch(&self, _reference: &str, _max: u64) -> Result<Vec<u8>, FetchFileError> {
-        Err(FetchFileError::Gone)
+        Err(FetchFileError::NotFound)
     }
 
-    async fn menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
+    async fn register_menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
 
     fn health(&self) -> Health {
         Health::default()

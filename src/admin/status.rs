@@ -132,7 +132,7 @@ impl ReportsAdmin<'_> {
     fn adapter_line(&self, name: &str, health: &Health) -> String {
         let ago = |at: Option<Timestamp>| at.map(|at| self.clock.now().since(at));
         let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
-        says::adapter(name, health.trouble.as_deref(), heard, message, health.remark.as_deref())
+        says::adapter(name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
     }
 
     fn stream_line(&self, stream: &StreamStatus) -> String {
@@ -179,11 +179,11 @@ fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Ve
 fn adapter_json((name, health): &(String, Health)) -> Value {
     json!({
         "name": name,
-        "state": if health.trouble.is_none() { "ok" } else { "trouble" },
+        "state": if health.problem.is_none() { "ok" } else { "trouble" },
         "last_event_at": health.last_event_at.map(Timestamp::rfc3339),
         "last_message_at": health.last_message_at.map(Timestamp::rfc3339),
-        "trouble": health.trouble,
-        "remark": health.remark,
+        "trouble": health.problem,
+        "remark": health.chat_problem,
     })
 }
 

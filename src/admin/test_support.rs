@@ -440,7 +440,7 @@ impl OutboxNotifier for Nobody {
 impl HealthSource for Nobody {
     fn adapters(&self) -> Vec<(String, Health)> {
         let well = Health { last_event_at: Some(START), ..Health::default() };
-        let ill = Health { trouble: Some("The socket is gone.".to_owned()), ..Health::default() };
+        let ill = Health { problem: Some("The socket is gone.".to_owned()), ..Health::default() };
         vec![("telegram".to_owned(), well), ("terminal".to_owned(), ill)]
     }
 }

@@ -70,7 +70,7 @@ pub(super) async fn tell_absence(
     }
     journal
         .write("tell of an absence", move |tx| {
-            let fact = intake::alive_fact(name);
+            let fact = intake::last_alive_key(name);
             let alive_at = tx.settings().fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Timestamp);
             tx.settings().set_fact(&fact, &now.0.to_string())?;
             if now.since(alive_at) <= LONG_ABSENCE {

@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::client::Answered;
-use crate::adapter::markdown::Links;
+use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
 use crate::wording::chat as words;
 
@@ -89,6 +89,6 @@ fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<Ending> {
     }
 }
 
-fn links_of(trusted: bool) -> Links {
-    if trusted { Links::Named } else { Links::Bare }
+fn links_of(trusted: bool) -> LinkDisplay {
+    if trusted { LinkDisplay::Embedded } else { LinkDisplay::SpelledOut }
 }

@@ -14,7 +14,7 @@ use super::paths::CliPaths;
 use super::print::Printer;
 use super::progress::Bar;
 use super::{Exit, block_on, print};
-use crate::adapter::markdown::Links;
+use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::app::{App, BuildError, Overrides};
@@ -303,7 +303,7 @@ pub(super) fn tell(
     printer: Printer,
 ) -> Result<Exit, CliError> {
     if *failed {
-        let text = if printer.json { text.clone() } else { Screen::of_stderr().show(text, Links::Bare) };
+        let text = if printer.json { text.clone() } else { Screen::of_stderr().show(text, LinkDisplay::SpelledOut) };
         print::aside(text.trim_end());
         return Ok(Exit::Failed);
     }

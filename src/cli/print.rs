@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use super::chat::Screen;
 use super::failure::CliError;
-use crate::adapter::markdown::Links;
+use crate::adapter::markdown::LinkDisplay;
 
 /// How the person wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Printer {
 
     /// A fact as Markdown, made readable. No address hides behind words, since what it was made from is not known here.
     pub fn markdown(self, text: &str) -> Result<(), CliError> {
-        self.fact(&Screen::of_stdout().show(text, Links::Bare))
+        self.fact(&Screen::of_stdout().show(text, LinkDisplay::SpelledOut))
     }
 
     /// A word to the person on standard error, unless they want none.

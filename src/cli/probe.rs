@@ -7,7 +7,7 @@ use super::failure::CliError;
 use super::signal::listens_at;
 use crate::adapter::PollError;
 use crate::adapter::signal::{DaemonProbe, Signal};
-use crate::adapter::telegram::{Bot, Telegram};
+use crate::adapter::telegram::{BotInfo, Telegram};
 use crate::config;
 use crate::model::{self, ModelError, NullSink, Purpose, Request, Role};
 use crate::time::SystemClock;
@@ -102,7 +102,7 @@ pub async fn signal(config: &config::Signal) -> Result<DaemonProbe, ProbeProblem
 /// The same of a daemon to which there is a way already.
 pub async fn of_signal(signal: &Signal, config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
     let looked = tokio::select! {
-        looked = signal.look() => looked.map_err(|error| match error {
+        looked = signal.probe() => looked.map_err(|error| match error {
             PollError::Unreachable(why) => why,
             other => other.to_string(),
         }),
@@ -120,12 +120,12 @@ pub fn no_account(sentence: &'static str) -> ProbeProblem {
 }
 
 /// Asks Telegram who the bot is.
-pub async fn telegram(config: &config::Telegram) -> Result<Bot, ProbeProblem> {
+pub async fn telegram(config: &config::Telegram) -> Result<BotInfo, ProbeProblem> {
     model::install_tls();
     let bot = Telegram::new(config, Arc::new(SystemClock::default()))
         .map_err(|error| ProbeProblem::new(format!("{error:#}"), says::FIX_TELEGRAM_AWAY))?;
     let looked = tokio::select! {
-        looked = bot.look() => looked,
+        looked = bot.probe() => looked,
         () = real_sleep(LIMIT) => Err(PollError::Unreachable(says::no_answer_within(LIMIT))),
     };
     looked.map_err(|error| match error {

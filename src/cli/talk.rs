@@ -114,7 +114,7 @@ async fn alone(config: Config, input: Input, options: chat::ChatOptions) -> Resu
         .boxed()
     });
     let talking = chat::run(near, input, options, &errand);
-    let serving = app.local.client(far);
+    let serving = app.local.serve_client(far);
     tokio::pin!(talking);
     let ending = tokio::select! {
         ending = &mut talking => ending,

@@ -91,7 +91,7 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> any
 }
 
 fn is_voice(file: &Attachment) -> bool {
-    matches!(file.remote.kind, FileKind::Voice | FileKind::Sound)
+    matches!(file.remote.kind, FileKind::Voice | FileKind::Audio)
 }
 
 /// Whether anything is left of the group's share of today. Anybody in a group can send files, and without an answer they are of no use.

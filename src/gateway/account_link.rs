@@ -7,7 +7,7 @@
 //! everything the owner ever said.
 
 use super::admission::{Admission, AfterCommit};
-use super::unknown_sender::Used;
+use super::unknown_sender::UsedCode;
 use crate::admin::command;
 use crate::id::AddressId;
 use crate::message::{Event, Inbound, TextOrigin};
@@ -42,23 +42,25 @@ impl Admission {
         if other.id == person.id {
             return self.is_promoted(tx, inbound, (address, person), (code, &good), wake);
         }
-        if self.receive(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
+        if self.record_inbox(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
             return Ok(true);
         }
         if !tx.people().was_paired(person.id)? {
-            return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_IN_CONFIGURATION, wake).map(|()| true);
+            return self
+                .post_notice(tx, address, Scope::Person(person.id), gate::JOIN_IN_CONFIGURATION, wake)
+                .map(|()| true);
         }
         if person.role == Role::Owner && other.role != Role::Owner {
-            return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_AS_LESS, wake).map(|()| true);
+            return self.post_notice(tx, address, Scope::Person(person.id), gate::JOIN_AS_LESS, wake).map(|()| true);
         }
         let is_only = tx.addresses().addresses_of(person.id)?.len() == 1;
         if is_only && !tx.people().is_at_rest(person.id)? {
-            return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_LATER, wake).map(|()| true);
+            return self.post_notice(tx, address, Scope::Person(person.id), gate::JOIN_LATER, wake).map(|()| true);
         }
         // A sender tricked into typing a code first learns who will read their messages.
         if !tx.pairing().code_asked_at(&good, address)? {
             let question = gate::join_means(&other.name);
-            return self.tell(tx, address, Scope::Person(person.id), question, wake).map(|()| true);
+            return self.post_notice(tx, address, Scope::Person(person.id), question, wake).map(|()| true);
         }
         let owners = tx.people().reachable_owners()?;
         let CodeUse::Accepted { person: other, did, issuer } = tx.pairing().use_code(code, self.now)? else {
@@ -66,14 +68,14 @@ impl Admission {
         };
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
         tx.addresses().link(&from, Some(other.id), self.now)?;
-        let used = Used { person: &other, did, issuer };
+        let used = UsedCode { person: &other, effect: did, issuer };
         self.tell_of_code(tx, &owners, &used, (&from, address), wake)?;
         if is_only {
             tx.people().absorb(person.id, other.id, self.now)?;
         }
         tx.addresses().heard_from(address, self.now)?;
-        wake.newcomer = true;
-        self.tell(tx, address, Scope::Person(other.id), gate::joined(&other.name), wake).map(|()| true)
+        wake.access_granted = true;
+        self.post_notice(tx, address, Scope::Person(other.id), gate::joined(&other.name), wake).map(|()| true)
     }
 
     /// Applies a code that a person sent for themselves, if it gives them a higher role. Returns
@@ -90,15 +92,16 @@ impl Admission {
         if !promotes || good.issuer != Issuer::CommandLine {
             return Ok(false);
         }
-        if self.receive(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
+        if self.record_inbox(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
             return Ok(true);
         }
         let owners = tx.people().reachable_owners()?;
         let CodeUse::Accepted { person, did, issuer } = tx.pairing().use_code(code, self.now)? else { return Ok(true) };
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
-        self.tell_of_code(tx, &owners, &Used { person: &person, did, issuer }, (&from, address), wake)?;
+        self.tell_of_code(tx, &owners, &UsedCode { person: &person, effect: did, issuer }, (&from, address), wake)?;
         tx.addresses().heard_from(address, self.now)?;
-        wake.newcomer = true;
-        self.tell(tx, address, Scope::Person(person.id), of_access::you_are(person.role.as_str()), wake).map(|()| true)
+        wake.access_granted = true;
+        self.post_notice(tx, address, Scope::Person(person.id), of_access::you_are(person.role.as_str()), wake)
+            .map(|()| true)
     }
 }

@@ -26,13 +26,13 @@ use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::{self, ProgramText, gate};
 
 /// Maximum number of waiting messages per person.
-pub const MOST_WAITING: i64 = 100;
+pub const MAX_WAITING: i64 = 100;
 /// Maximum number of waiting messages per guest of a group.
-pub const MOST_WAITING_OF_A_GUEST: i64 = 5;
+pub const MAX_WAITING_PER_GUEST: i64 = 5;
 /// Maximum number of waiting messages of all guests of a group, which leaves room for known people.
-pub const MOST_WAITING_OF_GUESTS: i64 = 30;
+pub const MAX_WAITING_OF_GUESTS: i64 = 30;
 /// Maximum length of an answered message in characters, far above the limit of any channel.
-pub const LONGEST: usize = 200_000;
+pub const MAX_CHARACTERS: usize = 200_000;
 
 /// Settings for admitting one batch.
 #[derive(Debug, Clone)]
@@ -61,19 +61,19 @@ pub struct AfterCommit {
     /// Addresses with new outbox rows.
     pub posted: Vec<AddressId>,
     /// Messages to acknowledge as read: chat and external id.
-    pub seen: Vec<(String, String)>,
+    pub read: Vec<(String, String)>,
     /// Streams whose running turn is to be stopped.
     pub stop: Vec<StreamId>,
     /// Streams whose running turn ended because its messages were deleted.
-    pub cut: Vec<StreamId>,
+    pub cancelled: Vec<StreamId>,
     /// True if deletions or deletion timers are pending.
-    pub schedule: bool,
+    pub deletions_pending: bool,
     /// True if a command is queued.
-    pub commands: bool,
+    pub command_queued: bool,
     /// Callback ids of button presses to acknowledge.
-    pub buttons: Vec<String>,
+    pub callbacks: Vec<String>,
     /// True if somebody gained access.
-    pub newcomer: bool,
+    pub access_granted: bool,
 }
 
 /// One parsed item of a batch.
@@ -87,13 +87,13 @@ pub struct ParsedItem {
 
 impl ParsedItem {
     /// Returns true if it concerns no conversation.
-    pub fn is_nothing(&self) -> bool {
-        self.inbound.as_ref().is_some_and(|inbound| inbound.event == Event::Nothing)
+    pub fn is_irrelevant(&self) -> bool {
+        self.inbound.as_ref().is_some_and(|inbound| inbound.event == Event::Irrelevant)
     }
 }
 
 /// Parses a batch.
-pub fn parse(adapter: &dyn Adapter, items: Vec<String>) -> Vec<ParsedItem> {
+pub fn parse_batch(adapter: &dyn Adapter, items: Vec<String>) -> Vec<ParsedItem> {
     items.into_iter().map(|raw| ParsedItem { inbound: adapter.parse(&raw).ok(), raw }).collect()
 }
 
@@ -103,22 +103,22 @@ impl Admission {
     pub fn admit(&self, tx: Tx<'_>, item: &ParsedItem, wake: &mut AfterCommit) -> anyhow::Result<()> {
         let Some(inbound) = &item.inbound else {
             // An unreadable item has no id but its content.
-            self.receive(tx, &digest(&item.raw), Fate::Unreadable, &item.raw)?;
+            self.record_inbox(tx, &digest(&item.raw), Fate::Unreadable, &item.raw)?;
             return Ok(());
         };
-        if let ChatKind::Group { chat, addressed } = &inbound.place {
+        if let ChatKind::Group { chat, addressed } = &inbound.chat_kind {
             let group = GroupContext { inbound, raw: &item.raw, chat, addressed: *addressed };
             return self.in_group(tx, &group, wake);
         }
-        match self.who_speaks(tx, inbound)? {
+        match self.identify_sender(tx, inbound)? {
             Some((address, person)) if self.becomes_one(tx, inbound, address, &person, wake)? => Ok(()),
-            Some((address, person)) => self.known(tx, item, inbound, address, &person, wake),
+            Some((address, person)) => self.admit_known(tx, item, inbound, address, &person, wake),
             None => self.stranger(tx, inbound, &Address::new(self.adapter, &self.account, &inbound.sender), wake),
         }
     }
 
     /// Returns the known person who sent it, and their own address.
-    pub(super) fn who_speaks(&self, tx: Tx<'_>, inbound: &Inbound) -> anyhow::Result<Option<(AddressId, Person)>> {
+    pub(super) fn identify_sender(&self, tx: Tx<'_>, inbound: &Inbound) -> anyhow::Result<Option<(AddressId, Person)>> {
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
         let known = match tx.addresses().who_is(&from)? {
             Some((address, person)) => {
@@ -148,7 +148,7 @@ impl Admission {
         Ok(known)
     }
 
-    pub(super) fn receive(
+    pub(super) fn record_inbox(
         &self,
         tx: Tx<'_>,
         external_id: &str,
@@ -165,7 +165,7 @@ impl Admission {
         })
     }
 
-    fn known(
+    fn admit_known(
         &self,
         tx: Tx<'_>,
         item: &ParsedItem,
@@ -180,33 +180,33 @@ impl Admission {
             Event::Edited { .. } => Fate::Edit,
             Event::Button { .. } => Fate::Button,
             Event::Unsupported(_) => Fate::Unsupported,
-            Event::Reacted { .. } | Event::Deleted { .. } | Event::Moved { .. } | Event::Nothing => Fate::Nothing,
+            Event::Reacted { .. } | Event::Deleted { .. } | Event::Migrated { .. } | Event::Irrelevant => Fate::Nothing,
         };
         let raw = if fate == Fate::Nothing { "" } else { item.raw.as_str() };
-        let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
+        let Some(inbox) = self.record_inbox(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
         let stream = tx.conversations().stream_for(person.id)?;
         let scope = Scope::Person(person.id);
         let guest = Sender { address, speaker: Speaker::Known(person), stream, scope, inbox, inbound };
         match &inbound.event {
-            Event::Message(said) if fate == Fate::Command => self.command(tx, &guest, person, &said.text, wake),
-            Event::Message(said) => self.said(tx, &guest, said, wake),
-            Event::Edited { of, said, also } => {
-                self.edited(tx, &guest, &MessageChange { of, said, also: also.as_deref() })
+            Event::Message(said) if fate == Fate::Command => self.admit_command(tx, &guest, person, &said.text, wake),
+            Event::Message(said) => self.admit_message(tx, &guest, said, wake),
+            Event::Edited { message: of, content: said, new_id: also } => {
+                self.apply_edit(tx, &guest, &MessageChange { message: of, content: said, new_id: also.as_deref() })
             }
             Event::Button { data, callback } => {
-                wake.buttons.push(callback.clone());
-                if data.starts_with('/') { self.command(tx, &guest, person, data, wake) } else { Ok(()) }
+                wake.callbacks.push(callback.clone());
+                if data.starts_with('/') { self.admit_command(tx, &guest, person, data, wake) } else { Ok(()) }
             }
-            Event::Unsupported(what) => self.tell(tx, address, scope, gate::unsupported(what), wake),
-            Event::Deleted { of } => self.deleted(tx, &guest, of, wake),
-            Event::Reacted { to, emoji } => self.reacted(tx, &guest, to, emoji),
-            Event::Moved { .. } | Event::Nothing => Ok(()),
+            Event::Unsupported(what) => self.post_notice(tx, address, scope, gate::unsupported(what), wake),
+            Event::Deleted { message: of } => self.deleted(tx, &guest, of, wake),
+            Event::Reacted { message: to, emoji } => self.reacted(tx, &guest, to, emoji),
+            Event::Migrated { .. } | Event::Irrelevant => Ok(()),
         }
     }
 
     /// Stores a command like a message, but never sends it to a model. `/new` and answers to
     /// questions take effect here, in the order of arrival.
-    pub(super) fn command(
+    pub(super) fn admit_command(
         &self,
         tx: Tx<'_>,
         guest: &Sender<'_>,
@@ -218,29 +218,34 @@ impl Admission {
             return Ok(());
         }
         tx.addresses().heard_from(guest.address, self.now)?;
-        wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
+        wake.read.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         let command = command::parse(text).ok();
         if command == Some(ChatCommand::New) {
-            self.begin_anew(tx, guest.stream, wake)?;
+            self.start_new_conversation(tx, guest.stream, wake)?;
         }
         let id = self.add(tx, guest, None, MessageKind::Command, "", self.now)?;
         if let Event::Message(said) = &guest.inbound.event {
             self.timed(tx, id, said, wake)?;
         }
         // Text pasted into a command may be quoted later.
-        let words = self.words(tx, id, text, TextOrigin::Typed, guest)?;
+        let words = self.labelled_text(tx, id, text, TextOrigin::Typed, guest)?;
         tx.messages().add_unsearched_text(id, TextKind::Said, &words)?;
-        match consent::reply_in(command.as_ref()) {
-            Some(reply) => self.consent(tx, guest, person, id, reply, wake),
+        match consent::answer_in(command.as_ref()) {
+            Some(reply) => self.apply_answer(tx, guest, person, id, reply, wake),
             None => {
-                wake.commands = true;
+                wake.command_queued = true;
                 Ok(())
             }
         }
     }
 
     /// Makes the next message of the stream begin a new conversation.
-    pub(super) fn begin_anew(&self, tx: Tx<'_>, stream: StreamId, wake: &mut AfterCommit) -> anyhow::Result<()> {
+    pub(super) fn start_new_conversation(
+        &self,
+        tx: Tx<'_>,
+        stream: StreamId,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
         tx.conversations().set_break(stream, Some(self.now))?;
         tx.questions().refuse_questions(stream, self.now)?;
         if let Some(current) = tx.conversations().newest_conversation(stream)? {
@@ -251,7 +256,7 @@ impl Admission {
     }
 
     /// Applies a yes or no, and posts the result at once unless it is still to be carried out.
-    fn consent(
+    fn apply_answer(
         &self,
         tx: Tx<'_>,
         guest: &Sender<'_>,
@@ -264,18 +269,18 @@ impl Admission {
         let sentence = consent::decide(tx, reply, &voice, self.now)?;
         tx.messages().settle_message(command, "answered", "")?;
         let Some(sentence) = sentence else {
-            wake.commands = true;
+            wake.command_queued = true;
             return Ok(());
         };
         let text = wording::own(sentence, guest.scope);
-        let (kind, quotes) = (OutboxKind::Answer, guest.named());
+        let (kind, quotes) = (OutboxKind::Answer, guest.quotable_id());
         tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);
         wake.streams.push(guest.stream);
         Ok(())
     }
 
-    pub(super) fn said(
+    pub(super) fn admit_message(
         &self,
         tx: Tx<'_>,
         guest: &Sender<'_>,
@@ -286,7 +291,7 @@ impl Admission {
             return Ok(());
         }
         tx.addresses().heard_from(guest.address, self.now)?;
-        wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
+        wake.read.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         // Any other message counts as a no.
         tx.questions().refuse_questions(guest.stream, self.now)?;
         if !said.album.as_deref().unwrap_or_default().is_empty()
@@ -299,7 +304,7 @@ impl Admission {
         }
         let (waiting, most) = self.waiting(tx, guest)?;
         let characters = said.text.chars().count();
-        let (conversation, effective) = self.place(tx, guest)?;
+        let (conversation, effective) = self.conversation_for(tx, guest)?;
         let id = self.add(
             tx,
             guest,
@@ -311,16 +316,16 @@ impl Admission {
         tx.conversations().conversation_grew(conversation, id, effective)?;
         self.add_content(tx, guest, id, said)?;
         self.timed(tx, id, said, wake)?;
-        if characters > LONGEST {
+        if characters > MAX_CHARACTERS {
             tx.messages().settle_message(id, "closed", "too_long")?;
-            return self.turn_away(tx, guest, gate::message_too_long(characters, LONGEST), wake);
+            return self.post_rejection(tx, guest, gate::message_too_long(characters, MAX_CHARACTERS), wake);
         }
         if waiting >= most {
             let has_begun = tx.messages().was_full_before(guest.stream, id)?;
             tx.messages().settle_message(id, "closed", "queue_full")?;
             // One notice when it begins, not one per message.
             if !has_begun {
-                return self.turn_away(tx, guest, gate::QUEUE_FULL.into(), wake);
+                return self.post_rejection(tx, guest, gate::QUEUE_FULL.into(), wake);
             }
             return Ok(());
         }
@@ -331,18 +336,22 @@ impl Admission {
     /// Number of waiting messages of the same speaker, and the limit.
     fn waiting(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<(i64, i64)> {
         match guest.speaker {
-            Speaker::Known(_) => Ok((tx.messages().waiting_in(guest.stream)?, MOST_WAITING)),
+            Speaker::Known(_) => Ok((tx.messages().waiting_in(guest.stream)?, MAX_WAITING)),
             Speaker::Guest(number) => {
                 let (theirs, all) = tx.messages().waiting_of_guests(guest.stream, number)?;
-                let too_many = all >= MOST_WAITING_OF_GUESTS;
-                Ok(if too_many { (all, MOST_WAITING_OF_GUESTS) } else { (theirs, MOST_WAITING_OF_A_GUEST) })
+                let too_many = all >= MAX_WAITING_OF_GUESTS;
+                Ok(if too_many { (all, MAX_WAITING_OF_GUESTS) } else { (theirs, MAX_WAITING_PER_GUEST) })
             }
         }
     }
 
     /// Returns the conversation of a message and its effective time. Opens a conversation and
     /// closes the previous one if needed.
-    fn place(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<(crate::id::ConversationId, Timestamp)> {
+    fn conversation_for(
+        &self,
+        tx: Tx<'_>,
+        guest: &Sender<'_>,
+    ) -> anyhow::Result<(crate::id::ConversationId, Timestamp)> {
         let current = tx.conversations().newest_conversation(guest.stream)?;
         let arrival = Arrival {
             previous: current.as_ref().map(|conversation| conversation.last_at),
@@ -417,10 +426,10 @@ impl Admission {
             }
         }
         if !said.text.is_empty() {
-            tx.messages().add_text(id, TextKind::Said, &self.words(tx, id, &said.text, said.origin, guest)?)?;
+            tx.messages().add_text(id, TextKind::Said, &self.labelled_text(tx, id, &said.text, said.origin, guest)?)?;
         }
         for carried in &said.carried {
-            let label = Label::untrusted(Source::new(carried.what.as_str(), &format!("in{}", guest.inbox)));
+            let label = Label::untrusted(Source::new(carried.kind.as_str(), &format!("in{}", guest.inbox)));
             let text = Labelled::new(Arc::from(carried.text.as_str()), label, scope);
             tx.messages().add_unsearched_text(id, TextKind::Carried, &text)?;
         }
@@ -432,7 +441,7 @@ impl Admission {
 
     /// Labels the text or caption of a message. Text pasted from an untrusted source is no more
     /// trusted than its source.
-    fn words(
+    fn labelled_text(
         &self,
         tx: Tx<'_>,
         id: MessageId,
@@ -456,7 +465,7 @@ impl Admission {
     /// label; if the text is only claimed by the sender's client, it must occur in that message.
     fn quoted<'q>(&self, tx: Tx<'_>, address: AddressId, quote: &'q Quote) -> anyhow::Result<(&'q str, Label)> {
         let (Quote::Message { text, .. } | Quote::Claimed { text, .. } | Quote::Elsewhere { text }) = quote;
-        let Some(name) = quote.named() else { return Ok((text, Label::untrusted(Source::quote()))) };
+        let Some(name) = quote.external_id() else { return Ok((text, Label::untrusted(Source::quote()))) };
         let texts = tx
             .messages()
             .by_external_id(address, name)?
@@ -464,7 +473,7 @@ impl Admission {
             .transpose()?;
         let texts = texts.unwrap_or_default();
         let is_claimed = matches!(quote, Quote::Claimed { .. });
-        if is_claimed && !texts.iter().any(|stored| stands_in(text, stored.text.open().0)) {
+        if is_claimed && !texts.iter().any(|stored| occurs_in(text, stored.text.open().0)) {
             return Ok((text, Label::untrusted(Source::quote())));
         }
         if let Some(label) = tx.messages().label_of_ours(address, name)? {
@@ -478,9 +487,10 @@ impl Admission {
 
     /// Applies an edit: replaces a message that still waits; of a claimed message the edit is only
     /// stored.
-    pub(super) fn edited(&self, tx: Tx<'_>, guest: &Sender<'_>, change: &MessageChange<'_>) -> anyhow::Result<()> {
-        let MessageChange { of, said, also } = change;
-        let Some(message) = tx.messages().by_external_id(guest.address, of)?.filter(|message| guest.said(message))
+    pub(super) fn apply_edit(&self, tx: Tx<'_>, guest: &Sender<'_>, change: &MessageChange<'_>) -> anyhow::Result<()> {
+        let MessageChange { message: of, content: said, new_id: also } = change;
+        let Some(message) =
+            tx.messages().by_external_id(guest.address, of)?.filter(|message| guest.is_author_of(message))
         else {
             return Ok(());
         };
@@ -488,7 +498,7 @@ impl Admission {
             tx.messages().goes_by(message.id, also)?;
         }
         tx.redaction().is_part_of(guest.inbox, message.id)?;
-        let text = self.words(tx, message.id, &said.text, said.origin, guest)?;
+        let text = self.labelled_text(tx, message.id, &said.text, said.origin, guest)?;
         if !tx.messages().replace_said(message.id, &text, self.now)? {
             tx.messages().add_unsearched_text(message.id, TextKind::Edit, &text)?;
         }
@@ -496,7 +506,7 @@ impl Admission {
     }
 
     /// Posts the reason why a message is not answered.
-    fn turn_away(
+    fn post_rejection(
         &self,
         tx: Tx<'_>,
         guest: &Sender<'_>,
@@ -504,12 +514,13 @@ impl Admission {
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         let text = wording::own(why, guest.scope);
-        tx.outbox().post(&NewOutbox { quotes: guest.named(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        tx.outbox()
+            .post(&NewOutbox { quotes: guest.quotable_id(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);
         Ok(())
     }
 
-    pub(super) fn tell(
+    pub(super) fn post_notice(
         &self,
         tx: Tx<'_>,
         address: AddressId,
@@ -545,10 +556,10 @@ pub(super) struct Sender<'a> {
 
 /// Edit of an earlier message.
 pub(super) struct MessageChange<'a> {
-    pub(super) of: &'a str,
-    pub(super) said: &'a Said,
+    pub(super) message: &'a str,
+    pub(super) content: &'a Said,
     /// Additional external id of the message from now on.
-    pub(super) also: Option<&'a str>,
+    pub(super) new_id: Option<&'a str>,
 }
 
 /// Speaker of an admitted item.
@@ -586,7 +597,7 @@ impl Sender<'_> {
     }
 
     /// External id for a reply to quote; none in groups, where it would visibly quote a notice.
-    fn named(&self) -> &str {
+    fn quotable_id(&self) -> &str {
         match self.scope {
             Scope::Group(_) => "",
             Scope::Person(_) | Scope::Shared => &self.inbound.external_id,
@@ -594,7 +605,7 @@ impl Sender<'_> {
     }
 
     /// Returns true if the same speaker sent that message.
-    pub(super) fn said(&self, message: &StoredMessage) -> bool {
+    pub(super) fn is_author_of(&self, message: &StoredMessage) -> bool {
         message.kind != MessageKind::Reply
             && message.person == self.speaker.person()
             && message.guest == self.speaker.number()
@@ -628,7 +639,7 @@ fn file_label(origin: TextOrigin, file: &RemoteFile, guest: &Sender<'_>) -> Labe
 }
 
 /// Returns true if the letters and digits of a quote occur in a text, regardless of markup.
-fn stands_in(quote: &str, text: &str) -> bool {
+fn occurs_in(quote: &str, text: &str) -> bool {
     let words = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let quoted = words(quote);
     !quoted.is_empty() && words(text).contains(&quoted)

@@ -16,14 +16,14 @@ use crate::wording::enclosed as says;
 const MAX_PICTURE: usize = 5_000_000;
 
 /// Content of a part that is a file.
-pub(super) enum Enclosed {
+pub(super) enum OutgoingAttachment {
     /// The file.
     File(OutgoingFile),
     /// A sentence in its place.
-    Words(String),
+    Notice(String),
 }
 
-impl Enclosed {
+impl OutgoingAttachment {
     /// Opens the file of a part; `None` if the part is text.
     pub(super) async fn open(desks: &Dispatcher, part: &PartRow) -> anyhow::Result<Option<Self>> {
         if part.file.is_empty() {
@@ -33,31 +33,31 @@ impl Enclosed {
         let name = name_of(&part.file);
         Ok(Some(match bytes {
             Some(bytes) => Self::File(outgoing(name, bytes)),
-            None => Self::Words(says::changed(name)),
+            None => Self::Notice(says::changed(name)),
         }))
     }
 
     /// The sentence for a file that the channel does not accept.
-    pub(super) fn not_taken(part: &PartRow) -> Self {
-        Self::Words(says::not_taken(name_of(&part.file), &part.file))
+    pub(super) fn rejected_notice(part: &PartRow) -> Self {
+        Self::Notice(says::not_taken(name_of(&part.file), &part.file))
     }
 }
 
 /// The sentence as a part.
-pub(super) fn piece(words: &str) -> OutgoingPart {
+pub(super) fn plain_part(words: &str) -> OutgoingPart {
     OutgoingPart { rich: words.to_owned(), plain: words.to_owned(), ..OutgoingPart::default() }
 }
 
 /// Warns that the next file may be a repeat. Best effort.
 pub(super) async fn warn_of_repeat(lane: &DeliveryQueue, peer: &str, file: &OutgoingFile) {
-    if let Err(error) = lane.adapter.send(peer, &piece(&says::again(&file.name)), PartFormat::Plain).await {
+    if let Err(error) = lane.adapter.send(peer, &plain_part(&says::again(&file.name)), PartFormat::Plain).await {
         tracing::debug!("Nobody was told that a file may be a repeat: {error}");
     }
 }
 
 /// Sends a reaction, once.
 pub(super) async fn react(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
-    let peer = super::delivery::peer_of(desks, lane).await?;
+    let peer = super::delivery::current_peer(desks, lane).await?;
     let outcome = lane.adapter.react(&peer, &row.quotes, row.text.open().0).await;
     let (id, now) = (row.id, desks.clock.now());
     let (state, trouble) = match outcome {

@@ -20,12 +20,12 @@ use crate::wording;
 use crate::wording::command as says;
 
 /// Maximum number of starts of one command.
-const MOST_TRIES: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 /// Pause after a failure.
-const REST: Duration = Duration::from_secs(60);
+const RETRY_PAUSE: Duration = Duration::from_secs(60);
 
 /// Worker of the command queue.
-pub struct Commands {
+pub struct CommandWorker {
     /// The journal.
     pub journal: Journal,
     /// The clock.
@@ -33,10 +33,10 @@ pub struct Commands {
     /// Implementation of the commands.
     pub admin: Arc<Admin>,
     /// Delivery of the answers.
-    pub desks: Arc<Dispatcher>,
+    pub dispatcher: Arc<Dispatcher>,
 }
 
-impl Commands {
+impl CommandWorker {
     /// Runs queued commands until the program stops.
     pub async fn run(self, mut bell: Wakeups, stop: CancellationToken) {
         let (mut again_at, mut busy) = (None, None);
@@ -52,7 +52,7 @@ impl Commands {
                 Ok(()) => None,
                 Err(error) => {
                     tracing::error!("Running a command failed: {error:#}");
-                    Some(self.clock.now().plus(REST))
+                    Some(self.clock.now().plus(RETRY_PAUSE))
                 }
             };
         }
@@ -63,7 +63,7 @@ impl Commands {
             let queued = self.journal.read(|db| db.messages().queued_commands()).await?;
             let Some(command) = queued.into_iter().next() else { break };
             let id = command.id;
-            if self.journal.write("begin a command", move |tx| tx.messages().begin_command(id)).await? > MOST_TRIES {
+            if self.journal.write("begin a command", move |tx| tx.messages().begin_command(id)).await? > MAX_ATTEMPTS {
                 self.quarantine(command).await?;
                 continue;
             }
@@ -77,7 +77,7 @@ impl Commands {
         let mut told = Vec::new();
         let kept = self.admin.memory_files().keep_what_was_allowed(&mut told).await;
         for address in told {
-            self.desks.ring(address);
+            self.dispatcher.wake(address);
         }
         kept
     }
@@ -85,7 +85,7 @@ impl Commands {
     /// Closes a command that failed at every start, and tells its sender.
     async fn quarantine(&self, command: StoredMessage) -> anyhow::Result<()> {
         let (id, now) = (command.id, self.clock.now());
-        tracing::error!(message.id = %id, "Command {id} was begun {MOST_TRIES} times and never ended; it is closed");
+        tracing::error!(message.id = %id, "Command {id} was begun {MAX_ATTEMPTS} times and never ended; it is closed");
         let told = move |tx: Tx<'_>| {
             let closed = tx.messages().settle_message(id, "closed", "failed")?;
             let scope = tx.messages().texts_of(id)?.first().map(|text| text.text.scope());
@@ -100,7 +100,7 @@ impl Commands {
             Ok(Some(address))
         };
         if let Some(address) = self.journal.write("close a command that fails", told).await? {
-            self.desks.ring(address);
+            self.dispatcher.wake(address);
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Commands {
         self.journal
             .write("answer a command", move |tx| {
                 if tx.messages().settle_message(id, "answered", "")? {
-                    let quotes = &if is_private { answered(tx, &command, address, stops)? } else { String::new() };
+                    let quotes = &if is_private { answered_ids(tx, &command, address, stops)? } else { String::new() };
                     tx.outbox().post(&NewOutbox {
                         address,
                         kind: OutboxKind::Answer,
@@ -145,14 +145,14 @@ impl Commands {
                 Ok(())
             })
             .await?;
-        self.desks.ring(address);
+        self.dispatcher.wake(address);
         Ok(())
     }
 }
 
 /// External ids that a command's answer answers: the command, and the messages whose turn it
 /// stopped.
-fn answered(tx: Tx<'_>, command: &StoredMessage, address: AddressId, stops: bool) -> anyhow::Result<String> {
+fn answered_ids(tx: Tx<'_>, command: &StoredMessage, address: AddressId, stops: bool) -> anyhow::Result<String> {
     let stopped = if stops { tx.outbox().stopped_since(address, command.received_at)? } else { Vec::new() };
     let named: Vec<&str> = std::iter::once(&command.external_id).chain(&stopped).map(String::as_str).collect();
     Ok(named.join("\n"))

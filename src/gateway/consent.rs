@@ -31,7 +31,7 @@ pub(super) enum ConsentReply {
 }
 
 /// Returns the answer that a command expresses, if any.
-pub(super) fn reply_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
+pub(super) fn answer_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
     match command? {
         ChatCommand::Yes { question } => question.map(ConsentReply::Yes),
         ChatCommand::No { question } => question.map(ConsentReply::No),
@@ -41,7 +41,7 @@ pub(super) fn reply_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
 
 /// Starts the time limit of a question or proposal when its message was delivered or given up.
 /// Returns the stream in which the question waits, if it was the reply of a turn.
-pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
+pub(super) fn start_time_limit(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
     let number = |command: &str| {
         let said = row.buttons.iter().find_map(|(_, data)| data.strip_prefix(command));
         said.and_then(|said| said.split(' ').next()?.parse().ok())
@@ -65,13 +65,13 @@ pub(super) fn decide(
 ) -> anyhow::Result<Option<&'static str>> {
     let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
     match tx.keep_requests().keep_asked(id)?.filter(|asked| asked.person == voice.person) {
-        Some(asked) => keep(tx, &asked, reply, voice, now),
+        Some(asked) => answer_keep_request(tx, &asked, reply, voice, now),
         None => answer(tx, reply, voice, now).map(Some),
     }
 }
 
 /// Applies an answer to the question whether to keep a memory.
-fn keep(
+fn answer_keep_request(
     tx: Tx<'_>,
     asked: &KeepRow,
     reply: ConsentReply,
@@ -101,7 +101,7 @@ fn answer(tx: Tx<'_>, reply: ConsentReply, voice: &Responder, now: Timestamp) ->
     if !asked.is_open(now) {
         return Ok(says::QUESTION_OVER);
     }
-    if is_left(tx, &asked)? {
+    if is_conversation_closed(tx, &asked)? {
         tx.questions().decide(id, QuestionState::Refused, None, now)?;
         return Ok(says::QUESTION_OVER);
     }
@@ -110,11 +110,11 @@ fn answer(tx: Tx<'_>, reply: ConsentReply, voice: &Responder, now: Timestamp) ->
             tx.questions().decide(id, QuestionState::Refused, None, now)?;
             Ok(says::LEFT_ALONE)
         }
-        ConsentReply::Yes(_) => go_on(tx, &asked, voice, now),
+        ConsentReply::Yes(_) => continue_turn(tx, &asked, voice, now),
     }
 }
 
-fn go_on(tx: Tx<'_>, asked: &QuestionRow, voice: &Responder, now: Timestamp) -> anyhow::Result<&'static str> {
+fn continue_turn(tx: Tx<'_>, asked: &QuestionRow, voice: &Responder, now: Timestamp) -> anyhow::Result<&'static str> {
     let id = asked.id;
     if let Some(turn) = continuation::begin(tx, asked, voice.address, now)? {
         tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with yes: turn {turn} goes on");
@@ -126,7 +126,7 @@ fn go_on(tx: Tx<'_>, asked: &QuestionRow, voice: &Responder, now: Timestamp) -> 
 }
 
 /// Returns true if the conversation of the question was closed meanwhile.
-fn is_left(tx: Tx<'_>, asked: &QuestionRow) -> anyhow::Result<bool> {
+fn is_conversation_closed(tx: Tx<'_>, asked: &QuestionRow) -> anyhow::Result<bool> {
     let conversation = tx.conversations().conversation(asked.conversation)?;
     Ok(conversation.is_none_or(|conversation| conversation.closed_at.is_some()))
 }

@@ -25,7 +25,7 @@ impl Admission {
         };
         match named {
             None => tx.redaction().deleted_ahead(guest.address, &guest.inbound.sender, of, self.now),
-            Some(message) if guest.said(&message) => self.let_go(tx, message.id, wake),
+            Some(message) if guest.is_author_of(&message) => self.let_go(tx, message.id, wake),
             Some(_) => Ok(()),
         }
     }
@@ -33,10 +33,10 @@ impl Admission {
     fn let_go(&self, tx: Tx<'_>, id: MessageId, wake: &mut AfterCommit) -> anyhow::Result<()> {
         let Some(parting) = tx.redaction().words_gone(id, self.now)? else { return Ok(()) };
         if parting.cut {
-            wake.cut.push(parting.stream);
+            wake.cancelled.push(parting.stream);
         }
         wake.streams.push(parting.stream);
-        wake.schedule = true;
+        wake.deletions_pending = true;
         Ok(())
     }
 
@@ -49,7 +49,7 @@ impl Admission {
     /// Sets the deletion timer that came with a message.
     pub(super) fn timed(&self, tx: Tx<'_>, id: MessageId, said: &Said, wake: &mut AfterCommit) -> anyhow::Result<()> {
         let Some(after) = said.expires_after else { return Ok(()) };
-        wake.schedule = true;
+        wake.deletions_pending = true;
         tx.timers().set_timer(id, after)
     }
 
@@ -57,7 +57,7 @@ impl Admission {
     pub(super) fn reacted(&self, tx: Tx<'_>, guest: &Sender<'_>, to: &str, emoji: &str) -> anyhow::Result<()> {
         let Some(person) = guest.speaker.person().filter(|_| is_emoji(emoji)) else { return Ok(()) };
         let Some(message) = tx.messages().by_external_id(guest.address, to)? else { return Ok(()) };
-        let theirs = message.kind == MessageKind::Reply || guest.said(&message);
+        let theirs = message.kind == MessageKind::Reply || guest.is_author_of(&message);
         if theirs && !message.gone && message.conversation.is_some() {
             tx.reactions().react(message.id, person, emoji, self.now)?;
         }

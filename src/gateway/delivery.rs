@@ -15,8 +15,8 @@ mod set_aside;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::set_aside::Verdict;
-use super::attachments_out::{self, Enclosed};
+use self::set_aside::SetAsideDecision;
+use super::attachments_out::{self, OutgoingAttachment};
 use super::consent;
 use super::dispatcher::{DeliveryQueue, Dispatcher};
 use crate::adapter::{OutgoingPart, PartFormat, SendError};
@@ -33,11 +33,11 @@ use crate::wording::{self, gate};
 /// Age after which an undeliverable message may be given up.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Minimum number of attempts before that: about a day of them.
-const LEAST_TRIES: u32 = 288;
+const MIN_ATTEMPTS: u32 = 288;
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// Longest wait that a server may ask for.
-const LONGEST_WISH: Duration = Duration::from_secs(24 * 3600);
+const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Delivers to one address until the program stops.
 pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wakeups) {
@@ -54,7 +54,7 @@ pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wak
         let delivered = tokio::select! {
             // A part interrupted here is in state `sending` and marked as a possible repeat after
             // the next start.
-            () = grace(&stop) => return,
+            () = shutdown_grace(&stop) => return,
             delivered = guarded("A delivery", deliver_all(&desks, &lane)) => delivered,
         };
         wake_at = delivered.unwrap_or_else(|error| {
@@ -65,14 +65,14 @@ pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wak
 }
 
 /// Gives a request in progress a moment to complete when the program stops.
-async fn grace(stop: &tokio_util::sync::CancellationToken) {
+async fn shutdown_grace(stop: &tokio_util::sync::CancellationToken) {
     stop.cancelled().await;
     crate::time::clock::real_sleep(Duration::from_secs(5)).await;
 }
 
 /// Result of an attempt.
-enum Tried {
-    Over,
+enum AttemptResult {
+    Done,
     NotBefore(Timestamp),
     /// A temporary failure.
     Later {
@@ -95,29 +95,29 @@ async fn deliver_all(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>) -> anyh
             desks.journal.read(move |db| Ok((db.outbox().next_outbox(id)?, db.addresses().wait_until(id)?))).await?;
         let Some(row) = row else { return Ok(None) };
         let now = desks.clock.now();
-        let not_before = row.retry_at.put_off(LONGEST_PAUSE, now).max(wait_until.put_off(LONGEST_WISH, now));
+        let not_before = row.retry_at.put_off(LONGEST_PAUSE, now).max(wait_until.put_off(MAX_SERVER_WAIT, now));
         if not_before > now {
             return Ok(Some(not_before));
         }
         let _sending = lane.sending.lock().await;
-        match deliver(desks, lane, &row, Trial::InTurn).await? {
-            Tried::Over => {}
-            Tried::NotBefore(at) => return Ok(Some(at)),
-            Tried::Later { at, attempts } => {
+        match deliver(desks, lane, &row, AttemptPurpose::InTurn).await? {
+            AttemptResult::Done => {}
+            AttemptResult::NotBefore(at) => return Ok(Some(at)),
+            AttemptResult::Later { at, attempts } => {
                 if attempts < set_aside::FAILURES {
                     return Ok(Some(at));
                 }
-                match set_aside::judge(desks, lane, &row).await? {
-                    Verdict::Wait => return Ok(Some(at)),
-                    Verdict::TryAgain => set_aside::try_again(desks, &row, attempts).await?,
-                    Verdict::SetAside => set_aside::put(desks, lane, &row).await?,
+                match set_aside::decide(desks, lane, &row).await? {
+                    SetAsideDecision::Wait => return Ok(Some(at)),
+                    SetAsideDecision::TryAgain => set_aside::try_again(desks, &row, attempts).await?,
+                    SetAsideDecision::SetAside => set_aside::set_aside(desks, lane, &row).await?,
                 }
             }
-            Tried::Absent => return Ok(None),
-            Tried::Failed(why) => fail(desks, &row, why, None).await?,
-            Tried::GivenUp => {
+            AttemptResult::Absent => return Ok(None),
+            AttemptResult::Failed(why) => give_up(desks, &row, why, None).await?,
+            AttemptResult::GivenUp => {
                 let notice = wording::own(gate::GIVEN_UP, row.text.scope());
-                fail(desks, &row, "could not be delivered for a week".to_owned(), Some(notice)).await?;
+                give_up(desks, &row, "could not be delivered for a week".to_owned(), Some(notice)).await?;
             }
         }
     }
@@ -125,7 +125,7 @@ async fn deliver_all(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>) -> anyh
 
 /// Reason for an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trial {
+enum AttemptPurpose {
     /// The message is the first in the queue.
     InTurn,
     /// Probe whether anything gets through; a failure does not count.
@@ -137,10 +137,10 @@ async fn deliver(
     desks: &Arc<Dispatcher>,
     lane: &Arc<DeliveryQueue>,
     row: &OutboxRow,
-    trial: Trial,
-) -> anyhow::Result<Tried> {
+    trial: AttemptPurpose,
+) -> anyhow::Result<AttemptResult> {
     if row.kind == OutboxKind::Reaction {
-        return attachments_out::react(desks, lane, row).await.map(|()| Tried::Over);
+        return attachments_out::react(desks, lane, row).await.map(|()| AttemptResult::Done);
     }
     let parts = parts_of(desks, lane, row).await?;
     let preview = match row.turn {
@@ -156,11 +156,11 @@ async fn deliver(
         }
         let preview = preview.clone().filter(|_| index == 0);
         match deliver_part(desks, lane, row, part, preview, AttemptContext { trial, is_last: index == last }).await? {
-            Tried::Over => {}
+            AttemptResult::Done => {}
             other => return Ok(other),
         }
     }
-    Ok(Tried::Over)
+    Ok(AttemptResult::Done)
 }
 
 /// Returns the stored parts, rendering and storing them first if there are none.
@@ -199,7 +199,7 @@ async fn parts_of(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &Outb
 /// Reason for the attempt, and position of the part.
 #[derive(Clone, Copy)]
 struct AttemptContext {
-    trial: Trial,
+    trial: AttemptPurpose,
     is_last: bool,
 }
 
@@ -208,7 +208,7 @@ struct FailedAttempt {
     error: SendError,
     /// True if the attempt was an edit of an existing message.
     edited: bool,
-    trial: Trial,
+    trial: AttemptPurpose,
 }
 
 async fn deliver_part(
@@ -218,7 +218,7 @@ async fn deliver_part(
     part: &PartRow,
     preview: Option<(TurnId, String)>,
     place: AttemptContext,
-) -> anyhow::Result<Tried> {
+) -> anyhow::Result<AttemptResult> {
     // Found in `sending`: an earlier attempt never learned its outcome. A preview without an id is
     // equally in doubt.
     let in_doubt = part.state == PartState::Sending;
@@ -227,23 +227,24 @@ async fn deliver_part(
     let lost_preview = preview.is_some() && target.is_none();
     // Editing the same message again displays nothing twice.
     let repeated = part.repeated || lost_preview || (in_doubt && target.is_none());
-    let (peer, enclosed) = (peer_of(desks, lane).await?, Enclosed::open(desks, part).await?);
-    let mut way = Attempt { peer, target, plain_only: part.plain_only, repeated, enclosed };
+    let (peer, enclosed) = (current_peer(desks, lane).await?, OutgoingAttachment::open(desks, part).await?);
+    let mut way = Attempt { peer, target, plain_only: part.plain_only, repeated, attachment: enclosed };
     loop {
         let (id, plain_only) = (part.id, way.plain_only);
         desks.journal.write("begin to send", move |tx| tx.outbox().part_sending(id, plain_only, repeated)).await?;
-        match way.take(lane, row, part).await {
+        match way.send(lane, row, part).await {
             Ok(external_id) => {
-                if lane.held.over() {
+                if lane.failure_log.record_success() {
                     tracing::info!(outbox.id = %row.id, "Deliveries to address {} go through again", lane.id);
                 }
-                sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), place.is_last).await?;
-                return Ok(Tried::Over);
+                mark_sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), place.is_last)
+                    .await?;
+                return Ok(AttemptResult::Done);
             }
             Err(error) if way.try_fallback(part, &error) => {}
             Err(error) => {
                 let failure = FailedAttempt { error, edited: way.target.is_some(), trial: place.trial };
-                return not_sent(desks, lane, row, part, failure).await;
+                return handle_failure(desks, lane, row, part, failure).await;
             }
         }
     }
@@ -257,22 +258,24 @@ struct Attempt {
     plain_only: bool,
     repeated: bool,
     /// Content that is not text.
-    enclosed: Option<Enclosed>,
+    attachment: Option<OutgoingAttachment>,
 }
 
 impl Attempt {
-    async fn take(&self, lane: &DeliveryQueue, row: &OutboxRow, part: &PartRow) -> Result<String, SendError> {
+    async fn send(&self, lane: &DeliveryQueue, row: &OutboxRow, part: &PartRow) -> Result<String, SendError> {
         let (rich, plain, buttons) = (part.rich.clone(), part.plain.clone(), part.buttons.clone());
         let answers = row.answers().map(str::to_owned).collect();
-        let (piece, is_plain) = match &self.enclosed {
-            Some(Enclosed::File(file)) => {
+        let (piece, is_plain) = match &self.attachment {
+            Some(OutgoingAttachment::File(file)) => {
                 if self.repeated {
                     attachments_out::warn_of_repeat(lane, &self.peer, file).await;
                 }
                 return lane.adapter.send_file(&self.peer, file).await;
             }
-            Some(Enclosed::Words(words)) => (OutgoingPart { answers, ..attachments_out::piece(words) }, true),
-            None => (OutgoingPart { rich, plain, buttons, quotes: quoted(row, part), answers }, self.plain_only),
+            Some(OutgoingAttachment::Notice(words)) => {
+                (OutgoingPart { answers, ..attachments_out::plain_part(words) }, true)
+            }
+            None => (OutgoingPart { rich, plain, buttons, reply_to: reply_to(row, part), answers }, self.plain_only),
         };
         let piece = if self.repeated { lane.adapter.with_prefix(&piece, gate::POSSIBLY_REPEATED) } else { piece };
         let form = if is_plain { PartFormat::Plain } else { PartFormat::Rich };
@@ -286,13 +289,13 @@ impl Attempt {
 
     /// Switches to a fallback after that failure; returns false if there is none.
     fn try_fallback(&mut self, part: &PartRow, error: &SendError) -> bool {
-        let is_file = matches!(self.enclosed, Some(Enclosed::File(_)));
+        let is_file = matches!(self.attachment, Some(OutgoingAttachment::File(_)));
         match error {
-            SendError::Refused(_) | SendError::BadMarkup | SendError::Gone if is_file => {
-                self.enclosed = Some(Enclosed::not_taken(part));
+            SendError::Refused(_) | SendError::BadMarkup | SendError::NotFound if is_file => {
+                self.attachment = Some(OutgoingAttachment::rejected_notice(part));
             }
             SendError::BadMarkup if !self.plain_only => self.plain_only = true,
-            SendError::Gone if self.target.is_some() => self.target = None,
+            SendError::NotFound if self.target.is_some() => self.target = None,
             _ => return false,
         }
         true
@@ -300,7 +303,7 @@ impl Attempt {
 }
 
 /// Current peer of a queue: the id of a group may have changed since it was opened.
-pub(super) async fn peer_of(desks: &Dispatcher, lane: &DeliveryQueue) -> anyhow::Result<String> {
+pub(super) async fn current_peer(desks: &Dispatcher, lane: &DeliveryQueue) -> anyhow::Result<String> {
     let id = lane.id;
     let address = desks.journal.read(move |db| db.addresses().address(id)).await?;
     Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
@@ -308,12 +311,12 @@ pub(super) async fn peer_of(desks: &Dispatcher, lane: &DeliveryQueue) -> anyhow:
 
 /// Message that a part visibly replies to: in groups, and for the first part only. Between two
 /// people it is obvious.
-fn quoted(row: &OutboxRow, part: &PartRow) -> Option<String> {
+fn reply_to(row: &OutboxRow, part: &PartRow) -> Option<String> {
     let is_shown = part.seq == 0 && matches!(row.text.scope(), Scope::Group(_));
     row.answers().next().filter(|_| is_shown).map(str::to_owned)
 }
 
-async fn sent(
+async fn mark_sent(
     desks: &Arc<Dispatcher>,
     row: &OutboxRow,
     part: &PartRow,
@@ -331,33 +334,33 @@ async fn sent(
             }
             if !is_last {
                 tx.outbox().outbox_later(row.id, 0, Timestamp(0), "")?;
-                return Ok(Counts::default());
+                return Ok(FollowUp::default());
             }
-            over(tx, &row, PartState::Sent, "", now)
+            close_row(tx, &row, PartState::Sent, "", now)
         })
         .await?;
-    counts.ring(desks);
+    counts.wake(desks);
     Ok(())
 }
 
-async fn not_sent(
+async fn handle_failure(
     desks: &Arc<Dispatcher>,
     lane: &Arc<DeliveryQueue>,
     row: &OutboxRow,
     part: &PartRow,
     failure: FailedAttempt,
-) -> anyhow::Result<Tried> {
+) -> anyhow::Result<AttemptResult> {
     let FailedAttempt { error, edited, trial } = failure;
     let now = desks.clock.now();
     let attempts = row.attempts.saturating_add(1);
-    if trial == Trial::InTurn && is_hopeless(row, attempts, &error, now) {
-        return Ok(Tried::GivenUp);
+    if trial == AttemptPurpose::InTurn && should_give_up(row, attempts, &error, now) {
+        return Ok(AttemptResult::GivenUp);
     }
-    tell_that_it_waits(lane, row, &error);
+    log_waiting(lane, row, &error);
     let (id, outbox, address) = (part.id, row.id, lane.id);
     match error {
         SendError::Wait(asked) => {
-            let until = now.plus(asked.min(LONGEST_WISH));
+            let until = now.plus(asked.min(MAX_SERVER_WAIT));
             desks
                 .journal
                 .write("wait to send", move |tx| {
@@ -365,17 +368,17 @@ async fn not_sent(
                     tx.addresses().set_wait_until(address, until)
                 })
                 .await?;
-            Ok(Tried::NotBefore(until))
+            Ok(AttemptResult::NotBefore(until))
         }
-        SendError::Absent => {
+        SendError::NotAttached => {
             desks.journal.write("wait for somebody", move |tx| tx.outbox().part_waits(id)).await?;
-            Ok(Tried::Absent)
+            Ok(AttemptResult::Absent)
         }
-        SendError::Later(_) | SendError::Unclear(_) => {
+        SendError::Later(_) | SendError::OutcomeUnknown(_) => {
             // An unclear result leaves the part in `sending`, so that the next attempt knows it may
             // be a repeat. An edit cannot be one.
             let certain = edited || matches!(error, SendError::Later(_));
-            let retry_at = now.plus(pause_after(attempts));
+            let retry_at = now.plus(backoff(attempts));
             let trouble = error.to_string();
             desks
                 .journal
@@ -384,16 +387,15 @@ async fn not_sent(
                         tx.outbox().part_waits(id)?;
                     }
                     match trial {
-                        Trial::InTurn => tx.outbox().outbox_failed(outbox, attempts, retry_at, &trouble, now),
-                        Trial::Probe => Ok(()),
+                        AttemptPurpose::InTurn => tx.outbox().outbox_failed(outbox, attempts, retry_at, &trouble, now),
+                        AttemptPurpose::Probe => Ok(()),
                     }
                 })
                 .await?;
-            Ok(Tried::Later { at: retry_at, attempts })
+            Ok(AttemptResult::Later { at: retry_at, attempts })
         }
-        SendError::Moved(to) => {
-            let (Address { adapter, account, peer }, retry_at) =
-                (lane.address.clone(), now.plus(pause_after(attempts)));
+        SendError::Migrated(to) => {
+            let (Address { adapter, account, peer }, retry_at) = (lane.address.clone(), now.plus(backoff(attempts)));
             desks
                 .journal
                 .write("follow a group", move |tx| {
@@ -402,25 +404,25 @@ async fn not_sent(
                     tx.outbox().outbox_later(outbox, attempts, retry_at, "the group goes on under another id")
                 })
                 .await?;
-            Ok(Tried::NotBefore(retry_at))
+            Ok(AttemptResult::NotBefore(retry_at))
         }
-        SendError::BadMarkup | SendError::Gone | SendError::Blocked(_) | SendError::Refused(_) => {
-            Ok(Tried::Failed(error.to_string()))
+        SendError::BadMarkup | SendError::NotFound | SendError::Blocked(_) | SendError::Refused(_) => {
+            Ok(AttemptResult::Failed(error.to_string()))
         }
     }
 }
 
 /// Returns true if the message was tried for long enough. An absent client or a wait is no failure.
-fn is_hopeless(row: &OutboxRow, attempts: u32, error: &SendError, now: Timestamp) -> bool {
-    let failed = matches!(error, SendError::Later(_) | SendError::Unclear(_));
-    failed && attempts >= LEAST_TRIES && now.since(row.created_at) > GIVE_UP_AFTER
+fn should_give_up(row: &OutboxRow, attempts: u32, error: &SendError, now: Timestamp) -> bool {
+    let failed = matches!(error, SendError::Later(_) | SendError::OutcomeUnknown(_));
+    failed && attempts >= MIN_ATTEMPTS && now.since(row.created_at) > GIVE_UP_AFTER
 }
 
 /// Logs a new cause of waiting. An unattached terminal is no reason to warn.
-fn tell_that_it_waits(lane: &DeliveryQueue, row: &OutboxRow, error: &SendError) {
+fn log_waiting(lane: &DeliveryQueue, row: &OutboxRow, error: &SendError) {
     match error {
-        error if !lane.held.by(error) => {}
-        SendError::Absent => {
+        error if !lane.failure_log.record_failure(error) => {}
+        SendError::NotAttached => {
             tracing::info!(outbox.id = %row.id, "Delivery {} waits until somebody is attached to address {}", row.id, lane.id);
         }
         error => {
@@ -436,7 +438,7 @@ fn chat_of(peer: &str) -> &str {
 
 /// Gives a message up with its remaining parts and stores the reason. `notice` is posted once, even
 /// if more messages are given up before it is delivered.
-async fn fail(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Option<Text>) -> anyhow::Result<()> {
+async fn give_up(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Option<Text>) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} was given up: {why}", row.id);
     let (row, now) = (row.clone(), desks.clock.now());
     let counts = desks
@@ -450,7 +452,7 @@ async fn fail(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Opt
             if let Some(turn) = row.turn {
                 tx.outbox().drop_preview(turn)?;
             }
-            let counts = over(tx, &row, PartState::Failed, &why, now)?;
+            let counts = close_row(tx, &row, PartState::Failed, &why, now)?;
             // Posted only now: the row given up may be this very notice, which then waits again.
             if let Some(notice) = notice
                 && !tx.outbox().says_soon(row.address, &notice)?
@@ -460,38 +462,38 @@ async fn fail(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Opt
             Ok(counts)
         })
         .await?;
-    counts.ring(desks);
+    counts.wake(desks);
     Ok(())
 }
 
 /// Follow-up work once a message was delivered or given up.
 #[derive(Default)]
-struct Counts {
+struct FollowUp {
     timer: bool,
     /// Stream of an open question.
     question: Option<StreamId>,
 }
 
-impl Counts {
+impl FollowUp {
     /// Wakes the tasks that depend on it.
-    fn ring(&self, desks: &Dispatcher) {
+    fn wake(&self, desks: &Dispatcher) {
         if self.timer {
-            desks.ring_timers();
+            desks.wake_timers();
         }
         if let Some(stream) = self.question {
-            desks.question_counts(stream);
+            desks.notify_question(stream);
         }
     }
 }
 
 /// Closes an outbox row and starts the timers that depend on it.
-fn over(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<Counts> {
+fn close_row(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<FollowUp> {
     tx.outbox().outbox_over(row.id, state, trouble, now)?;
-    let question = consent::put(tx, row, now)?;
-    Ok(Counts { timer: tx.timers().has_timer(row.id)?, question })
+    let question = consent::start_time_limit(tx, row, now)?;
+    Ok(FollowUp { timer: tx.timers().has_timer(row.id)?, question })
 }
 
 /// Backoff: two seconds, doubling up to five minutes.
-fn pause_after(attempts: u32) -> Duration {
+fn backoff(attempts: u32) -> Duration {
     Duration::from_secs(1 << attempts.min(9)).min(LONGEST_PAUSE)
 }

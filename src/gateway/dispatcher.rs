@@ -29,7 +29,7 @@ pub struct Dispatcher {
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
     adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
-    lanes: Mutex<HashMap<AddressId, Arc<DeliveryQueue>>>,
+    queues: Mutex<HashMap<AddressId, Arc<DeliveryQueue>>>,
     /// Woken when a message with a deletion timer was delivered.
     timers: Mutex<Option<WakeupSender>>,
     /// Called with the stream in which a question was delivered.
@@ -40,7 +40,7 @@ pub struct Dispatcher {
 
 /// State of storing incoming messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Storing {
+pub enum StorageState {
     /// Messages are stored.
     Works,
     /// Messages cannot be stored.
@@ -61,7 +61,7 @@ pub struct DeliveryQueue {
     /// Wakes the delivery task.
     pub ringer: WakeupSender,
     /// Throttle for log lines about failed deliveries.
-    pub held: QueueBlock,
+    pub failure_log: QueueBlock,
 }
 
 impl Dispatcher {
@@ -74,7 +74,7 @@ impl Dispatcher {
             tasks: TaskTracker::new(),
             stop,
             adapters: Mutex::default(),
-            lanes: Mutex::default(),
+            queues: Mutex::default(),
             timers: Mutex::default(),
             questions: Mutex::default(),
             blocked: Mutex::default(),
@@ -87,17 +87,17 @@ impl Dispatcher {
     }
 
     /// Sets whom to wake when a message with a deletion timer was delivered.
-    pub fn tell_of_timers(&self, ringer: WakeupSender) {
+    pub fn on_timer_delivered(&self, ringer: WakeupSender) {
         *self.timers.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
     }
 
     /// Sets the callback for a delivered question, whose time limit starts then.
-    pub fn tell_of_questions(&self, told: impl Fn(StreamId) + Send + Sync + 'static) {
+    pub fn on_question_delivered(&self, told: impl Fn(StreamId) + Send + Sync + 'static) {
         *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(told));
     }
 
     /// Reports a delivered question. Not while stopping: the next start checks for itself.
-    pub(super) fn question_counts(&self, stream: StreamId) {
+    pub(super) fn notify_question(&self, stream: StreamId) {
         if let Some(told) = &*self.questions.lock().unwrap_or_else(PoisonError::into_inner)
             && !self.stop.is_cancelled()
         {
@@ -106,14 +106,14 @@ impl Dispatcher {
     }
 
     /// Wakes the timer task.
-    pub(super) fn ring_timers(&self) {
+    pub(super) fn wake_timers(&self) {
         if let Some(ringer) = &*self.timers.lock().unwrap_or_else(PoisonError::into_inner) {
             ringer.ring(&*self.clock);
         }
     }
 
     /// Registers an adapter.
-    pub fn open(&self, adapter: Arc<dyn Adapter>) {
+    pub fn register(&self, adapter: Arc<dyn Adapter>) {
         self.adapters.lock().unwrap_or_else(PoisonError::into_inner).insert(adapter.name(), adapter);
     }
 
@@ -126,11 +126,11 @@ impl Dispatcher {
     }
 
     /// Records whether the messages of an adapter can be stored.
-    pub fn storing(&self, adapter: &'static str, works: Storing) {
+    pub fn set_storage_state(&self, adapter: &'static str, works: StorageState) {
         let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         match works {
-            Storing::Works => blocked.remove(adapter),
-            Storing::Fails => blocked.insert(adapter),
+            StorageState::Works => blocked.remove(adapter),
+            StorageState::Fails => blocked.insert(adapter),
         };
     }
 
@@ -141,7 +141,7 @@ impl Dispatcher {
         let healths = self.adapters().into_iter().map(|adapter| {
             let mut health = adapter.health();
             if blocked.contains(adapter.name()) {
-                health.trouble = Some(crate::wording::gate::NOT_STORED.to_owned());
+                health.problem = Some(crate::wording::gate::NOT_STORED.to_owned());
             }
             (adapter.name().to_owned(), health)
         });
@@ -154,8 +154,8 @@ impl Dispatcher {
     }
 
     /// Queue of an address; `None` if its adapter is not registered or has another account now.
-    pub async fn lane(self: &Arc<Self>, id: AddressId) -> anyhow::Result<Option<Arc<DeliveryQueue>>> {
-        if let Some(lane) = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+    pub async fn queue(self: &Arc<Self>, id: AddressId) -> anyhow::Result<Option<Arc<DeliveryQueue>>> {
+        if let Some(lane) = self.queues.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Ok(Some(Arc::clone(lane)));
         }
         let Some(address) = self.journal.read(move |db| db.addresses().address(id)).await? else { return Ok(None) };
@@ -163,7 +163,7 @@ impl Dispatcher {
         if adapter.account() != address.account {
             return Ok(None);
         }
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let lane = lanes.entry(id).or_insert_with(|| {
             let (ringer, bell) = crate::time::clock::wakeups();
             let lane = Arc::new(DeliveryQueue {
@@ -172,7 +172,7 @@ impl Dispatcher {
                 adapter,
                 sending: tokio::sync::Mutex::new(()),
                 ringer,
-                held: QueueBlock::default(),
+                failure_log: QueueBlock::default(),
             });
             self.tasks.spawn(delivery::run(Arc::clone(self), Arc::clone(&lane), bell));
             lane
@@ -181,11 +181,11 @@ impl Dispatcher {
     }
 
     /// Wakes the delivery to an address with new outbox rows.
-    pub fn ring(self: &Arc<Self>, id: AddressId) {
+    pub fn wake(self: &Arc<Self>, id: AddressId) {
         let desks = Arc::clone(self);
         let busy = self.clock.busy();
         self.tasks.spawn(async move {
-            match desks.lane(id).await {
+            match desks.queue(id).await {
                 Ok(Some(lane)) => lane.ringer.ring(&*desks.clock),
                 // The adapter is not configured now; the rows stay in the journal.
                 Ok(None) => {}
@@ -196,7 +196,7 @@ impl Dispatcher {
     }
 
     /// Sends read receipts in the background, best effort.
-    pub fn seen(&self, adapter: Arc<dyn Adapter>, messages: Vec<(String, String)>) {
+    pub fn send_read_receipts(&self, adapter: Arc<dyn Adapter>, messages: Vec<(String, String)>) {
         if messages.is_empty() {
             return;
         }
@@ -208,16 +208,16 @@ impl Dispatcher {
     }
 
     /// Wakes the delivery to every address of an account with pending rows.
-    pub async fn ring_account(self: &Arc<Self>, adapter: &'static str, account: String) -> anyhow::Result<()> {
+    pub async fn wake_account(self: &Arc<Self>, adapter: &'static str, account: String) -> anyhow::Result<()> {
         for id in self.journal.read(move |db| db.outbox().addresses_with_outbox(adapter, &account)).await? {
-            self.ring(id);
+            self.wake(id);
         }
         Ok(())
     }
 
     /// Waits until every delivery has ended, after the stop token was cancelled.
-    pub async fn finished(&self) {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    pub async fn wait_until_finished(&self) {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.tasks.close();
         self.tasks.wait().await;
     }

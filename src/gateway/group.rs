@@ -29,7 +29,7 @@ pub(super) struct GroupContext<'a> {
 impl Admission {
     /// Admits an item of a group, or skips it.
     pub(super) fn in_group(&self, tx: Tx<'_>, group: &GroupContext<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
-        if let Event::Moved { to } = &group.inbound.event {
+        if let Event::Migrated { to } = &group.inbound.event {
             if self.pass_over(tx, group)? {
                 tx.groups().group_moved(self.adapter, &self.account, group.chat, to, self.now)?;
             }
@@ -42,12 +42,12 @@ impl Admission {
         let (stream, address) = tx.groups().stream_for_group(&at, self.now)?;
         if !self.is_meant(tx, group, address)? {
             // The deleted message may be addressed to us and arrive later.
-            if let (true, Event::Deleted { of }) = (self.pass_over(tx, group)?, &group.inbound.event) {
+            if let (true, Event::Deleted { message: of }) = (self.pass_over(tx, group)?, &group.inbound.event) {
                 tx.redaction().deleted_ahead(address, &group.inbound.sender, of, self.now)?;
             }
             return Ok(());
         }
-        match self.who_speaks(tx, group.inbound)? {
+        match self.identify_sender(tx, group.inbound)? {
             Some((direct, person)) => self.known_in_group(tx, group, (stream, address), (direct, &person), wake),
             None => self.guest_in_group(tx, group, (stream, address), wake),
         }
@@ -55,7 +55,7 @@ impl Admission {
 
     /// Stores only the id of a skipped item. Returns false if it is a repeat.
     fn pass_over(&self, tx: Tx<'_>, group: &GroupContext<'_>) -> anyhow::Result<bool> {
-        Ok(self.receive(tx, &group.inbound.external_id, Fate::Nothing, "")?.is_some())
+        Ok(self.record_inbox(tx, &group.inbound.external_id, Fate::Nothing, "")?.is_some())
     }
 
     fn is_allowed(&self, tx: Tx<'_>, chat: &str) -> anyhow::Result<bool> {
@@ -72,7 +72,7 @@ impl Admission {
         if !self.pass_over(tx, group)? || !group.addressed {
             return Ok(());
         }
-        let Some((direct, person)) = self.who_speaks(tx, group.inbound)? else { return Ok(()) };
+        let Some((direct, person)) = self.identify_sender(tx, group.inbound)? else { return Ok(()) };
         if person.role != Role::Owner || !tx.addresses().was_heard(direct)? {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl Admission {
             return Ok(());
         }
         let sentence = gate::group_not_allowed(&format!("{}:{}", self.adapter, group.chat));
-        self.tell(tx, direct, Scope::Person(person.id), sentence, wake)
+        self.post_notice(tx, direct, Scope::Person(person.id), sentence, wake)
     }
 
     /// Returns true if the item is for us: it mentions or answers us, belongs to such an album, or
@@ -97,13 +97,13 @@ impl Admission {
                 if !album.is_empty() && tx.messages().album(address, album)?.is_some() {
                     return Ok(true);
                 }
-                let quoted = said.quote.as_ref().and_then(Quote::named);
+                let quoted = said.quote.as_ref().and_then(Quote::external_id);
                 Ok(quoted.map_or(Ok(None), |name| tx.messages().label_of_ours(address, name))?.is_some())
             }
-            Event::Edited { of, .. } | Event::Deleted { of } => about(of),
-            Event::Reacted { to, .. } => Ok(about(to)? || tx.messages().label_of_ours(address, to)?.is_some()),
+            Event::Edited { message: of, .. } | Event::Deleted { message: of } => about(of),
+            Event::Reacted { message: to, .. } => Ok(about(to)? || tx.messages().label_of_ours(address, to)?.is_some()),
             Event::Button { .. } => Ok(true),
-            Event::Moved { .. } | Event::Unsupported(_) | Event::Nothing => Ok(false),
+            Event::Migrated { .. } | Event::Unsupported(_) | Event::Irrelevant => Ok(false),
         }
     }
 
@@ -118,7 +118,7 @@ impl Admission {
         let asked = match &group.inbound.event {
             Event::Message(said) if is_command(said) => Some(said.text.as_str()),
             Event::Button { data, callback } => {
-                wake.buttons.push(callback.clone());
+                wake.callbacks.push(callback.clone());
                 Some(data.as_str()).filter(|data| data.starts_with('/'))
             }
             _ => None,
@@ -126,40 +126,40 @@ impl Admission {
         let Some(asked) = asked else {
             return self.talk(tx, group, (stream, address), Speaker::Known(person), wake);
         };
-        let Some(inbox) = self.receive(tx, &group.inbound.external_id, Fate::Command, "")? else {
+        let Some(inbox) = self.record_inbox(tx, &group.inbound.external_id, Fate::Command, "")? else {
             return Ok(());
         };
         let command = command::parse(asked).ok();
         if command == Some(ChatCommand::New) {
-            self.begin_anew(tx, stream, wake)?;
-            return self.tell(tx, address, Scope::Group(stream), gate::GROUP_BEGINS_ANEW, wake);
+            self.start_new_conversation(tx, stream, wake)?;
+            return self.post_notice(tx, address, Scope::Group(stream), gate::GROUP_BEGINS_ANEW, wake);
         }
         if command == Some(ChatCommand::Stop) {
             wake.stop.push(stream);
-            return self.tell(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
+            return self.post_notice(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
         }
         if let Some(ChatCommand::Part(part @ Parting::Forget { .. })) = &command {
             if part.takes_messages() && person.role != Role::Owner {
-                return self.tell(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
+                return self.post_notice(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
             }
             // In a group, forgetting covers what was kept for the group.
             let (speaker, scope) = (Speaker::Known(person), Scope::Group(stream));
             let guest = Sender { address, speaker, stream, scope, inbox, inbound: group.inbound };
-            return self.command(tx, &guest, person, asked, wake);
+            return self.admit_command(tx, &guest, person, asked, wake);
         }
         // Never write first: on Telegram a bot cannot.
         if !tx.addresses().was_heard(direct)? {
-            return self.tell(tx, address, Scope::Group(stream), gate::WRITE_TO_ME_FIRST, wake);
+            return self.post_notice(tx, address, Scope::Group(stream), gate::WRITE_TO_ME_FIRST, wake);
         }
         let scope = Scope::Person(person.id);
-        if command.as_ref().is_some_and(counts_in_private_alone) {
-            return self.tell(tx, direct, scope, gate::ONLY_HERE, wake);
+        if command.as_ref().is_some_and(is_direct_chat_only) {
+            return self.post_notice(tx, direct, scope, gate::ONLY_HERE, wake);
         }
         let theirs = tx.conversations().stream_for(person.id)?;
         let speaker = Speaker::Known(person);
         let guest = Sender { address: direct, speaker, stream: theirs, scope, inbox, inbound: group.inbound };
-        self.command(tx, &guest, person, asked, wake)?;
-        self.tell(tx, address, Scope::Group(stream), gate::ANSWERED_IN_PRIVATE, wake)
+        self.admit_command(tx, &guest, person, asked, wake)?;
+        self.post_notice(tx, address, Scope::Group(stream), gate::ANSWERED_IN_PRIVATE, wake)
     }
 
     fn guest_in_group(
@@ -196,15 +196,15 @@ impl Admission {
             _ => Fate::Nothing,
         };
         let raw = if fate == Fate::Nothing { "" } else { group.raw };
-        let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
+        let Some(inbox) = self.record_inbox(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
         let guest = Sender { address, speaker, stream, scope: Scope::Group(stream), inbox, inbound };
         match &inbound.event {
-            Event::Message(said) => self.said(tx, &guest, said, wake),
-            Event::Edited { of, said, also } => {
-                self.edited(tx, &guest, &MessageChange { of, said, also: also.as_deref() })
+            Event::Message(said) => self.admit_message(tx, &guest, said, wake),
+            Event::Edited { message: of, content: said, new_id: also } => {
+                self.apply_edit(tx, &guest, &MessageChange { message: of, content: said, new_id: also.as_deref() })
             }
-            Event::Deleted { of } => self.deleted(tx, &guest, of, wake),
-            Event::Reacted { to, emoji } => self.reacted(tx, &guest, to, emoji),
+            Event::Deleted { message: of } => self.deleted(tx, &guest, of, wake),
+            Event::Reacted { message: to, emoji } => self.reacted(tx, &guest, to, emoji),
             _ => Ok(()),
         }
     }
@@ -212,6 +212,6 @@ impl Admission {
 
 /// Returns true for owner-only commands and for answers: in a group another person may hold the
 /// phone, or read along.
-fn counts_in_private_alone(command: &ChatCommand) -> bool {
+fn is_direct_chat_only(command: &ChatCommand) -> bool {
     command.role() == Role::Owner || matches!(command, ChatCommand::Yes { .. } | ChatCommand::No { .. })
 }

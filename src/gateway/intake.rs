@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::{self, Admission, AfterCommit};
-use super::dispatcher::{Dispatcher, Storing};
+use super::dispatcher::{Dispatcher, StorageState};
 use crate::adapter::{Adapter, Batch, PollError};
 use crate::engine::Engine;
 use crate::store::{Journal, is_full};
@@ -43,7 +43,7 @@ pub struct Intake {
     /// The engine.
     pub engine: Arc<Engine>,
     /// Delivery.
-    pub desks: Arc<Dispatcher>,
+    pub dispatcher: Arc<Dispatcher>,
     /// Wakes the command worker.
     pub commands: WakeupSender,
     /// Called once the account is known, and again after a failure of receiving.
@@ -74,7 +74,7 @@ impl Intake {
     async fn receive(&self, stop: &CancellationToken) -> anyhow::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = self.connect_at_last() => {}
+            () = self.connect_with_retry() => {}
         }
         let mut failures = 0;
         loop {
@@ -94,12 +94,12 @@ impl Intake {
         }
     }
 
-    async fn connect_at_last(&self) {
+    async fn connect_with_retry(&self) {
         let mut failures = 0;
         while let Err(trouble) = self.connect().await {
             failures += 1;
             tracing::error!("Cannot connect {}: {trouble:#}", self.adapter.name());
-            self.pause(self.clock.busy(), pause_after(failures)).await;
+            self.pause(self.clock.busy(), backoff(failures)).await;
         }
     }
 
@@ -124,7 +124,7 @@ impl Intake {
             if *failures == 1 {
                 tracing::warn!("Cannot receive from {name}: {trouble}");
             }
-            let pause = if let PollError::Wait(asked) = trouble { asked } else { pause_after(*failures) };
+            let pause = if let PollError::Wait(asked) = trouble { asked } else { backoff(*failures) };
             self.pause(self.clock.busy(), pause).await;
         }
     }
@@ -142,21 +142,21 @@ impl Intake {
         match taken.await {
             Ok(wake) => {
                 *failures = 0;
-                self.desks.storing(name, Storing::Works);
+                self.dispatcher.set_storage_state(name, StorageState::Works);
                 self.adapter.ack(batch.cursor.as_deref()).await;
-                self.wake(wake).await;
+                self.after_commit(wake).await;
                 None
             }
             Err(error) => {
                 *failures += 1;
-                self.desks.storing(name, Storing::Fails);
+                self.dispatcher.set_storage_state(name, StorageState::Fails);
                 if is_full(&error) {
-                    self.adapter.not_stored(gate::DISK_FULL).await;
+                    self.adapter.reject_batch(gate::DISK_FULL).await;
                 }
                 tracing::error!(
                     "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
                 );
-                Some(pause_after(*failures))
+                Some(backoff(*failures))
             }
         }
     }
@@ -165,7 +165,7 @@ impl Intake {
         self.adapter.connect().await?;
         (self.connected)().await?;
         self.show_menu().await?;
-        self.desks.ring_account(self.adapter.name(), self.adapter.account()).await
+        self.dispatcher.wake_account(self.adapter.name(), self.adapter.account()).await
     }
 
     /// Registers the command menu of each person's role.
@@ -175,11 +175,11 @@ impl Intake {
             .iter()
             .map(|entry| crate::adapter::MenuEntry {
                 name: entry.name.to_owned(),
-                does: entry.does.to_owned(),
+                description: entry.does.to_owned(),
                 role: entry.role,
             })
             .collect();
-        self.adapter.menu(&entries, &peers).await;
+        self.adapter.register_menu(&entries, &peers).await;
         Ok(())
     }
 
@@ -219,9 +219,9 @@ impl Intake {
             account: self.adapter.account(),
             groups: Arc::clone(&self.groups),
         };
-        let items = admission::parse(&*self.adapter, items);
+        let items = admission::parse_batch(&*self.adapter, items);
         // Typing and read notices without a cursor need no transaction.
-        if cursor.is_none() && items.iter().all(|item| item.is_nothing()) {
+        if cursor.is_none() && items.iter().all(|item| item.is_irrelevant()) {
             return Ok(AfterCommit::default());
         }
         self.journal
@@ -233,40 +233,40 @@ impl Intake {
                 if let Some(cursor) = &cursor {
                     tx.inbox().set_cursor(door.adapter, &door.account, cursor, now)?;
                 }
-                tx.settings().set_fact(&alive_fact(door.adapter), &now.0.to_string())?;
+                tx.settings().set_fact(&last_alive_key(door.adapter), &now.0.to_string())?;
                 Ok(wake)
             })
             .await
     }
 
-    async fn wake(&self, wake: AfterCommit) {
+    async fn after_commit(&self, wake: AfterCommit) {
         for stream in wake.stop {
             if let Err(error) = self.engine.stop_turn(stream).await {
                 tracing::error!(stream.id = %stream, "Stopping the turn of stream {stream} failed: {error:#}");
             }
         }
-        for stream in wake.cut {
+        for stream in wake.cancelled {
             if let Err(error) = self.engine.cut(stream).await {
                 tracing::error!(stream.id = %stream, "Ending the turn of stream {stream} failed: {error:#}");
             }
         }
-        if wake.schedule {
+        if wake.deletions_pending {
             self.engine.ring_worker();
         }
         for stream in wake.streams {
             self.engine.ring(stream);
         }
         for address in wake.posted {
-            self.desks.ring(address);
+            self.dispatcher.wake(address);
         }
-        if wake.commands {
+        if wake.command_queued {
             self.commands.ring(&*self.clock);
         }
-        if wake.newcomer && self.show_menu().await.is_err() {
+        if wake.access_granted && self.show_menu().await.is_err() {
             tracing::warn!("The command menu of a newcomer is registered at the next start");
         }
-        self.desks.seen(Arc::clone(&self.adapter), wake.seen);
-        for callback in wake.buttons {
+        self.dispatcher.send_read_receipts(Arc::clone(&self.adapter), wake.read);
+        for callback in wake.callbacks {
             self.adapter.acknowledge_button(&callback).await;
         }
     }
@@ -277,11 +277,11 @@ impl Intake {
 }
 
 /// Setting that holds the time at which the adapter could last receive.
-pub fn alive_fact(adapter: &str) -> String {
+pub fn last_alive_key(adapter: &str) -> String {
     format!("alive_at {adapter}")
 }
 
 /// Backoff: a second, doubling up to a minute.
-fn pause_after(failures: u32) -> Duration {
+fn backoff(failures: u32) -> Duration {
     Duration::from_secs(1 << failures.saturating_sub(1).min(6)).min(LONGEST_PAUSE)
 }

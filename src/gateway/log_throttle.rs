@@ -13,7 +13,7 @@ pub struct QueueBlock(Mutex<Option<String>>);
 
 impl QueueBlock {
     /// Records a failure. Returns true if its cause is new.
-    pub fn by(&self, error: &SendError) -> bool {
+    pub fn record_failure(&self, error: &SendError) -> bool {
         // The wait that a server asks for differs each time.
         let cause = match error {
             SendError::Wait(_) => "wait".to_owned(),
@@ -24,7 +24,7 @@ impl QueueBlock {
     }
 
     /// Records a success. Returns true if it ends a failure.
-    pub fn over(&self) -> bool {
+    pub fn record_success(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
     }
 }
@@ -37,13 +37,13 @@ mod tests {
     #[test]
     fn a_reason_is_news_once_and_again_after_another_or_after_it_was_over() {
         let held = QueueBlock::default();
-        assert!(!held.over());
-        assert!(held.by(&SendError::Wait(Duration::from_secs(3))));
-        assert!(!held.by(&SendError::Wait(Duration::from_secs(4))));
-        assert!(held.by(&SendError::Later("HTTP 502".to_owned())));
-        assert!(held.by(&SendError::Later("HTTP 503".to_owned())));
-        assert!(!held.by(&SendError::Later("HTTP 503".to_owned())));
-        assert!(held.over() && !held.over());
-        assert!(held.by(&SendError::Later("HTTP 503".to_owned())));
+        assert!(!held.record_success());
+        assert!(held.record_failure(&SendError::Wait(Duration::from_secs(3))));
+        assert!(!held.record_failure(&SendError::Wait(Duration::from_secs(4))));
+        assert!(held.record_failure(&SendError::Later("HTTP 502".to_owned())));
+        assert!(held.record_failure(&SendError::Later("HTTP 503".to_owned())));
+        assert!(!held.record_failure(&SendError::Later("HTTP 503".to_owned())));
+        assert!(held.record_success() && !held.record_success());
+        assert!(held.record_failure(&SendError::Later("HTTP 503".to_owned())));
     }
 }

@@ -49,7 +49,7 @@ impl Listener for UnixListener {
 
 /// Passes each connection to `each` until the program stops. While accepting fails, as at the limit
 /// of open files, the pauses grow.
-async fn accepting<L: Listener>(
+async fn accept_loop<L: Listener>(
     listener: &L,
     clock: &dyn Clock,
     stop: &CancellationToken,
@@ -73,19 +73,19 @@ async fn accepting<L: Listener>(
                 failures += 1;
                 tokio::select! {
                     () = stop.cancelled() => return,
-                    _rested = clock.after(pause_after(failures)) => {}
+                    _rested = clock.after(backoff(failures)) => {}
                 }
             }
         }
     }
 }
 
-fn pause_after(failures: u32) -> Duration {
+fn backoff(failures: u32) -> Duration {
     SHORTEST_REST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_REST)
 }
 
 /// Server of the local socket.
-pub struct Local {
+pub struct LocalServer {
     /// The journal.
     pub journal: Journal,
     /// The clock.
@@ -98,7 +98,7 @@ pub struct Local {
     pub agent: String,
 }
 
-impl Local {
+impl LocalServer {
     /// Opens the socket and replaces a stale one: the caller holds the lock of the home.
     pub fn listen(path: &Path) -> anyhow::Result<UnixListener> {
         use std::os::unix::fs::PermissionsExt;
@@ -119,7 +119,7 @@ impl Local {
             tasks.spawn(async move {
                 tokio::select! {
                     () = stop.cancelled() => {}
-                    served = local.client(stream) => {
+                    served = local.serve_client(stream) => {
                         if let Err(error) = served {
                             tracing::debug!("A local connection ended: {error:#}");
                         }
@@ -128,7 +128,7 @@ impl Local {
                 drop(seat);
             });
         };
-        accepting(&listener, &*self.clock, &stop, seat).await;
+        accept_loop(&listener, &*self.clock, &stop, seat).await;
         self.terminal.close().await;
         tasks.close();
         tasks.wait().await;
@@ -140,9 +140,12 @@ impl Local {
     /// # Errors
     ///
     /// If the client disconnects or sends no greeting.
-    pub async fn client(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> anyhow::Result<()> {
+    pub async fn serve_client(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    ) -> anyhow::Result<()> {
         match accept(stream).await? {
-            (Greeting::Hello { person }, connection) => self.talk(person, connection).await,
+            (Greeting::Hello { person }, connection) => self.chat(person, connection).await,
             (Greeting::Run { args, json }, mut connection) => {
                 let answer = self.admin.command_line(&args).await;
                 let text = if json { serde_json::to_string_pretty(&answer.json)? } else { answer.markdown };
@@ -152,7 +155,7 @@ impl Local {
         }
     }
 
-    async fn talk(&self, name: Option<String>, mut connection: Connection) -> anyhow::Result<()> {
+    async fn chat(&self, name: Option<String>, mut connection: Connection) -> anyhow::Result<()> {
         let wanted = name.clone();
         let person = self
             .journal
@@ -166,7 +169,7 @@ impl Local {
             connection.writer.write(&FromGateway::Refused { why }).await?;
             return Ok(());
         };
-        let peer = match self.address_of(&person).await {
+        let peer = match self.terminal_address(&person).await {
             Err(error) if is_full(&error) => {
                 connection.writer.write(&FromGateway::Refused { why: gate::DISK_FULL.to_owned() }).await?;
                 return Err(error);
@@ -180,7 +183,7 @@ impl Local {
     }
 
     /// Terminal address of a person, linked at its first use.
-    async fn address_of(&self, person: &Person) -> anyhow::Result<String> {
+    async fn terminal_address(&self, person: &Person) -> anyhow::Result<String> {
         let peer = format!("person-{}", person.id);
         let address = Address::new("terminal", "local", &peer);
         let (id, now) = (person.id, self.clock.now());
@@ -217,7 +220,7 @@ mod tests {
     async fn a_socket_that_accepts_nobody_is_asked_less_and_less() {
         let (listener, stop) = (Full::default(), CancellationToken::new());
         let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
-        let serving = accepting(&listener, &*clock, &stop, |_| {});
+        let serving = accept_loop(&listener, &*clock, &stop, |_| {});
         let looking = async {
             for (seconds, most) in [(0, 1), (1, 5), (60, 15)] {
                 clock.advance(Duration::from_secs(seconds)).await;
@@ -234,7 +237,7 @@ mod tests {
 
     #[test]
     fn rests_grow_and_end() {
-        let rests: Vec<_> = [1, 2, 3, 8, 100].map(pause_after).map(|rest| rest.as_millis()).into();
+        let rests: Vec<_> = [1, 2, 3, 8, 100].map(backoff).map(|rest| rest.as_millis()).into();
         assert_eq!(rests, [100, 200, 400, 10_000, 10_000]);
     }
 }

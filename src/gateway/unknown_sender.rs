@@ -11,12 +11,12 @@ use crate::trust::Scope;
 use crate::wording::{self, gate};
 
 /// Maximum number of wrong codes per stranger and day.
-const GUESSES: i64 = 5;
+const MAX_WRONG_CODES: i64 = 5;
 
 /// A used pairing code: the person, its effect, and its issuer.
-pub(super) struct Used<'a> {
+pub(super) struct UsedCode<'a> {
     pub(super) person: &'a Person,
-    pub(super) did: Admitted,
+    pub(super) effect: Admitted,
     pub(super) issuer: Issuer,
 }
 
@@ -30,10 +30,10 @@ impl Admission {
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         // Typing or reading is no attempt to contact us.
-        if inbound.event == Event::Nothing {
-            return self.receive(tx, &inbound.external_id, Fate::Nothing, "").map(|_| ());
+        if inbound.event == Event::Irrelevant {
+            return self.record_inbox(tx, &inbound.external_id, Fate::Nothing, "").map(|_| ());
         }
-        if self.receive(tx, &inbound.external_id, Fate::Stranger, "")?.is_none() {
+        if self.record_inbox(tx, &inbound.external_id, Fate::Stranger, "")?.is_none() {
             return Ok(());
         }
         // The daily notice is for messages only, not for typing, reading or calls.
@@ -45,10 +45,10 @@ impl Admission {
             return Ok(());
         }
         let answer = match command::code_in(&said.text).filter(|_| said.origin == TextOrigin::Typed) {
-            Some(code) if tx.addresses().guesses(from, &day)? < GUESSES => {
+            Some(code) if tx.addresses().guesses(from, &day)? < MAX_WRONG_CODES => {
                 match tx.pairing().use_code(code, self.now)? {
                     CodeUse::Accepted { person, did, issuer } => {
-                        let used = Used { person: &person, did, issuer };
+                        let used = UsedCode { person: &person, effect: did, issuer };
                         return self.comes_in(tx, from, &used, wake);
                     }
                     CodeUse::Refused => {
@@ -69,16 +69,16 @@ impl Admission {
     }
 
     /// Grants access by a valid code: links the address to the person and tells every owner.
-    fn comes_in(&self, tx: Tx<'_>, from: &Address, used: &Used<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
+    fn comes_in(&self, tx: Tx<'_>, from: &Address, used: &UsedCode<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
         // Owners are told at their earlier addresses: a new one may belong to somebody else.
         let owners = tx.people().reachable_owners()?;
         let address = tx.addresses().link(from, Some(used.person.id), self.now)?;
         self.tell_of_code(tx, &owners, used, (from, address), wake)?;
         let welcome = gate::welcome(&used.person.name, used.person.role.as_str(), &self.agent);
-        self.tell(tx, address, Scope::Person(used.person.id), welcome, wake)?;
+        self.post_notice(tx, address, Scope::Person(used.person.id), welcome, wake)?;
         self.greet_owner(tx, used.person, address, wake)?;
         tx.addresses().heard_from(address, self.now)?;
-        wake.newcomer = true;
+        wake.access_granted = true;
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl Admission {
         &self,
         tx: Tx<'_>,
         owners: &[(PersonId, AddressId)],
-        used: &Used<'_>,
+        used: &UsedCode<'_>,
         (at, id): (&Address, AddressId),
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
@@ -95,7 +95,7 @@ impl Admission {
             Issuer::Person(id) => tx.people().person(id)?.map(|issuer| issuer.name),
             Issuer::CommandLine => None,
         };
-        let notice = match used.did {
+        let notice = match used.effect {
             Admitted::Newcomer | Admitted::Again => OwnerNotice::let_in(used.person, at, issuer.as_deref()),
             Admitted::Promoted => OwnerNotice::promoted(used.person, at),
             Admitted::Address => OwnerNotice::linked(used.person, at, id, issuer.as_deref()),

@@ -324,7 +324,7 @@ pub fn edited(words: &str) -> String {
 pub fn attached(kind: FileKind, name: &str) -> String {
     let what = match kind {
         FileKind::Photo => "photo",
-        FileKind::Voice | FileKind::Sound => "voice note",
+        FileKind::Voice | FileKind::Audio => "voice note",
         FileKind::Document => "file",
     };
     if name.is_empty() { format!("({what})") } else { format!("({what}: {name})") }

@@ -49,7 +49,7 @@ pub fn sent(file: &Sent<'_>) -> String {
     let what = match file.kind {
         FileKind::Photo => "a photo",
         FileKind::Voice => "a voice note",
-        FileKind::Sound => "a recording",
+        FileKind::Audio => "a recording",
         FileKind::Document => "a file",
     };
     let name = if file.name.is_empty() {

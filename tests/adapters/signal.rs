@@ -99,7 +99,7 @@ impl Scene {
     }
 
     fn trouble(&self) -> Option<String> {
-        self.signal.health().trouble
+        self.signal.health().problem
     }
 }
 
@@ -124,9 +124,9 @@ async fn messages_come_and_go_over_each_way() {
         let named = format!("m{}:{heard}", uuid(ADA));
         scene.signal.mark_read(&uuid(ADA), &named).await;
         scene.signal.react(&uuid(ADA), &named, "👍").await.unwrap();
-        scene.signal.typing(&uuid(ADA), Typing::Begun).await;
+        scene.signal.typing(&uuid(ADA), Typing::Started).await;
         assert!(scene.fake.is_typing(ADA));
-        scene.signal.typing(&uuid(ADA), Typing::Over).await;
+        scene.signal.typing(&uuid(ADA), Typing::Stopped).await;
         assert!(!scene.fake.is_typing(ADA));
         assert_eq!(scene.fake.reaction(ADA, heard).as_deref(), Some("👍"));
         assert_eq!(scene.fake.receipts(ADA), [("read".to_owned(), heard)]);
@@ -178,16 +178,19 @@ async fn a_lost_answer_is_in_doubt_and_what_was_not_sent_is_not() {
     for transport in Transport::ALL {
         let scene = Scene::over(transport).await;
         scene.fake.drop_after_accept_next(1);
-        assert!(matches!(scene.send(ADA, "one").await, Err(SendError::Unclear(_))), "{transport:?}");
+        assert!(matches!(scene.send(ADA, "one").await, Err(SendError::OutcomeUnknown(_))), "{transport:?}");
         scene.fake.malformed_json_next(1);
-        assert!(matches!(scene.send(ADA, "two").await, Err(SendError::Unclear(_))), "{transport:?}");
+        assert!(matches!(scene.send(ADA, "two").await, Err(SendError::OutcomeUnknown(_))), "{transport:?}");
         scene.fake.server_error_next(1);
         let refused = scene.send(ADA, "three").await;
-        assert!(matches!(refused, Err(SendError::Later(_) | SendError::Unclear(_))), "{transport:?} {refused:?}");
+        assert!(
+            matches!(refused, Err(SendError::Later(_) | SendError::OutcomeUnknown(_))),
+            "{transport:?} {refused:?}"
+        );
         assert_eq!(scene.fake.texts(ADA), ["one", "two"], "{transport:?}");
         scene.fake.stop();
         let gone = scene.send(ADA, "four").await;
-        assert!(matches!(gone, Err(SendError::Later(_) | SendError::Unclear(_))), "{transport:?} {gone:?}");
+        assert!(matches!(gone, Err(SendError::Later(_) | SendError::OutcomeUnknown(_))), "{transport:?} {gone:?}");
         scene.fake.restart();
         assert!(scene.send(ADA, "five").await.is_ok(), "{transport:?}");
     }
@@ -198,7 +201,7 @@ async fn an_answer_that_never_comes_is_given_up_and_in_doubt() {
     for transport in Transport::ALL {
         let scene = Scene::over(transport).await;
         scene.fake.hold_answers();
-        assert!(matches!(scene.send(ADA, "held").await, Err(SendError::Unclear(_))), "{transport:?}");
+        assert!(matches!(scene.send(ADA, "held").await, Err(SendError::OutcomeUnknown(_))), "{transport:?}");
         scene.fake.release_sends();
         assert!(scene.send(ADA, "and on").await.is_ok(), "{transport:?}");
     }
@@ -333,7 +336,7 @@ async fn a_daemon_of_ours_is_started_again_when_it_ends_and_a_dead_socket_is_tak
     };
     tokio::time::timeout(STUCK, waiting).await.unwrap();
     assert!(!std::fs::read_to_string(&log).unwrap().contains("stale"));
-    assert!(signal.health().trouble.is_some(), "a daemon that ends again and again is told");
+    assert!(signal.health().problem.is_some(), "a daemon that ends again and again is told");
     stop.cancel();
     tokio::time::timeout(STUCK, keeping).await.unwrap().unwrap();
 }

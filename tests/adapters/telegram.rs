@@ -111,7 +111,7 @@ async fn a_wrong_token_is_told_without_showing_it() {
     let scene = Scene::new().await;
     let wrong = bot(&scene.fake, "42:wrong-but-secret", scene.clock.clone());
     assert_eq!(wrong.connect().await, Err(PollError::BadToken));
-    let trouble = wrong.health().trouble.unwrap();
+    let trouble = wrong.health().problem.unwrap();
     assert!(trouble.contains("BotFather") && !trouble.contains("secret"), "{trouble}");
 }
 
@@ -137,7 +137,7 @@ async fn a_raw_update_keeps_what_no_library_knows() {
     scene.fake.unknown_kind();
     let batch = scene.next(None).await;
     assert!(batch.items[0].contains("hologram_call"), "{:?}", batch.items);
-    assert_eq!(scene.bot.parse(&batch.items[0]).unwrap().event, Event::Nothing);
+    assert_eq!(scene.bot.parse(&batch.items[0]).unwrap().event, Event::Irrelevant);
 }
 
 #[tokio::test]
@@ -170,10 +170,10 @@ async fn a_cursor_of_five_days_still_counts() {
 #[tokio::test]
 async fn polling_errors_are_told_apart_and_health_follows() {
     let scene = Scene::new().await;
-    assert!(scene.bot.health().trouble.is_some(), "nothing was heard yet");
+    assert!(scene.bot.health().problem.is_some(), "nothing was heard yet");
     scene.fake.fault("getUpdates", Fault::Conflict, 1);
     assert_eq!(scene.bot.next(None).await, Err(PollError::Conflict));
-    assert!(scene.bot.health().trouble.unwrap().contains("Another program"));
+    assert!(scene.bot.health().problem.unwrap().contains("Another program"));
     for fault in [Fault::ServerError, Fault::MalformedJson, Fault::DropBeforeAccept, Fault::DropAfterAccept] {
         scene.fake.says(ADA, "so that no poll is held");
         scene.fake.fault("getUpdates", fault, 1);
@@ -181,13 +181,13 @@ async fn polling_errors_are_told_apart_and_health_follows() {
         assert!(matches!(error, PollError::Unreachable(_)), "{fault:?}: {error:?}");
         assert_clean(&format!("{error:?} {error}"), &scene.fake);
     }
-    assert!(scene.bot.health().trouble.unwrap().contains("cannot be reached"));
+    assert!(scene.bot.health().problem.unwrap().contains("cannot be reached"));
     scene.pass(DAY);
     scene.next(None).await;
     let health = scene.bot.health();
-    assert_eq!((health.trouble, health.last_event_at), (None, Some(START.plus(DAY))));
+    assert_eq!((health.problem, health.last_event_at), (None, Some(START.plus(DAY))));
     scene.pass(Duration::from_secs(301));
-    assert!(scene.bot.health().trouble.is_some(), "a poll that never ends is no health");
+    assert!(scene.bot.health().problem.is_some(), "a poll that never ends is no health");
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn a_lost_answer_is_unclear_and_a_closed_door_is_not() {
     for fault in [Fault::DropAfterAccept, Fault::MalformedJson, Fault::DropBeforeAccept, Fault::ServerError] {
         scene.fake.fault("sendMessage", fault, 1);
         let error = scene.send("once").await.unwrap_err();
-        assert!(matches!(error, SendError::Unclear(_)), "{fault:?}: {error:?}");
+        assert!(matches!(error, SendError::OutcomeUnknown(_)), "{fault:?}: {error:?}");
         assert_clean(&format!("{error:?} {error}"), &scene.fake);
     }
     assert_eq!(scene.fake.texts(ADA).len(), 2, "two of the four had arrived");
@@ -245,12 +245,12 @@ async fn a_chat_that_asked_to_wait_is_left_alone_by_everything() {
     let rest = SendError::Wait(Duration::from_millis(1));
     assert_eq!(scene.send("second").await, Err(rest.clone()));
     assert_eq!(scene.bot.edit("7", &name, &piece("x"), PartFormat::Rich).await, Err(rest));
-    scene.bot.typing("7", Typing::Begun).await;
+    scene.bot.typing("7", Typing::Started).await;
     assert_eq!(scene.fake.calls().len(), calls, "nothing touched the network");
     scene.bot.send("8", &piece("to Ben"), PartFormat::Rich).await.unwrap();
     scene.pass(Duration::from_millis(1));
     scene.send("second").await.unwrap();
-    scene.bot.typing("7", Typing::Begun).await;
+    scene.bot.typing("7", Typing::Started).await;
     assert_eq!((scene.fake.texts(ADA), scene.fake.typing(ADA)), (vec!["first".into(), "second".into()], 1));
     assert!(scene.fake.violations().is_empty(), "{:?}", scene.fake.violations());
 }
@@ -275,10 +275,10 @@ async fn an_edit_that_changes_nothing_succeeds_and_one_of_nothing_is_gone() {
     assert_eq!(edit(&name, "final").await, Ok(()));
     assert_eq!(scene.fake.texts(ADA), ["final"]);
     for gone in ["m7:1", "m7:4000", "m8:1", "nonsense"] {
-        assert_eq!(edit(gone, "x").await, Err(SendError::Gone), "{gone}");
+        assert_eq!(edit(gone, "x").await, Err(SendError::NotFound), "{gone}");
     }
     scene.fake.drop_after_accept_next(1);
-    assert!(matches!(edit(&name, "lost").await, Err(SendError::Unclear(_))));
+    assert!(matches!(edit(&name, "lost").await, Err(SendError::OutcomeUnknown(_))));
 }
 
 #[tokio::test]
@@ -325,7 +325,7 @@ async fn a_file_is_fetched_within_its_limit() {
     let id = scene.fake.file(b"some bytes");
     assert_eq!(scene.bot.fetch(&id, 10).await, Ok(b"some bytes".to_vec()));
     assert_eq!(scene.bot.fetch(&id, 9).await, Err(FetchFileError::TooLarge));
-    assert_eq!(scene.bot.fetch("unknown", 10).await, Err(FetchFileError::Gone));
+    assert_eq!(scene.bot.fetch("unknown", 10).await, Err(FetchFileError::NotFound));
     scene.fake.stop();
     let Err(FetchFileError::Later(why)) = scene.bot.fetch(&id, 10).await else { unreachable!() };
     assert_clean(&why, &scene.fake);
@@ -334,10 +334,10 @@ async fn a_file_is_fetched_within_its_limit() {
 #[tokio::test]
 async fn menus_are_for_those_who_are_known() {
     let (scene, _) = Scene::acquainted().await;
-    let entry = |name: &str, role| MenuEntry { name: name.to_owned(), does: "does it".to_owned(), role };
+    let entry = |name: &str, role| MenuEntry { name: name.to_owned(), description: "does it".to_owned(), role };
     let commands = [entry("help", Role::Member), entry("people", Role::Owner)];
     let peers = [("999", Role::Member), ("7", Role::Owner)].map(|(peer, role)| (peer.to_owned(), role));
-    scene.bot.menu(&commands, &peers).await;
+    scene.bot.register_menu(&commands, &peers).await;
     let menus = scene.fake.commands();
     assert!(menus.get("default").is_none_or(Vec::is_empty));
     let of = |name: &str| (name.to_owned(), "does it".to_owned());

@@ -84,7 +84,7 @@ impl Scene {
             () = received => {}
             () = self.clock.advance(span) => {}
         }
-        self.bot.health().trouble
+        self.bot.health().problem
     }
 }
 
@@ -241,7 +241,7 @@ async fn slow_and_silent_callers_hold_nobody_up() {
         loop {
             scene.clock.advance(Duration::from_secs(10)).await;
             // A real exchange, so that what travels meanwhile can arrive.
-            let _ = scene.bot.look().await;
+            let _ = scene.bot.probe().await;
         }
     };
     let batch = tokio::select! {
@@ -285,7 +285,7 @@ async fn connecting_again_changes_nothing_and_a_taken_port_is_told() {
     assert_eq!(scene.fake.webhook(), "https://bot.example.org/telegram");
     let second = called(&scene.fake, scene.listen, scene.clock.clone());
     assert!(matches!(second.connect().await, Err(PollError::Unreachable(_))));
-    assert!(second.health().trouble.unwrap().contains("telegram.webhook_listen"));
+    assert!(second.health().problem.unwrap().contains("telegram.webhook_listen"));
     scene.fake.says(ADA, "Hello");
     assert_eq!(scene.next().await.items.len(), 1);
 }

@@ -65,7 +65,7 @@ fn a_daemon_that_was_killed_is_started_again_by_us() {
         daemon::kill("-KILL", first);
         for sent in asked {
             let error = sent.await.unwrap().unwrap_err();
-            assert!(matches!(error, SendError::Unclear(_) | SendError::Later(_)), "{error:?}");
+            assert!(matches!(error, SendError::OutcomeUnknown(_) | SendError::Later(_)), "{error:?}");
         }
 
         let mut second = first;
@@ -144,7 +144,7 @@ async fn answers_come_in_any_order(daemon: &Daemon) {
     // The same load by our adapter, which matches them.
     let signal = adapter(&format!("unix:{}", daemon.socket.display()));
     let asked: Vec<_> =
-        (0..100).map(|_| Arc::clone(&signal)).map(|s| tokio::spawn(async move { s.look().await })).collect();
+        (0..100).map(|_| Arc::clone(&signal)).map(|s| tokio::spawn(async move { s.probe().await })).collect();
     for look in asked {
         let look = look.await.unwrap().unwrap();
         assert_eq!((look.version.as_str(), look.accounts), ("0.13.19", Some(Vec::new())));
@@ -179,10 +179,10 @@ async fn signs_of_life_come_by_http(http: String) {
 
 async fn our_adapter_understands_it(endpoint: &str) {
     let signal = adapter(endpoint);
-    let look = signal.look().await.unwrap();
+    let look = signal.probe().await.unwrap();
     assert_eq!((look.version.as_str(), look.accounts.as_deref()), ("0.13.19", Some(&[][..])), "{endpoint}");
     assert_eq!(signal.connect().await, Err(PollError::BadToken), "{endpoint}");
-    assert!(signal.health().trouble.unwrap().contains("has no account yet"), "{endpoint}");
+    assert!(signal.health().problem.unwrap().contains("has no account yet"), "{endpoint}");
     let unlinked = format!("{:#}", signal.start_link().await.unwrap_err());
     assert_eq!(unlinked, "The Signal daemon was not linked: The daemon could not reach Signal", "{endpoint}");
     assert!(matches!(send(signal).await, Err(SendError::Later(_))), "{endpoint}");
@@ -220,7 +220,7 @@ async fn send(signal: Arc<Signal>) -> Result<String, SendError> {
 
 async fn until_it_answers(signal: &Signal) {
     let begun = Instant::now();
-    while signal.look().await.is_err() {
+    while signal.probe().await.is_err() {
         assert!(begun.elapsed() < LIMIT, "it does not answer");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -199,7 +199,7 @@ async fn ten_megabytes_at_the_terminal_cost_only_themselves() {
     let story = Story::begin().await;
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let local = Arc::clone(&story.app().local);
-    let served = tokio::spawn(async move { local.client(theirs).await });
+    let served = tokio::spawn(async move { local.serve_client(theirs).await });
     let (read, mut write) = tokio::io::split(ours);
     let mut lines = BufReader::new(read).lines();
     write.write_all(b"{\"type\":\"hello\"}\n").await.unwrap();

@@ -82,7 +82,7 @@ async fn deleted_words_are_gone_from_the_journals_file() {
     story.model.calls("recall", serde_json::json!({ "query": SECRET })).says("I looked.");
     comes(&story, ADA, "m3", said(&format!("Look {SECRET} up"))).await;
     story.answered().await;
-    comes(&story, ADA, "e3", Event::Edited { of: "m3".to_owned(), said: edit(), also: None }).await;
+    comes(&story, ADA, "e3", Event::Edited { message: "m3".to_owned(), content: edit(), new_id: None }).await;
     comes(&story, ADA, "d1", deleted("m1")).await;
     comes(&story, ADA, "d3", deleted("m3")).await;
     story.settle().await;

@@ -59,7 +59,7 @@ async fn what_was_taken_away_before_anybody_was_told_is_not_told() {
     let (story, message) = told().await;
     reacts(&story, ADA, message, "👍").await;
     let name = story.text("SELECT external_id FROM parts");
-    let gone = compline::message::Event::Reacted { to: name.clone(), emoji: String::new() };
+    let gone = compline::message::Event::Reacted { message: name.clone(), emoji: String::new() };
     comes(&story, ADA, "r2", gone.clone()).await;
     story.say(ADA, "Well").await;
     assert!(!story.model.last_prompt().contains("reactions"));
@@ -97,7 +97,7 @@ async fn strangers_words_and_unknown_messages_are_no_reactions() {
     .into_iter()
     .enumerate()
     {
-        let event = compline::message::Event::Reacted { to: to.to_owned(), emoji: emoji.to_owned() };
+        let event = compline::message::Event::Reacted { message: to.to_owned(), emoji: emoji.to_owned() };
         comes(&story, who, &format!("r{at}"), event).await;
     }
     assert_eq!(story.count("SELECT count(*) FROM reactions"), 0);
@@ -110,7 +110,7 @@ async fn what_is_repeated_of_a_message_goes_with_it() {
     story.say(ADA, "Hello").await;
     comes(&story, ADA, "m1", said("The word is Xylophonemusik.")).await;
     story.answered().await;
-    let event = compline::message::Event::Reacted { to: "m1".to_owned(), emoji: "👎".to_owned() };
+    let event = compline::message::Event::Reacted { message: "m1".to_owned(), emoji: "👎".to_owned() };
     comes(&story, ADA, "r1", event).await;
     story.say(ADA, "No, not that").await;
     assert!(story.model.last_prompt().contains("Ada put 👎 under their message of"));

@@ -17,7 +17,7 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         peer: person.to_string(),
         sender: person.to_string(),
         alias: None,
-        place: ChatKind::Direct,
+        chat_kind: ChatKind::Direct,
         server_at: None,
         event,
     };
@@ -39,10 +39,10 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
     };
     let wake = story.app().journal.write("accept messages", admit).await.unwrap();
     let engine = &story.app().engine;
-    for stream in wake.cut {
+    for stream in wake.cancelled {
         engine.cut(stream).await.unwrap();
     }
-    if wake.schedule {
+    if wake.deletions_pending {
         engine.ring_worker();
     }
     for stream in wake.streams {
@@ -68,7 +68,7 @@ pub fn said_for(text: &str, after: Duration) -> Event {
 
 /// Somebody deletes what came under that name.
 pub fn deleted(of: &str) -> Event {
-    Event::Deleted { of: of.to_owned() }
+    Event::Deleted { message: of.to_owned() }
 }
 
 /// Whether that word stands in any file of the home's journal, as it was written or as the search indexes keep it. The gateway has stopped, or its log was cut.

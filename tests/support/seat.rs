@@ -19,7 +19,7 @@ impl Seat {
     pub async fn take(story: &StoryOver<impl Channel>, person: &str) -> Self {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let local = Arc::clone(&story.app().local);
-        tokio::spawn(async move { local.client(theirs).await });
+        tokio::spawn(async move { local.serve_client(theirs).await });
         let (reader, writer) = tokio::io::split(ours);
         let mut seat = Self { lines: BufReader::new(reader).lines(), writer };
         seat.write(&serde_json::json!({ "type": "hello", "person": person })).await;

@@ -97,8 +97,8 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.edit(peer, external_id, piece, form).await
     }
 
-    fn preview_pace(&self) -> Option<Duration> {
-        self.behind.preview_pace()
+    fn edit_interval(&self) -> Option<Duration> {
+        self.behind.edit_interval()
     }
 
     async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]) {
@@ -109,8 +109,8 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.typing(peer, typing).await;
     }
 
-    fn typing_pace(&self) -> Duration {
-        self.behind.typing_pace()
+    fn typing_interval(&self) -> Duration {
+        self.behind.typing_interval()
     }
 
     async fn mark_read(&self, peer: &str, external_id: &str) {
@@ -133,8 +133,8 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.fetch(reference, max).await
     }
 
-    async fn menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {
-        self.behind.menu(commands, peers).await;
+    async fn register_menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {
+        self.behind.register_menu(commands, peers).await;
     }
 
     fn health(&self) -> Health {

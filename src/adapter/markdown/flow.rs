@@ -9,13 +9,13 @@ mod split;
 /// Style of a run of text in one channel.
 pub trait Markup: Default + PartialEq {
     /// Length of a text as the channel writes it.
-    fn measure(text: &str) -> usize;
+    fn text_len(text: &str) -> usize;
 
     /// Length of the markup between this style and the next.
-    fn change(&self, next: &Self) -> usize;
+    fn transition_len(&self, next: &Self) -> usize;
 
     /// Length of the markup that ends this style.
-    fn closing(&self) -> usize;
+    fn closing_len(&self) -> usize;
 
     /// Returns true if white space and line breaks are significant.
     fn is_preformatted(&self) -> bool;
@@ -25,24 +25,24 @@ pub trait Markup: Default + PartialEq {
 #[derive(Debug, Default)]
 pub struct Flow<L> {
     text: String,
-    runs: Vec<Run<L>>,
+    runs: Vec<StyleRun<L>>,
 }
 
 #[derive(Debug)]
-struct Run<L> {
+struct StyleRun<L> {
     /// End offset in the text; the run begins where the previous one ends.
     end: usize,
-    look: L,
+    style: L,
 }
 
 /// A unit that is never split: a grapheme, or the part of one within one style run.
 #[derive(Debug)]
-pub struct Stretch<'f, L> {
+pub struct Fragment<'f, L> {
     start: usize,
     pub text: &'f str,
-    pub look: &'f L,
+    pub style: &'f L,
     /// True if it continues the grapheme of the previous stretch.
-    glued: bool,
+    continues_grapheme: bool,
 }
 
 impl<L: Markup> Flow<L> {
@@ -56,28 +56,28 @@ impl<L: Markup> Flow<L> {
             return;
         }
         self.text.push_str(text);
-        match self.runs.last_mut().filter(|run| run.look == look) {
+        match self.runs.last_mut().filter(|run| run.style == look) {
             Some(run) => run.end = self.text.len(),
-            None => self.runs.push(Run { end: self.text.len(), look }),
+            None => self.runs.push(StyleRun { end: self.text.len(), style: look }),
         }
     }
 
     /// Splits the text into parts of at most `limit`, none of them blank. If a style leaves no room
     /// for text, a part holds one character of it.
-    pub fn split(&self, limit: usize) -> Vec<Vec<Stretch<'_, L>>> {
+    pub fn split(&self, limit: usize) -> Vec<Vec<Fragment<'_, L>>> {
         split::split(self, limit)
     }
 }
 
 /// Visible text of a part.
-pub fn plain<L>(part: &[Stretch<'_, L>]) -> String {
+pub fn plain<L>(part: &[Fragment<'_, L>]) -> String {
     part.iter().map(|stretch| stretch.text).collect()
 }
 
-impl<L> Clone for Stretch<'_, L> {
+impl<L> Clone for Fragment<'_, L> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<L> Copy for Stretch<'_, L> {}
+impl<L> Copy for Fragment<'_, L> {}

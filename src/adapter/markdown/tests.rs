@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn text_of(markdown: &str, links: Links) -> String {
+fn text_of(markdown: &str, links: LinkDisplay) -> String {
     let texts = read(markdown, links).into_iter().map(|block| match block.body {
         Body::Text { spans, .. } => spans.into_iter().map(|span| span.text).collect(),
         Body::Code { text, .. } => text,
@@ -15,7 +15,7 @@ fn text_of(markdown: &str, links: Links) -> String {
 }
 
 fn link_of(markdown: &str) -> Option<String> {
-    let Body::Text { spans, .. } = read(markdown, Links::Named).remove(0).body else { panic!("No text") };
+    let Body::Text { spans, .. } = read(markdown, LinkDisplay::Embedded).remove(0).body else { panic!("No text") };
     spans.into_iter().find_map(|span| span.style.link).map(|link| link.to_string())
 }
 
@@ -62,19 +62,19 @@ fn what_was_typed_survives() {
         "#hashtag",
         "a [^1] b",
     ] {
-        let shown = text_of(typed, Links::Named);
+        let shown = text_of(typed, LinkDisplay::Embedded);
         assert_eq!(shown, typed);
     }
-    assert_eq!(text_of("这是*重点*内容", Links::Named), "这是重点内容");
-    assert_eq!(text_of("*a* **b** ~~c~~ `d_e`", Links::Named), "a b c d_e");
-    assert_eq!(text_of("[x]: https://e.org", Links::Named), "[x]: https://e.org");
+    assert_eq!(text_of("这是*重点*内容", LinkDisplay::Embedded), "这是重点内容");
+    assert_eq!(text_of("*a* **b** ~~c~~ `d_e`", LinkDisplay::Embedded), "a b c d_e");
+    assert_eq!(text_of("[x]: https://e.org", LinkDisplay::Embedded), "[x]: https://e.org");
     assert_eq!(
-        text_of("[w][1]\n\n[1]: https://e.org\n[2]: https://f.org", Links::Bare),
+        text_of("[w][1]\n\n[1]: https://e.org\n[2]: https://f.org", LinkDisplay::SpelledOut),
         "w (https://e.org)\n[2]: https://f.org"
     );
-    assert_eq!(text_of("&#x202e;&#27;[31mx", Links::Named), "x");
-    assert!(read(" \n\t\u{200b}", Links::Named).is_empty());
-    assert_eq!(text_of("#", Links::Named), "#");
+    assert_eq!(text_of("&#x202e;&#27;[31mx", LinkDisplay::Embedded), "x");
+    assert!(read(" \n\t\u{200b}", LinkDisplay::Embedded).is_empty());
+    assert_eq!(text_of("#", LinkDisplay::Embedded), "#");
 }
 
 #[test]
@@ -90,13 +90,13 @@ fn bare_links_stand_in_full() {
         ("[x](javascript:alert(1))", "x (javascript:alert(1))"),
         ("<me@e.org>", "me@e.org"),
     ] {
-        assert_eq!(text_of(typed, Links::Bare), shown);
+        assert_eq!(text_of(typed, LinkDisplay::SpelledOut), shown);
         assert_eq!(link_of_bare(typed), None);
     }
 }
 
 fn link_of_bare(markdown: &str) -> Option<Rc<str>> {
-    let Body::Text { spans, .. } = read(markdown, Links::Bare).remove(0).body else { panic!("No text") };
+    let Body::Text { spans, .. } = read(markdown, LinkDisplay::SpelledOut).remove(0).body else { panic!("No text") };
     spans.into_iter().find_map(|span| span.style.link)
 }
 
@@ -127,13 +127,14 @@ fn words_hide_only_honest_addresses() {
         "[me@bank.com](mailto:eve@evil.com)",
     ] {
         assert_eq!(link_of(shown), None, "{shown}");
-        assert!(text_of(shown, Links::Named).contains(" ("), "{shown}");
+        assert!(text_of(shown, LinkDisplay::Embedded).contains(" ("), "{shown}");
     }
 }
 
 #[test]
 fn tables_are_aligned() {
-    let shown = text_of("| a | number |\n|---|--:|\n| 日本 | 7 |\n| `x` [l](https://e.org) | 12 |", Links::Named);
+    let shown =
+        text_of("| a | number |\n|---|--:|\n| 日本 | 7 |\n| `x` [l](https://e.org) | 12 |", LinkDisplay::Embedded);
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[0], "a                   │ number");
     assert_eq!(lines[2], "日本                │      7");
@@ -142,7 +143,7 @@ fn tables_are_aligned() {
 
 #[test]
 fn lists_keep_their_place() {
-    let blocks = read("- a\n  - b\n\n    c\n- [x] d\n\n> q\n> > r\n\n7. e", Links::Named);
+    let blocks = read("- a\n  - b\n\n    c\n- [x] d\n\n> q\n> > r\n\n7. e", LinkDisplay::Embedded);
     let places: Vec<_> = blocks.iter().map(|b| (b.lead.as_str(), b.hang.as_str(), b.depth, b.gap)).collect();
     assert_eq!(
         places,
@@ -162,8 +163,8 @@ fn lists_keep_their_place() {
 fn code_that_looks_like_nesting_is_exact() {
     let line = "> ".repeat(60);
     let typed = format!("```\n{line}x\n- - -\n```");
-    assert_eq!(text_of(&typed, Links::Named), format!("{line}x\n- - -"));
-    assert!(read(&"- ".repeat(50), Links::Named)[0].body == Body::Rule);
+    assert_eq!(text_of(&typed, LinkDisplay::Embedded), format!("{line}x\n- - -"));
+    assert!(read(&"- ".repeat(50), LinkDisplay::Embedded)[0].body == Body::Rule);
 }
 
 proptest! {
@@ -183,12 +184,12 @@ proptest! {
     #[test]
     fn bare_never_hides(text in "[a-z \\[\\]()!<>*_`\n.:/#|-]{0,60}", host in "[a-z]{3,8}") {
         let typed = format!("{text}\n\n[w](https://{host}.org/x)\n\n{text}");
-        for block in read(&typed, Links::Bare) {
+        for block in read(&typed, LinkDisplay::SpelledOut) {
             if let Body::Text { spans, .. } = block.body {
                 prop_assert!(spans.iter().all(|span| span.style.link.is_none()));
             }
         }
         let url = format!("https://{host}.org/x");
-        prop_assert!(text_of(&typed, Links::Bare).contains(&url));
+        prop_assert!(text_of(&typed, LinkDisplay::SpelledOut).contains(&url));
     }
 }

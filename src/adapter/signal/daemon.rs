@@ -24,59 +24,59 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::daemon_health::{Pulse, Topic};
-use super::wait::pause;
+use super::daemon_health::{HealthTracker, ProblemTopic};
+use super::timeout::backoff;
 use crate::time::Clock;
 use crate::time::clock::real_sleep;
 use crate::time::task::guarded;
 use crate::wording::signal as words;
 
 /// Runtime after which a start no longer counts as failed.
-const LASTING: Duration = Duration::from_secs(60);
+const STABLE_AFTER: Duration = Duration::from_secs(60);
 /// Time allowed for a clean exit.
-const ENDING: Duration = Duration::from_secs(5);
+const TERMINATE_WITHIN: Duration = Duration::from_secs(5);
 
 /// Supervisor of our own daemon.
-pub(super) struct Daemon {
+pub(super) struct DaemonSupervisor {
     /// Program and arguments.
-    pub(super) words: Vec<String>,
+    pub(super) command: Vec<String>,
     /// Path at which it listens, if that is a Unix socket.
     pub(super) socket: Option<PathBuf>,
     pub(super) clock: Arc<dyn Clock>,
     /// Health to which problems are reported.
-    pub(super) pulse: Arc<Pulse>,
+    pub(super) pulse: Arc<HealthTracker>,
 }
 
 /// End of a run.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
-    ByItself,
-    Elsewhere,
+enum DaemonExit {
+    Exited,
+    AlreadyRunning,
     Stopped,
 }
 
-struct Running {
+struct DaemonProcess {
     child: Child,
     stderr: Option<ChildStderr>,
 }
 
-impl Daemon {
+impl DaemonSupervisor {
     /// Keeps the daemon running until `stop`.
-    pub(super) async fn keep(self, stop: CancellationToken) {
+    pub(super) async fn supervise(self, stop: CancellationToken) {
         let mut failures = 0_u32;
         loop {
             let began = self.clock.now();
             match guarded("The keeper of the Signal daemon", self.run(&stop)).await {
-                Ok(End::Stopped) => return,
-                Ok(End::Elsewhere) => tracing::debug!("A Signal daemon runs already; none is started"),
-                Ok(End::ByItself) => self.pulse.note(Topic::Daemon, words::DAEMON_ENDED.to_owned()),
+                Ok(DaemonExit::Stopped) => return,
+                Ok(DaemonExit::AlreadyRunning) => tracing::debug!("A Signal daemon runs already; none is started"),
+                Ok(DaemonExit::Exited) => self.pulse.note(ProblemTopic::Daemon, words::DAEMON_ENDED.to_owned()),
                 Err(error) => {
                     tracing::error!("The Signal daemon cannot be started: {error:#}");
-                    self.pulse.note(Topic::Daemon, words::NOT_STARTED.to_owned());
+                    self.pulse.note(ProblemTopic::Daemon, words::NOT_STARTED.to_owned());
                 }
             }
-            failures = if self.clock.now().since(began) >= LASTING { 1 } else { failures.saturating_add(1) };
-            let again = self.clock.now().plus(pause(failures, rand::random()));
+            failures = if self.clock.now().since(began) >= STABLE_AFTER { 1 } else { failures.saturating_add(1) };
+            let again = self.clock.now().plus(backoff(failures, rand::random()));
             tokio::select! {
                 _busy = self.clock.wake_at(again) => {}
                 () = stop.cancelled() => return,
@@ -85,22 +85,22 @@ impl Daemon {
     }
 
     /// Runs the daemon once.
-    async fn run(&self, stop: &CancellationToken) -> anyhow::Result<End> {
+    async fn run(&self, stop: &CancellationToken) -> anyhow::Result<DaemonExit> {
         if let Some(socket) = &self.socket
             && !is_free(socket).await.context("The place of its socket is not free")?
         {
-            return Ok(End::Elsewhere);
+            return Ok(DaemonExit::AlreadyRunning);
         }
-        let mut running = Running::start(&self.words)?;
+        let mut running = DaemonProcess::start(&self.command)?;
         tracing::info!("The Signal daemon is started");
         tokio::select! {
-            ended = running.ended() => {
+            ended = running.wait_for_exit() => {
                 tracing::warn!("The Signal daemon has ended: {}", ended?);
-                Ok(End::ByItself)
+                Ok(DaemonExit::Exited)
             }
             () = stop.cancelled() => {
-                running.end().await;
-                Ok(End::Stopped)
+                running.terminate().await;
+                Ok(DaemonExit::Stopped)
             }
         }
     }
@@ -124,7 +124,7 @@ async fn is_free(socket: &Path) -> io::Result<bool> {
     }
 }
 
-impl Running {
+impl DaemonProcess {
     fn start(words: &[String]) -> anyhow::Result<Self> {
         let (program, arguments) = words.split_first().context("It has no name")?;
         let mut child = Command::new(program)
@@ -140,19 +140,19 @@ impl Running {
     }
 
     /// Waits until it exits by itself, and drains its standard error meanwhile.
-    async fn ended(&mut self) -> io::Result<std::process::ExitStatus> {
+    async fn wait_for_exit(&mut self) -> io::Result<std::process::ExitStatus> {
         let stderr = self.stderr.take();
         tokio::select! {
             status = self.child.wait() => status,
-            never = listen(stderr) => match never {},
+            never = drain_stderr(stderr) => match never {},
         }
     }
 
-    async fn end(mut self) {
+    async fn terminate(mut self) {
         self.signal(Kill::TERM);
         tokio::select! {
             _ = self.child.wait() => return,
-            () = real_sleep(ENDING) => self.signal(Kill::KILL),
+            () = real_sleep(TERMINATE_WITHIN) => self.signal(Kill::KILL),
         }
         if let Err(error) = self.child.wait().await {
             tracing::warn!("The Signal daemon cannot be waited for: {}", error.kind());
@@ -170,14 +170,14 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for DaemonProcess {
     fn drop(&mut self) {
         self.signal(Kill::KILL);
     }
 }
 
 /// Drains the standard error, so that the daemon never blocks on it.
-async fn listen(stderr: Option<ChildStderr>) -> std::convert::Infallible {
+async fn drain_stderr(stderr: Option<ChildStderr>) -> std::convert::Infallible {
     let Some(mut stderr) = stderr else { return std::future::pending().await };
     let (mut bytes, mut is_new) = ([0_u8; 4096], true);
     while stderr.read(&mut bytes).await.is_ok_and(|count| count > 0) {
@@ -193,9 +193,9 @@ mod tests {
     use super::*;
     use crate::time::{SimulatedClock, Timestamp};
 
-    fn daemon(words: &[&str], clock: &Arc<SimulatedClock>) -> Daemon {
+    fn daemon(words: &[&str], clock: &Arc<SimulatedClock>) -> DaemonSupervisor {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        Daemon { words, socket: None, clock: clock.clone(), pulse: Arc::default() }
+        DaemonSupervisor { command: words, socket: None, clock: clock.clone(), pulse: Arc::default() }
     }
 
     #[tokio::test]
@@ -234,9 +234,9 @@ mod tests {
             }
             stop.cancel();
         };
-        tokio::join!(daemon.keep(stop.clone()), passing);
+        tokio::join!(daemon.supervise(stop.clone()), passing);
         pulse.heard(clock.now());
-        assert_eq!(pulse.health(clock.now()).trouble, None);
+        assert_eq!(pulse.health(clock.now()).problem, None);
     }
 
     #[tokio::test]
@@ -248,10 +248,10 @@ mod tests {
             while clock.next_due().is_none() {
                 tokio::task::yield_now().await;
             }
-            assert!(pulse.health(clock.now()).trouble.unwrap().contains(words::NOT_STARTED));
+            assert!(pulse.health(clock.now()).problem.unwrap().contains(words::NOT_STARTED));
             stop.cancel();
         };
-        tokio::join!(daemon.keep(stop.clone()), looking);
+        tokio::join!(daemon.supervise(stop.clone()), looking);
     }
 
     #[tokio::test]
@@ -272,7 +272,7 @@ mod tests {
             stop.cancel();
             inner
         };
-        let ((), inner) = tokio::join!(daemon.keep(stop.clone()), stopping);
+        let ((), inner) = tokio::join!(daemon.supervise(stop.clone()), stopping);
         // A process that was not reaped yet still exists as a zombie.
         let is_alive = || {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", inner.as_raw_nonzero())).unwrap_or_default();

@@ -8,33 +8,33 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::subscription::{Lost, SILENCE};
-use super::wire::code;
+use super::jsonrpc::code;
+use super::subscription::{SILENCE, SubscriptionError};
 use crate::message::Health;
 use crate::time::Timestamp;
 use crate::wording::signal as words;
 
 /// Number of problems remembered; the oldest is dropped first.
-const MOST: usize = 16;
+const MAX_PROBLEMS: usize = 16;
 /// Number of sentences reported at a time.
-const TOLD: usize = 4;
+const MAX_REPORTED: usize = 4;
 
 /// Health of the channel.
 #[derive(Default)]
-pub(super) struct Pulse(Mutex<DaemonState>);
+pub(super) struct HealthTracker(Mutex<DaemonState>);
 
 #[derive(Default)]
 struct DaemonState {
     heard_at: Option<Timestamp>,
     /// Time of the last message, as opposed to a sign of life.
     received_at: Option<Timestamp>,
-    receiving: Receiving,
-    notes: VecDeque<(Topic, String)>,
-    quiet: Option<(Timestamp, Duration)>,
+    receiving: ReceiveState,
+    problems: VecDeque<(ProblemTopic, String)>,
+    rate_limit: Option<(Timestamp, Duration)>,
 }
 
 #[derive(Default)]
-enum Receiving {
+enum ReceiveState {
     #[default]
     NotYet,
     Works,
@@ -43,7 +43,7 @@ enum Receiving {
 
 /// Subject of a problem. A success on the same subject clears it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Topic {
+pub(super) enum ProblemTopic {
     /// Choice of our account.
     Account,
     /// Our own daemon process.
@@ -53,43 +53,43 @@ pub(super) enum Topic {
     /// Sending to a chat.
     Chat(String),
     /// Receiving from a sender.
-    From(Sender),
+    From(SenderKey),
 }
 
 /// Opaque key of a sender.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sender(String);
+pub(super) struct SenderKey(String);
 
-impl Sender {
+impl SenderKey {
     /// Key by account identifier, else by number.
     pub(super) fn named(identifier: Option<String>, number: Option<String>) -> Self {
         Self(identifier.or(number).unwrap_or_default())
     }
 }
 
-impl Pulse {
+impl HealthTracker {
     /// Records a sign of life.
     pub(super) fn heard(&self, now: Timestamp) {
         let mut state = self.state();
-        (state.heard_at, state.receiving) = (Some(now), Receiving::Works);
-        state.forget(&Topic::Daemon);
+        (state.heard_at, state.receiving) = (Some(now), ReceiveState::Works);
+        state.forget(&ProblemTopic::Daemon);
     }
 
     /// Records the loss of the subscription.
-    pub(super) fn lost(&self, lost: &Lost) {
+    pub(super) fn lost(&self, lost: &SubscriptionError) {
         let sentence = match lost {
-            Lost::Away(_) => words::UNREACHABLE.to_owned(),
-            Lost::Deaf => words::DEAF.to_owned(),
-            Lost::Refused(code::ACCOUNT) => words::ACCOUNT_UNKNOWN.to_owned(),
-            Lost::Refused(code) => words::not_received(*code),
+            SubscriptionError::Disconnected(_) => words::UNREACHABLE.to_owned(),
+            SubscriptionError::Silent => words::DEAF.to_owned(),
+            SubscriptionError::Rejected(code::ACCOUNT) => words::ACCOUNT_UNKNOWN.to_owned(),
+            SubscriptionError::Rejected(code) => words::not_received(*code),
         };
-        self.state().receiving = Receiving::Fails(sentence);
+        self.state().receiving = ReceiveState::Fails(sentence);
     }
 
     /// Records a message from a sender, or the exception that made it unreadable.
-    pub(super) fn received(&self, now: Timestamp, sender: &Sender, exception: Option<&str>) {
+    pub(super) fn received(&self, now: Timestamp, sender: &SenderKey, exception: Option<&str>) {
         self.state().received_at = Some(now);
-        let topic = Topic::From(sender.clone());
+        let topic = ProblemTopic::From(sender.clone());
         match exception {
             None => self.settle(&topic),
             Some(kind) if kind.starts_with("UntrustedIdentity") => self.note(topic, words::UNTRUSTED_SENDER.to_owned()),
@@ -98,29 +98,29 @@ impl Pulse {
     }
 
     /// Records a problem.
-    pub(super) fn note(&self, topic: Topic, sentence: String) {
+    pub(super) fn note(&self, topic: ProblemTopic, sentence: String) {
         let mut state = self.state();
         state.forget(&topic);
-        if state.notes.len() >= MOST {
-            state.notes.pop_front();
+        if state.problems.len() >= MAX_PROBLEMS {
+            state.problems.pop_front();
         }
-        state.notes.push_back((topic, sentence));
+        state.problems.push_back((topic, sentence));
     }
 
     /// Clears a problem.
-    pub(super) fn settle(&self, topic: &Topic) {
+    pub(super) fn settle(&self, topic: &ProblemTopic) {
         self.state().forget(topic);
     }
 
     /// Records a rate limit of that duration.
     pub(super) fn hush(&self, now: Timestamp, span: Duration) {
-        self.state().quiet = Some((now.plus(span), span));
+        self.state().rate_limit = Some((now.plus(span), span));
     }
 
     /// Returns true during a rate limit, when best-effort requests are left out.
     pub(super) fn is_hushed(&self, now: Timestamp) -> bool {
         // No longer than asked for, even when the clock has been set back meanwhile.
-        self.state().quiet.is_some_and(|(until, span)| !until.since(now).is_zero() && until.since(now) <= span)
+        self.state().rate_limit.is_some_and(|(until, span)| !until.since(now).is_zero() && until.since(now) <= span)
     }
 
     /// Returns the current health.
@@ -128,25 +128,29 @@ impl Pulse {
         let state = self.state();
         let mut sentences: Vec<&str> = Vec::new();
         match (&state.receiving, state.heard_at) {
-            (Receiving::NotYet, _) => sentences.push(words::NOT_YET),
-            (Receiving::Fails(sentence), _) => sentences.push(sentence),
-            (Receiving::Works, Some(at)) if now.since(at) > SILENCE => sentences.push(words::DEAF),
-            (Receiving::Works, _) => {}
+            (ReceiveState::NotYet, _) => sentences.push(words::NOT_YET),
+            (ReceiveState::Fails(sentence), _) => sentences.push(sentence),
+            (ReceiveState::Works, Some(at)) if now.since(at) > SILENCE => sentences.push(words::DEAF),
+            (ReceiveState::Works, _) => {}
         }
         let mut remarks: Vec<&str> = Vec::new();
-        for (topic, sentence) in state.notes.iter().rev() {
+        for (topic, sentence) in state.problems.iter().rev() {
             // A problem with one chat is no problem of the channel.
-            let told = if matches!(topic, Topic::Chat(_) | Topic::From(_)) { &mut remarks } else { &mut sentences };
-            if !told.contains(&sentence.as_str()) && told.len() < TOLD {
+            let told = if matches!(topic, ProblemTopic::Chat(_) | ProblemTopic::From(_)) {
+                &mut remarks
+            } else {
+                &mut sentences
+            };
+            if !told.contains(&sentence.as_str()) && told.len() < MAX_REPORTED {
                 told.push(sentence);
             }
         }
         let joined = |told: Vec<&str>| (!told.is_empty()).then(|| told.join(" "));
         Health {
-            trouble: joined(sentences),
+            problem: joined(sentences),
             last_event_at: state.heard_at,
             last_message_at: state.received_at,
-            remark: joined(remarks),
+            chat_problem: joined(remarks),
         }
     }
 
@@ -156,8 +160,8 @@ impl Pulse {
 }
 
 impl DaemonState {
-    fn forget(&mut self, topic: &Topic) {
-        self.notes.retain(|(known, _)| known != topic);
+    fn forget(&mut self, topic: &ProblemTopic) {
+        self.problems.retain(|(known, _)| known != topic);
     }
 }
 
@@ -167,21 +171,21 @@ mod tests {
 
     const START: Timestamp = Timestamp(1_000_000);
 
-    fn trouble(pulse: &Pulse, now: Timestamp) -> Option<String> {
-        pulse.health(now).trouble
+    fn trouble(pulse: &HealthTracker, now: Timestamp) -> Option<String> {
+        pulse.health(now).problem
     }
 
-    fn sender(name: &str) -> Sender {
-        Sender::named(Some(name.to_owned()), None)
+    fn sender(name: &str) -> SenderKey {
+        SenderKey::named(Some(name.to_owned()), None)
     }
 
-    fn remark(pulse: &Pulse) -> Option<String> {
-        pulse.health(START).remark
+    fn remark(pulse: &HealthTracker) -> Option<String> {
+        pulse.health(START).chat_problem
     }
 
     #[test]
     fn silence_is_trouble_whoever_looks() {
-        let pulse = Pulse::default();
+        let pulse = HealthTracker::default();
         assert_eq!(trouble(&pulse, START).as_deref(), Some(words::NOT_YET));
         pulse.heard(START);
         assert_eq!(trouble(&pulse, START.plus(SILENCE)), None);
@@ -193,12 +197,12 @@ mod tests {
 
     #[test]
     fn a_lost_stream_is_trouble_until_something_is_heard() {
-        let pulse = Pulse::default();
+        let pulse = HealthTracker::default();
         pulse.heard(START);
         for (lost, sentence) in [
-            (Lost::Away("x".to_owned()), words::UNREACHABLE),
-            (Lost::Deaf, words::DEAF),
-            (Lost::Refused(code::ACCOUNT), words::ACCOUNT_UNKNOWN),
+            (SubscriptionError::Disconnected("x".to_owned()), words::UNREACHABLE),
+            (SubscriptionError::Silent, words::DEAF),
+            (SubscriptionError::Rejected(code::ACCOUNT), words::ACCOUNT_UNKNOWN),
         ] {
             pulse.lost(&lost);
             assert_eq!(trouble(&pulse, START).as_deref(), Some(sentence));
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_unreadable_sender_is_told_until_one_message_is_good() {
-        let pulse = Pulse::default();
+        let pulse = HealthTracker::default();
         pulse.heard(START);
         pulse.received(START, &sender("a"), Some("UntrustedIdentityException"));
         pulse.received(START, &sender("b"), None);
@@ -223,18 +227,18 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let pulse = Pulse::default();
+        let pulse = HealthTracker::default();
         pulse.heard(START);
-        for at in 0..3 * MOST {
+        for at in 0..3 * MAX_PROBLEMS {
             pulse.received(START, &sender(&at.to_string()), Some(&format!("E{at}")));
         }
-        assert_eq!(pulse.state().notes.len(), MOST);
-        assert_eq!(remark(&pulse).unwrap().matches("(E").count(), TOLD);
+        assert_eq!(pulse.state().problems.len(), MAX_PROBLEMS);
+        assert_eq!(remark(&pulse).unwrap().matches("(E").count(), MAX_REPORTED);
     }
 
     #[test]
     fn courtesies_wait_as_long_as_was_asked() {
-        let pulse = Pulse::default();
+        let pulse = HealthTracker::default();
         let span = Duration::from_secs(60);
         pulse.hush(START, span);
         assert!(pulse.is_hushed(START) && pulse.is_hushed(START.plus(span - Duration::from_millis(1))));

@@ -11,15 +11,15 @@ use serde_json::Value;
 use crate::time::Timestamp;
 
 /// Identifier that the daemon reports for an unknown party.
-const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
+const UNKNOWN_UUID: &str = "00000000-0000-0000-0000-000000000000";
 
 /// One notification.
 #[derive(Debug)]
 pub(super) struct Envelope<'v> {
     /// Receiving account of the daemon.
-    pub account: Party,
+    pub account: SignalParty,
     /// Sender.
-    pub sender: Party,
+    pub sender: SignalParty,
     /// The sender's timestamp, which is half of a message's id and is not trusted as a time.
     pub sent_at: Option<i64>,
     /// The server's timestamp.
@@ -47,7 +47,7 @@ pub(super) enum EnvelopeContent<'v> {
 
 /// A party known by account identifier, by number, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Party {
+pub(super) struct SignalParty {
     identifier: Option<String>,
     number: Option<String>,
 }
@@ -58,8 +58,8 @@ impl<'v> Envelope<'v> {
         let notice = field(notification, "result").unwrap_or(notification);
         let envelope = field(notice, "envelope").filter(|envelope| envelope.is_object())?;
         Some(Self {
-            account: Party::named(text(notice, "account")),
-            sender: Party::of(envelope, ["sourceUuid", "sourceNumber", "source"]),
+            account: SignalParty::from_name(text(notice, "account")),
+            sender: SignalParty::of(envelope, ["sourceUuid", "sourceNumber", "source"]),
             sent_at: stamp(envelope, "timestamp"),
             server_at: stamp(envelope, "serverReceivedTimestamp").map(Timestamp),
             content: EnvelopeContent::of(envelope),
@@ -97,22 +97,22 @@ impl<'v> EnvelopeContent<'v> {
     }
 }
 
-impl Party {
+impl SignalParty {
     /// Reads a party from these fields. Each value is classified by its form; the first of each
     /// kind counts.
     pub fn of(value: &Value, keys: [&str; 3]) -> Self {
-        keys.iter().fold(Self::default(), |party, key| party.or(Self::named(text(value, key))))
+        keys.iter().fold(Self::default(), |party, key| party.merged_with(Self::from_name(text(value, key))))
     }
 
     /// Reads a party from one value of either kind.
-    pub fn named(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         let identifier = identifier(name);
         let number = Some(name).filter(|name| is_number(name)).map(str::to_owned);
         Self { identifier, number }
     }
 
     /// Adds what another source knows about the same party.
-    pub fn or(self, other: Self) -> Self {
+    pub fn merged_with(self, other: Self) -> Self {
         Self { identifier: self.identifier.or(other.identifier), number: self.number.or(other.number) }
     }
 
@@ -128,7 +128,7 @@ impl Party {
 
     /// Returns true if both are certainly the same. Numbers change hands, so they count only if an
     /// identifier is missing.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_same_as(&self, other: &Self) -> bool {
         match (&self.identifier, &other.identifier) {
             (Some(mine), Some(theirs)) => mine == theirs,
             _ => self.number.is_some() && self.number == other.number,
@@ -136,7 +136,7 @@ impl Party {
     }
 
     /// Returns true if both cannot be the same.
-    pub fn differs(&self, other: &Self) -> bool {
+    pub fn is_distinct_from(&self, other: &Self) -> bool {
         let differ =
             |mine: &Option<String>, theirs: &Option<String>| mine.is_some() && theirs.is_some() && mine != theirs;
         differ(&self.identifier, &other.identifier) || differ(&self.number, &other.number)
@@ -149,7 +149,7 @@ fn identifier(name: &str) -> Option<String> {
         Some((kind, uuid)) if kind.eq_ignore_ascii_case("PNI:") => ("PNI:", uuid),
         _ => ("", name),
     };
-    (is_uuid(uuid) && uuid != NOBODY).then(|| format!("{kind}{}", uuid.to_ascii_lowercase()))
+    (is_uuid(uuid) && uuid != UNKNOWN_UUID).then(|| format!("{kind}{}", uuid.to_ascii_lowercase()))
 }
 
 fn is_uuid(text: &str) -> bool {
@@ -157,7 +157,7 @@ fn is_uuid(text: &str) -> bool {
         8 | 13 | 18 | 23 => byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     };
-    text.len() == NOBODY.len() && text.bytes().enumerate().all(fits)
+    text.len() == UNKNOWN_UUID.len() && text.bytes().enumerate().all(fits)
 }
 
 fn is_number(text: &str) -> bool {
@@ -207,24 +207,36 @@ mod tests {
             (json!({"sourceNumber": NUMBER}), Some(NUMBER), None),
             (json!({"source": pni.to_lowercase(), "sourceUuid": null, "sourceNumber": null}), Some(pni.as_str()), None),
             (json!({"source": NUMBER, "sourceUuid": UUID}), Some(UUID), Some(NUMBER)),
-            (json!({"sourceUuid": NOBODY, "sourceNumber": NUMBER}), Some(NUMBER), None),
+            (json!({"sourceUuid": UNKNOWN_UUID, "sourceNumber": NUMBER}), Some(NUMBER), None),
             (json!({"sourceUuid": 7, "sourceNumber": ["+1"]}), None, None),
             (json!({"sourceUuid": "Ada", "sourceNumber": "12025550101", "source": "+"}), None, None),
             (json!({"sourceName": NUMBER}), None, None),
             (json!({}), None, None),
         ] {
-            let party = Party::of(&fields, ["sourceUuid", "sourceNumber", "source"]);
+            let party = SignalParty::of(&fields, ["sourceUuid", "sourceNumber", "source"]);
             assert_eq!((party.name(), party.alias()), (name, alias), "{fields}");
         }
     }
 
     #[test]
     fn numbers_count_only_where_an_identifier_is_missing() {
-        let known = Party::named(UUID).or(Party::named(NUMBER));
-        let other = Party::named("7c2b6a10-51de-4f0c-9a3e-2f6d0c1b00ae");
-        assert!(known.is(&Party::named(NUMBER)) && known.is(&Party::named(&UUID.to_uppercase())));
-        assert!(!known.is(&other.clone().or(Party::named(NUMBER))) && !known.is(&other));
-        assert!(!Party::default().is(&Party::default()) && !Party::named("").is(&known));
-        assert!(known.differs(&Party::named("+1")) && known.differs(&other) && !other.differs(&Party::named(NUMBER)));
+        let known = SignalParty::from_name(UUID).merged_with(SignalParty::from_name(NUMBER));
+        let other = SignalParty::from_name("7c2b6a10-51de-4f0c-9a3e-2f6d0c1b00ae");
+        assert!(
+            known.is_same_as(&SignalParty::from_name(NUMBER))
+                && known.is_same_as(&SignalParty::from_name(&UUID.to_uppercase()))
+        );
+        assert!(
+            !known.is_same_as(&other.clone().merged_with(SignalParty::from_name(NUMBER))) && !known.is_same_as(&other)
+        );
+        assert!(
+            !SignalParty::default().is_same_as(&SignalParty::default())
+                && !SignalParty::from_name("").is_same_as(&known)
+        );
+        assert!(
+            known.is_distinct_from(&SignalParty::from_name("+1"))
+                && known.is_distinct_from(&other)
+                && !other.is_distinct_from(&SignalParty::from_name(NUMBER))
+        );
     }
 }

@@ -10,9 +10,9 @@ use anyhow::{Context, ensure};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 
+use super::jsonrpc::{self, Params, RpcFrame};
 use super::rpc_client::RpcError;
 use super::socket::LONGEST;
-use super::wire::{self, Frame, Params};
 
 /// Time allowed for connecting.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -23,12 +23,12 @@ const ID: u64 = 1;
 
 /// HTTP client of the daemon.
 #[derive(Clone)]
-pub(super) struct Http {
+pub(super) struct DaemonHttp {
     client: Client,
     base: Url,
 }
 
-impl Http {
+impl DaemonHttp {
     /// Creates a client for the daemon at that address.
     pub(super) fn new(base: &str) -> anyhow::Result<Self> {
         let base = Url::parse(base).context("The address of the Signal daemon is not valid")?;
@@ -50,22 +50,25 @@ impl Http {
     }
 
     /// Sends a request; its result is JSON.
-    pub(super) async fn ask(&self, method: &str, params: &Params) -> Result<String, RpcError> {
+    pub(super) async fn call(&self, method: &str, params: &Params) -> Result<String, RpcError> {
         let request = self.client.post(self.at("rpc")).header("Content-Type", "application/json");
-        let answer = request.body(wire::request(ID, method, params)).send().await.map_err(failure)?;
+        let answer = request.body(jsonrpc::request(ID, method, params)).send().await.map_err(failure)?;
         let status = answer.status();
         if status.is_client_error() {
             return Err(RpcError::NotSent(format!("the daemon answered {}", status.as_u16())));
         }
         let body = read(answer).await?;
-        match wire::read(&body) {
-            Frame::Answer(ID, outcome) => outcome.map(str::to_owned).map_err(RpcError::Refused),
-            _ => Err(RpcError::Lost(format!("the daemon answered {} and nothing that makes sense", status.as_u16()))),
+        match jsonrpc::parse(&body) {
+            RpcFrame::Answer(ID, outcome) => outcome.map(str::to_owned).map_err(RpcError::Rejected),
+            _ => Err(RpcError::NoResponse(format!(
+                "the daemon answered {} and nothing that makes sense",
+                status.as_u16()
+            ))),
         }
     }
 
     /// Subscribes to messages for that account.
-    pub(super) async fn listen(&self, account: &str) -> Result<Response, RpcError> {
+    pub(super) async fn subscribe(&self, account: &str) -> Result<Response, RpcError> {
         let mut address = self.at("events");
         address.query_pairs_mut().append_pair("account", account);
         let request = self.client.get(address).header("Accept", "text/event-stream");
@@ -75,7 +78,7 @@ impl Http {
             // Response for an unknown account.
             StatusCode::BAD_REQUEST => {
                 let data = serde_json::Value::Null;
-                Err(RpcError::Refused(wire::RpcRefusal { code: wire::code::ACCOUNT, data }))
+                Err(RpcError::Rejected(jsonrpc::RpcRefusal { code: jsonrpc::code::ACCOUNT, data }))
             }
             other => Err(RpcError::NotSent(format!("the daemon answered {}", other.as_u16()))),
         }
@@ -98,13 +101,13 @@ async fn read(mut answer: Response) -> Result<String, RpcError> {
         }
         bytes.extend_from_slice(&chunk);
     }
-    String::from_utf8(bytes).map_err(|_| RpcError::Lost("the answer is no text".to_owned()))
+    String::from_utf8(bytes).map_err(|_| RpcError::NoResponse("the answer is no text".to_owned()))
 }
 
 fn failure(error: reqwest::Error) -> RpcError {
     let never_left = error.is_connect() || error.is_builder();
     let why = describe(error);
-    if never_left { RpcError::NotSent(why) } else { RpcError::Lost(why) }
+    if never_left { RpcError::NotSent(why) } else { RpcError::NoResponse(why) }
 }
 
 /// Formats an error with its causes, without the address, which contains the account.
@@ -131,8 +134,8 @@ mod tests {
             ("http://[::1]:8080/", "http://[::1]:8080/api/v1/rpc"),
             ("https://example.org/signal", "https://example.org/signal/api/v1/rpc"),
         ] {
-            assert_eq!(Http::new(base).unwrap().at("rpc").as_str(), address);
+            assert_eq!(DaemonHttp::new(base).unwrap().at("rpc").as_str(), address);
         }
-        assert!(Http::new("mailto:ada").is_err() && Http::new("").is_err());
+        assert!(DaemonHttp::new("mailto:ada").is_err() && DaemonHttp::new("").is_err());
     }
 }

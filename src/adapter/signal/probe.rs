@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Signal;
+use super::jsonrpc::{Params, code, method};
 use super::rpc_client::RpcError;
-use super::wire::{Params, code, method};
 use crate::adapter::PollError;
 use crate::wording::signal as words;
 
@@ -36,7 +36,7 @@ impl DaemonProbe {
     ///
     /// A sentence on what to do, if there is no account or the choice is ambiguous.
     pub fn account(&self, configured: Option<&str>) -> Result<String, &'static str> {
-        choose(configured, self.accounts.as_deref())
+        choose_account(configured, self.accounts.as_deref())
     }
 
     /// The version as comparable numbers.
@@ -59,13 +59,13 @@ struct Link {
 
 impl Signal {
     /// Asks the daemon for its version and its accounts. Changes nothing.
-    pub async fn look(&self) -> Result<DaemonProbe, PollError> {
+    pub async fn probe(&self) -> Result<DaemonProbe, PollError> {
         let none = Params::new();
-        let Version { version } = self.asker.ask(method::VERSION, &none, LIMIT).await.map_err(trouble)?;
-        let accounts = match self.asker.ask::<Value>(method::LIST_ACCOUNTS, &none, LIMIT).await {
+        let Version { version } = self.rpc.call(method::VERSION, &none, LIMIT).await.map_err(poll_error)?;
+        let accounts = match self.rpc.call::<Value>(method::LIST_ACCOUNTS, &none, LIMIT).await {
             Ok(list) => Some(numbers(&list)),
-            Err(RpcError::Refused(refusal)) if refusal.code == code::UNKNOWN_METHOD => None,
-            Err(failure) => return Err(trouble(failure)),
+            Err(RpcError::Rejected(refusal)) if refusal.code == code::UNKNOWN_METHOD => None,
+            Err(failure) => return Err(poll_error(failure)),
         };
         Ok(DaemonProbe { version, accounts })
     }
@@ -77,7 +77,7 @@ impl Signal {
     ///
     /// If the daemon cannot be reached, or cannot reach Signal.
     pub async fn start_link(&self) -> anyhow::Result<String> {
-        let link = self.asker.ask(method::START_LINK, &Params::new(), LINKING).await;
+        let link = self.rpc.call(method::START_LINK, &Params::new(), LINKING).await;
         let Link { device_link_uri } = link.map_err(anyhow_of).context(words::NOT_LINKED)?;
         ensure!(device_link_uri.starts_with("sgnl:") || device_link_uri.starts_with("tsdevice:"), words::NOT_LINKED);
         Ok(device_link_uri)
@@ -93,8 +93,8 @@ impl Signal {
         params.insert("deviceLinkUri".to_owned(), uri.into());
         params.insert("deviceName".to_owned(), device_name.into());
         let linked: Value = self
-            .asker
-            .ask(method::FINISH_LINK, &params, SCANNING)
+            .rpc
+            .call(method::FINISH_LINK, &params, SCANNING)
             .await
             .map_err(anyhow_of)
             .context(words::NOT_LINKED)?;
@@ -105,7 +105,7 @@ impl Signal {
 }
 
 /// Chooses our account, or returns a sentence on what to do.
-pub(super) fn choose(configured: Option<&str>, accounts: Option<&[String]>) -> Result<String, &'static str> {
+pub(super) fn choose_account(configured: Option<&str>, accounts: Option<&[String]>) -> Result<String, &'static str> {
     match (configured, accounts) {
         (_, Some([])) => Err(words::NO_ACCOUNT),
         (Some(number), Some(known)) if number.starts_with('+') && !known.iter().any(|other| other == number) => {
@@ -130,13 +130,13 @@ fn numbers(list: &Value) -> Vec<String> {
     each.filter_map(|account| account.get("number")?.as_str()).map(str::to_owned).collect()
 }
 
-fn trouble(failure: RpcError) -> PollError {
+fn poll_error(failure: RpcError) -> PollError {
     PollError::Unreachable(failure.reason())
 }
 
 fn anyhow_of(failure: RpcError) -> anyhow::Error {
     match failure {
-        RpcError::Refused(refusal) if refusal.code == code::NETWORK => {
+        RpcError::Rejected(refusal) if refusal.code == code::NETWORK => {
             anyhow::anyhow!("The daemon could not reach Signal")
         }
         other => anyhow::anyhow!(other.reason()),
@@ -162,7 +162,7 @@ mod tests {
             (Some("+433"), None, Ok("+433")),
             (Some(uuid), known(&["+431"]), Ok(uuid)),
         ] {
-            assert_eq!(choose(configured, accounts.as_deref()), chosen.map(str::to_owned), "{configured:?}");
+            assert_eq!(choose_account(configured, accounts.as_deref()), chosen.map(str::to_owned), "{configured:?}");
         }
     }
 

@@ -9,32 +9,32 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::daemon_health::{Pulse, Sender};
-use super::subscription::{Ear, Lost, Notification, Side};
-use super::wait::pause;
-use super::wire::code;
+use super::daemon_health::{HealthTracker, SenderKey};
+use super::jsonrpc::code;
+use super::subscription::{Notification, Subscription, SubscriptionError, SubscriptionTransport};
+use super::timeout::backoff;
 use crate::adapter::{Batch, PollError};
 use crate::time::{Clock, Timestamp};
 
 /// Interval at which the journal records that the stream is alive.
-const TELL_EVERY: Duration = Duration::from_secs(10 * 60);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// Placeholder cursor: the daemon has none, but storing one records when we could last receive.
 const CURSOR: &str = "heard";
 
 /// Receiver of incoming messages.
-pub(super) struct Listener {
+pub(super) struct MessageReceiver {
     clock: Arc<dyn Clock>,
-    side: Side,
-    pulse: Arc<Pulse>,
+    transport: SubscriptionTransport,
+    health: Arc<HealthTracker>,
     state: tokio::sync::Mutex<ReceiverState>,
     unacknowledged: Mutex<Option<String>>,
 }
 
 #[derive(Default)]
 struct ReceiverState {
-    ear: Option<Ear>,
+    subscription: Option<Subscription>,
     failures: u32,
-    told_at: Option<Timestamp>,
+    heartbeat_at: Option<Timestamp>,
 }
 
 /// The fields inspected before an item is in the journal.
@@ -42,13 +42,13 @@ struct ReceiverState {
 struct ReceivedItem {
     result: Option<Box<ReceivedItem>>,
     account: Option<String>,
-    envelope: Option<Envelope>,
+    envelope: Option<EnvelopeHeader>,
     exception: Option<Exception>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope {
+struct EnvelopeHeader {
     source_uuid: Option<String>,
     source_number: Option<String>,
 }
@@ -59,10 +59,16 @@ struct Exception {
     kind: Option<String>,
 }
 
-impl Listener {
+impl MessageReceiver {
     /// Creates a receiver without a connection.
-    pub(super) fn new(side: Side, clock: Arc<dyn Clock>, pulse: Arc<Pulse>) -> Self {
-        Self { clock, side, pulse, state: tokio::sync::Mutex::default(), unacknowledged: Mutex::default() }
+    pub(super) fn new(side: SubscriptionTransport, clock: Arc<dyn Clock>, pulse: Arc<HealthTracker>) -> Self {
+        Self {
+            clock,
+            transport: side,
+            health: pulse,
+            state: tokio::sync::Mutex::default(),
+            unacknowledged: Mutex::default(),
+        }
     }
 
     /// Waits for the next item for that account; now and then an empty batch as a sign of life.
@@ -72,18 +78,18 @@ impl Listener {
             if let Some(raw) = self.unacknowledged().clone() {
                 return Ok(Batch { items: vec![raw], cursor: None });
             }
-            match self.hear(&mut state, account).await {
-                Ok(Notification::Item(raw)) => self.keep(raw, account),
-                Ok(Notification::Alive) => {
-                    self.pulse.heard(self.clock.now());
-                    if self.is_to_be_told(&mut state) {
+            match self.next_item(&mut state, account).await {
+                Ok(Notification::Item(raw)) => self.hold(raw, account),
+                Ok(Notification::KeepAlive) => {
+                    self.health.heard(self.clock.now());
+                    if self.is_heartbeat_due(&mut state) {
                         return Ok(Batch { items: Vec::new(), cursor: Some(CURSOR.to_owned()) });
                     }
                 }
                 Err(lost) => {
                     *state = ReceiverState { failures: state.failures.saturating_add(1), ..ReceiverState::default() };
-                    self.pulse.lost(&lost);
-                    return Err(trouble(lost));
+                    self.health.lost(&lost);
+                    return Err(poll_error(lost));
                 }
             }
         }
@@ -94,31 +100,31 @@ impl Listener {
         *self.unacknowledged() = None;
     }
 
-    async fn hear(&self, state: &mut ReceiverState, account: &str) -> Result<Notification, Lost> {
-        if state.ear.is_none() {
+    async fn next_item(&self, state: &mut ReceiverState, account: &str) -> Result<Notification, SubscriptionError> {
+        if state.subscription.is_none() {
             if state.failures > 0 {
                 // The gateway backs off too; this part adds jitter.
-                let rest = pause(state.failures, rand::random()) / 4;
+                let rest = backoff(state.failures, rand::random()) / 4;
                 drop(self.clock.wake_at(self.clock.now().plus(rest)).await);
             }
-            state.ear = Some(self.side.open(&self.clock, account).await?);
+            state.subscription = Some(self.transport.open(&self.clock, account).await?);
         }
-        let Some(ear) = &mut state.ear else { return Err(Lost::Deaf) };
-        let heard = ear.hear().await?;
+        let Some(ear) = &mut state.subscription else { return Err(SubscriptionError::Silent) };
+        let heard = ear.next().await?;
         state.failures = 0;
         Ok(heard)
     }
 
-    fn keep(&self, raw: String, account: &str) {
-        self.pulse.heard(self.clock.now());
+    fn hold(&self, raw: String, account: &str) {
+        self.health.heard(self.clock.now());
         let item = ReceivedItem::read(&raw);
-        if item.is_of_another(account) {
+        if item.is_for_other_account(account) {
             tracing::debug!("Something for another account of the Signal daemon is passed over");
             return;
         }
         let envelope = item.envelope.unwrap_or_default();
-        let sender = Sender::named(envelope.source_uuid, envelope.source_number);
-        self.pulse.received(
+        let sender = SenderKey::named(envelope.source_uuid, envelope.source_number);
+        self.health.received(
             self.clock.now(),
             &sender,
             item.exception.map(|exception| exception.kind.unwrap_or_default()).as_deref(),
@@ -126,11 +132,11 @@ impl Listener {
         *self.unacknowledged() = Some(raw);
     }
 
-    fn is_to_be_told(&self, state: &mut ReceiverState) -> bool {
+    fn is_heartbeat_due(&self, state: &mut ReceiverState) -> bool {
         let now = self.clock.now();
-        let due = state.told_at.is_none_or(|at| now.since(at) >= TELL_EVERY);
+        let due = state.heartbeat_at.is_none_or(|at| now.since(at) >= HEARTBEAT_INTERVAL);
         if due {
-            state.told_at = Some(now);
+            state.heartbeat_at = Some(now);
         }
         due
     }
@@ -150,18 +156,18 @@ impl ReceivedItem {
 
     /// Returns true if it is certainly for another account. Only numbers can be compared: we may
     /// know an account by its identifier and the daemon by its number.
-    fn is_of_another(&self, account: &str) -> bool {
+    fn is_for_other_account(&self, account: &str) -> bool {
         let is_number = |name: &str| name.starts_with('+');
         self.account.as_deref().is_some_and(|other| is_number(other) && is_number(account) && other != account)
     }
 }
 
-fn trouble(lost: Lost) -> PollError {
+fn poll_error(lost: SubscriptionError) -> PollError {
     match lost {
-        Lost::Away(why) => PollError::Unreachable(why),
-        Lost::Deaf => PollError::Unreachable("nothing is heard any more".to_owned()),
-        Lost::Refused(code::ACCOUNT) => PollError::BadToken,
-        Lost::Refused(code) => PollError::Unreachable(format!("the daemon refused with code {code}")),
+        SubscriptionError::Disconnected(why) => PollError::Unreachable(why),
+        SubscriptionError::Silent => PollError::Unreachable("nothing is heard any more".to_owned()),
+        SubscriptionError::Rejected(code::ACCOUNT) => PollError::BadToken,
+        SubscriptionError::Rejected(code) => PollError::Unreachable(format!("the daemon refused with code {code}")),
     }
 }
 
@@ -182,7 +188,7 @@ mod tests {
 
     #[test]
     fn only_what_is_certainly_for_another_account_is_passed_over() {
-        let of_another = |raw: &str, account: &str| ReceivedItem::read(raw).is_of_another(account);
+        let of_another = |raw: &str, account: &str| ReceivedItem::read(raw).is_for_other_account(account);
         assert!(of_another(r#"{"account":"+432"}"#, "+431"));
         assert!(!of_another(r#"{"account":"+431"}"#, "+431"));
         assert!(!of_another(r#"{"account":"+432"}"#, "f47ac10b-58cc-4372-a567-0e02b2c3d479"));

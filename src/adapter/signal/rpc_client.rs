@@ -10,11 +10,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tokio::sync::Mutex;
 
-use super::http::Http;
-use super::rpc_connection::Exchange;
+use super::http::DaemonHttp;
+use super::jsonrpc::{Params, RpcRefusal};
+use super::rpc_connection::RpcConnection;
 use super::socket::DaemonAddress;
-use super::wait::{OPENING, within};
-use super::wire::{Params, RpcRefusal};
+use super::timeout::{OPENING, with_timeout};
 use crate::time::Clock;
 
 /// Errors of a request, by how far it came.
@@ -23,62 +23,65 @@ pub(super) enum RpcError {
     /// Not sent; certainly nothing was done.
     NotSent(String),
     /// Sent without a valid response: it may have been carried out.
-    Lost(String),
+    NoResponse(String),
     /// Carried out, but the response exceeds the limit.
     TooLong,
     /// Rejected by the daemon.
-    Refused(RpcRefusal),
+    Rejected(RpcRefusal),
 }
 
 /// Client for requests to the daemon.
-pub(super) struct Asker {
+pub(super) struct RpcClient {
     clock: Arc<dyn Clock>,
-    way: RpcMode,
+    transport: RpcMode,
 }
 
 enum RpcMode {
-    Lines { place: DaemonAddress, exchange: Mutex<Option<Arc<Exchange>>> },
-    Http(Http),
+    Lines { place: DaemonAddress, exchange: Mutex<Option<Arc<RpcConnection>>> },
+    Http(DaemonHttp),
 }
 
-impl Asker {
+impl RpcClient {
     /// Creates a client for a socket.
-    pub(super) fn over_lines(place: DaemonAddress, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, way: RpcMode::Lines { place, exchange: Mutex::new(None) } }
+    pub(super) fn for_socket(place: DaemonAddress, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, transport: RpcMode::Lines { place, exchange: Mutex::new(None) } }
     }
 
     /// Creates a client for HTTP.
-    pub(super) fn over_http(http: Http, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, way: RpcMode::Http(http) }
+    pub(super) fn for_http(http: DaemonHttp, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, transport: RpcMode::Http(http) }
     }
 
     /// Sends a request and decodes its result.
-    pub(super) async fn ask<T: DeserializeOwned>(
+    pub(super) async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
         params: &Params,
         limit: Duration,
     ) -> Result<T, RpcError> {
-        let result = match &self.way {
-            RpcMode::Lines { place, exchange } => self.over_socket(place, exchange, (method, params), limit).await?,
+        let result = match &self.transport {
+            RpcMode::Lines { place, exchange } => {
+                self.call_over_socket(place, exchange, (method, params), limit).await?
+            }
             RpcMode::Http(http) => {
-                let late = || Err(RpcError::Lost(format!("no answer within {} seconds", limit.as_secs())));
-                within(&*self.clock, limit, http.ask(method, params)).await.unwrap_or_else(late)?
+                let late = || Err(RpcError::NoResponse(format!("no answer within {} seconds", limit.as_secs())));
+                with_timeout(&*self.clock, limit, http.call(method, params)).await.unwrap_or_else(late)?
             }
         };
-        serde_json::from_str(&result).map_err(|_| RpcError::Lost("the daemon answered something unexpected".to_owned()))
+        serde_json::from_str(&result)
+            .map_err(|_| RpcError::NoResponse("the daemon answered something unexpected".to_owned()))
     }
 
-    async fn over_socket(
+    async fn call_over_socket(
         &self,
         place: &DaemonAddress,
-        slot: &Mutex<Option<Arc<Exchange>>>,
+        slot: &Mutex<Option<Arc<RpcConnection>>>,
         (method, params): (&str, &Params),
         limit: Duration,
     ) -> Result<String, RpcError> {
         let exchange = self.open(place, slot).await?;
-        let answer = exchange.ask(&*self.clock, method, params, limit).await;
-        if matches!(answer, Err(RpcError::NotSent(_) | RpcError::Lost(_))) {
+        let answer = exchange.call(&*self.clock, method, params, limit).await;
+        if matches!(answer, Err(RpcError::NotSent(_) | RpcError::NoResponse(_))) {
             let mut slot = slot.lock().await;
             slot.take_if(|open| Arc::ptr_eq(open, &exchange));
         }
@@ -89,16 +92,16 @@ impl Asker {
     async fn open(
         &self,
         place: &DaemonAddress,
-        slot: &Mutex<Option<Arc<Exchange>>>,
-    ) -> Result<Arc<Exchange>, RpcError> {
+        slot: &Mutex<Option<Arc<RpcConnection>>>,
+    ) -> Result<Arc<RpcConnection>, RpcError> {
         let mut slot = slot.lock().await;
-        if let Some(open) = slot.as_ref().filter(|open| !open.is_over()) {
+        if let Some(open) = slot.as_ref().filter(|open| !open.is_closed()) {
             return Ok(Arc::clone(open));
         }
-        let opened = within(&*self.clock, OPENING, place.connect()).await;
+        let opened = with_timeout(&*self.clock, OPENING, place.connect()).await;
         let opened = opened.ok_or_else(|| RpcError::NotSent("the daemon does not answer".to_owned()))?;
         let (reader, writer) = opened.map_err(|error| RpcError::NotSent(error.kind().to_string()))?;
-        let open = Arc::new(Exchange::over(reader, writer));
+        let open = Arc::new(RpcConnection::start(reader, writer));
         *slot = Some(Arc::clone(&open));
         Ok(open)
     }
@@ -108,9 +111,9 @@ impl RpcError {
     /// Reason for a log line or an error.
     pub(super) fn reason(&self) -> String {
         match self {
-            Self::NotSent(why) | Self::Lost(why) => why.clone(),
+            Self::NotSent(why) | Self::NoResponse(why) => why.clone(),
             Self::TooLong => "the answer is too long".to_owned(),
-            Self::Refused(refusal) => format!("the daemon refused with code {}", refusal.code),
+            Self::Rejected(refusal) => format!("the daemon refused with code {}", refusal.code),
         }
     }
 }

@@ -12,104 +12,104 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use super::jsonrpc::{self, Params, RpcFrame};
 use super::rpc_client::RpcError;
 use super::socket::{ConnectionError, LineReader, LineWriter};
-use super::wait::within;
-use super::wire::{self, Frame, Params};
+use super::timeout::with_timeout;
 use crate::time::Clock;
 use crate::time::task::guarded;
 
 /// Number of requests that may wait to be written; further callers wait for a slot.
-const WAITING: usize = 16;
+const QUEUE_CAPACITY: usize = 16;
 
 /// One connection that carries requests. Dropping it closes the connection.
-pub(super) struct Exchange {
+pub(super) struct RpcConnection {
     queue: mpsc::Sender<(u64, String)>,
-    calls: Arc<Calls>,
+    calls: Arc<PendingCalls>,
     _task: JoinSet<()>,
 }
 
 /// Requests without a response.
 #[derive(Default)]
-struct Calls(Mutex<Open>);
+struct PendingCalls(Mutex<CallTable>);
 
 #[derive(Default)]
-struct Open {
-    over: bool,
+struct CallTable {
+    closed: bool,
     last_id: u64,
     calls: BTreeMap<u64, RpcCall>,
 }
 
 struct RpcCall {
     answer: oneshot::Sender<Result<String, RpcError>>,
-    begun: bool,
+    is_written: bool,
 }
 
 /// Entry of one request among the calls; removed on drop.
-struct Ticket<'a> {
-    calls: &'a Calls,
+struct CallGuard<'a> {
+    calls: &'a PendingCalls,
     id: u64,
     answer: oneshot::Receiver<Result<String, RpcError>>,
 }
 
-impl Exchange {
+impl RpcConnection {
     /// Starts the connection task.
-    pub(super) fn over(reader: LineReader, writer: LineWriter) -> Self {
-        let (queue, queued) = mpsc::channel(WAITING);
-        let calls = Arc::new(Calls::default());
+    pub(super) fn start(reader: LineReader, writer: LineWriter) -> Self {
+        let (queue, queued) = mpsc::channel(QUEUE_CAPACITY);
+        let calls = Arc::new(PendingCalls::default());
         let mut task = JoinSet::new();
-        task.spawn(carry(reader, writer, queued, Arc::clone(&calls)));
+        task.spawn(run(reader, writer, queued, Arc::clone(&calls)));
         Self { queue, calls, _task: task }
     }
 
     /// Returns true if the connection has ended.
-    pub(super) fn is_over(&self) -> bool {
-        self.calls.lock().over
+    pub(super) fn is_closed(&self) -> bool {
+        self.calls.lock().closed
     }
 
     /// Sends a request and waits for its result as JSON.
-    pub(super) async fn ask(
+    pub(super) async fn call(
         &self,
         clock: &dyn Clock,
         method: &str,
         params: &Params,
         limit: Duration,
     ) -> Result<String, RpcError> {
-        let mut ticket = self.calls.enter()?;
-        let line = wire::request(ticket.id, method, params);
-        let answered = within(clock, limit, async {
+        let mut ticket = self.calls.register()?;
+        let line = jsonrpc::request(ticket.id, method, params);
+        let answered = with_timeout(clock, limit, async {
             // If the queue is closed, the connection has ended, and the answer says so.
             let _ = self.queue.send((ticket.id, line)).await;
             (&mut ticket.answer).await
         });
         match answered.await {
-            Some(answer) => answer.unwrap_or_else(|_| Err(RpcError::Lost("the connection ended".to_owned()))),
-            None => Err(ticket.overdue(limit)),
+            Some(answer) => answer.unwrap_or_else(|_| Err(RpcError::NoResponse("the connection ended".to_owned()))),
+            None => Err(ticket.expire(limit)),
         }
     }
 }
 
-impl Calls {
-    fn lock(&self) -> MutexGuard<'_, Open> {
+impl PendingCalls {
+    fn lock(&self) -> MutexGuard<'_, CallTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self) -> Result<Ticket<'_>, RpcError> {
+    fn register(&self) -> Result<CallGuard<'_>, RpcError> {
         let (sender, answer) = oneshot::channel();
         let mut open = self.lock();
-        if open.over {
+        if open.closed {
             return Err(RpcError::NotSent("the connection ended".to_owned()));
         }
         open.last_id += 1;
         let id = open.last_id;
-        open.calls.insert(id, RpcCall { answer: sender, begun: false });
+        open.calls.insert(id, RpcCall { answer: sender, is_written: false });
         drop(open);
-        Ok(Ticket { calls: self, id, answer })
+        Ok(CallGuard { calls: self, id, answer })
     }
 
     /// Marks the request as begun; returns false if it was given up.
     fn begin(&self, id: u64) -> bool {
-        self.lock().calls.get_mut(&id).map(|call| call.begun = true).is_some()
+        self.lock().calls.get_mut(&id).map(|call| call.is_written = true).is_some()
     }
 
     fn answer(&self, id: u64, answer: Result<String, RpcError>) {
@@ -120,63 +120,63 @@ impl Calls {
     }
 
     /// Fails all open requests; no more responses will come.
-    fn end(&self, why: &ConnectionError) {
+    fn fail_all(&self, why: &ConnectionError) {
         let mut open = self.lock();
-        open.over = true;
+        open.closed = true;
         for call in std::mem::take(&mut open.calls).into_values() {
             let failure = match why {
-                _ if !call.begun => RpcError::NotSent(why.reason()),
+                _ if !call.is_written => RpcError::NotSent(why.reason()),
                 ConnectionError::TooLong => RpcError::TooLong,
-                _ => RpcError::Lost(why.reason()),
+                _ => RpcError::NoResponse(why.reason()),
             };
             let _ = call.answer.send(Err(failure));
         }
     }
 }
 
-impl Ticket<'_> {
+impl CallGuard<'_> {
     /// Removes an overdue request and returns how far it came.
-    fn overdue(&self, limit: Duration) -> RpcError {
+    fn expire(&self, limit: Duration) -> RpcError {
         let why = format!("no answer within {} seconds", limit.as_secs());
         match self.calls.lock().calls.remove(&self.id) {
-            Some(call) if !call.begun => RpcError::NotSent(why),
-            _ => RpcError::Lost(why),
+            Some(call) if !call.is_written => RpcError::NotSent(why),
+            _ => RpcError::NoResponse(why),
         }
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
         self.calls.lock().calls.remove(&self.id);
     }
 }
 
 /// Carries requests and responses until the connection breaks.
-async fn carry(
+async fn run(
     mut reader: LineReader,
     mut writer: LineWriter,
     mut queued: mpsc::Receiver<(u64, String)>,
-    calls: Arc<Calls>,
+    calls: Arc<PendingCalls>,
 ) {
     let carrying = async {
         // Both at once: a daemon that waits until its responses are read would otherwise read no
         // requests.
         let why = tokio::select! {
-            why = hear(&mut reader, &calls) => why,
-            why = speak(&mut writer, &mut queued, &calls) => why,
+            why = read_loop(&mut reader, &calls) => why,
+            why = write_loop(&mut writer, &mut queued, &calls) => why,
         };
         Ok(why)
     };
     let why = guarded("The requests to the Signal daemon", carrying).await;
-    calls.end(&why.unwrap_or_else(|error| ConnectionError::Ended(error.to_string())));
+    calls.fail_all(&why.unwrap_or_else(|error| ConnectionError::Ended(error.to_string())));
 }
 
-async fn hear(reader: &mut LineReader, calls: &Calls) -> ConnectionError {
+async fn read_loop(reader: &mut LineReader, calls: &PendingCalls) -> ConnectionError {
     loop {
         match reader.next().await {
             Ok(line) => {
-                if let Frame::Answer(id, outcome) = wire::read(&line) {
-                    calls.answer(id, outcome.map(str::to_owned).map_err(RpcError::Refused));
+                if let RpcFrame::Answer(id, outcome) = jsonrpc::parse(&line) {
+                    calls.answer(id, outcome.map(str::to_owned).map_err(RpcError::Rejected));
                 }
             }
             Err(broken) => return broken,
@@ -184,7 +184,11 @@ async fn hear(reader: &mut LineReader, calls: &Calls) -> ConnectionError {
     }
 }
 
-async fn speak(writer: &mut LineWriter, queued: &mut mpsc::Receiver<(u64, String)>, calls: &Calls) -> ConnectionError {
+async fn write_loop(
+    writer: &mut LineWriter,
+    queued: &mut mpsc::Receiver<(u64, String)>,
+    calls: &PendingCalls,
+) -> ConnectionError {
     while let Some((id, line)) = queued.recv().await {
         if calls.begin(id)
             && let Err(error) = writer.write(&line).await

@@ -12,11 +12,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
-use super::daemon_health::Topic;
-use super::name;
-use super::results::{Cause, NotSent, Sent, To, judge};
-use super::text::{self, Styled};
-use super::wire::{Params, method};
+use super::daemon_health::ProblemTopic;
+use super::jsonrpc::{Params, method};
+use super::message_key;
+use super::render::{self, StyledText};
+use super::send_results::{FailureCause, RecipientKind, SendFailure, SendReceipt, interpret};
 use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
 use crate::message::{FileKind, OutgoingFile};
 use crate::wording::signal as words;
@@ -29,7 +29,7 @@ const SENDING: Duration = Duration::from_secs(120);
 /// Time allowed for sending a file.
 const SENDING_FILE: Duration = Duration::from_secs(600);
 /// Time allowed for a best-effort request.
-const COURTESY: Duration = Duration::from_secs(15);
+const BEST_EFFORT_LIMIT: Duration = Duration::from_secs(15);
 /// Largest file: in Base64 it just fits into the longest text that the daemon reads.
 const LARGEST_FILE: usize = 14_900_000;
 /// First version that sends voice notes.
@@ -46,11 +46,11 @@ impl SignalSender<'_> {
         form: PartFormat,
     ) -> Result<String, SendError> {
         let mut params = self.said(peer, piece, form);
-        if let Some(quoted) = piece.quotes.as_deref().and_then(name::read) {
+        if let Some(quoted) = piece.reply_to.as_deref().and_then(message_key::parse) {
             params.insert("quoteTimestamp".to_owned(), quoted.timestamp.into());
             params.insert("quoteAuthor".to_owned(), self.author(quoted.author).into());
         }
-        self.deliver(method::SEND, peer, &params, SENDING).await.map(name::ours)
+        self.deliver(method::SEND, peer, &params, SENDING).await.map(message_key::own_key)
     }
 
     /// Replaces the text of a part that was sent before.
@@ -61,13 +61,14 @@ impl SignalSender<'_> {
         piece: &OutgoingPart,
         form: PartFormat,
     ) -> Result<(), SendError> {
-        let ours = name::read(external_id).filter(|message| message.author.is_none()).ok_or(SendError::Gone)?;
+        let ours =
+            message_key::parse(external_id).filter(|message| message.author.is_none()).ok_or(SendError::NotFound)?;
         let mut params = self.said(peer, piece, form);
         params.insert("editTimestamp".to_owned(), ours.timestamp.into());
         match self.deliver(method::SEND, peer, &params, SENDING).await {
             Ok(_) => Ok(()),
             // A rejected edit is sent as a new message.
-            Err(SendError::Refused(_)) => Err(SendError::Gone),
+            Err(SendError::Refused(_)) => Err(SendError::NotFound),
             Err(error) => Err(error),
         }
     }
@@ -81,13 +82,13 @@ impl SignalSender<'_> {
         if file.kind == FileKind::Voice && self.is_at_least(VOICE_NOTES) {
             params.insert("voiceNote".to_owned(), true.into());
         }
-        self.deliver(method::SEND, peer, &params, SENDING_FILE).await.map(name::ours)
+        self.deliver(method::SEND, peer, &params, SENDING_FILE).await.map(message_key::own_key)
     }
 
     /// Sets or removes our reaction to a message.
     pub(super) async fn send_reaction(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
         let refused = || SendError::Refused(words::NO_SUCH_MESSAGE.to_owned());
-        let message = name::read(external_id).ok_or_else(refused)?;
+        let message = message_key::parse(external_id).ok_or_else(refused)?;
         let mut params = self.to(peer);
         params.insert("emoji".to_owned(), if emoji.is_empty() { ANY_EMOJI } else { emoji }.into());
         params.insert("targetAuthor".to_owned(), self.author(message.author).into());
@@ -100,7 +101,7 @@ impl SignalSender<'_> {
 
     /// Sends a read receipt to the author of a message.
     pub(super) async fn send_receipt(&self, external_id: &str) {
-        let Some(message) = name::read(external_id) else { return };
+        let Some(message) = message_key::parse(external_id) else { return };
         let Some(author) = message.author else { return };
         let mut params = self.to(author);
         params.insert("recipient".to_owned(), author.into());
@@ -112,7 +113,7 @@ impl SignalSender<'_> {
     /// Shows or hides the typing indicator.
     pub(super) async fn send_typing(&self, peer: &str, typing: Typing) {
         let mut params = self.to(peer);
-        if typing == Typing::Over {
+        if typing == Typing::Stopped {
             params.insert("stop".to_owned(), true.into());
         }
         self.courtesy(method::SEND_TYPING, &params).await;
@@ -120,7 +121,7 @@ impl SignalSender<'_> {
 
     /// Parameters for a text with its styles.
     fn said(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Params {
-        let Styled { text, styles } = text::Styled::of(piece, form);
+        let StyledText { text, styles } = render::StyledText::of(piece, form);
         let mut params = self.to(peer);
         params.insert("message".to_owned(), text.into());
         if !styles.is_empty() {
@@ -145,53 +146,53 @@ impl SignalSender<'_> {
     }
 
     async fn deliver(&self, method: &str, peer: &str, params: &Params, limit: Duration) -> Result<u64, SendError> {
-        let answer: Result<Value, _> = self.asker.ask(method, params, limit).await;
-        let to = if peer.starts_with(GROUP) { To::Group } else { To::Person };
-        let chat = Topic::Chat(peer.to_owned());
-        match judge(to, answer) {
+        let answer: Result<Value, _> = self.rpc.call(method, params, limit).await;
+        let to = if peer.starts_with(GROUP) { RecipientKind::Group } else { RecipientKind::Person };
+        let chat = ProblemTopic::Chat(peer.to_owned());
+        match interpret(to, answer) {
             Ok(sent) => {
                 self.sent(chat, &sent);
                 Ok(sent.timestamp)
             }
-            Err(NotSent { error, cause }) => {
+            Err(SendFailure { error, cause }) => {
                 self.not_sent(chat, cause);
                 Err(error)
             }
         }
     }
 
-    fn sent(&self, chat: Topic, sent: &Sent) {
-        for topic in [Topic::Account, Topic::Proof] {
-            self.pulse.settle(&topic);
+    fn sent(&self, chat: ProblemTopic, sent: &SendReceipt) {
+        for topic in [ProblemTopic::Account, ProblemTopic::Proof] {
+            self.health_tracker.settle(&topic);
         }
         if sent.missed.is_empty() {
-            return self.pulse.settle(&chat);
+            return self.health_tracker.settle(&chat);
         }
         for missed in &sent.missed {
             let who = missed.as_deref().unwrap_or("without an account identifier");
             tracing::warn!("A message to a group did not reach the member {who}");
         }
-        self.pulse.note(chat, words::partly_sent(sent.missed.len(), sent.all));
+        self.health_tracker.note(chat, words::partly_sent(sent.missed.len(), sent.all));
     }
 
-    fn not_sent(&self, chat: Topic, cause: Cause) {
+    fn not_sent(&self, chat: ProblemTopic, cause: FailureCause) {
         match cause {
-            Cause::Other => {}
-            Cause::Account => self.pulse.note(Topic::Account, words::ACCOUNT_UNKNOWN.to_owned()),
-            Cause::Identity => self.pulse.note(chat, words::UNTRUSTED_PEER.to_owned()),
-            Cause::Proof(challenge) => self.pulse.note(Topic::Proof, words::proof(&challenge)),
-            Cause::RateLimit(span) => {
-                self.pulse.hush(self.clock.now(), span);
-                self.pulse.note(Topic::Proof, words::rate_limited(span.as_secs()));
+            FailureCause::Other => {}
+            FailureCause::Account => self.health_tracker.note(ProblemTopic::Account, words::ACCOUNT_UNKNOWN.to_owned()),
+            FailureCause::Identity => self.health_tracker.note(chat, words::UNTRUSTED_PEER.to_owned()),
+            FailureCause::Proof(challenge) => self.health_tracker.note(ProblemTopic::Proof, words::proof(&challenge)),
+            FailureCause::RateLimit(span) => {
+                self.health_tracker.hush(self.clock.now(), span);
+                self.health_tracker.note(ProblemTopic::Proof, words::rate_limited(span.as_secs()));
             }
         }
     }
 
     async fn courtesy(&self, method: &str, params: &Params) {
-        if self.pulse.is_hushed(self.clock.now()) {
+        if self.health_tracker.is_hushed(self.clock.now()) {
             return;
         }
-        if let Err(failure) = self.asker.ask::<Value>(method, params, COURTESY).await {
+        if let Err(failure) = self.rpc.call::<Value>(method, params, BEST_EFFORT_LIMIT).await {
             tracing::debug!("The Signal daemon did not take a {method}: {}", failure.reason());
         }
     }

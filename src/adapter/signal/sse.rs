@@ -8,7 +8,7 @@ use super::socket::{ConnectionError, LONGEST};
 
 /// A parsed event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum SseEvent {
     /// A message.
     Received(String),
     /// A keep-alive.
@@ -17,7 +17,7 @@ pub(super) enum Sign {
 
 /// Splits a byte stream into events, regardless of how the bytes are chunked.
 #[derive(Debug, Default)]
-pub(super) struct Splitter {
+pub(super) struct SseParser {
     bytes: Vec<u8>,
     /// Number of bytes already parsed.
     read: usize,
@@ -27,7 +27,7 @@ pub(super) struct Splitter {
     data: Option<String>,
 }
 
-impl Splitter {
+impl SseParser {
     /// Appends bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.read.min(self.bytes.len()));
@@ -37,7 +37,7 @@ impl Splitter {
     }
 
     /// Returns the next event in the bytes received so far.
-    pub(super) fn next(&mut self) -> Result<Option<Sign>, ConnectionError> {
+    pub(super) fn next(&mut self) -> Result<Option<SseEvent>, ConnectionError> {
         while let Some(line) = self.line()? {
             if let Some(sign) = self.take(&line)? {
                 return Ok(Some(sign));
@@ -62,15 +62,15 @@ impl Splitter {
         Ok(Some(line))
     }
 
-    fn take(&mut self, line: &str) -> Result<Option<Sign>, ConnectionError> {
+    fn take(&mut self, line: &str) -> Result<Option<SseEvent>, ConnectionError> {
         if line.is_empty() {
             let (event, data) = (std::mem::take(&mut self.event), self.data.take());
-            return Ok(data.filter(|_| event == "receive").map(Sign::Received));
+            return Ok(data.filter(|_| event == "receive").map(SseEvent::Received));
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "" => return Ok(Some(Sign::Alive)),
+            "" => return Ok(Some(SseEvent::Alive)),
             "event" => value.clone_into(&mut self.event),
             "data" => self.add(value)?,
             _ => {}
@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn signs(chunks: &[&[u8]]) -> Result<Vec<Sign>, ConnectionError> {
-        let (mut splitter, mut signs) = (Splitter::default(), Vec::new());
+    fn signs(chunks: &[&[u8]]) -> Result<Vec<SseEvent>, ConnectionError> {
+        let (mut splitter, mut signs) = (SseParser::default(), Vec::new());
         for chunk in chunks {
             splitter.feed(chunk);
             while let Some(sign) = splitter.next()? {
@@ -109,14 +109,14 @@ mod tests {
         Ok(signs)
     }
 
-    fn received(text: &str) -> Sign {
-        Sign::Received(text.to_owned())
+    fn received(text: &str) -> SseEvent {
+        SseEvent::Received(text.to_owned())
     }
 
     #[test]
     fn events_comments_and_all_else() {
         let stream = b":\r\nevent:receive\r\ndata:{\"a\":1}\r\n\r\nevent: receive\nid: 7\ndata: {\ndata: }\n\n: alive\nevent:other\ndata:x\n\ndata:y\n\nretry: 1\n\nevent:receive\n\n";
-        let expected = [Sign::Alive, received("{\"a\":1}"), received("{\n}"), Sign::Alive];
+        let expected = [SseEvent::Alive, received("{\"a\":1}"), received("{\n}"), SseEvent::Alive];
         assert_eq!(signs(&[stream]).unwrap(), expected);
     }
 
@@ -150,7 +150,7 @@ mod tests {
             let mut expected = Vec::new();
             for text in &texts {
                 stream.push_str(&format!(": alive\r\nevent:receive\ndata: {text}\n\n"));
-                expected.extend([Sign::Alive, received(text)]);
+                expected.extend([SseEvent::Alive, received(text)]);
             }
             let (mut rest, mut chunks) = (stream.as_bytes(), Vec::new());
             for cut in cuts.iter().cycle() {

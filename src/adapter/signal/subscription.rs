@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use reqwest::Response;
 
-use super::http::{Http, describe};
+use super::http::{DaemonHttp, describe};
+use super::jsonrpc::{self, Params, RpcFrame, method};
 use super::rpc_client::RpcError;
 use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter};
-use super::sse::{Sign, Splitter};
-use super::wait::{AT_ONCE, OPENING, within};
-use super::wire::{self, Frame, Params, method};
+use super::sse::{SseEvent, SseParser};
+use super::timeout::{OPENING, REAL_TIME_GRACE, with_timeout};
 use crate::time::clock::real_sleep;
 use crate::time::{ActivityGuard, Clock, Timestamp};
 
@@ -35,42 +35,42 @@ pub(super) enum Notification {
     /// A message, exactly as the daemon sent it.
     Item(String),
     /// A sign of life.
-    Alive,
+    KeepAlive,
 }
 
 /// Reasons for the loss of a subscription.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Lost {
+pub(super) enum SubscriptionError {
     /// No connection.
-    Away(String),
+    Disconnected(String),
     /// A connection on which nothing arrives.
-    Deaf,
+    Silent,
     /// Rejected by the daemon, with its error code.
-    Refused(i64),
+    Rejected(i64),
 }
 
 /// Transport of a subscription.
-pub(super) enum Side {
+pub(super) enum SubscriptionTransport {
     Lines(DaemonAddress),
-    Http(Http),
+    Http(DaemonHttp),
 }
 
 /// An open subscription.
-pub(super) struct Ear {
+pub(super) struct Subscription {
     clock: Arc<dyn Clock>,
-    heard_at: Timestamp,
+    last_activity: Timestamp,
     kind: NotificationKind,
 }
 
 enum NotificationKind {
-    Lines(Lines),
-    Events(Events),
+    Lines(LineSubscription),
+    Events(SseSubscription),
 }
 
-struct Lines {
+struct LineSubscription {
     reader: LineReader,
     writer: LineWriter,
-    asked: Option<PendingRequest>,
+    pending: Option<PendingRequest>,
     last_id: u64,
     /// Held briefly after a request, so that no simulated time passes before the response.
     busy: Option<ActivityGuard>,
@@ -78,96 +78,98 @@ struct Lines {
 
 struct PendingRequest {
     id: u64,
-    what: NotificationEvent,
+    purpose: NotificationEvent,
     until: Timestamp,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum NotificationEvent {
     Subscription,
-    Sign,
+    Liveness,
 }
 
-struct Events {
+struct SseSubscription {
     response: Response,
-    splitter: Splitter,
+    splitter: SseParser,
     /// True until the start of the subscription was reported.
-    is_new: bool,
+    confirmation_due: bool,
 }
 
-impl Side {
+impl SubscriptionTransport {
     /// Connects and subscribes for that account.
-    pub(super) async fn open(&self, clock: &Arc<dyn Clock>, account: &str) -> Result<Ear, Lost> {
+    pub(super) async fn open(&self, clock: &Arc<dyn Clock>, account: &str) -> Result<Subscription, SubscriptionError> {
         let kind = match self {
-            Self::Lines(place) => NotificationKind::Lines(Lines::open(place, &**clock, account).await?),
-            Self::Http(http) => NotificationKind::Events(Events::open(http, &**clock, account).await?),
+            Self::Lines(place) => NotificationKind::Lines(LineSubscription::open(place, &**clock, account).await?),
+            Self::Http(http) => NotificationKind::Events(SseSubscription::open(http, &**clock, account).await?),
         };
-        Ok(Ear { clock: Arc::clone(clock), heard_at: clock.now(), kind })
+        Ok(Subscription { clock: Arc::clone(clock), last_activity: clock.now(), kind })
     }
 }
 
-impl Ear {
+impl Subscription {
     /// Waits for the next item. May be cancelled at any point. Unusable after an error.
-    pub(super) async fn hear(&mut self) -> Result<Notification, Lost> {
+    pub(super) async fn next(&mut self) -> Result<Notification, SubscriptionError> {
         let heard = match &mut self.kind {
-            NotificationKind::Lines(lines) => lines.hear(&*self.clock, &mut self.heard_at).await,
-            NotificationKind::Events(events) => events.hear(&*self.clock, self.heard_at).await,
+            NotificationKind::Lines(lines) => lines.next(&*self.clock, &mut self.last_activity).await,
+            NotificationKind::Events(events) => events.next(&*self.clock, self.last_activity).await,
         };
-        self.heard_at = self.clock.now();
+        self.last_activity = self.clock.now();
         heard
     }
 }
 
-impl Lines {
-    async fn open(place: &DaemonAddress, clock: &dyn Clock, account: &str) -> Result<Self, Lost> {
-        let opened = within(clock, OPENING, place.connect()).await;
-        let opened = opened.ok_or_else(|| Lost::Away("the daemon does not answer".to_owned()))?;
-        let (reader, writer) = opened.map_err(|error| Lost::Away(error.kind().to_string()))?;
-        let mut lines = Self { reader, writer, asked: None, last_id: 0, busy: None };
+impl LineSubscription {
+    async fn open(place: &DaemonAddress, clock: &dyn Clock, account: &str) -> Result<Self, SubscriptionError> {
+        let opened = with_timeout(clock, OPENING, place.connect()).await;
+        let opened = opened.ok_or_else(|| SubscriptionError::Disconnected("the daemon does not answer".to_owned()))?;
+        let (reader, writer) = opened.map_err(|error| SubscriptionError::Disconnected(error.kind().to_string()))?;
+        let mut lines = Self { reader, writer, pending: None, last_id: 0, busy: None };
         let params = Params::from_iter([("account".to_owned(), account.into())]);
         lines.ask(clock, NotificationEvent::Subscription, method::SUBSCRIBE, &params).await?;
         Ok(lines)
     }
 
-    async fn hear(&mut self, clock: &dyn Clock, heard_at: &mut Timestamp) -> Result<Notification, Lost> {
+    async fn next(&mut self, clock: &dyn Clock, heard_at: &mut Timestamp) -> Result<Notification, SubscriptionError> {
         loop {
-            let due = self.asked.as_ref().map_or(heard_at.plus(ASK_AFTER), |asked| asked.until);
+            let due = self.pending.as_ref().map_or(heard_at.plus(ASK_AFTER), |asked| asked.until);
             let wake = clock.wake_at(due);
             let line = tokio::select! {
                 biased;
-                line = self.reader.next() => line.map_err(|broken| Lost::Away(broken.reason()))?,
-                () = real_sleep(AT_ONCE), if self.busy.is_some() => {
+                line = self.reader.next() => line.map_err(|broken| SubscriptionError::Disconnected(broken.reason()))?,
+                () = real_sleep(REAL_TIME_GRACE), if self.busy.is_some() => {
                     self.busy = None;
                     continue;
                 }
                 _busy = wake => {
-                    if self.asked.is_some() {
-                        return Err(Lost::Deaf);
+                    if self.pending.is_some() {
+                        return Err(SubscriptionError::Silent);
                     }
-                    self.ask(clock, NotificationEvent::Sign, method::VERSION, &Params::new()).await?;
+                    self.ask(clock, NotificationEvent::Liveness, method::VERSION, &Params::new()).await?;
                     continue;
                 }
             };
             *heard_at = clock.now();
-            if let Some(heard) = self.understand(&line)? {
+            if let Some(heard) = self.interpret(&line)? {
                 return Ok(heard);
             }
         }
     }
 
     /// Any line proves liveness; only its own response settles a subscription.
-    fn understand(&mut self, line: &str) -> Result<Option<Notification>, Lost> {
-        let asked = self.asked.as_ref().map(|asked| (asked.id, asked.what));
+    fn interpret(&mut self, line: &str) -> Result<Option<Notification>, SubscriptionError> {
+        let asked = self.pending.as_ref().map(|asked| (asked.id, asked.purpose));
         if !matches!(asked, Some((_, NotificationEvent::Subscription))) {
-            (self.asked, self.busy) = (None, None);
+            (self.pending, self.busy) = (None, None);
         }
-        match (wire::read(line), asked) {
-            (Frame::Received(raw), _) => Ok(Some(Notification::Item(raw.to_owned()))),
-            (Frame::Answer(id, outcome), Some((asked, what))) if id == asked => {
-                (self.asked, self.busy) = (None, None);
+        match (jsonrpc::parse(line), asked) {
+            (RpcFrame::Received(raw), _) => Ok(Some(Notification::Item(raw.to_owned()))),
+            (RpcFrame::Answer(id, outcome), Some((asked, what))) if id == asked => {
+                (self.pending, self.busy) = (None, None);
                 match outcome {
-                    Err(refusal) if what == NotificationEvent::Subscription => Err(Lost::Refused(refusal.code)),
-                    _ => Ok(Some(Notification::Alive)),
+                    Err(refusal) if what == NotificationEvent::Subscription => {
+                        Err(SubscriptionError::Rejected(refusal.code))
+                    }
+                    _ => Ok(Some(Notification::KeepAlive)),
                 }
             }
             _ => Ok(None),
@@ -180,48 +182,49 @@ impl Lines {
         what: NotificationEvent,
         method: &str,
         params: &Params,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), SubscriptionError> {
         self.last_id += 1;
         self.busy = Some(clock.busy());
-        let line = wire::request(self.last_id, method, params);
+        let line = jsonrpc::request(self.last_id, method, params);
         // Recorded first: if writing is cancelled, no response comes, and the connection is given
         // up for that.
-        self.asked = Some(PendingRequest { id: self.last_id, what, until: clock.now().plus(ANSWER_WITHIN) });
-        let written = within(clock, ANSWER_WITHIN, self.writer.write(&line)).await.ok_or(Lost::Deaf)?;
-        written.map_err(|error| Lost::Away(error.kind().to_string()))
+        self.pending = Some(PendingRequest { id: self.last_id, purpose: what, until: clock.now().plus(ANSWER_WITHIN) });
+        let written =
+            with_timeout(clock, ANSWER_WITHIN, self.writer.write(&line)).await.ok_or(SubscriptionError::Silent)?;
+        written.map_err(|error| SubscriptionError::Disconnected(error.kind().to_string()))
     }
 }
 
-impl Events {
-    async fn open(http: &Http, clock: &dyn Clock, account: &str) -> Result<Self, Lost> {
+impl SseSubscription {
+    async fn open(http: &DaemonHttp, clock: &dyn Clock, account: &str) -> Result<Self, SubscriptionError> {
         // An older daemon sends not even the response head before its first keep-alive.
-        let response = within(clock, SILENCE, http.listen(account)).await.ok_or(Lost::Deaf)?;
+        let response = with_timeout(clock, SILENCE, http.subscribe(account)).await.ok_or(SubscriptionError::Silent)?;
         let response = response.map_err(|failure| match failure {
-            RpcError::Refused(refusal) => Lost::Refused(refusal.code),
-            other => Lost::Away(other.reason()),
+            RpcError::Rejected(refusal) => SubscriptionError::Rejected(refusal.code),
+            other => SubscriptionError::Disconnected(other.reason()),
         })?;
-        Ok(Self { response, splitter: Splitter::default(), is_new: true })
+        Ok(Self { response, splitter: SseParser::default(), confirmation_due: true })
     }
 
-    async fn hear(&mut self, clock: &dyn Clock, heard_at: Timestamp) -> Result<Notification, Lost> {
-        if std::mem::take(&mut self.is_new) {
-            return Ok(Notification::Alive);
+    async fn next(&mut self, clock: &dyn Clock, heard_at: Timestamp) -> Result<Notification, SubscriptionError> {
+        if std::mem::take(&mut self.confirmation_due) {
+            return Ok(Notification::KeepAlive);
         }
-        let away = |broken: ConnectionError| Lost::Away(broken.reason());
+        let away = |broken: ConnectionError| SubscriptionError::Disconnected(broken.reason());
         let wake = clock.wake_at(heard_at.plus(SILENCE));
         tokio::pin!(wake);
         loop {
             match self.splitter.next().map_err(away)? {
-                Some(Sign::Received(raw)) => return Ok(Notification::Item(raw)),
-                Some(Sign::Alive) => return Ok(Notification::Alive),
+                Some(SseEvent::Received(raw)) => return Ok(Notification::Item(raw)),
+                Some(SseEvent::Alive) => return Ok(Notification::KeepAlive),
                 None => {}
             }
             let chunk = tokio::select! {
                 biased;
-                chunk = self.response.chunk() => chunk.map_err(|error| Lost::Away(describe(error)))?,
-                _busy = &mut wake => return Err(Lost::Deaf),
+                chunk = self.response.chunk() => chunk.map_err(|error| SubscriptionError::Disconnected(describe(error)))?,
+                _busy = &mut wake => return Err(SubscriptionError::Silent),
             };
-            let chunk = chunk.ok_or_else(|| Lost::Away("the stream ended".to_owned()))?;
+            let chunk = chunk.ok_or_else(|| SubscriptionError::Disconnected("the stream ended".to_owned()))?;
             self.splitter.feed(&chunk);
         }
     }

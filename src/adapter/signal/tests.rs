@@ -100,7 +100,7 @@ fn sent(timestamp: u64) -> Value {
 
 fn piece(text: &str, quotes: Option<&str>) -> OutgoingPart {
     let quotes = quotes.map(str::to_owned);
-    OutgoingPart { rich: text.to_owned(), plain: text.to_owned(), quotes, ..OutgoingPart::default() }
+    OutgoingPart { rich: text.to_owned(), plain: text.to_owned(), reply_to: quotes, ..OutgoingPart::default() }
 }
 
 /// Advances the clock and lets the follow-up work run.
@@ -130,7 +130,7 @@ async fn what_is_not_acknowledged_is_handed_over_again() {
 }
 
 #[tokio::test]
-async fn while_the_journal_is_busy_everything_else_stays_with_the_daemon() {
+async fn unread_messages_stay_with_the_daemon_until_acknowledged() {
     let daemon = Daemon::new();
     let (_clock, signal) = daemon.adapter();
     let (_, mut line) = tokio::join!(signal.next(None), daemon.subscribed());
@@ -184,12 +184,12 @@ async fn both_forms_come_through_also_before_the_subscription_is_answered() {
 }
 
 #[tokio::test]
-async fn a_daemon_that_answers_lives_and_a_deaf_one_is_told_within_75_seconds() {
+async fn a_silent_daemon_is_reported_within_75_seconds() {
     let daemon = Daemon::new();
     let (clock, signal) = daemon.adapter();
-    assert_eq!(signal.health().trouble.as_deref(), Some(words::NOT_YET));
+    assert_eq!(signal.health().problem.as_deref(), Some(words::NOT_YET));
     let (_, mut line) = tokio::join!(signal.next(None), daemon.subscribed());
-    assert_eq!(signal.health().trouble, None);
+    assert_eq!(signal.health().problem, None);
     let heard_at = {
         let mut next = pin!(signal.next(None));
         let answering = async {
@@ -207,7 +207,7 @@ async fn a_daemon_that_answers_lives_and_a_deaf_one_is_told_within_75_seconds() 
             heard_at = answering => heard_at,
             next = &mut next => panic!("{next:?}"),
         };
-        assert_eq!(signal.health().trouble, None);
+        assert_eq!(signal.health().problem, None);
         let lost = tokio::select! {
             lost = next => lost,
             () = passes(&clock, 75) => panic!("nobody noticed"),
@@ -216,11 +216,11 @@ async fn a_daemon_that_answers_lives_and_a_deaf_one_is_told_within_75_seconds() 
         heard_at
     };
     let health = signal.health();
-    assert_eq!((health.trouble.as_deref(), health.last_event_at), (Some(words::DEAF), Some(heard_at)));
+    assert_eq!((health.problem.as_deref(), health.last_event_at), (Some(words::DEAF), Some(heard_at)));
     let again = async { tokio::join!(daemon.subscribed(), clock.advance(Duration::from_secs(1))).0 };
     let (next, _line) = tokio::join!(signal.next(None), again);
     assert!(next.unwrap().items.is_empty());
-    assert_eq!(signal.health().trouble, None);
+    assert_eq!(signal.health().problem, None);
 }
 
 #[tokio::test]
@@ -254,9 +254,9 @@ async fn a_daemon_without_our_account_is_told_with_the_mend() {
     };
     let connecting = async {
         assert_eq!(signal.connect().await, Err(PollError::BadToken));
-        assert!(signal.health().trouble.unwrap().contains(words::ACCOUNT_UNKNOWN));
+        assert!(signal.health().problem.unwrap().contains(words::ACCOUNT_UNKNOWN));
         assert_eq!(signal.connect().await, Ok(()));
-        assert!(!signal.health().trouble.unwrap().contains(words::ACCOUNT_UNKNOWN));
+        assert!(!signal.health().problem.unwrap().contains(words::ACCOUNT_UNKNOWN));
     };
     tokio::join!(answering, connecting);
     assert_eq!(signal.account(), OURS);
@@ -267,7 +267,7 @@ async fn a_daemon_without_our_account_is_told_with_the_mend() {
     };
     let (next, ()) = tokio::join!(signal.next(None), refusing);
     assert_eq!(next, Err(PollError::BadToken));
-    assert!(signal.health().trouble.unwrap().contains(words::ACCOUNT_UNKNOWN));
+    assert!(signal.health().problem.unwrap().contains(words::ACCOUNT_UNKNOWN));
     assert!(clock.now() > Timestamp(0));
 }
 
@@ -289,8 +289,8 @@ async fn each_thing_that_goes_out_is_one_request() {
         signal.react(ADA, &ours, "").await.unwrap();
         assert_eq!(signal.send_file(ADA, &file).await.unwrap(), "m:17");
         signal.mark_read("group:Zw==", &quoted).await;
-        signal.typing("group:Zw==", Typing::Begun).await;
-        signal.typing(ADA, Typing::Over).await;
+        signal.typing("group:Zw==", Typing::Started).await;
+        signal.typing(ADA, Typing::Stopped).await;
     };
     let answering = async {
         let mut line = daemon.accept().await;
@@ -315,7 +315,7 @@ async fn each_thing_that_goes_out_is_one_request() {
     };
     tokio::join!(sending, answering);
     assert!(matches!(signal.react(ADA, "r1:2", "x").await, Err(SendError::Refused(_))));
-    assert_eq!(signal.edit(ADA, &quoted, &piece("x", None), PartFormat::Plain).await, Err(SendError::Gone));
+    assert_eq!(signal.edit(ADA, &quoted, &piece("x", None), PartFormat::Plain).await, Err(SendError::NotFound));
 }
 
 #[tokio::test]
@@ -326,10 +326,10 @@ async fn while_signal_asks_for_less_courtesies_are_left_out() {
     let talking = async {
         let wait = signal.send(ADA, &piece("x", None), PartFormat::Plain).await;
         assert_eq!(wait, Err(SendError::Wait(Duration::from_secs(90))));
-        signal.typing(ADA, Typing::Begun).await;
+        signal.typing(ADA, Typing::Started).await;
         signal.mark_read(ADA, &format!("m{ADA}:5")).await;
         clock.advance(Duration::from_secs(90)).await;
-        signal.typing(ADA, Typing::Begun).await;
+        signal.typing(ADA, Typing::Started).await;
         signal.send(ADA, &piece("y", None), PartFormat::Plain).await.unwrap();
     };
     let answering = async {
@@ -340,7 +340,7 @@ async fn while_signal_asks_for_less_courtesies_are_left_out() {
         }
     };
     tokio::join!(talking, answering);
-    let trouble = signal.health().trouble.unwrap();
+    let trouble = signal.health().problem.unwrap();
     assert!(!trouble.contains(&words::rate_limited(90)), "{trouble}");
 }
 
@@ -350,7 +350,7 @@ async fn a_request_that_was_lost_is_unclear_and_the_next_goes_over_a_new_connect
     let (_clock, signal) = daemon.adapter();
     let talking = async {
         let lost = signal.send(ADA, &piece("x", None), PartFormat::Plain).await;
-        assert!(matches!(lost, Err(SendError::Unclear(_))), "{lost:?}");
+        assert!(matches!(lost, Err(SendError::OutcomeUnknown(_))), "{lost:?}");
         assert_eq!(signal.send(ADA, &piece("x", None), PartFormat::Plain).await.as_deref(), Ok("m:3"));
     };
     let answering = async {
@@ -364,7 +364,7 @@ async fn a_request_that_was_lost_is_unclear_and_the_next_goes_over_a_new_connect
     tokio::join!(talking, answering);
     drop(daemon);
     let away = signal.send(ADA, &piece("x", None), PartFormat::Plain).await;
-    assert!(matches!(away, Err(SendError::Later(_) | SendError::Unclear(_))), "{away:?}");
+    assert!(matches!(away, Err(SendError::Later(_) | SendError::OutcomeUnknown(_))), "{away:?}");
     assert!(matches!(signal.send(ADA, &piece("x", None), PartFormat::Plain).await, Err(SendError::Later(_))));
 }
 
@@ -373,7 +373,7 @@ async fn a_file_is_handed_over_within_its_limit() {
     let daemon = Daemon::new();
     let (_clock, signal) = daemon.adapter();
     let fetching = async {
-        assert_eq!(signal.fetch("../x|y", 9).await, Err(FetchFileError::Gone));
+        assert_eq!(signal.fetch("../x|y", 9).await, Err(FetchFileError::NotFound));
         assert_eq!(signal.fetch("a.jpg|group:Zw==", 2).await, Ok(b"hi".to_vec()));
         assert_eq!(signal.fetch("a.jpg|u", 1).await, Err(FetchFileError::TooLarge));
     };

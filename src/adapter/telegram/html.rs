@@ -9,8 +9,8 @@ mod tags;
 
 use std::rc::Rc;
 
-use crate::adapter::markdown::flow::{self, Flow, Stretch};
-use crate::adapter::markdown::{self, Block, Body, Links, Span};
+use crate::adapter::markdown::flow::{self, Flow, Fragment};
+use crate::adapter::markdown::{self, Block, Body, LinkDisplay, Span};
 
 use tags::{TagSet, escaped, escaped_units, write_escaped};
 
@@ -31,7 +31,7 @@ pub struct HtmlPart {
 
 /// Renders Markdown into messages of at most `limit` UTF-16 units (at least [`SMALLEST_LIMIT`]);
 /// none if nothing is visible.
-pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<HtmlPart> {
+pub fn render(markdown: &str, links: LinkDisplay, limit: usize) -> Vec<HtmlPart> {
     let limit = limit.max(SMALLEST_LIMIT);
     let mut flow = Flow::default();
     let mut quote = 0;
@@ -43,7 +43,7 @@ pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<HtmlPart> {
         quote = block.quote;
         push_block(&mut flow, block, limit);
     }
-    flow.split(limit).iter().map(|part| written(part)).collect()
+    flow.split(limit).iter().map(|part| write_part(part)).collect()
 }
 
 fn push_block(flow: &mut Flow<TagSet>, block: Block, limit: usize) {
@@ -92,15 +92,15 @@ fn push_preformatted(flow: &mut Flow<TagSet>, lead: &str, text: &str, language: 
 }
 
 /// Writes a part with its tags.
-fn written(part: &[Stretch<'_, TagSet>]) -> HtmlPart {
+fn write_part(part: &[Fragment<'_, TagSet>]) -> HtmlPart {
     let plain = flow::plain(part);
     let bare = TagSet::default();
     let mut look = &bare;
     let mut html = String::with_capacity(plain.len() + 64);
     for stretch in part {
-        look.write_change(stretch.look, &mut html);
+        look.write_change(stretch.style, &mut html);
         write_escaped(stretch.text, &mut html);
-        look = stretch.look;
+        look = stretch.style;
     }
     look.write_change(&bare, &mut html);
     HtmlPart { html, plain }

@@ -3,22 +3,22 @@
 use teloxide_core::payloads::{DeleteMyCommands, DeleteMyCommandsSetters, SetMyCommands, SetMyCommandsSetters};
 use teloxide_core::types::{BotCommand, BotCommandScope, ChatId, Recipient};
 
+use super::bot_api::{BotApi, CallError};
 use super::send::SendTarget;
-use super::wire::{CallError, Wire};
 use crate::adapter::MenuEntry;
 use crate::people::Role;
 
 /// Registers the menus. Best effort: a failure is logged once.
-pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(String, Role)]) {
+pub(super) async fn register(wire: &BotApi, commands: &[MenuEntry], peers: &[(String, Role)]) {
     let for_all = DeleteMyCommands::new().scope(BotCommandScope::Default);
-    let mut failed = wire.ask::<_, bool>(&for_all).await.err();
+    let mut failed = wire.request::<_, bool>(&for_all).await.err();
     for (peer, role) in peers {
         // A rate limit or an outage would affect the next request too.
         if failed.as_ref().is_some_and(|failure| !is_about_one_chat(failure)) {
             break;
         }
         let Ok(target) = SendTarget::of(peer) else { continue };
-        failed = wire.ask::<_, bool>(&for_chat(target.chat, *role, commands)).await.err().or(failed);
+        failed = wire.request::<_, bool>(&for_chat(target.chat, *role, commands)).await.err().or(failed);
     }
     if let Some(failure) = failed {
         let reason = failure.reason();
@@ -28,13 +28,13 @@ pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(Stri
 
 fn for_chat(chat: ChatId, role: Role, commands: &[MenuEntry]) -> SetMyCommands {
     let allowed = commands.iter().filter(|entry| entry.role <= role);
-    let entries = allowed.map(|entry| BotCommand::new(&entry.name, &entry.does));
+    let entries = allowed.map(|entry| BotCommand::new(&entry.name, &entry.description));
     SetMyCommands::new(entries).scope(BotCommandScope::Chat { chat_id: Recipient::Id(chat) })
 }
 
 /// Returns true if the chat does not exist, or its person has not written yet.
 fn is_about_one_chat(failure: &CallError) -> bool {
-    matches!(failure, CallError::Refused(refusal) if matches!(refusal.code, 400 | 403))
+    matches!(failure, CallError::Rejected(refusal) if matches!(refusal.code, 400 | 403))
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_menu_holds_what_the_role_may_use() {
-        let entry = |name: &str, role| MenuEntry { name: name.to_owned(), does: "x".to_owned(), role };
+        let entry = |name: &str, role| MenuEntry { name: name.to_owned(), description: "x".to_owned(), role };
         let commands = [entry("help", Role::Member), entry("people", Role::Owner)];
         let names = |role| {
             let menu = for_chat(ChatId(7), role, &commands);

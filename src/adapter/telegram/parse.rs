@@ -7,12 +7,12 @@
 //! field whose name says *forwarded* counts, regardless of its value, and any chat that is not
 //! plainly private is a group.
 //!
-//! The parser of mentions depends on our identity ([`Us`]): our id is part of the token, our name
+//! The parser of mentions depends on our identity ([`BotIdentity`]): our id is part of the token, our name
 //! is known once Telegram was asked. Until then no mention by name is recognised.
 
 mod content;
 mod mention;
-mod place;
+mod chat_origin;
 mod quote;
 
 use serde_json::Value;
@@ -21,13 +21,13 @@ use crate::adapter::Unreadable;
 use crate::message::{Event, Inbound, RemoteFile, Said, TextOrigin};
 use crate::time::Timestamp;
 
+use chat_origin::ChatOrigin;
 use content::MessageBody;
-use mention::Meant;
-use place::Where;
+use mention::AddressedText;
 
 /// Our identity on this channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Us {
+pub(super) struct BotIdentity {
     /// User id.
     pub(super) id: i64,
     /// User name without the at sign; blank until Telegram was asked.
@@ -35,16 +35,16 @@ pub(super) struct Us {
 }
 
 /// Parses one update. Only an update without a number is unreadable.
-pub(super) fn parse(raw: &str, us: &Us) -> Result<Inbound, Unreadable> {
+pub(super) fn parse(raw: &str, us: &BotIdentity) -> Result<Inbound, Unreadable> {
     let unreadable = || Unreadable { adapter: super::NAME };
     let update: Value = serde_json::from_str(raw).map_err(|_| unreadable())?;
     let id = update_id(&update).ok_or_else(unreadable)?;
     let understood = None
-        .or_else(|| ["message", "channel_post"].iter().find_map(|kind| said(field(&update, kind)?, us)))
-        .or_else(|| ["edited_message", "edited_channel_post"].iter().find_map(|kind| edited(field(&update, kind)?, us)))
-        .or_else(|| pressed(field(&update, "callback_query")?))
-        .or_else(|| reacted(field(&update, "message_reaction")?, id));
-    Ok(understood.unwrap_or_else(|| unconcerning(&update, id)))
+        .or_else(|| ["message", "channel_post"].iter().find_map(|kind| message(field(&update, kind)?, us)))
+        .or_else(|| ["edited_message", "edited_channel_post"].iter().find_map(|kind| edit(field(&update, kind)?, us)))
+        .or_else(|| button_press(field(&update, "callback_query")?))
+        .or_else(|| reaction(field(&update, "message_reaction")?, id));
+    Ok(understood.unwrap_or_else(|| irrelevant(&update, id)))
 }
 
 /// Number of an update, by which it is confirmed.
@@ -53,49 +53,51 @@ pub(super) fn update_id(update: &Value) -> Option<i64> {
 }
 
 /// External id of a message, unique within one account.
-pub(super) fn message_name(chat: i64, message: i64) -> String {
+pub(super) fn message_key(chat: i64, message: i64) -> String {
     format!("m{chat}:{message}")
 }
 
-fn said(message: &Value, us: &Us) -> Option<Inbound> {
-    let place = Where::of(message)?;
-    let meant = Meant::of(message, us, place.is_direct());
+fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
+    let place = ChatOrigin::of(message)?;
+    let meant = AddressedText::of(message, us, place.is_direct());
     let event = match content::of(message) {
-        _ if meant.is_for_another => Event::Nothing,
-        MessageBody::Said { files, carried } => Event::Message(Said { carried, ..with_marks(message, &meant, files) }),
+        _ if meant.is_for_another => Event::Irrelevant,
+        MessageBody::Message { files, carried } => {
+            Event::Message(Said { carried, ..content_with_marks(message, &meant, files) })
+        }
         MessageBody::Unsupported(word) => Event::Unsupported(word.to_owned()),
-        MessageBody::Moved(to) => Event::Moved { to: to.to_string() },
-        MessageBody::Service => Event::Nothing,
+        MessageBody::Moved(to) => Event::Migrated { to: to.to_string() },
+        MessageBody::Service => Event::Irrelevant,
     };
     let place = place.addressed(meant.is_addressed);
-    Some(place.inbound(message_name(place.chat, place.message), stamp(message, "date"), event))
+    Some(place.inbound(message_key(place.chat, place.message), stamp(message, "date"), event))
 }
 
-fn edited(message: &Value, us: &Us) -> Option<Inbound> {
-    let place = Where::of(message)?;
-    let meant = Meant::of(message, us, place.is_direct());
+fn edit(message: &Value, us: &BotIdentity) -> Option<Inbound> {
+    let place = ChatOrigin::of(message)?;
+    let meant = AddressedText::of(message, us, place.is_direct());
     let at = number(message, "edit_date").or_else(|| number(message, "date")).unwrap_or_default();
     let name = format!("e{}:{}:{at}", place.chat, place.message);
     let event = match content::of(message) {
-        MessageBody::Said { files, carried } if carried.is_empty() && !meant.is_for_another => Event::Edited {
-            of: message_name(place.chat, place.message),
-            said: with_marks(message, &meant, files),
-            also: None,
+        MessageBody::Message { files, carried } if carried.is_empty() && !meant.is_for_another => Event::Edited {
+            message: message_key(place.chat, place.message),
+            content: content_with_marks(message, &meant, files),
+            new_id: None,
         },
         // A moving location or a closing poll is no edit of text.
-        _ => Event::Nothing,
+        _ => Event::Irrelevant,
     };
     let server_at = stamp(message, "edit_date").or_else(|| stamp(message, "date"));
     Some(place.addressed(meant.is_addressed).inbound(name, server_at, event))
 }
 
-fn pressed(query: &Value) -> Option<Inbound> {
+fn button_press(query: &Value) -> Option<Inbound> {
     let callback = text(query, "id")?;
     let sender = number(field(query, "from")?, "id")?;
-    let place = field(query, "message").and_then(Where::of)?.addressed(true);
+    let place = field(query, "message").and_then(ChatOrigin::of)?.addressed(true);
     let event = match text(query, "data") {
         Some(data) => Event::Button { data: data.to_owned(), callback: callback.to_owned() },
-        None => Event::Nothing,
+        None => Event::Irrelevant,
     };
     let mut inbound = place.inbound(format!("c{callback}"), None, event);
     // The message with the button is our own; its sender did not press it.
@@ -104,10 +106,10 @@ fn pressed(query: &Value) -> Option<Inbound> {
 }
 
 /// A reaction as a channel or as an anonymous administrator has no sender and is ignored.
-fn reacted(reaction: &Value, update: i64) -> Option<Inbound> {
+fn reaction(reaction: &Value, update: i64) -> Option<Inbound> {
     let sender = number(field(reaction, "user")?, "id")?;
-    let place = Where::of(reaction)?;
-    let event = Event::Reacted { to: message_name(place.chat, place.message), emoji: newest_emoji(reaction) };
+    let place = ChatOrigin::of(reaction)?;
+    let event = Event::Reacted { message: message_key(place.chat, place.message), emoji: newest_emoji(reaction) };
     let mut inbound = place.inbound(format!("u{update}"), stamp(reaction, "date"), event);
     inbound.sender = sender.to_string();
     Some(inbound)
@@ -122,7 +124,7 @@ fn newest_emoji(reaction: &Value) -> String {
 }
 
 /// An update of an unrequested or unknown kind, or without the expected ids.
-fn unconcerning(update: &Value, id: i64) -> Inbound {
+fn irrelevant(update: &Value, id: i64) -> Inbound {
     let inner = update.as_object().and_then(|fields| fields.values().find(|value| value.is_object()));
     let chat = inner.and_then(|inner| field(inner, "chat"));
     let sender = inner.and_then(|inner| number(field(inner, "from")?, "id"));
@@ -133,13 +135,13 @@ fn unconcerning(update: &Value, id: i64) -> Inbound {
         peer: spell(peer),
         sender: spell(sender.or(peer)),
         alias: None,
-        place: chat.map_or_else(|| place::group(peer), place::kind),
+        chat_kind: chat.map_or_else(|| chat_origin::group(peer), chat_origin::chat_kind),
         server_at: None,
-        event: Event::Nothing,
+        event: Event::Irrelevant,
     }
 }
 
-fn with_marks(message: &Value, meant: &Meant, files: Vec<RemoteFile>) -> Said {
+fn content_with_marks(message: &Value, meant: &AddressedText, files: Vec<RemoteFile>) -> Said {
     Said {
         text: meant.text.clone(),
         origin: origin(message),

@@ -13,26 +13,26 @@ const SHOWN: usize = 120;
 
 /// A bot as reported by Telegram.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bot {
+pub struct BotInfo {
     /// User name without `@`.
     pub username: String,
     /// State of the webhook; while one is set, polling receives nothing.
-    pub webhook: Option<Calls>,
+    pub webhook: Option<WebhookStatus>,
 }
 
 /// State of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Calls {
+pub struct WebhookStatus {
     /// Address that Telegram calls.
     pub url: String,
     /// Number of pending updates.
-    pub waiting: u64,
+    pub pending: u64,
     /// Time and message of the last failed call.
-    pub failed: Option<(Timestamp, String)>,
+    pub last_error: Option<(Timestamp, String)>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct BotName {
     #[serde(default)]
     username: String,
 }
@@ -50,18 +50,18 @@ struct WebhookInfo {
 
 impl Telegram {
     /// Asks for the bot of the token and its webhook.
-    pub async fn look(&self) -> Result<Bot, PollError> {
-        let named: Named = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
-        let webhook: WebhookInfo = self.wire.ask(&GetWebhookInfo::new()).await.map_err(poll::trouble)?;
-        Ok(Bot { username: named.username, webhook: webhook.calls() })
+    pub async fn probe(&self) -> Result<BotInfo, PollError> {
+        let named: BotName = self.wire.request(&GetMe::new()).await.map_err(poll::poll_error)?;
+        let webhook: WebhookInfo = self.wire.request(&GetWebhookInfo::new()).await.map_err(poll::poll_error)?;
+        Ok(BotInfo { username: named.username, webhook: webhook.calls() })
     }
 }
 
 impl WebhookInfo {
-    fn calls(self) -> Option<Calls> {
+    fn calls(self) -> Option<WebhookStatus> {
         let said = text::shorten(&text::one_line(&self.last_error_message), SHOWN);
         let failed = self.last_error_date.map(|at| (Timestamp::from_seconds(at), said));
-        let calls = Calls { url: self.url, waiting: self.pending_update_count, failed };
+        let calls = WebhookStatus { url: self.url, pending: self.pending_update_count, last_error: failed };
         Some(calls).filter(|calls| !calls.url.is_empty())
     }
 }

@@ -13,8 +13,8 @@ use teloxide_core::types::{
     ReplyParameters, ThreadId,
 };
 
-use super::parse::message_name;
-use super::wire::{ApiRefusal, CallError, Wire};
+use super::bot_api::{ApiRefusal, BotApi, CallError};
+use super::parse::message_key;
 use crate::adapter::{OutgoingPart, PartFormat, SendError};
 
 /// Number of buttons per row.
@@ -43,7 +43,7 @@ const SAME: &[&str] = &["message is not modified", "MESSAGE_NOT_MODIFIED"];
 /// The only field that is read of a response: more could fail to parse although the message was
 /// sent.
 #[derive(Deserialize)]
-pub(super) struct Sent {
+pub(super) struct SentMessage {
     pub(super) message_id: i64,
 }
 
@@ -67,9 +67,9 @@ impl SendTarget {
     }
 
     /// Translates a failed call for the outbox.
-    pub(super) fn why(self, failure: CallError) -> SendError {
-        match why(failure) {
-            SendError::Moved(chat) => SendError::Moved(match self.topic {
+    pub(super) fn send_error(self, failure: CallError) -> SendError {
+        match send_error(failure) {
+            SendError::Migrated(chat) => SendError::Migrated(match self.topic {
                 Some(topic) => format!("{chat}/{topic}"),
                 None => chat,
             }),
@@ -79,31 +79,36 @@ impl SendTarget {
 }
 
 /// Sends one part and returns its external id.
-pub(super) async fn send(wire: &Wire, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
+pub(super) async fn send(
+    wire: &BotApi,
+    peer: &str,
+    piece: &OutgoingPart,
+    form: PartFormat,
+) -> Result<String, SendError> {
     let target = SendTarget::of(peer)?;
     let mut payload = SendMessage::new(target.chat, text(piece, form)).link_preview_options(no_preview());
     payload.message_thread_id = target.topic;
-    payload.reply_parameters = piece.quotes.as_deref().and_then(|name| answered(target.chat, name));
+    payload.reply_parameters = piece.reply_to.as_deref().and_then(|name| reply_parameters(target.chat, name));
     if form == PartFormat::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
-    let sent: Sent = wire.ask(&payload).await.map_err(|failure| target.why(failure))?;
-    Ok(message_name(target.chat.0, sent.message_id))
+    let sent: SentMessage = wire.request(&payload).await.map_err(|failure| target.send_error(failure))?;
+    Ok(message_key(target.chat.0, sent.message_id))
 }
 
 /// Replaces the text of a part that was sent before.
 pub(super) async fn edit(
-    wire: &Wire,
+    wire: &BotApi,
     peer: &str,
     external_id: &str,
     piece: &OutgoingPart,
     form: PartFormat,
 ) -> Result<(), SendError> {
     let target = SendTarget::of(peer)?;
-    let message = message_in(target.chat, external_id).ok_or(SendError::Gone)?;
+    let message = message_in(target.chat, external_id).ok_or(SendError::NotFound)?;
     let mut payload = EditMessageText::new(target.chat, message, text(piece, form)).link_preview_options(no_preview());
     if form == PartFormat::Rich {
         payload = payload.parse_mode(ParseMode::Html);
@@ -111,27 +116,27 @@ pub(super) async fn edit(
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
-    match wire.ask::<_, serde::de::IgnoredAny>(&payload).await {
-        Err(CallError::Refused(refusal)) if refusal.says(SAME) => Ok(()),
-        Err(CallError::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
-        other => other.map(|_| ()).map_err(|failure| target.why(failure)),
+    match wire.request::<_, serde::de::IgnoredAny>(&payload).await {
+        Err(CallError::Rejected(refusal)) if refusal.mentions(SAME) => Ok(()),
+        Err(CallError::Rejected(refusal)) if refusal.mentions(GONE) => Err(SendError::NotFound),
+        other => other.map(|_| ()).map_err(|failure| target.send_error(failure)),
     }
 }
 
 /// Sets or removes our reaction to a message.
-pub(super) async fn react(wire: &Wire, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
+pub(super) async fn react(wire: &BotApi, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
     let target = SendTarget::of(peer)?;
-    let message = message_in(target.chat, external_id).ok_or(SendError::Gone)?;
+    let message = message_in(target.chat, external_id).ok_or(SendError::NotFound)?;
     let ours = (!emoji.is_empty()).then(|| ReactionType::Emoji { emoji: emoji.to_owned() });
     let payload = SetMessageReaction::new(target.chat, message).reaction(ours);
-    match wire.ask::<_, serde::de::IgnoredAny>(&payload).await {
-        Err(CallError::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
-        other => other.map(|_| ()).map_err(|failure| target.why(failure)),
+    match wire.request::<_, serde::de::IgnoredAny>(&payload).await {
+        Err(CallError::Rejected(refusal)) if refusal.mentions(GONE) => Err(SendError::NotFound),
+        other => other.map(|_| ()).map_err(|failure| target.send_error(failure)),
     }
 }
 
 /// Reply parameters. A part is sent even if the message it answers was deleted meanwhile.
-fn answered(chat: ChatId, external_id: &str) -> Option<ReplyParameters> {
+fn reply_parameters(chat: ChatId, external_id: &str) -> Option<ReplyParameters> {
     message_in(chat, external_id).map(|message| ReplyParameters::new(message).allow_sending_without_reply())
 }
 
@@ -165,25 +170,25 @@ fn keyboard(piece: &OutgoingPart) -> Option<InlineKeyboardMarkup> {
     (!piece.buttons.is_empty()).then(|| InlineKeyboardMarkup::new(rows))
 }
 
-fn why(failure: CallError) -> SendError {
+fn send_error(failure: CallError) -> SendError {
     match failure {
         CallError::NotSent(why) => SendError::Later(why),
-        CallError::Lost(why) => SendError::Unclear(why),
-        CallError::Refused(refusal) => refused(refusal),
+        CallError::NoResponse(why) => SendError::OutcomeUnknown(why),
+        CallError::Rejected(refusal) => rejection_error(refusal),
     }
 }
 
-fn refused(refusal: ApiRefusal) -> SendError {
+fn rejection_error(refusal: ApiRefusal) -> SendError {
     if let Some(chat) = refusal.moved {
-        return SendError::Moved(chat.to_string());
+        return SendError::Migrated(chat.to_string());
     }
     match (refusal.code, refusal.wait) {
         (_, Some(wait)) => SendError::Wait(wait),
         // A bad token is reported by the receive loop; the parts wait for a valid one.
         (401 | 404, _) => SendError::Later(refusal.reason),
         (403, _) => SendError::Blocked(refusal.reason),
-        _ if refusal.says(BAD_MARKUP) => SendError::BadMarkup,
-        _ if refusal.says(BLOCKED) => SendError::Blocked(refusal.reason),
+        _ if refusal.mentions(BAD_MARKUP) => SendError::BadMarkup,
+        _ if refusal.mentions(BLOCKED) => SendError::Blocked(refusal.reason),
         _ => SendError::Refused(refusal.reason),
     }
 }
@@ -195,8 +200,9 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_consequence() {
-        let told =
-            |code, reason: &str| refused(ApiRefusal { code, reason: reason.to_owned(), wait: None, moved: None });
+        let told = |code, reason: &str| {
+            rejection_error(ApiRefusal { code, reason: reason.to_owned(), wait: None, moved: None })
+        };
         let blocked = [
             (403, "Forbidden: bot was blocked by the user"),
             (403, "Forbidden: user is deactivated"),
@@ -225,9 +231,9 @@ mod tests {
         }
         assert_eq!(told(401, "Unauthorized"), SendError::Later("Unauthorized".to_owned()));
         let flood = ApiRefusal { code: 429, reason: String::new(), wait: Some(Duration::from_secs(7)), moved: None };
-        assert_eq!(refused(flood), SendError::Wait(Duration::from_secs(7)));
-        assert_eq!(why(CallError::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
-        assert_eq!(why(CallError::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
+        assert_eq!(rejection_error(flood), SendError::Wait(Duration::from_secs(7)));
+        assert_eq!(send_error(CallError::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
+        assert_eq!(send_error(CallError::NoResponse("x".to_owned())), SendError::OutcomeUnknown("x".to_owned()));
     }
 
     #[test]
@@ -253,10 +259,10 @@ mod tests {
     fn a_group_that_moved_keeps_its_topic() {
         let moved = || {
             let reason = "Bad Request: group chat was upgraded to a supergroup chat".to_owned();
-            CallError::Refused(ApiRefusal { code: 400, reason, wait: None, moved: Some(-1009) })
+            CallError::Rejected(ApiRefusal { code: 400, reason, wait: None, moved: Some(-1009) })
         };
-        assert_eq!(SendTarget::of("-5").unwrap().why(moved()), SendError::Moved("-1009".to_owned()));
-        assert_eq!(SendTarget::of("-5/7").unwrap().why(moved()), SendError::Moved("-1009/7".to_owned()));
+        assert_eq!(SendTarget::of("-5").unwrap().send_error(moved()), SendError::Migrated("-1009".to_owned()));
+        assert_eq!(SendTarget::of("-5/7").unwrap().send_error(moved()), SendError::Migrated("-1009/7".to_owned()));
     }
 
     #[test]

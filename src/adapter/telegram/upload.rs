@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
 
-use super::parse::message_name;
-use super::send::{SendTarget, Sent};
-use super::wire::Wire;
+use super::bot_api::BotApi;
+use super::parse::message_key;
+use super::send::{SendTarget, SentMessage};
 use crate::adapter::SendError;
 use crate::adapter::markdown::strip_control;
 use crate::message::{FileKind, OutgoingFile};
@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 const BYTES: &str = "application/octet-stream";
 
 /// Sends a file and returns the external id of its message.
-pub(super) async fn send(wire: &Wire, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+pub(super) async fn send(wire: &BotApi, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
     let target = SendTarget::of(peer)?;
     if file.bytes.len() > MAX_FILE {
         return Err(SendError::Refused("The file is larger than the 50 MB that Telegram takes from a bot".to_owned()));
@@ -46,11 +46,11 @@ fn kind(file: &OutgoingFile) -> FileKind {
     }
 }
 
-async fn send_as(wire: &Wire, target: SendTarget, kind: FileKind, file: &OutgoingFile) -> Result<String, SendError> {
+async fn send_as(wire: &BotApi, target: SendTarget, kind: FileKind, file: &OutgoingFile) -> Result<String, SendError> {
     let (method, field) = match kind {
         FileKind::Photo => ("sendPhoto", "photo"),
         FileKind::Voice => ("sendVoice", "voice"),
-        FileKind::Document | FileKind::Sound => ("sendDocument", "document"),
+        FileKind::Document | FileKind::Audio => ("sendDocument", "document"),
     };
     // Telegram reads a name verbatim and does not decode percent signs in it.
     let mut form = Form::new().percent_encode_noop().text("chat_id", target.chat.to_string());
@@ -58,8 +58,8 @@ async fn send_as(wire: &Wire, target: SendTarget, kind: FileKind, file: &Outgoin
         form = form.text("message_thread_id", topic.to_string());
     }
     let form = form.part(field, part(file)?);
-    let sent: Sent = wire.upload(method, form, LIMIT).await.map_err(|failure| target.why(failure))?;
-    Ok(message_name(target.chat.0, sent.message_id))
+    let sent: SentMessage = wire.upload(method, form, LIMIT).await.map_err(|failure| target.send_error(failure))?;
+    Ok(message_key(target.chat.0, sent.message_id))
 }
 
 fn part(file: &OutgoingFile) -> Result<Part, SendError> {

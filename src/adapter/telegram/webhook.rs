@@ -26,25 +26,25 @@ use teloxide_core::payloads::{GetWebhookInfo, SetWebhook, SetWebhookSetters};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::bot_api::BotApi;
 use super::parse::update_id;
 use super::poll;
 use super::problem::TelegramProblem;
-use super::wire::Wire;
 use crate::adapter::{Batch, PollError};
 use crate::config;
 use crate::time::{Clock, Timestamp};
 use crate::wording::telegram as words;
-use update_queue::{Caller, UpdateQueue, WebhookCall};
+use update_queue::{UpdateQueue, WebhookCall, WebhookCaller};
 
 /// Maximum number of simultaneous calls by Telegram.
 const CALLS_AT_ONCE: u8 = 8;
 /// Interval of the check with Telegram.
-const LOOK: Duration = Duration::from_secs(60);
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// Placeholder cursor before the first poll; polling does not take it for a number.
 const NO_CURSOR: &str = "webhook";
 
 /// Receiver of webhook calls.
-pub(super) struct Webhook {
+pub(super) struct WebhookReceiver {
     config: config::Webhook,
     clock: Arc<dyn Clock>,
     sender: mpsc::Sender<WebhookCall>,
@@ -54,19 +54,19 @@ pub(super) struct Webhook {
 
 struct WebhookState {
     /// Stops the server when dropped.
-    door: Option<DropGuard>,
+    server: Option<DropGuard>,
     /// Callers of the last batch, waiting for the acknowledgement.
-    waiting: Vec<Caller>,
+    waiting: Vec<WebhookCaller>,
     /// Last time at which calls worked: a batch was stored, or the webhook was set.
     worked_at: Timestamp,
-    looked_at: Timestamp,
+    checked_at: Timestamp,
     /// Problem reported last.
-    told: Option<&'static str>,
+    last_reported: Option<&'static str>,
 }
 
 /// Telegram's report about its calls.
 #[derive(Deserialize)]
-struct Info {
+struct WebhookInfo {
     #[serde(default)]
     url: String,
     #[serde(default)]
@@ -74,54 +74,55 @@ struct Info {
     last_error_date: Option<i64>,
 }
 
-impl Webhook {
+impl WebhookReceiver {
     /// Creates a receiver whose server is not started yet.
     pub(super) fn new(config: config::Webhook, clock: Arc<dyn Clock>) -> Self {
         let (sender, calls) = mpsc::channel(update_queue::CONNECTIONS);
         let now = clock.now();
-        let state = WebhookState { door: None, waiting: Vec::new(), worked_at: now, looked_at: now, told: None };
+        let state =
+            WebhookState { server: None, waiting: Vec::new(), worked_at: now, checked_at: now, last_reported: None };
         Self { config, clock, sender, calls: tokio::sync::Mutex::new(calls), state: Mutex::new(state) }
     }
 
     /// Starts the server if needed, then registers the webhook. Pending updates are kept.
-    pub(super) async fn connect(&self, wire: &Wire) -> Result<(), TelegramProblem> {
+    pub(super) async fn connect(&self, wire: &BotApi) -> Result<(), TelegramProblem> {
         self.listen().await.map_err(|why| TelegramProblem {
             sentence: words::CANNOT_LISTEN,
             error: PollError::Unreachable(format!("Cannot listen at {}: {why}", self.config.listen)),
         })?;
         let set = SetWebhook::new(self.config.url.clone())
             .secret_token(self.config.secret.expose_secret())
-            .allowed_updates(poll::WANTED)
+            .allowed_updates(poll::ALLOWED_UPDATES)
             .max_connections(CALLS_AT_ONCE)
             .drop_pending_updates(false);
-        wire.ask::<_, IgnoredAny>(&set).await.map_err(poll::trouble)?;
+        wire.request::<_, IgnoredAny>(&set).await.map_err(poll::poll_error)?;
         let now = self.clock.now();
         let mut state = self.state();
-        (state.worked_at, state.looked_at) = (now, now);
+        (state.worked_at, state.checked_at) = (now, now);
         Ok(())
     }
 
     async fn listen(&self) -> std::io::Result<()> {
-        if self.state().door.is_some() {
+        if self.state().server.is_some() {
             return Ok(());
         }
         let listener = tokio::net::TcpListener::bind(self.config.listen).await?;
         let stop = CancellationToken::new();
         UpdateQueue::new(&self.config, self.sender.clone(), Arc::clone(&self.clock), stop.clone()).open(listener);
-        self.state().door = Some(stop.drop_guard());
+        self.state().server = Some(stop.drop_guard());
         Ok(())
     }
 
     /// Waits for calls, and checks once a minute that they can arrive. An empty batch says that
     /// they can.
-    pub(super) async fn next(&self, wire: &Wire, cursor: Option<&str>) -> Result<Batch, TelegramProblem> {
+    pub(super) async fn next(&self, wire: &BotApi, cursor: Option<&str>) -> Result<Batch, TelegramProblem> {
         // A caller still waiting was handed over before and not acknowledged: its update was not
         // stored.
         self.state().waiting.clear();
         let mut calls = self.calls.lock().await;
         let cursor = Some(cursor.unwrap_or(NO_CURSOR).to_owned());
         loop {
-            let look_at = self.state().looked_at.plus(LOOK);
+            let look_at = self.state().checked_at.plus(CHECK_INTERVAL);
             tokio::select! {
                 biased;
                 Some(call) = calls.recv() => {
@@ -147,7 +148,7 @@ impl Webhook {
         if !state.waiting.is_empty() {
             state.worked_at = self.clock.now();
         }
-        state.waiting.drain(..).for_each(Caller::stored);
+        state.waiting.drain(..).for_each(WebhookCaller::confirm);
     }
 
     /// Takes all pending calls in the order of their update numbers.
@@ -157,22 +158,22 @@ impl Webhook {
             taken.push(call);
         }
         // A caller that has hung up calls again.
-        taken.retain(|call| !call.caller.is_gone());
+        taken.retain(|call| !call.caller.has_hung_up());
         taken.sort_by_cached_key(|call| {
             let update = serde_json::from_str::<Value>(&call.raw).ok();
             update.as_ref().and_then(update_id).unwrap_or(i64::MAX)
         });
         let mut state = self.state();
-        state.told = None;
+        state.last_reported = None;
         let (items, waiting) = taken.into_iter().map(|call| (call.raw, call.caller)).unzip();
         state.waiting = waiting;
         items
     }
 
     /// Asks Telegram for the state of its calls.
-    async fn look(&self, wire: &Wire) -> Result<(), TelegramProblem> {
-        self.state().looked_at = self.clock.now();
-        let info: Info = wire.ask(&GetWebhookInfo::new()).await.map_err(poll::trouble)?;
+    async fn look(&self, wire: &BotApi) -> Result<(), TelegramProblem> {
+        self.state().checked_at = self.clock.now();
+        let info: WebhookInfo = wire.request(&GetWebhookInfo::new()).await.map_err(poll::poll_error)?;
         let failed_at = info.last_error_date.map(Timestamp::from_seconds);
         let deaf = |sentence, why: &str| TelegramProblem { sentence, error: PollError::Unreachable(why.to_owned()) };
         if info.url != self.config.url.as_str() {
@@ -188,7 +189,7 @@ impl Webhook {
     /// on.
     fn news(&self, looked: Result<(), TelegramProblem>) -> Option<Result<(), TelegramProblem>> {
         let sentence = looked.as_ref().err().map(|trouble| trouble.sentence);
-        let before = std::mem::replace(&mut self.state().told, sentence);
+        let before = std::mem::replace(&mut self.state().last_reported, sentence);
         (sentence.is_none() || sentence != before).then_some(looked)
     }
 

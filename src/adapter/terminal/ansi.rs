@@ -7,13 +7,13 @@
 
 mod wrap;
 
-use crate::adapter::markdown::{self, Block, Body, Links, Span};
+use crate::adapter::markdown::{self, Block, Body, LinkDisplay, Span};
 
 use wrap::Wrapper;
 
 /// Capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
+pub struct TerminalStyle {
     /// True to use colours and weights.
     pub color: bool,
     /// Width in columns.
@@ -25,7 +25,7 @@ const BAR: &str = "│ ";
 const RULE_WIDTH: usize = 24;
 
 /// Renders Markdown without a final newline; empty if nothing is visible.
-pub fn render(markdown: &str, links: Links, style: &Style) -> String {
+pub fn render(markdown: &str, links: LinkDisplay, style: &TerminalStyle) -> String {
     let mut out = String::new();
     let mut quote = 0;
     for block in markdown::read(markdown, links) {
@@ -43,7 +43,7 @@ pub fn render(markdown: &str, links: Links, style: &Style) -> String {
     out
 }
 
-fn lines_of(block: &Block, style: &Style) -> Vec<String> {
+fn lines_of(block: &Block, style: &TerminalStyle) -> Vec<String> {
     let bars = BAR.repeat(block.depth);
     let lead = format!("{bars}{}", block.lead);
     let hang = format!("{bars}{}", block.hang);
@@ -67,7 +67,7 @@ fn lines_of(block: &Block, style: &Style) -> Vec<String> {
 }
 
 /// Without colour, code keeps its backticks.
-fn with_marks(span: Span, style: Style) -> Span {
+fn with_marks(span: Span, style: TerminalStyle) -> Span {
     if !span.style.code || style.color {
         return span;
     }

@@ -2,7 +2,7 @@
 //!
 //! A client that does not read never blocks others: its queue is bounded, optional frames (deltas,
 //! typing) are dropped when it is full, and a client that misses a required one is disconnected. A
-//! [`Seat`] is released on drop, so a cancelled task leaves no client behind. The last message ids
+//! [`ClientGuard`] is released on drop, so a cancelled task leaves no client behind. The last message ids
 //! of each client are kept, so that an awaited answer is recognised.
 
 use std::collections::VecDeque;
@@ -28,11 +28,11 @@ pub(super) struct Clients(Arc<Mutex<Vec<Client>>>);
 struct Client {
     peer: String,
     queue: mpsc::Sender<OutputLine>,
-    gone: CancellationToken,
+    disconnect: CancellationToken,
     /// Ids of its last messages.
-    said: Arc<Mutex<VecDeque<String>>>,
+    recent_ids: Arc<Mutex<VecDeque<String>>>,
     /// Number of its messages neither stored nor returned; the client is told of those separately.
-    open: Arc<AtomicUsize>,
+    unsettled: Arc<AtomicUsize>,
     /// True if it was told that its messages cannot be answered now.
     warned: Arc<AtomicBool>,
 }
@@ -44,46 +44,46 @@ struct OutputLine {
 
 impl Clients {
     /// Registers a client.
-    pub fn enter(&self, peer: String) -> (Seat, Queue) {
+    pub fn register(&self, peer: String) -> (ClientGuard, ClientQueue) {
         let (queue, lines) = mpsc::channel(QUEUE);
         let client = Client {
             peer,
             queue,
-            gone: CancellationToken::new(),
-            said: Arc::default(),
-            open: Arc::default(),
+            disconnect: CancellationToken::new(),
+            recent_ids: Arc::default(),
+            unsettled: Arc::default(),
             warned: Arc::default(),
         };
         self.list().push(client.clone());
-        (Seat { client, all: Arc::clone(&self.0) }, Queue(lines))
+        (ClientGuard { client, all: Arc::clone(&self.0) }, ClientQueue(lines))
     }
 
     /// Queues a line for every client of a peer, built from the flag that one of them awaits an
     /// answer to one of those messages.
-    pub fn post(&self, peer: &str, answers: &[String], frame: impl Fn(bool) -> FromGateway) -> Answering {
+    pub fn post(&self, peer: &str, answers: &[String], frame: impl Fn(bool) -> FromGateway) -> PostedAnswer {
         let list = self.list();
         let here = list.iter().filter(|client| client.peer == peer);
-        let (asked, others): (Vec<&Client>, Vec<_>) = here.partition(|client| client.said_one_of(answers));
+        let (asked, others): (Vec<&Client>, Vec<_>) = here.partition(|client| client.awaits_one_of(answers));
         let frame = frame(!asked.is_empty());
         let post = |clients: Vec<&Client>| clients.into_iter().map(|client| client.post(&frame)).collect();
-        Answering { asked: post(asked), others: post(others) }
+        PostedAnswer { awaiting: post(asked), others: post(others) }
     }
 
     /// Warns the clients that wait for an answer, have no open message and were not warned yet.
     pub fn warn(&self, frame: &FromGateway) {
         let list = self.list().clone();
-        for client in list.into_iter().filter(Client::waits).map(ClientReply) {
+        for client in list.into_iter().filter(Client::needs_warning).map(ClientReply) {
             client.warn(frame);
         }
     }
 
     /// Queues a line for all clients.
-    pub fn post_to_all(&self, frame: &FromGateway) -> Vec<Posted> {
+    pub fn post_to_all(&self, frame: &FromGateway) -> Vec<PendingWrite> {
         self.list().iter().map(|client| client.post(frame)).collect()
     }
 
     /// Queues an optional line.
-    pub fn hint(&self, peer: &str, frame: &FromGateway) {
+    pub fn post_optional(&self, peer: &str, frame: &FromGateway) {
         for client in self.list().iter().filter(|client| client.peer == peer) {
             let _ = client.queue.try_send(OutputLine { frame: frame.clone(), written: None });
         }
@@ -100,41 +100,41 @@ impl Clients {
 }
 
 /// A line queued for all clients of a peer.
-pub(super) struct Answering {
+pub(super) struct PostedAnswer {
     /// Clients that await it.
-    pub asked: Vec<Posted>,
+    pub awaiting: Vec<PendingWrite>,
     /// All other clients.
-    pub others: Vec<Posted>,
+    pub others: Vec<PendingWrite>,
 }
 
 impl Client {
-    fn waits(&self) -> bool {
-        let has_said = !self.said.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-        has_said && self.open.load(Ordering::Relaxed) == 0 && !self.warned.load(Ordering::Relaxed)
+    fn needs_warning(&self) -> bool {
+        let has_said = !self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        has_said && self.unsettled.load(Ordering::Relaxed) == 0 && !self.warned.load(Ordering::Relaxed)
     }
 
-    fn said_one_of(&self, ids: &[String]) -> bool {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+    fn awaits_one_of(&self, ids: &[String]) -> bool {
+        let said = self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
         ids.iter().any(|id| said.contains(id))
     }
 
-    fn post(&self, frame: &FromGateway) -> Posted {
+    fn post(&self, frame: &FromGateway) -> PendingWrite {
         let (written, done) = oneshot::channel();
         // On a full queue the line is dropped here, and with it the sender that would confirm it.
         if self.queue.try_send(OutputLine { frame: frame.clone(), written: Some(written) }).is_err() {
-            self.gone.cancel();
+            self.disconnect.cancel();
         }
-        Posted { done, gone: self.gone.clone() }
+        PendingWrite { done, gone: self.disconnect.clone() }
     }
 }
 
 /// A line queued for one client.
-pub(super) struct Posted {
+pub(super) struct PendingWrite {
     done: oneshot::Receiver<()>,
     gone: CancellationToken,
 }
 
-impl Posted {
+impl PendingWrite {
     /// Returns true once the line was written and flushed. A client that has not taken it when
     /// `limit` completes is disconnected, since it holds an incomplete line.
     pub async fn written(self, limit: impl Future) -> bool {
@@ -150,9 +150,9 @@ impl Posted {
 }
 
 /// Queued lines of one client.
-pub(super) struct Queue(mpsc::Receiver<OutputLine>);
+pub(super) struct ClientQueue(mpsc::Receiver<OutputLine>);
 
-impl Queue {
+impl ClientQueue {
     /// Writes until a goodbye was written, or writing fails.
     pub async fn write_out(&mut self, writer: &mut ClientWriter) {
         while let Some(OutputLine { frame, written }) = self.0.recv().await {
@@ -171,21 +171,21 @@ impl Queue {
 }
 
 /// Registration of one client, until it is dropped.
-pub(super) struct Seat {
+pub(super) struct ClientGuard {
     client: Client,
     all: Arc<Mutex<Vec<Client>>>,
 }
 
-impl Seat {
+impl ClientGuard {
     /// Handle for messages to this client alone.
-    pub fn reply(&self) -> ClientReply {
+    pub fn handle(&self) -> ClientReply {
         ClientReply(self.client.clone())
     }
 
     /// Records a message of the client under that id.
     pub fn says(&self, id: &str) {
-        self.client.open.fetch_add(1, Ordering::Relaxed);
-        let mut said = self.client.said.lock().unwrap_or_else(PoisonError::into_inner);
+        self.client.unsettled.fetch_add(1, Ordering::Relaxed);
+        let mut said = self.client.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() == REMEMBERED {
             said.pop_front();
         }
@@ -193,12 +193,12 @@ impl Seat {
     }
 
     /// Completes when the client has to be disconnected.
-    pub async fn expelled(&self) {
-        self.client.gone.cancelled().await;
+    pub async fn disconnected(&self) {
+        self.client.disconnect.cancelled().await;
     }
 }
 
-impl Drop for Seat {
+impl Drop for ClientGuard {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|client| !client.queue.same_channel(&self.client.queue));
@@ -212,25 +212,25 @@ pub(super) struct ClientReply(Client);
 impl ClientReply {
     /// Confirms that a message was stored. The client may be warned again.
     pub fn confirm(&self, id: String) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.unsettled.fetch_sub(1, Ordering::Relaxed);
         self.0.warned.store(false, Ordering::Relaxed);
-        self.tell(&FromGateway::Stored { id });
+        self.send(&FromGateway::Stored { id });
     }
 
     /// Reports that a message was not stored and never will be.
-    pub fn give_back(&self, frame: &FromGateway) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    pub fn reject(&self, frame: &FromGateway) {
+        self.0.unsettled.fetch_sub(1, Ordering::Relaxed);
         self.warn(frame);
     }
 
     /// Queues a warning, which is not repeated before another message is stored.
     pub fn warn(&self, frame: &FromGateway) {
         self.0.warned.store(true, Ordering::Relaxed);
-        self.tell(frame);
+        self.send(frame);
     }
 
     /// Queues a line for this client alone.
-    pub fn tell(&self, frame: &FromGateway) {
+    pub fn send(&self, frame: &FromGateway) {
         drop(self.0.post(frame));
     }
 }

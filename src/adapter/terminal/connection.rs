@@ -1,7 +1,7 @@
 //! Lines over any byte stream: a [`Connection`] reads and writes one JSON object per line.
 //!
 //! Input cannot grow memory past the limit: a longer line is skipped to its end and reported as
-//! [`Unusable`], as is an invalid one; the next line is read as usual. Reading may be cancelled at
+//! [`FrameError`], as is an invalid one; the next line is read as usual. Reading may be cancelled at
 //! any point without loss. A line is written with its newline in one piece, so that an interrupted
 //! one is never taken for a whole one.
 
@@ -86,14 +86,14 @@ pub async fn accept(
 
 /// Reasons for skipping a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unusable {
+pub enum FrameError {
     /// Longer than the limit.
     TooLong,
     /// Not the expected JSON, or not UTF-8.
     NotUnderstood,
 }
 
-impl Unusable {
+impl FrameError {
     /// Sentence for the other side.
     pub fn sentence(self) -> &'static str {
         match self {
@@ -113,15 +113,15 @@ pub struct ClientReader {
 
 impl ClientReader {
     /// Reads the next line that is not blank; `None` at the end. May be cancelled at any point.
-    pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<Result<T, Unusable>>> {
+    pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<Result<T, FrameError>>> {
         loop {
             let at_end = !self.take_line().await?;
             let line = std::mem::take(&mut self.line);
             if std::mem::take(&mut self.overlong) {
-                return Ok(Some(Err(Unusable::TooLong)));
+                return Ok(Some(Err(FrameError::TooLong)));
             }
             if !line.trim_ascii().is_empty() {
-                return Ok(Some(serde_json::from_slice(&line).map_err(|_| Unusable::NotUnderstood)));
+                return Ok(Some(serde_json::from_slice(&line).map_err(|_| FrameError::NotUnderstood)));
             }
             if at_end {
                 return Ok(None);
@@ -210,15 +210,15 @@ mod tests {
         let write = async move { client.write_all(&bytes).await.unwrap() };
         let read = async move {
             let mut reader = Connection::of_gateway(gateway).reader;
-            let mut seen: Vec<Result<FromClient, Unusable>> = Vec::new();
+            let mut seen: Vec<Result<FromClient, FrameError>> = Vec::new();
             while let Some(line) = reader.next().await.unwrap() {
                 seen.push(line);
             }
             seen
         };
         let ((), seen) = tokio::join!(write, read);
-        let bad = Unusable::NotUnderstood;
+        let bad = FrameError::NotUnderstood;
         let whole = FromClient::Hello { person: None };
-        assert_eq!(seen, vec![Err(Unusable::TooLong), Err(bad), Err(bad), Ok(whole)]);
+        assert_eq!(seen, vec![Err(FrameError::TooLong), Err(bad), Err(bad), Ok(whole)]);
     }
 }

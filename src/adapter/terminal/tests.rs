@@ -80,7 +80,7 @@ async fn what_is_said_is_confirmed_when_it_is_stored() {
     assert_eq!(terminal.parse(&batch.items[0]).unwrap().peer, "ada");
     // Not stored yet: the same items are returned again.
     assert_eq!(terminal.next(None).await.unwrap(), batch);
-    terminal.typing("ada", Typing::Begun).await;
+    terminal.typing("ada", Typing::Started).await;
     terminal.ack(None).await;
     // Nothing was confirmed before.
     assert_eq!(ada.hears().await, Some(FromGateway::Typing));
@@ -94,7 +94,7 @@ async fn what_is_said_is_confirmed_when_it_is_stored() {
 #[tokio::test]
 async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
     let terminal = terminal();
-    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::Absent));
+    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::NotAttached));
     let (mut one, mut two) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     let mut ben = attach(&terminal, "ben").await;
     let id = terminal.send("ada", &piece("hi"), PartFormat::Rich).await.unwrap();
@@ -106,7 +106,7 @@ async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
     assert_ne!(id, second);
     assert_eq!(two.hears().await, Some(self::message(&second, "again", false, &[], false)));
     two.leave().await;
-    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::Absent));
+    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::NotAttached));
     terminal.close().await;
     assert_eq!(ben.hears().await, Some(farewell()));
 }
@@ -147,7 +147,7 @@ async fn ids_differ_between_runs() {
 async fn a_growing_answer_is_shown_and_may_begin_again() {
     let terminal = terminal();
     let mut ada = attach(&terminal, "ada").await;
-    terminal.typing("ada", Typing::Begun).await;
+    terminal.typing("ada", Typing::Started).await;
     terminal.stream_delta("ada", "Go", &named(&["a1"])).await;
     terminal.stream_delta("ada", "", &named(&["a1"])).await;
     terminal.stream_delta("ben", "not for ada", &[]).await;
@@ -156,12 +156,12 @@ async fn a_growing_answer_is_shown_and_may_begin_again() {
     assert_eq!(ada.hears().await, Some(FromGateway::Grow { delta: "Go".into(), answers: Some(named(&["a1"])) }));
     assert_eq!(ada.hears().await, Some(FromGateway::Restart));
     assert!(matches!(ada.hears().await, Some(FromGateway::Message { .. })));
-    assert_eq!(terminal.edit("ada", "1", &piece("x"), PartFormat::Rich).await, Err(SendError::Gone));
+    assert_eq!(terminal.edit("ada", "1", &piece("x"), PartFormat::Rich).await, Err(SendError::NotFound));
 }
 
 #[tokio::test]
 async fn a_flood_is_slowed_and_nothing_of_it_is_lost() {
-    const MANY: usize = 10 * WAITING;
+    const MANY: usize = 10 * QUEUE_CAPACITY;
     let terminal = terminal();
     let mut ada = attach_over(&terminal, "ada", 256).await;
     let hub = Arc::clone(&terminal);
@@ -169,7 +169,7 @@ async fn a_flood_is_slowed_and_nothing_of_it_is_lost() {
         let mut seen = Vec::new();
         while seen.len() < MANY {
             let batch = hub.next(None).await.unwrap();
-            assert!(batch.items.len() <= WAITING);
+            assert!(batch.items.len() <= QUEUE_CAPACITY);
             seen.extend(ids(&hub, &batch));
             hub.ack(None).await;
         }
@@ -209,7 +209,7 @@ async fn with_nobody_to_store_it_a_flood_waits_with_its_sender() {
         () = flood => (),
         () = async { for _ in 0..10_000 { tokio::task::yield_now().await; } } => (),
     }
-    assert!((WAITING..WAITING + 8).contains(&written), "{written} were taken");
+    assert!((QUEUE_CAPACITY..QUEUE_CAPACITY + 8).contains(&written), "{written} were taken");
 }
 
 #[tokio::test]
@@ -231,7 +231,7 @@ async fn a_bad_line_is_refused_and_the_next_one_is_taken() {
 }
 
 #[tokio::test]
-async fn whoever_comes_rings_for_what_waits() {
+async fn attaching_wakes_the_delivery() {
     let terminal = terminal();
     let (rung, mut heard) = mpsc::channel(4);
     terminal.on_attach(move |peer| rung.try_send(peer.to_owned()).unwrap());
@@ -240,7 +240,7 @@ async fn whoever_comes_rings_for_what_waits() {
 }
 
 #[tokio::test]
-async fn a_client_that_sleeps_is_sent_away() {
+async fn a_client_that_does_not_read_is_disconnected() {
     let clock = Arc::new(SimulatedClock::new(Timestamp::from_seconds(0)));
     let terminal = Terminal::new(clock.clone());
     let mut ada = attach_over(&terminal, "ada", 16).await;
@@ -248,7 +248,7 @@ async fn a_client_that_sleeps_is_sent_away() {
     let message = piece("a rather long message");
     let time_passes = async {
         assert!(matches!(awake.hears().await, Some(FromGateway::Message { .. })));
-        clock.advance(PATIENCE).await;
+        clock.advance(WRITE_TIMEOUT).await;
     };
     // One client takes it, so it is delivered; the other one was too slow.
     let (sent, ()) = tokio::join!(terminal.send("ada", &message, PartFormat::Rich), time_passes);
@@ -256,7 +256,7 @@ async fn a_client_that_sleeps_is_sent_away() {
     assert!(matches!(ada.connection.reader.next::<FromGateway>().await, Ok(Some(Err(_)) | None)));
     ada.served.await.unwrap();
     awake.leave().await;
-    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::Absent));
+    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::NotAttached));
 }
 
 #[tokio::test]
@@ -270,10 +270,10 @@ async fn what_only_others_took_is_not_delivered_to_whom_asked() {
     let answer = OutgoingPart { answers: named(&["a1"]), ..piece("a rather long message for a pipe that is short") };
     let time_passes = async {
         assert!(matches!(awake.hears().await, Some(FromGateway::Message { awaited: true, .. })));
-        clock.advance(PATIENCE).await;
+        clock.advance(WRITE_TIMEOUT).await;
     };
     let (sent, ()) = tokio::join!(terminal.send("ada", &answer, PartFormat::Rich), time_passes);
-    assert_eq!(sent, Err(SendError::Unclear(words::ASKER_LEFT.to_owned())));
+    assert_eq!(sent, Err(SendError::OutcomeUnknown(words::ASKER_LEFT.to_owned())));
     asleep.served.await.unwrap();
     assert!(terminal.send("ada", &answer, PartFormat::Rich).await.is_ok());
     assert!(matches!(awake.hears().await, Some(FromGateway::Message { awaited: false, .. })));
@@ -299,18 +299,18 @@ async fn what_cannot_be_stored_is_given_back_and_never_handed_over_again() {
     assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a1"]);
     // A client that still waits for storing is not told twice, and one without messages waits for
     // nothing.
-    terminal.cannot_go_on("It is full.");
-    terminal.not_stored("It is full.").await;
-    terminal.cannot_go_on("It is full.");
+    terminal.warn_waiting("It is full.");
+    terminal.reject_batch("It is full.").await;
+    terminal.warn_waiting("It is full.");
     let full = || Some(FromGateway::Refused { why: "It is full.".into() });
     assert_eq!(ada.hears().await, full());
     ada.say("a2", "and again").await;
     assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a2"], "the first is gone");
     terminal.ack(None).await;
     assert_eq!(ada.hears().await, Some(FromGateway::Stored { id: "a2".into() }));
-    terminal.cannot_go_on("It is full.");
-    terminal.cannot_go_on("It is full.");
-    terminal.typing("ada", Typing::Begun).await;
+    terminal.warn_waiting("It is full.");
+    terminal.warn_waiting("It is full.");
+    terminal.typing("ada", Typing::Started).await;
     assert_eq!((ada.hears().await, ada.hears().await), (full(), Some(FromGateway::Typing)));
     assert_eq!(other.hears().await, Some(FromGateway::Typing));
 }

@@ -15,7 +15,7 @@ use super::input::Question;
 use super::link::{GatewayLink, is_command};
 use super::screen::Screen;
 use super::{Ending, links_of};
-use crate::adapter::markdown::Links;
+use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::wording::chat as words;
 
@@ -44,7 +44,7 @@ pub(super) async fn ask(
                 last(growth.finish(&markdown), trusted, screen)
             }
             Some(FromGateway::Grow { delta, answers }) if screen.live && asked.is_ours(answers.as_deref()) => {
-                growth.push(&delta).map(|block| screen.show(&block, Links::Bare)).unwrap_or_default()
+                growth.push(&delta).map(|block| screen.show(&block, LinkDisplay::SpelledOut)).unwrap_or_default()
             }
             Some(FromGateway::Restart) if growth.restart() => screen.aside(words::RULE),
             Some(FromGateway::Refused { why } | FromGateway::Bye { why }) => {

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 
-use crate::adapter::markdown::Links;
-use crate::adapter::terminal::ansi::{self, Style};
+use crate::adapter::markdown::LinkDisplay;
+use crate::adapter::terminal::ansi::{self, TerminalStyle};
 
 const USUAL_WIDTH: usize = 80;
 /// Lines that go to a file or a program are not wrapped.
@@ -34,8 +34,8 @@ impl Screen {
     }
 
     /// Markdown as it is to be printed, with an empty line after it. What is not trusted hides no address.
-    pub fn show(self, markdown: &str, links: Links) -> String {
-        let style = Style { color: self.color, width: self.width };
+    pub fn show(self, markdown: &str, links: LinkDisplay) -> String {
+        let style = TerminalStyle { color: self.color, width: self.width };
         let shown = ansi::render(markdown, links, &style);
         if shown.is_empty() { shown } else { shown + "\n\n" }
     }

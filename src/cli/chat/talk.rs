@@ -14,7 +14,7 @@ use super::growth::{Growth, Rest};
 use super::link::{GatewayLink, is_command};
 use super::screen::Screen;
 use super::{Ending, links_of};
-use crate::adapter::markdown::Links;
+use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::wording::chat as words;
 
@@ -46,7 +46,7 @@ pub(super) async fn talk(
             ChatAction::Say(text) => drop(link.say(&text, false).await),
             ChatAction::Edit(note) => {
                 let (said, frames) = by_hand.edit(&note, &mut link).await;
-                editor.print(screen.show(&said, Links::Bare));
+                editor.print(screen.show(&said, LinkDisplay::SpelledOut));
                 missed.extend(frames);
             }
             ChatAction::Leave => break Ending::Done,
@@ -156,7 +156,9 @@ impl ChatSession {
             FromGateway::Grow { delta, .. } => {
                 (self.in_work, self.signs) = (true, 0);
                 let block = self.growth.push(&delta);
-                block.map_or(ChatAction::Nothing, |block| ChatAction::Print(self.screen.show(&block, Links::Bare)))
+                block.map_or(ChatAction::Nothing, |block| {
+                    ChatAction::Print(self.screen.show(&block, LinkDisplay::SpelledOut))
+                })
             }
             FromGateway::Restart if self.growth.restart() => ChatAction::Print(self.screen.aside(words::RULE)),
             FromGateway::Typing => self.sign(),

@@ -66,7 +66,7 @@ impl Theatre {
         app.start().await?;
         let (near, far) = tokio::io::duplex(PIPE);
         let (local, door) = (Arc::clone(&app.local), TaskTracker::new());
-        door.spawn(async move { local.client(far).await });
+        door.spawn(async move { local.serve_client(far).await });
         let mut theatre = Self {
             person,
             agent,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::failure::CliError;
-use crate::adapter::markdown::Links;
-use crate::adapter::terminal::ansi::{self, Style};
+use crate::adapter::markdown::LinkDisplay;
+use crate::adapter::terminal::ansi::{self, TerminalStyle};
 use crate::time::clock::real_sleep;
 use crate::time::{Timestamp, Zone};
 use crate::wording::cli::demo as says;
@@ -161,7 +161,7 @@ impl Stage {
 
     /// Markdown in lines of that width, each behind an indent.
     fn wrapped(&self, markdown: &str, width: usize, indent: usize) -> String {
-        let shown = ansi::render(markdown, Links::Bare, &Style { color: self.color, width });
+        let shown = ansi::render(markdown, LinkDisplay::SpelledOut, &TerminalStyle { color: self.color, width });
         let indent = " ".repeat(indent);
         let indented = |line: String| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") };
         shown.lines().flat_map(|line| broken(line, width)).map(indented).collect()

@@ -7,7 +7,7 @@ use std::io;
 
 use super::finding::Finding;
 use super::gateway::Gateway;
-use crate::adapter::telegram::{Bot, Calls};
+use crate::adapter::telegram::{BotInfo, WebhookStatus};
 use crate::cli::probe;
 use crate::config::{self, TelegramWay, Webhook};
 use crate::time::Zone;
@@ -31,16 +31,16 @@ pub(super) async fn look(config: &config::Telegram, gateway: &Gateway, zone: Zon
     findings
 }
 
-fn polled(bot: &Bot) -> Finding {
+fn polled(bot: &BotInfo) -> Finding {
     match &bot.webhook {
         Some(_) => Finding::note(says::TELEGRAM, &says::webhook(&bot.username), says::FIX_WEBHOOK),
         None => Finding::ok(says::TELEGRAM, &says::answers(&format!("@{}", bot.username))),
     }
 }
 
-fn called(bot: &Bot, webhook: &Webhook, gateway: &Gateway, zone: Zone) -> Finding {
+fn called(bot: &BotInfo, webhook: &Webhook, gateway: &Gateway, zone: Zone) -> Finding {
     match &bot.webhook {
-        Some(Calls { url, waiting: 1.., failed: Some((at, why)) }) if url == webhook.url.as_str() => {
+        Some(WebhookStatus { url, pending: 1.., last_error: Some((at, why)) }) if url == webhook.url.as_str() => {
             let what = says::calls_fail(&bot.username, &zone.show(*at), why);
             Finding::wrong(says::TELEGRAM, &what, says::FIX_CALLS_FAIL)
         }

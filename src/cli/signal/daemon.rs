@@ -33,7 +33,7 @@ pub async fn with<T>(
     crate::model::install_tls();
     let signal = Signal::new(config, Arc::new(SystemClock::default()))?;
     let stop = CancellationToken::new();
-    let is_to_start = !config.command.is_empty() && signal.look().await.is_err();
+    let is_to_start = !config.command.is_empty() && signal.probe().await.is_err();
     if !is_to_start {
         return or_left(work(&signal)).await;
     }
@@ -66,7 +66,7 @@ async fn or_left<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T
 /// Waits until it answers.
 async fn answers(signal: &Signal, config: &config::Signal) -> Result<(), CliError> {
     let asking = async {
-        while signal.look().await.is_err() {
+        while signal.probe().await.is_err() {
             real_sleep(ASK_EVERY).await;
         }
     };

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::super::dispatcher::{DeliveryQueue, Dispatcher};
-use super::{Trial, Tried, deliver, fail, over};
+use super::{AttemptPurpose, AttemptResult, close_row, deliver, give_up};
 use crate::id::{AddressId, OutboxId};
 use crate::people::Role;
 use crate::store::{Db, NewOutbox, OutboxRow, PartState, Tx};
@@ -25,7 +25,7 @@ pub(super) const FAILURES: u32 = 5;
 const REASON: &str = "set aside, because the server took others";
 
 /// Decision about a message that has failed often enough.
-pub(super) enum Verdict {
+pub(super) enum SetAsideDecision {
     /// Nothing shows that the server works.
     Wait,
     /// The server has just begun to accept others; one more attempt decides.
@@ -36,11 +36,11 @@ pub(super) enum Verdict {
 
 /// Decides whether the server accepts other messages, with the next one of this address as a probe
 /// if nothing was sent meanwhile.
-pub(super) async fn judge(
+pub(super) async fn decide(
     desks: &Arc<Dispatcher>,
     lane: &Arc<DeliveryQueue>,
     row: &OutboxRow,
-) -> anyhow::Result<Verdict> {
+) -> anyhow::Result<SetAsideDecision> {
     let failed = row.clone();
     let look = move |db: Db<'_>| {
         let since = Some(failed.failed_at).filter(|at| *at > Timestamp(0));
@@ -49,13 +49,15 @@ pub(super) async fn judge(
     };
     let (is_taken, next) = desks.journal.read(look).await?;
     if is_taken {
-        return Ok(Verdict::SetAside);
+        return Ok(SetAsideDecision::SetAside);
     }
-    let Some(next) = next else { return Ok(Verdict::Wait) };
-    match Box::pin(deliver(desks, lane, &next, Trial::Probe)).await? {
-        Tried::Over => Ok(Verdict::TryAgain),
-        Tried::Failed(why) => fail(desks, &next, why, None).await.map(|()| Verdict::Wait),
-        Tried::NotBefore(_) | Tried::Later { .. } | Tried::Absent | Tried::GivenUp => Ok(Verdict::Wait),
+    let Some(next) = next else { return Ok(SetAsideDecision::Wait) };
+    match Box::pin(deliver(desks, lane, &next, AttemptPurpose::Probe)).await? {
+        AttemptResult::Done => Ok(SetAsideDecision::TryAgain),
+        AttemptResult::Failed(why) => give_up(desks, &next, why, None).await.map(|()| SetAsideDecision::Wait),
+        AttemptResult::NotBefore(_) | AttemptResult::Later { .. } | AttemptResult::Absent | AttemptResult::GivenUp => {
+            Ok(SetAsideDecision::Wait)
+        }
     }
 }
 
@@ -69,13 +71,17 @@ pub(super) async fn try_again(desks: &Arc<Dispatcher>, row: &OutboxRow, attempts
 }
 
 /// Sets a message aside and posts the notice, in one transaction.
-pub(super) async fn put(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
+pub(super) async fn set_aside(
+    desks: &Arc<Dispatcher>,
+    lane: &Arc<DeliveryQueue>,
+    row: &OutboxRow,
+) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} to address {} was set aside: others get through", row.id, lane.id);
     let (row, now) = (row.clone(), desks.clock.now());
     let (counts, told) = desks
         .journal
         .write("set a delivery aside", move |tx| {
-            let counts = over(tx, &row, PartState::Failed, REASON, now)?;
+            let counts = close_row(tx, &row, PartState::Failed, REASON, now)?;
             let told = match row.tells_of {
                 Some(about) => {
                     drop_parts(tx, &row)?;
@@ -95,9 +101,9 @@ pub(super) async fn put(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row:
             Ok((counts, told))
         })
         .await?;
-    counts.ring(desks);
+    counts.wake(desks);
     for address in told {
-        desks.ring(address);
+        desks.wake(address);
     }
     Ok(())
 }

@@ -29,7 +29,8 @@ async fn in_a_group_it_is_heard_who_is_meant() {
         Event::Message(said) => said.text.clone(),
         other => format!("{other:?}"),
     };
-    let table: Vec<(String, ChatKind)> = heard.iter().map(|inbound| (words(inbound), inbound.place.clone())).collect();
+    let table: Vec<(String, ChatKind)> =
+        heard.iter().map(|inbound| (words(inbound), inbound.chat_kind.clone())).collect();
     let expected = [
         ("only talk", false),
         ("hello", true),
@@ -49,9 +50,9 @@ async fn before_telegram_was_asked_only_answers_and_links_to_us_are_known() {
     let scene = Scene::new().await;
     scene.fake.group(CLUB, "Club");
     scene.fake.says_in(CLUB, ADA, "@compline_test_bot hello");
-    assert_eq!(scene.hears(None).await[0].place, group(false));
+    assert_eq!(scene.hears(None).await[0].chat_kind, group(false));
     scene.bot.connect().await.unwrap();
-    assert_eq!(scene.hears(None).await[0].place, group(true));
+    assert_eq!(scene.hears(None).await[0].chat_kind, group(true));
 }
 
 #[tokio::test]
@@ -60,15 +61,15 @@ async fn an_answer_goes_into_the_topic_and_names_its_question() {
     scene.fake.forum(CLUB, "Club");
     let asked = scene.fake.from(ADA).in_chat(CLUB).in_topic(4).text("when?").send();
     let heard = scene.hears(None).await.remove(0);
-    let answer = OutgoingPart { quotes: Some(heard.external_id), ..piece("now") };
+    let answer = OutgoingPart { reply_to: Some(heard.external_id), ..piece("now") };
     let name = scene.bot.send(&heard.peer, &answer, PartFormat::Rich).await.unwrap();
-    scene.bot.typing(&heard.peer, Typing::Begun).await;
+    scene.bot.typing(&heard.peer, Typing::Started).await;
     scene.bot.edit(&heard.peer, &name, &piece("now!"), PartFormat::Rich).await.unwrap();
     let sent = scene.fake.sent(CLUB).remove(0);
     assert_eq!((sent.reply_to, sent.thread_id, sent.text.as_str()), (Some(asked), Some(4), "now!"));
     // What was asked may be gone, or may have been asked in another chat.
     for quotes in [format!("m{CLUB}:9999"), "m7:1".to_owned()] {
-        let stray = OutgoingPart { quotes: Some(quotes), ..piece("well") };
+        let stray = OutgoingPart { reply_to: Some(quotes), ..piece("well") };
         scene.bot.send(&heard.peer, &stray, PartFormat::Rich).await.unwrap();
         assert_eq!(scene.fake.sent(CLUB).last().unwrap().reply_to, None);
     }
@@ -92,9 +93,9 @@ async fn a_group_that_was_upgraded_is_followed_from_both_sides() {
     let (old, new) = (scene.fake.group(-5, "Small"), -100_500);
     scene.fake.upgrades(old, new, ADA);
     let heard = scene.hears(None).await;
-    assert_eq!((heard[0].peer.as_str(), &heard[0].event), ("-5", &Event::Moved { to: "-100500".to_owned() }));
-    assert_eq!((heard[1].peer.as_str(), &heard[1].event), ("-100500", &Event::Nothing));
-    let moved = Err(SendError::Moved("-100500".to_owned()));
+    assert_eq!((heard[0].peer.as_str(), &heard[0].event), ("-5", &Event::Migrated { to: "-100500".to_owned() }));
+    assert_eq!((heard[1].peer.as_str(), &heard[1].event), ("-100500", &Event::Irrelevant));
+    let moved = Err(SendError::Migrated("-100500".to_owned()));
     assert_eq!(scene.bot.send("-5", &piece("x"), PartFormat::Rich).await, moved);
     assert_eq!(scene.bot.send_file("-5", &file(FileKind::Document, b"x")).await, moved);
 }
@@ -106,13 +107,13 @@ async fn an_emoji_is_heard_and_put_under_a_message() {
     let number = scene.fake.sent(ADA)[0].message_id;
     scene.fake.reacts(ADA, ADA, number, "👍");
     let heard = scene.hears(Some(&cursor)).await.remove(0);
-    assert_eq!(heard.event, Event::Reacted { to: name.clone(), emoji: "👍".to_owned() });
+    assert_eq!(heard.event, Event::Reacted { message: name.clone(), emoji: "👍".to_owned() });
     scene.bot.react("7", &name, "🎉").await.unwrap();
     assert_eq!(scene.fake.reactions(ADA, number), ["🎉"]);
     scene.bot.react("7", &name, "").await.unwrap();
     assert!(scene.fake.reactions(ADA, number).is_empty());
     for gone in ["m8:1", "m7:4000", "nonsense"] {
-        assert_eq!(scene.bot.react("7", gone, "🎉").await, Err(SendError::Gone), "{gone}");
+        assert_eq!(scene.bot.react("7", gone, "🎉").await, Err(SendError::NotFound), "{gone}");
     }
 }
 
@@ -147,7 +148,7 @@ async fn a_file_is_sent_as_what_it_is_or_as_a_document() {
     scene.bot.send_file("7", &untyped).await.unwrap();
     assert_eq!(scene.fake.sent(ADA).pop().unwrap().file.unwrap().mime, "application/octet-stream");
     scene.fake.drop_after_accept_next(1);
-    assert!(matches!(scene.bot.send_file("7", &untyped).await, Err(SendError::Unclear(_))));
+    assert!(matches!(scene.bot.send_file("7", &untyped).await, Err(SendError::OutcomeUnknown(_))));
     let calls = scene.fake.calls().len();
     let huge = file(FileKind::Document, &vec![0; (50 << 20) + 1]);
     assert!(matches!(scene.bot.send_file("7", &huge).await, Err(SendError::Refused(_))));

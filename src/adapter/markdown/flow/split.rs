@@ -10,7 +10,7 @@ use std::iter::Peekable;
 
 use unicode_segmentation::{GraphemeIndices, UnicodeSegmentation};
 
-use super::{Flow, Markup, Run, Stretch, plain};
+use super::{Flow, Fragment, Markup, StyleRun, plain};
 use crate::adapter::markdown::is_blank;
 
 /// Quality of a split point, worst first.
@@ -24,8 +24,8 @@ enum BreakPoint {
     Paragraph,
 }
 
-pub(super) fn split<L: Markup>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Stretch<'_, L>>> {
-    let mut source = Stretches::new(flow, limit).peekable();
+pub(super) fn split<L: Markup>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Fragment<'_, L>>> {
+    let mut source = Fragments::new(flow, limit).peekable();
     let mut window = VecDeque::new();
     let mut parts = Vec::new();
     loop {
@@ -40,11 +40,11 @@ pub(super) fn split<L: Markup>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Stretch<
 
 /// Adds stretches while they fit; returns the first that does not.
 fn fill<'f, L: Markup>(
-    window: &mut VecDeque<Stretch<'f, L>>,
-    source: &mut Peekable<Stretches<'f, L>>,
+    window: &mut VecDeque<Fragment<'f, L>>,
+    source: &mut Peekable<Fragments<'f, L>>,
     limit: usize,
-) -> Option<Stretch<'f, L>> {
-    while window.front().is_some_and(Stretch::is_droppable) {
+) -> Option<Fragment<'f, L>> {
+    while window.front().is_some_and(Fragment::is_droppable) {
         window.pop_front();
     }
     let mut gauge = Gauge::default();
@@ -67,7 +67,7 @@ fn fill<'f, L: Markup>(
 }
 
 /// Number of stretches of a full window that go into the part, at least one.
-fn best_cut<L: Markup>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outside: Stretch<'_, L>) -> usize {
+fn best_cut<L: Markup>(flow: &Flow<L>, window: &VecDeque<Fragment<'_, L>>, outside: Fragment<'_, L>) -> usize {
     let [mut grapheme, mut word, mut sentence, mut line, mut paragraph] = [0; 5];
     for (at, stretch) in window.iter().chain([&outside]).enumerate().skip(1) {
         match place(flow, stretch) {
@@ -86,10 +86,10 @@ fn best_cut<L: Markup>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outsid
 }
 
 /// Quality of a split in front of this stretch.
-fn place<L: Markup>(flow: &Flow<L>, stretch: &Stretch<'_, L>) -> BreakPoint {
+fn place<L: Markup>(flow: &Flow<L>, stretch: &Fragment<'_, L>) -> BreakPoint {
     let (before, after) = flow.text.split_at_checked(stretch.start).unwrap_or_default();
-    let code = stretch.look.is_preformatted();
-    if stretch.glued {
+    let code = stretch.style.is_preformatted();
+    if stretch.continues_grapheme {
         BreakPoint::Forbidden
     } else if !code && (before.ends_with("\n\n") || after.starts_with("\n\n")) {
         BreakPoint::Paragraph
@@ -111,21 +111,21 @@ fn ends_sentence(before: &str, after: &str) -> bool {
 }
 
 /// Trims trailing white space; `None` if nothing visible is left.
-fn part<L: Markup>(mut stretches: Vec<Stretch<'_, L>>) -> Option<Vec<Stretch<'_, L>>> {
-    while stretches.last().is_some_and(Stretch::is_space) {
+fn part<L: Markup>(mut stretches: Vec<Fragment<'_, L>>) -> Option<Vec<Fragment<'_, L>>> {
+    while stretches.last().is_some_and(Fragment::is_space) {
         stretches.pop();
     }
     Some(stretches).filter(|stretches| !is_blank(&plain(stretches)))
 }
 
-impl<L: Markup> Stretch<'_, L> {
+impl<L: Markup> Fragment<'_, L> {
     fn is_space(&self) -> bool {
         self.text.chars().all(char::is_whitespace)
     }
 
     /// True for white space that a part need not begin with.
     fn is_droppable(&self) -> bool {
-        self.is_space() && (!self.look.is_preformatted() || self.text == "\n")
+        self.is_space() && (!self.style.is_preformatted() || self.text == "\n")
     }
 }
 
@@ -138,17 +138,17 @@ struct Gauge<'f, L> {
 }
 
 impl<'f, L: Markup> Gauge<'f, L> {
-    fn with(&self, stretch: &Stretch<'f, L>) -> Self {
-        let written = self.written + L::measure(stretch.text);
+    fn with(&self, stretch: &Fragment<'f, L>) -> Self {
+        let written = self.written + L::text_len(stretch.text);
         match self.look {
-            Some(look) if std::ptr::eq(look, stretch.look) => Self { written, ..*self },
-            Some(look) => Self::changed(written + look.change(stretch.look), stretch.look),
-            None => Self::changed(written + L::default().change(stretch.look), stretch.look),
+            Some(look) if std::ptr::eq(look, stretch.style) => Self { written, ..*self },
+            Some(look) => Self::changed(written + look.transition_len(stretch.style), stretch.style),
+            None => Self::changed(written + L::default().transition_len(stretch.style), stretch.style),
         }
     }
 
     fn changed(written: usize, look: &'f L) -> Self {
-        Self { written, closing: look.closing(), look: Some(look) }
+        Self { written, closing: look.closing_len(), look: Some(look) }
     }
 
     fn total(&self) -> usize {
@@ -163,7 +163,7 @@ impl<L> Default for Gauge<'_, L> {
 }
 
 /// Iterator over the stretches of a flow.
-struct Stretches<'f, L> {
+struct Fragments<'f, L> {
     flow: &'f Flow<L>,
     limit: usize,
     graphemes: GraphemeIndices<'f>,
@@ -176,7 +176,7 @@ struct Stretches<'f, L> {
     room: usize,
 }
 
-impl<'f, L: Markup> Stretches<'f, L> {
+impl<'f, L: Markup> Fragments<'f, L> {
     fn new(flow: &'f Flow<L>, limit: usize) -> Self {
         let graphemes = flow.text.grapheme_indices(true);
         let mut stretches = Self { flow, limit, graphemes, rest: "", start: 0, glued: false, run: 0, room: 0 };
@@ -185,15 +185,15 @@ impl<'f, L: Markup> Stretches<'f, L> {
     }
 
     fn measure_room(&mut self) {
-        let markup = |run: &Run<L>| L::default().change(&run.look) + run.look.closing();
+        let markup = |run: &StyleRun<L>| L::default().transition_len(&run.style) + run.style.closing_len();
         self.room = self.limit.saturating_sub(self.flow.runs.get(self.run).map_or(0, markup));
     }
 }
 
-impl<'f, L: Markup> Iterator for Stretches<'f, L> {
-    type Item = Stretch<'f, L>;
+impl<'f, L: Markup> Iterator for Fragments<'f, L> {
+    type Item = Fragment<'f, L>;
 
-    fn next(&mut self) -> Option<Stretch<'f, L>> {
+    fn next(&mut self) -> Option<Fragment<'f, L>> {
         if self.rest.is_empty() {
             (self.start, self.rest) = self.graphemes.next()?;
             self.glued = false;
@@ -205,7 +205,7 @@ impl<'f, L: Markup> Iterator for Stretches<'f, L> {
         let run = self.flow.runs.get(self.run)?;
         let in_run = self.rest.get(..run.end - self.start).unwrap_or(self.rest);
         let text = fitting::<L>(in_run, self.room);
-        let stretch = Stretch { start: self.start, text, look: &run.look, glued: self.glued };
+        let stretch = Fragment { start: self.start, text, style: &run.style, continues_grapheme: self.glued };
         // A grapheme that fills a whole part has to be cut somewhere.
         self.glued = text.len() == in_run.len();
         self.start += text.len();
@@ -218,7 +218,7 @@ impl<'f, L: Markup> Iterator for Stretches<'f, L> {
 fn fitting<L: Markup>(text: &str, room: usize) -> &str {
     let mut used = 0;
     let mut ends = text.char_indices().map(|(at, c)| (at, c, at + c.len_utf8())).take_while(|(at, c, _)| {
-        used += L::measure(c.encode_utf8(&mut [0; 4]));
+        used += L::text_len(c.encode_utf8(&mut [0; 4]));
         *at == 0 || used <= room
     });
     ends.by_ref().last().and_then(|(_, _, end)| text.get(..end)).unwrap_or(text)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{ParsedMessage, carried, mention};
-use crate::adapter::signal::envelope::{Party, field, is_set, list, stamp, text};
+use super::{ParsedMessage, attached_texts, mention};
+use crate::adapter::signal::envelope::{SignalParty, field, is_set, list, stamp, text};
 use crate::message::{Event, FileKind, Quote, RemoteFile, Said, TextOrigin};
 
 /// Reads the content of a message. The flag is true if it mentions us or answers a message of ours.
@@ -13,17 +13,18 @@ use crate::message::{Event, FileKind, Quote, RemoteFile, Said, TextOrigin};
 pub(super) fn of(talk: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     let words = mention::read(text(talk.data, "message"), list(talk.data, "mentions"), &talk.us);
     let quote = quote(talk);
-    let to_us = words.names_us || quote.as_ref().and_then(Quote::named).is_some_and(|name| name.starts_with("m:"));
+    let to_us =
+        words.mentions_us || quote.as_ref().and_then(Quote::external_id).is_some_and(|name| name.starts_with("m:"));
     let said = Said {
         text: words.text,
         origin: TextOrigin::Typed,
         quote,
-        carried: carried::all(talk.data),
+        carried: attached_texts::all(talk.data),
         files: list(talk.data, "attachments").iter().filter_map(|file| remote(file, &talk.peer())).collect(),
         expires_after: timer(talk.data),
         album: None,
     };
-    let holds = !said.text.trim().is_empty() || !said.files.is_empty() || !said.carried.is_empty() || words.names_us;
+    let holds = !said.text.trim().is_empty() || !said.files.is_empty() || !said.carried.is_empty() || words.mentions_us;
     if holds {
         Some((Event::Message(said), to_us))
     } else {
@@ -45,8 +46,8 @@ fn quote(talk: &ParsedMessage<'_>) -> Option<Quote> {
         return field(talk.data, "storyContext").map(|_| Quote::Elsewhere { text: String::new() });
     };
     let text = mention::read(text(quote, "text"), list(quote, "mentions"), &talk.us).text;
-    let author = Party::of(quote, ["authorUuid", "authorNumber", "author"]);
-    let quoted = stamp(quote, "id").and_then(|at| talk.message(&author, at));
+    let author = SignalParty::of(quote, ["authorUuid", "authorNumber", "author"]);
+    let quoted = stamp(quote, "id").and_then(|at| talk.message_key(&author, at));
     Some(match quoted {
         Some(external_id) => Quote::Claimed { external_id, text },
         None => Quote::Elsewhere { text },
@@ -72,7 +73,7 @@ fn kind(file: &Value) -> FileKind {
     } else if mime.starts_with("audio/") && is_bare(file) && is_set(file, "voiceNote") {
         FileKind::Voice
     } else if mime.starts_with("audio/") && is_bare(file) && file.get("voiceNote").is_none() && is_recorded(&mime) {
-        FileKind::Sound
+        FileKind::Audio
     } else {
         FileKind::Document
     }

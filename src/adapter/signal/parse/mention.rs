@@ -7,14 +7,14 @@
 
 use serde_json::Value;
 
-use crate::adapter::signal::envelope::Party;
+use crate::adapter::signal::envelope::SignalParty;
 use crate::wording::signal::SOMEONE;
 
 /// Text without placeholders.
 pub(super) struct ResolvedText {
     pub text: String,
     /// True if we are mentioned.
-    pub names_us: bool,
+    pub mentions_us: bool,
 }
 
 struct Mention {
@@ -24,17 +24,17 @@ struct Mention {
 }
 
 /// Resolves the mentions of a text.
-pub(super) fn read(text: &str, mentions: &[Value], us: &Party) -> ResolvedText {
-    let is_us = |mention: &Value| Party::of(mention, ["uuid", "number", "name"]).is(us);
+pub(super) fn read(text: &str, mentions: &[Value], us: &SignalParty) -> ResolvedText {
+    let is_us = |mention: &Value| SignalParty::of(mention, ["uuid", "number", "name"]).is_same_as(us);
     let names_us = mentions.iter().any(is_us);
     if mentions.is_empty() {
-        return ResolvedText { text: text.to_owned(), names_us };
+        return ResolvedText { text: text.to_owned(), mentions_us: names_us };
     }
     let borders = borders(text);
     let border = |units: u64| borders.get(usize::try_from(units).ok()?).copied().flatten();
     let mut found: Vec<Mention> = mentions.iter().filter_map(|mention| located(mention, border, is_us)).collect();
     found.sort_by_key(|mention| mention.start);
-    ResolvedText { text: replaced(text, &found), names_us }
+    ResolvedText { text: replaced(text, &found), mentions_us: names_us }
 }
 
 /// Byte offset of each UTF-16 unit; `None` for the second half of a character.
@@ -82,7 +82,7 @@ mod tests {
             .iter()
             .map(|(start, length, number)| json!({"number": number, "start": start, "length": length}))
             .collect();
-        read(text, &mentions, &Party::named(US))
+        read(text, &mentions, &SignalParty::from_name(US))
     }
 
     #[test]
@@ -107,11 +107,12 @@ mod tests {
     fn a_wrong_range_covers_nothing() {
         for range in [(-1, 1), (0, 0), (0, -1), (1, 1), (0, 1), (5, 1), (0, 99), (i64::MAX, i64::MAX)] {
             let words = read_with("😀abc", &[(range.0, range.1, US)]);
-            assert_eq!((words.text.as_str(), words.names_us), ("😀abc", true), "{range:?}");
+            assert_eq!((words.text.as_str(), words.mentions_us), ("😀abc", true), "{range:?}");
         }
         assert_eq!(read_with("abcdef", &[(1, 3, "+2"), (2, 2, US)]).text, "a@someoneef");
         assert_eq!(
-            read("abc", &[json!({"number": US, "start": "0", "length": null}), json!(3)], &Party::named(US)).text,
+            read("abc", &[json!({"number": US, "start": "0", "length": null}), json!(3)], &SignalParty::from_name(US))
+                .text,
             "abc"
         );
     }
@@ -128,7 +129,7 @@ mod tests {
             for kept in words.text.replace(SOMEONE, "").chars() {
                 prop_assert!(typed.any(|c| c == kept), "{:?} of {:?}", words.text, text);
             }
-            prop_assert_eq!(words.names_us, ranges.iter().any(|range| range.2 == US));
+            prop_assert_eq!(words.mentions_us, ranges.iter().any(|range| range.2 == US));
         }
     }
 }

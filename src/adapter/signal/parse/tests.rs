@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use serde_json::json;
 
 use super::*;
-use crate::message::{Attached, Carrier, FileKind, Quote, RemoteFile, Said, TextOrigin};
+use crate::message::{Attached, AttachedTextKind, FileKind, Quote, RemoteFile, Said, TextOrigin};
 use crate::time::Timestamp;
 
 const US: &str = "+12025550100";
@@ -39,7 +39,7 @@ fn from_ada(name: &str, event: Event) -> Inbound {
         peer: ADA.to_owned(),
         sender: ADA.to_owned(),
         alias: Some(ADAS_NUMBER.to_owned()),
-        place: ChatKind::Direct,
+        chat_kind: ChatKind::Direct,
         server_at: Some(Timestamp(SENT + 210)),
         event,
     }
@@ -48,7 +48,7 @@ fn from_ada(name: &str, event: Event) -> Inbound {
 /// The same in the choir.
 fn in_choir(addressed: bool, inbound: Inbound) -> Inbound {
     let place = ChatKind::Group { chat: CHOIR.to_owned(), addressed };
-    Inbound { peer: format!("group:{CHOIR}"), place, ..inbound }
+    Inbound { peer: format!("group:{CHOIR}"), chat_kind: place, ..inbound }
 }
 
 fn said(text: &str) -> Said {
@@ -72,8 +72,8 @@ fn elsewhere(text: &str, said: Said) -> Said {
     Said { quote: Some(Quote::Elsewhere { text: text.to_owned() }), ..said }
 }
 
-fn with(what: Carrier, text: &str, said: Said) -> Said {
-    Said { carried: vec![Attached { what, text: text.to_owned() }], ..said }
+fn with(what: AttachedTextKind, text: &str, said: Said) -> Said {
+    Said { carried: vec![Attached { kind, text: text.to_owned() }], ..said }
 }
 
 fn file(kind: FileKind, id: &str, mime: &str, name: &str, size: Option<u64>) -> RemoteFile {
@@ -86,12 +86,14 @@ fn files<const N: usize>(text: &str, files: [RemoteFile; N]) -> Said {
 }
 
 fn reacted(to: String, emoji: &str) -> Inbound {
-    from_ada("r", Event::Reacted { to, emoji: emoji.to_owned() })
+    from_ada("r", Event::Reacted { message: to, emoji: emoji.to_owned() })
 }
 
 fn edited(said: Said) -> Inbound {
-    let edit =
-        from_ada("", Event::Edited { of: format!("m{ADA}:{BEFORE}"), said, also: Some(format!("m{ADA}:{SENT}")) });
+    let edit = from_ada(
+        "",
+        Event::Edited { message: format!("m{ADA}:{BEFORE}"), content: said, new_id: Some(format!("m{ADA}:{SENT}")) },
+    );
     Inbound { external_id: format!("e{ADA}:{BEFORE}:{SENT}"), ..edit }
 }
 
@@ -100,7 +102,7 @@ fn unsupported(what: &str) -> Inbound {
 }
 
 #[test]
-fn everything_that_is_said() {
+fn every_message_is_parsed() {
     let table = [
         ("text", typed("When does the library open?")),
         ("text-automatic", typed("When does the library open?")),
@@ -152,9 +154,9 @@ fn everything_that_is_said() {
 }
 
 #[test]
-fn everything_that_comes_along() {
+fn every_attached_text_is_parsed() {
     let picture = file(FileKind::Photo, "x1Ab.jpg", "image/jpeg", "IMG_0001.JPG", Some(81_234));
-    let voice = file(FileKind::Sound, "v0ice.aac", "audio/aac", "", Some(4096));
+    let voice = file(FileKind::Audio, "v0ice.aac", "audio/aac", "", Some(4096));
     let marked = [
         file(FileKind::Voice, "v0ice.m4a", "audio/mp4", "", Some(4096)),
         file(FileKind::Document, "s0ng.ogg", "audio/ogg", "", Some(4096)),
@@ -178,9 +180,9 @@ fn everything_that_comes_along() {
         ("files", told(files("", documents))),
         ("long-text", told(files("The beginning of a long", [long]))),
         ("view-once", told(Said { expires_after: Some(Duration::ZERO), ..files("", [once]) })),
-        ("preview", told(with(Carrier::Preview, &page, said(&format!("Look: {link}"))))),
-        ("contact", told(with(Carrier::Contact, card, said("")))),
-        ("poll", in_choir(false, told(with(Carrier::Poll, poll, said(""))))),
+        ("preview", told(with(AttachedTextKind::Preview, &page, said(&format!("Look: {link}"))))),
+        ("contact", told(with(AttachedTextKind::Contact, card, said("")))),
+        ("poll", in_choir(false, told(with(AttachedTextKind::Poll, poll, said(""))))),
         ("sticker", unsupported("a sticker")),
         ("payment", unsupported("a payment")),
         ("file-not-received", unsupported("a file that did not arrive with its message")),
@@ -188,17 +190,17 @@ fn everything_that_comes_along() {
 }
 
 #[test]
-fn everything_that_is_done_to_a_message() {
+fn edits_deletions_and_reactions_are_parsed() {
     holds([
         ("reaction", reacted(format!("m:{BEFORE}"), "👍")),
         ("reaction-removed", reacted(format!("m:{BEFORE}"), "")),
         ("reaction-in-group", in_choir(false, reacted(format!("m{BEN}:{BEFORE}"), "❤️"))),
-        ("remote-delete", from_ada("d", Event::Deleted { of: format!("m{ADA}:{BEFORE}") })),
+        ("remote-delete", from_ada("d", Event::Deleted { message: format!("m{ADA}:{BEFORE}") })),
     ]);
 }
 
 #[test]
-fn everything_that_concerns_no_conversation() {
+fn irrelevant_envelopes_are_ignored() {
     let quiet = [
         "admin-delete",
         "call",
@@ -230,9 +232,9 @@ fn everything_that_concerns_no_conversation() {
     let mut names = std::collections::BTreeSet::new();
     for name in quiet {
         let inbound = parse(&corpus[name], US).unwrap();
-        assert_eq!(inbound.event, Event::Nothing, "{name}");
+        assert_eq!(inbound.event, Event::Irrelevant, "{name}");
         assert!(inbound.external_id.starts_with('u') && names.insert(inbound.external_id), "{name}");
-        let of_a_group = matches!(inbound.place, ChatKind::Group { addressed: false, .. });
+        let of_a_group = matches!(inbound.chat_kind, ChatKind::Group { addressed: false, .. });
         let is_group =
             ["group-", "admin-", "poll-", "pin", "text-from-nobody"].iter().any(|kind| name.starts_with(kind));
         assert_eq!(of_a_group, is_group, "{name}");
@@ -257,7 +259,7 @@ fn only_what_holds_no_envelope_is_unreadable() {
 }
 
 #[test]
-fn we_go_by_number_and_by_identifier() {
+fn own_account_is_recognised_by_number_and_identifier() {
     let own = "0b7e11aa-9d5c-4c1e-8f00-000000000c01";
     let corpus = corpus();
     // The daemon reports the number besides the envelope, so either is enough; and before we are
@@ -265,7 +267,7 @@ fn we_go_by_number_and_by_identifier() {
     for account in [US, own, ""] {
         let asked = parse(&corpus["group-mention"], account).unwrap();
         assert_eq!(asked, in_choir(true, typed("what does @someone sing?")), "{account}");
-        assert_eq!(parse(&corpus["text-of-our-own"], account).unwrap().event, Event::Nothing, "{account}");
+        assert_eq!(parse(&corpus["text-of-our-own"], account).unwrap().event, Event::Irrelevant, "{account}");
     }
     let hidden = corpus["group-mention"].replace(&format!("\"number\": \"{US}\""), "\"number\": null");
     let hidden = hidden.replace(&format!("\"name\": \"{US}\""), &format!("\"name\": \"{own}\""));
@@ -380,12 +382,12 @@ proptest! {
         let result = parse(&text, US);
         prop_assert_eq!(&result, &parse(&text, US));
         let Ok(inbound) = result else { return Ok(()) };
-        if let Event::Message(said) | Event::Edited { said, .. } = inbound.event {
+        if let Event::Message(said) | Event::Edited { content, .. } = inbound.event {
             let written = written(&raw);
             prop_assert!(said.origin == TextOrigin::Typed);
             prop_assert!(said.text.is_empty() || written.iter().any(|message| is_part_of(&said.text, message)), "{:?} of {}", said, raw);
             prop_assert!(!inbound.sender.is_empty() && inbound.sender != US);
-            prop_assert_eq!(matches!(inbound.place, ChatKind::Direct), inbound.peer == inbound.sender);
+            prop_assert_eq!(matches!(inbound.chat_kind, ChatKind::Direct), inbound.peer == inbound.sender);
         }
     }
 }

@@ -33,18 +33,18 @@ impl Daemon {
     }
 }
 
-fn pair(size: usize) -> (Exchange, Daemon, SimulatedClock) {
+fn pair(size: usize) -> (RpcConnection, Daemon, SimulatedClock) {
     let (ours, theirs) = tokio::io::duplex(size);
     let (read, write) = tokio::io::split(ours);
     let (reader, writer) = halves(read, write);
-    (Exchange::over(reader, writer), Daemon::new(theirs), SimulatedClock::new(Timestamp(0)))
+    (RpcConnection::start(reader, writer), Daemon::new(theirs), SimulatedClock::new(Timestamp(0)))
 }
 
 #[tokio::test]
 async fn answers_find_their_requests_in_any_order() {
     let (exchange, mut daemon, clock) = pair(1024);
     let none = Params::new();
-    let ask = |method: &'static str| exchange.ask(&clock, method, &none, LIMIT);
+    let ask = |method: &'static str| exchange.call(&clock, method, &none, LIMIT);
     let answering = async {
         let (first, second, third) = (daemon.asked().await, daemon.asked().await, daemon.asked().await);
         daemon.say(&json!({"id": 99, "result": "nobody asked"})).await;
@@ -56,7 +56,7 @@ async fn answers_find_their_requests_in_any_order() {
     };
     let (a, b, c, ()) = tokio::join!(ask("a"), ask("b"), ask("c"), answering);
     assert_eq!((a, c), (Ok("\"a\"".to_owned()), Ok("\"c\"".to_owned())));
-    assert!(matches!(b, Err(RpcError::Refused(refusal)) if refusal.code == -3));
+    assert!(matches!(b, Err(RpcError::Rejected(refusal)) if refusal.code == -3));
     assert!(exchange.calls.lock().calls.is_empty());
 }
 
@@ -68,10 +68,10 @@ async fn an_end_without_an_answer_leaves_what_was_written_unclear() {
         daemon.asked().await;
         drop(daemon);
     };
-    let (answer, ()) = tokio::join!(exchange.ask(&clock, "a", &none, LIMIT), ending);
-    assert!(matches!(answer, Err(RpcError::Lost(_))), "{answer:?}");
-    assert!(exchange.is_over());
-    assert!(matches!(exchange.ask(&clock, "b", &none, LIMIT).await, Err(RpcError::NotSent(_))));
+    let (answer, ()) = tokio::join!(exchange.call(&clock, "a", &none, LIMIT), ending);
+    assert!(matches!(answer, Err(RpcError::NoResponse(_))), "{answer:?}");
+    assert!(exchange.is_closed());
+    assert!(matches!(exchange.call(&clock, "b", &none, LIMIT).await, Err(RpcError::NotSent(_))));
 }
 
 #[tokio::test]
@@ -80,15 +80,15 @@ async fn what_was_never_written_is_certain() {
     let (exchange, daemon, clock) = pair(8);
     let none = Params::new();
     let asking =
-        async { tokio::join!(exchange.ask(&clock, "a", &none, LIMIT), exchange.ask(&clock, "b", &none, LIMIT)) };
+        async { tokio::join!(exchange.call(&clock, "a", &none, LIMIT), exchange.call(&clock, "b", &none, LIMIT)) };
     let ending = async {
-        while exchange.calls.lock().calls.values().filter(|call| call.begun).count() == 0 {
+        while exchange.calls.lock().calls.values().filter(|call| call.is_written).count() == 0 {
             tokio::task::yield_now().await;
         }
         drop(daemon);
     };
     let ((first, second), ()) = tokio::join!(asking, ending);
-    assert!(matches!(first, Err(RpcError::Lost(_))), "{first:?}");
+    assert!(matches!(first, Err(RpcError::NoResponse(_))), "{first:?}");
     assert!(matches!(second, Err(RpcError::NotSent(_))), "{second:?}");
 }
 
@@ -100,8 +100,8 @@ async fn an_answer_may_take_its_time_and_no_longer() {
         daemon.asked().await;
         clock.advance(LIMIT).await;
     };
-    let (answer, ()) = tokio::join!(exchange.ask(&clock, "a", &none, LIMIT), waiting);
-    assert_eq!(answer, Err(RpcError::Lost("no answer within 60 seconds".to_owned())));
+    let (answer, ()) = tokio::join!(exchange.call(&clock, "a", &none, LIMIT), waiting);
+    assert_eq!(answer, Err(RpcError::NoResponse("no answer within 60 seconds".to_owned())));
     assert!(exchange.calls.lock().calls.is_empty());
 }
 
@@ -110,7 +110,7 @@ async fn whoever_gives_up_leaves_nothing_behind() {
     let (exchange, mut daemon, clock) = pair(1024);
     let none = Params::new();
     {
-        let asking = exchange.ask(&clock, "a", &none, LIMIT);
+        let asking = exchange.call(&clock, "a", &none, LIMIT);
         tokio::select! {
             _ = asking => panic!("nobody answered"),
             (id, _) = daemon.asked() => assert_eq!(id, 1),
@@ -122,7 +122,7 @@ async fn whoever_gives_up_leaves_nothing_behind() {
         daemon.say(&json!({"id": 1, "result": "late"})).await;
         daemon.say(&json!({"id": id, "result": "b"})).await;
     };
-    let (answer, ()) = tokio::join!(exchange.ask(&clock, "b", &none, LIMIT), answering);
+    let (answer, ()) = tokio::join!(exchange.call(&clock, "b", &none, LIMIT), answering);
     assert_eq!(answer, Ok("\"b\"".to_owned()));
 }
 
@@ -132,9 +132,9 @@ async fn a_line_that_is_no_text_ends_the_connection() {
     let (ours, mut theirs) = tokio::io::duplex(1024);
     let (read, write) = tokio::io::split(ours);
     let (reader, writer) = halves(read, write);
-    let (exchange, clock) = (Exchange::over(reader, writer), SimulatedClock::new(Timestamp(0)));
+    let (exchange, clock) = (RpcConnection::start(reader, writer), SimulatedClock::new(Timestamp(0)));
     theirs.write_all(b"\xff\xfe\n").await.unwrap();
-    let answer = exchange.ask(&clock, "a", &Params::new(), LIMIT).await;
-    assert!(matches!(answer, Err(RpcError::NotSent(_) | RpcError::Lost(_))), "{answer:?}");
-    assert!(exchange.is_over());
+    let answer = exchange.call(&clock, "a", &Params::new(), LIMIT).await;
+    assert!(matches!(answer, Err(RpcError::NotSent(_) | RpcError::NoResponse(_))), "{answer:?}");
+    assert!(exchange.is_closed());
 }

@@ -82,13 +82,13 @@ async fn events_are_handed_over_one_by_one_and_silence_is_told() {
     stream.send(format!("ta:{}\n\n", envelope(2))).await.unwrap();
     assert_eq!(number(&signal.next(None).await.unwrap()), 2);
     signal.ack(None).await;
-    assert_eq!(signal.health().trouble, None);
+    assert_eq!(signal.health().problem, None);
     let lost = tokio::select! {
         lost = signal.next(None) => lost,
         () = passes(&clock, 75) => panic!("nobody noticed"),
     };
     assert!(matches!(lost, Err(PollError::Unreachable(_))), "{lost:?}");
-    assert_eq!(signal.health().trouble.as_deref(), Some(words::DEAF));
+    assert_eq!(signal.health().problem.as_deref(), Some(words::DEAF));
 }
 
 #[tokio::test]
@@ -110,14 +110,14 @@ async fn a_keep_alive_is_a_sign_of_life() {
         () = living => {}
         next = &mut next => panic!("{next:?}"),
     }
-    assert_eq!(signal.health().trouble, None);
+    assert_eq!(signal.health().problem, None);
 }
 
 #[tokio::test]
 async fn an_account_that_the_daemon_does_not_have_is_told() {
     let (_clock, signal, _opened, _serving) = stage("+439990000").await;
     assert_eq!(signal.next(None).await, Err(PollError::BadToken));
-    assert_eq!(signal.health().trouble.as_deref(), Some(words::ACCOUNT_UNKNOWN));
+    assert_eq!(signal.health().problem.as_deref(), Some(words::ACCOUNT_UNKNOWN));
 }
 
 #[tokio::test]
@@ -126,9 +126,9 @@ async fn a_post_has_the_outcomes_of_any_request() {
     let send = async |text: &str| signal.send(ADA, &piece(text, None), PartFormat::Plain).await;
     assert_eq!(send("x").await.as_deref(), Ok("m:9"));
     assert!(matches!(send("host").await, Err(SendError::Later(_))));
-    assert!(matches!(send("broken").await, Err(SendError::Unclear(_))));
+    assert!(matches!(send("broken").await, Err(SendError::OutcomeUnknown(_))));
     assert_eq!(send("limited").await, Err(SendError::Wait(Duration::from_secs(60))));
     drop(serving);
     let away = send("x").await;
-    assert!(matches!(away, Err(SendError::Later(_) | SendError::Unclear(_))), "{away:?}");
+    assert!(matches!(away, Err(SendError::Later(_) | SendError::OutcomeUnknown(_))), "{away:?}");
 }

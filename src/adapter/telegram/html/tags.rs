@@ -56,7 +56,7 @@ impl TagSet {
     }
 
     /// Closing and opening tags between two styles, in order.
-    fn switch<'a>(&'a self, next: &'a Self) -> impl Iterator<Item = &'a str> {
+    fn transition<'a>(&'a self, next: &'a Self) -> impl Iterator<Item = &'a str> {
         let shared = self.shared_with(next);
         let open = self.tags().count() - shared;
         let closing = self.tags().rev().take(open).map(|tag| tag.close());
@@ -64,20 +64,20 @@ impl TagSet {
     }
 
     pub(super) fn write_change(&self, next: &Self, out: &mut String) {
-        out.extend(self.switch(next));
+        out.extend(self.transition(next));
     }
 }
 
 impl flow::Markup for TagSet {
-    fn measure(text: &str) -> usize {
+    fn text_len(text: &str) -> usize {
         escaped_units(text)
     }
 
-    fn change(&self, next: &Self) -> usize {
-        self.switch(next).map(units).sum()
+    fn transition_len(&self, next: &Self) -> usize {
+        self.transition(next).map(units).sum()
     }
 
-    fn closing(&self) -> usize {
+    fn closing_len(&self) -> usize {
         self.tags().map(|tag| units(tag.close())).sum()
     }
 

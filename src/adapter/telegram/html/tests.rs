@@ -84,7 +84,7 @@ fn squeezed(text: &str) -> String {
 }
 
 /// Renders a text and checks the properties that hold for any text.
-fn checked(markdown: &str, links: Links, limit: usize) -> Result<Vec<HtmlPart>, String> {
+fn checked(markdown: &str, links: LinkDisplay, limit: usize) -> Result<Vec<HtmlPart>, String> {
     let parts = render(markdown, links, limit);
     for part in &parts {
         let seen = parse(&part.html).map_err(|why| format!("{why} in {}", part.html))?;
@@ -97,7 +97,7 @@ fn checked(markdown: &str, links: Links, limit: usize) -> Result<Vec<HtmlPart>, 
         if squeezed(&part.plain).is_empty() {
             return Err("Blank part".to_owned());
         }
-        if links == Links::Bare && part.html.contains("<a ") {
+        if links == LinkDisplay::SpelledOut && part.html.contains("<a ") {
             return Err("Link in bare".to_owned());
         }
     }
@@ -130,7 +130,7 @@ fn parts_follow_graphemes(parts: &[HtmlPart], uncut: &str, limit: usize) -> bool
 }
 
 fn one(markdown: &str) -> String {
-    let parts = checked(markdown, Links::Named, LIMIT).unwrap();
+    let parts = checked(markdown, LinkDisplay::Embedded, LIMIT).unwrap();
     assert_eq!(parts.len(), 1, "{markdown}");
     parts[0].html.clone()
 }
@@ -171,7 +171,7 @@ fn blocks_become_telegram_html() {
     ] {
         assert_eq!(one(typed), html, "{typed}");
     }
-    assert!(render(" \n\u{200b}\u{202e}", Links::Named, LIMIT).is_empty());
+    assert!(render(" \n\u{200b}\u{202e}", LinkDisplay::Embedded, LIMIT).is_empty());
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_long_answer_arrives_whole() {
     let block = "Use `snake_case` and 2*3*4 😀 in **bold _and_ more**, see [the docs](https://docs.rs/x).\n\n\
         ````md\n```sh\nls \"a\" && b\n```\n````\n\n- one\n  - two 👨‍👩‍👧\n\n";
     let answer = block.repeat(10_000 / block.chars().count() + 1);
-    for links in [Links::Named, Links::Bare] {
+    for links in [LinkDisplay::Embedded, LinkDisplay::SpelledOut] {
         let parts = checked(&answer, links, LIMIT).unwrap();
         assert!((3..=6).contains(&parts.len()), "{}", parts.len());
         for part in &parts {
@@ -191,10 +191,10 @@ fn a_long_answer_arrives_whole() {
 
 #[test]
 fn four_thousand_emoji_stay_whole() {
-    let parts = checked(&"😀".repeat(4096), Links::Named, LIMIT).unwrap();
+    let parts = checked(&"😀".repeat(4096), LinkDisplay::Embedded, LIMIT).unwrap();
     assert_eq!(parts.iter().map(|part| part.plain.chars().count()).collect::<Vec<_>>(), [2048, 2048]);
     let family = "👨‍👩‍👧‍👦".repeat(1000);
-    for part in checked(&family, Links::Named, LIMIT).unwrap() {
+    for part in checked(&family, LinkDisplay::Embedded, LIMIT).unwrap() {
         assert_eq!(part.plain.chars().count() % 7, 0);
     }
 }
@@ -202,7 +202,7 @@ fn four_thousand_emoji_stay_whole() {
 #[test]
 fn a_long_fence_opens_again_in_its_language() {
     let code: String = (0..300).map(|n| format!("    let value_{n} = \"{n}\";\n")).collect();
-    let parts = checked(&format!("Intro.\n\n```rust\n{code}```\n\nEnd."), Links::Named, LIMIT).unwrap();
+    let parts = checked(&format!("Intro.\n\n```rust\n{code}```\n\nEnd."), LinkDisplay::Embedded, LIMIT).unwrap();
     assert!(parts.len() > 2);
     for part in &parts[1..] {
         assert!(part.html.starts_with("<pre><code class=\"language-rust\">    let "), "{}", part.html);
@@ -211,7 +211,7 @@ fn a_long_fence_opens_again_in_its_language() {
 
 #[test]
 fn cuts_prefer_paragraphs_lines_sentences_words() {
-    let cut = |text: &str| checked(text, Links::Named, 200).unwrap()[0].plain.clone();
+    let cut = |text: &str| checked(text, LinkDisplay::Embedded, 200).unwrap()[0].plain.clone();
     let (word, tail) = ("abcd ", "y".repeat(300));
     assert_eq!(cut(&format!("{}\n\n{}\n{tail}", "x".repeat(80), word.repeat(10))), "x".repeat(80));
     assert_eq!(cut(&format!("{}\n{}. {tail}", "x".repeat(80), "z".repeat(50))), "x".repeat(80));
@@ -223,7 +223,7 @@ fn cuts_prefer_paragraphs_lines_sentences_words() {
 #[test]
 fn what_is_open_at_a_cut_is_open_after_it() {
     let text = format!("**{}**", "word ".repeat(100).trim());
-    for part in checked(&text, Links::Named, 200).unwrap() {
+    for part in checked(&text, LinkDisplay::Embedded, 200).unwrap() {
         assert!(part.html.starts_with("<b>word") && part.html.ends_with("word</b>"), "{}", part.html);
     }
 }
@@ -231,7 +231,7 @@ fn what_is_open_at_a_cut_is_open_after_it() {
 #[test]
 fn a_grapheme_longer_than_a_message_is_cut() {
     let zalgo = format!("a{}", "\u{301}".repeat(10_000));
-    assert_eq!(checked(&zalgo, Links::Named, LIMIT).unwrap().len(), 3);
+    assert_eq!(checked(&zalgo, LinkDisplay::Embedded, LIMIT).unwrap().len(), 3);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn hostile_nesting_is_fast_and_flat() {
         let mut typed = unit.repeat(count);
         typed.push_str(&"\n".repeat(30_000));
         typed.push('x');
-        checked(&typed, Links::Bare, LIMIT).unwrap();
+        checked(&typed, LinkDisplay::SpelledOut, LIMIT).unwrap();
     }
 }
 
@@ -290,7 +290,7 @@ proptest! {
 
     #[test]
     fn any_text_is_valid(text in any::<String>(), limit in 128usize..400) {
-        for links in [Links::Named, Links::Bare] {
+        for links in [LinkDisplay::Embedded, LinkDisplay::SpelledOut] {
             prop_assert_eq!(checked(&text, links, limit).err(), None);
         }
     }
@@ -298,7 +298,7 @@ proptest! {
     #[test]
     fn any_markdown_is_valid(bits in prop::collection::vec(prop::sample::select(&BITS[..]), 0..120), limit in 128usize..600) {
         let text = bits.concat();
-        for links in [Links::Named, Links::Bare] {
+        for links in [LinkDisplay::Embedded, LinkDisplay::SpelledOut] {
             prop_assert_eq!(checked(&text, links, limit).err(), None);
             prop_assert_eq!(checked(&text, links, LIMIT).err(), None);
         }
@@ -307,7 +307,7 @@ proptest! {
     #[test]
     fn plain_words_survive(words in prop::collection::vec("[a-zA-Z0-9äöü😀€,?]{1,30}", 1..400), limit in 128usize..400) {
         let text = words.join(" ");
-        let parts = render(&text, Links::Named, limit);
+        let parts = render(&text, LinkDisplay::Embedded, limit);
         let joined: Vec<String> = parts.into_iter().map(|part| part.plain).collect();
         prop_assert_eq!(joined.join(" "), strip_control(&text));
     }

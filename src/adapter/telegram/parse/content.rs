@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{field, is_there, number, text};
-use crate::message::{Attached, Carrier, FileKind, RemoteFile};
+use crate::message::{Attached, AttachedTextKind, FileKind, RemoteFile};
 
 /// Largest file that the Bot API serves.
 const MAX_FILE: u64 = 20 << 20;
@@ -11,7 +11,7 @@ const MAX_FILE: u64 = 20 << 20;
 /// Content of a message.
 pub(super) enum MessageBody {
     /// Text, files or attached content.
-    Said {
+    Message {
         files: Vec<RemoteFile>,
         carried: Vec<Attached>,
     },
@@ -89,11 +89,11 @@ const ENVELOPE: &[&str] = &[
 
 /// Reads the content of a message.
 pub(super) fn of(message: &Value) -> MessageBody {
-    let said = words(message);
+    let said = visible_text(message);
     let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
     let carried: Vec<Attached> = contact(message).or_else(|| poll(message)).into_iter().collect();
     if !said.is_empty() || !files.is_empty() || !carried.is_empty() {
-        return MessageBody::Said { files, carried };
+        return MessageBody::Message { files, carried };
     }
     if let Some(to) = number(message, "migrate_to_chat_id") {
         return MessageBody::Moved(to);
@@ -108,7 +108,7 @@ pub(super) fn of(message: &Value) -> MessageBody {
 }
 
 /// The text, the caption, or the emoji of a sticker, which is what its sender meant.
-pub(super) fn words(message: &Value) -> String {
+pub(super) fn visible_text(message: &Value) -> String {
     let sticker = || field(message, "sticker").and_then(|sticker| text(sticker, "emoji"));
     text(message, "text").or_else(|| text(message, "caption")).or_else(sticker).unwrap_or_default().to_owned()
 }
@@ -130,7 +130,7 @@ fn contact(message: &Value) -> Option<Attached> {
             .into_iter()
             .flatten()
             .collect();
-    (!known.is_empty()).then(|| Attached { what: Carrier::Contact, text: known.join(", ") })
+    (!known.is_empty()).then(|| Attached { kind: AttachedTextKind::Contact, text: known.join(", ") })
 }
 
 /// Question of a poll, and its options below it.
@@ -138,7 +138,10 @@ fn poll(message: &Value) -> Option<Attached> {
     let poll = field(message, "poll")?;
     let options = field(poll, "options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let answers = options.iter().filter_map(|option| text(option, "text")).map(|answer| format!("\n- {answer}"));
-    Some(Attached { what: Carrier::Poll, text: text(poll, "question")?.to_owned() + &answers.collect::<String>() })
+    Some(Attached {
+        kind: AttachedTextKind::Poll,
+        text: text(poll, "question")?.to_owned() + &answers.collect::<String>(),
+    })
 }
 
 /// Largest size of a photo that can be fetched.

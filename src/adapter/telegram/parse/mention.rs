@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{Us, content, field, number, quote, text};
+use super::{BotIdentity, content, field, number, quote, text};
 
 /// A message as addressed to us.
-pub(super) struct Meant {
+pub(super) struct AddressedText {
     /// The text without our name.
     pub(super) text: String,
     /// True if it mentions or answers us.
@@ -21,24 +21,25 @@ pub(super) struct Meant {
     pub(super) is_for_another: bool,
 }
 
-impl Meant {
+impl AddressedText {
     /// Reads a message.
-    pub(super) fn of(message: &Value, us: &Us, is_direct: bool) -> Self {
+    pub(super) fn of(message: &Value, us: &BotIdentity, is_direct: bool) -> Self {
         let words = Utf16Text::of(message);
-        let found: Vec<FoundMention> = words.entities.iter().filter_map(|entity| words.find(entity, us)).collect();
-        let is_named = found.iter().any(|one| matches!(one.what, MentionKind::Mention | MentionKind::OurCommand));
+        let found: Vec<FoundMention> =
+            words.entities.iter().filter_map(|entity| words.match_entity(entity, us)).collect();
+        let is_named = found.iter().any(|one| matches!(one.kind, MentionKind::Mention | MentionKind::OurCommand));
         Self {
-            text: words.without(&found, is_direct),
-            is_addressed: is_named || quote::is_of(message, us),
+            text: words.without_name(&found, is_direct),
+            is_addressed: is_named || quote::replies_to_us(message, us),
             is_for_another: !is_direct
-                && found.iter().any(|one| one.what == MentionKind::TheirCommand && one.at.start == 0),
+                && found.iter().any(|one| one.kind == MentionKind::TheirCommand && one.at.start == 0),
         }
     }
 }
 
 /// An entity that concerns us, and the range of the name in it.
 struct FoundMention {
-    what: MentionKind,
+    kind: MentionKind,
     at: Range<usize>,
     name: Range<usize>,
 }
@@ -60,35 +61,35 @@ impl<'a> Utf16Text<'a> {
     fn of(message: &'a Value) -> Self {
         let key = if text(message, "text").is_some() { "entities" } else { "caption_entities" };
         let entities = field(message, key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        Self { units: content::words(message).encode_utf16().collect(), entities }
+        Self { units: content::visible_text(message).encode_utf16().collect(), entities }
     }
 
     /// Returns the entity if it concerns us.
-    fn find(&self, entity: &Value, us: &Us) -> Option<FoundMention> {
+    fn match_entity(&self, entity: &Value, us: &BotIdentity) -> Option<FoundMention> {
         let start = usize::try_from(number(entity, "offset")?).ok()?;
         let end = start.checked_add(usize::try_from(number(entity, "length")?).ok()?)?;
         let shown = String::from_utf16(self.units.get(start..end)?).ok()?;
         let ours = |name: &str| !us.username.is_empty() && name.eq_ignore_ascii_case(&us.username);
         match text(entity, "type")? {
             "mention" if ours(shown.strip_prefix('@')?) => {
-                Some(FoundMention { what: MentionKind::Mention, at: start..end, name: start..end })
+                Some(FoundMention { kind: MentionKind::Mention, at: start..end, name: start..end })
             }
             "text_mention" if number(field(entity, "user")?, "id") == Some(us.id) => {
-                Some(FoundMention { what: MentionKind::Mention, at: start..end, name: start..end })
+                Some(FoundMention { kind: MentionKind::Mention, at: start..end, name: start..end })
             }
             "bot_command" => {
                 let (command, name) = shown.strip_prefix('/')?.split_once('@')?;
                 let name_at = start + 1 + command.encode_utf16().count();
                 let what = if ours(name) { MentionKind::OurCommand } else { MentionKind::TheirCommand };
-                Some(FoundMention { what, at: start..end, name: name_at..end })
+                Some(FoundMention { kind: what, at: start..end, name: name_at..end })
             }
             _ => None,
         }
     }
 
     /// Returns the text without our name.
-    fn without(&self, found: &[FoundMention], is_direct: bool) -> String {
-        let is_taken = |one: &&FoundMention| match one.what {
+    fn without_name(&self, found: &[FoundMention], is_direct: bool) -> String {
+        let is_taken = |one: &&FoundMention| match one.kind {
             MentionKind::OurCommand => true,
             MentionKind::Mention => !is_direct,
             MentionKind::TheirCommand => false,
@@ -102,7 +103,7 @@ impl<'a> Utf16Text<'a> {
             }
             kept.push_str(&self.piece(from..one.name.start));
             from = one.name.end;
-            if one.what == MentionKind::Mention {
+            if one.kind == MentionKind::Mention {
                 from = self.close_gap(&mut kept, from);
             }
         }
@@ -137,8 +138,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn us() -> Us {
-        Us { id: 42, username: "our_bot".to_owned() }
+    fn us() -> BotIdentity {
+        BotIdentity { id: 42, username: "our_bot".to_owned() }
     }
 
     /// Parses a text in which `[…]` marks an entity of that kind, as sent in a group.
@@ -152,7 +153,7 @@ mod tests {
                 _ => text.push(c),
             }
         }
-        let meant = Meant::of(&json!({"text": text, "entities": entities}), &us(), false);
+        let meant = AddressedText::of(&json!({"text": text, "entities": entities}), &us(), false);
         (meant.text, meant.is_addressed, meant.is_for_another)
     }
 
@@ -181,10 +182,10 @@ mod tests {
             let text = marked.replace(['[', ']'], "");
             assert_eq!(meant("mention", marked), (text, false, false), "{marked}");
         }
-        assert!(!Meant::of(&json!({"text": "@our_bot hi"}), &us(), false).is_addressed, "nobody marked it");
-        let nameless = Us { id: 42, username: String::new() };
+        assert!(!AddressedText::of(&json!({"text": "@our_bot hi"}), &us(), false).is_addressed, "nobody marked it");
+        let nameless = BotIdentity { id: 42, username: String::new() };
         let blank = json!({"text": "@ hi", "entities": [{"type": "mention", "offset": 0, "length": 1}]});
-        assert!(!Meant::of(&blank, &nameless, false).is_addressed, "we do not know our name yet");
+        assert!(!AddressedText::of(&blank, &nameless, false).is_addressed, "we do not know our name yet");
     }
 
     #[test]
@@ -200,13 +201,13 @@ mod tests {
     fn in_a_direct_chat_only_commands_lose_our_name() {
         let entities =
             json!([{"type": "mention", "offset": 0, "length": 8}, {"type": "bot_command", "offset": 9, "length": 13}]);
-        let meant = Meant::of(&json!({"text": "@our_bot /help@our_bot", "entities": entities}), &us(), true);
+        let meant = AddressedText::of(&json!({"text": "@our_bot /help@our_bot", "entities": entities}), &us(), true);
         assert_eq!(meant.text, "@our_bot /help");
     }
 
     #[test]
     fn an_answer_to_us_is_meant_for_us_unless_it_only_stands_in_a_topic() {
-        let of = |fields: Value| Meant::of(&fields, &us(), false).is_addressed;
+        let of = |fields: Value| AddressedText::of(&fields, &us(), false).is_addressed;
         let ours = json!({"message_id": 5, "from": {"id": 42}});
         assert!(of(json!({"text": "why?", "reply_to_message": ours})));
         assert!(of(json!({"text": "/help", "reply_to_message": ours})));
@@ -225,7 +226,7 @@ mod tests {
         let message = json!({
             "caption": "@our_bot look", "caption_entities": [{"type": "mention", "offset": 0, "length": 8}], "photo": [],
         });
-        let meant = Meant::of(&message, &us(), false);
+        let meant = AddressedText::of(&message, &us(), false);
         assert_eq!((meant.text.as_str(), meant.is_addressed), ("look", true));
     }
 
@@ -238,7 +239,7 @@ mod tests {
         ) {
             let entity = |(offset, length): &(i64, i64)| json!({"type": "mention", "offset": offset, "length": length});
             let entities: Vec<Value> = places.iter().map(entity).collect();
-            let meant = Meant::of(&json!({"text": text, "entities": entities}), &us(), false);
+            let meant = AddressedText::of(&json!({"text": text, "entities": entities}), &us(), false);
             prop_assert!(meant.is_addressed || meant.text == text);
             let bare = |text: &str| text.replace("@our_bot", "").replace(' ', "");
             prop_assert_eq!(bare(&meant.text), bare(&text));

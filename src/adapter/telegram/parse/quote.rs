@@ -5,19 +5,19 @@
 
 use serde_json::Value;
 
-use super::place::topic;
-use super::{Us, content, field, message_name, number, text};
+use super::chat_origin::topic;
+use super::{BotIdentity, content, field, message_key, number, text};
 use crate::message::Quote;
 
 /// Reads the quote of a message.
 pub(super) fn of(message: &Value) -> Option<Quote> {
     let piece = field(message, "quote").map(|quote| text(quote, "text").unwrap_or_default());
     if let Some(replied) = replied(message) {
-        let text = piece.map_or_else(|| content::words(replied), str::to_owned);
+        let text = piece.map_or_else(|| content::visible_text(replied), str::to_owned);
         let here = field(message, "chat").and_then(|chat| number(chat, "id"));
         let there = field(replied, "chat").map_or(here, |chat| number(chat, "id"));
         return Some(match (there, number(replied, "message_id")) {
-            (Some(chat), Some(id)) if there == here => Quote::Message { external_id: message_name(chat, id), text },
+            (Some(chat), Some(id)) if there == here => Quote::Message { external_id: message_key(chat, id), text },
             _ => Quote::Elsewhere { text },
         });
     }
@@ -26,7 +26,7 @@ pub(super) fn of(message: &Value) -> Option<Quote> {
 }
 
 /// Returns true if it replies to a message of ours.
-pub(super) fn is_of(message: &Value, us: &Us) -> bool {
+pub(super) fn replies_to_us(message: &Value, us: &BotIdentity) -> bool {
     replied(message).and_then(|replied| number(field(replied, "from")?, "id")) == Some(us.id)
 }
 

@@ -1,7 +1,7 @@
 //! Tests of every kind of update, well-formed and hostile.
 
 use super::*;
-use crate::message::{Attached, Carrier, ChatKind, FileKind, Quote};
+use crate::message::{Attached, AttachedTextKind, ChatKind, FileKind, Quote};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -21,8 +21,8 @@ fn merge(message: &mut Value, fields: Value) {
     message.as_object_mut().unwrap().extend(fields);
 }
 
-fn us() -> Us {
-    Us { id: 42, username: "our_bot".to_owned() }
+fn us() -> BotIdentity {
+    BotIdentity { id: 42, username: "our_bot".to_owned() }
 }
 
 fn parsed(kind: &str, body: Value) -> Inbound {
@@ -60,7 +60,7 @@ fn a_text_with_all_that_belongs_to_it() {
         peer: "7".to_owned(),
         sender: "7".to_owned(),
         alias: None,
-        place: ChatKind::Direct,
+        chat_kind: ChatKind::Direct,
         server_at: Some(Timestamp(1_795_000_000_000)),
         event: Event::Message(Said { text: "Hello".to_owned(), ..Said::default() }),
     };
@@ -73,9 +73,9 @@ fn an_edit_names_what_it_changes() {
     assert_eq!(inbound.external_id, "e7:12:1795000060");
     assert_eq!(inbound.server_at, Some(Timestamp(1_795_000_060_000)));
     let said = Said { text: "Hullo".to_owned(), ..Said::default() };
-    assert_eq!(inbound.event, Event::Edited { of: "m7:12".to_owned(), said, also: None });
+    assert_eq!(inbound.event, Event::Edited { message: "m7:12".to_owned(), content, new_id: None });
     let moving = parsed("edited_message", from_ada(json!({"location": {}, "edit_date": 1_795_000_061})));
-    assert_eq!(moving.event, Event::Nothing);
+    assert_eq!(moving.event, Event::Irrelevant);
 }
 
 #[test]
@@ -193,12 +193,12 @@ fn what_we_cannot_take_and_what_is_only_news() {
         ),
         (json!({}), unsupported("something of a kind that bots cannot see")),
         (json!({"forward_origin": {}}), unsupported("something of a kind that bots cannot see")),
-        (json!({"new_chat_members": []}), Event::Nothing),
-        (json!({"pinned_message": {}}), Event::Nothing),
-        (json!({"migrate_to_chat_id": -1001}), Event::Moved { to: "-1001".to_owned() }),
-        (json!({"migrate_from_chat_id": -5}), Event::Nothing),
-        (json!({"text": ""}), Event::Nothing),
-        (json!({"of_the_future": {}}), Event::Nothing),
+        (json!({"new_chat_members": []}), Event::Irrelevant),
+        (json!({"pinned_message": {}}), Event::Irrelevant),
+        (json!({"migrate_to_chat_id": -1001}), Event::Migrated { to: "-1001".to_owned() }),
+        (json!({"migrate_from_chat_id": -5}), Event::Irrelevant),
+        (json!({"text": ""}), Event::Irrelevant),
+        (json!({"of_the_future": {}}), Event::Irrelevant),
     ];
     for (fields, expected) in table {
         assert_eq!(event(fields.clone()), expected, "{fields}");
@@ -218,7 +218,7 @@ fn only_a_plainly_private_chat_is_direct() {
     ] {
         let message = from_ada(json!({"text": "x", "chat": {"id": -5, "type": kind}}));
         let inbound = parsed("message", message);
-        assert_eq!((inbound.place, inbound.peer.as_str(), inbound.sender.as_str()), (place, "-5", "7"));
+        assert_eq!((inbound.chat_kind, inbound.peer.as_str(), inbound.sender.as_str()), (place, "-5", "7"));
     }
     let anonymous = from_ada(json!({"text": "x", "chat": {"id": -5, "type": "group"}, "sender_chat": {"id": -5}}));
     assert_eq!(parsed("message", anonymous).sender, "-5");
@@ -237,7 +237,7 @@ fn in_forum(fields: Value) -> Value {
 fn a_topic_is_part_of_the_address_and_not_of_the_group() {
     let peer = |fields| {
         let inbound = parsed("message", in_forum(fields));
-        assert_eq!(inbound.place, group("-1005", false));
+        assert_eq!(inbound.chat_kind, group("-1005", false));
         inbound.peer
     };
     assert_eq!(peer(json!({"text": "x", "message_thread_id": 3, "is_topic_message": true})), "-1005/3");
@@ -246,7 +246,7 @@ fn a_topic_is_part_of_the_address_and_not_of_the_group() {
     let root = json!({"message_id": 3, "from": {"id": 42}, "forum_topic_created": {"name": "Garden"}});
     let said = json!({"text": "x", "message_thread_id": 3, "is_topic_message": true, "reply_to_message": root});
     let inbound = parsed("message", in_forum(said));
-    assert_eq!(inbound.place, group("-1005", false), "everything there names the beginning of the topic");
+    assert_eq!(inbound.chat_kind, group("-1005", false), "everything there names the beginning of the topic");
     let Event::Message(said) = inbound.event else { unreachable!() };
     assert_eq!(said.quote, None);
 }
@@ -255,16 +255,19 @@ fn a_topic_is_part_of_the_address_and_not_of_the_group() {
 fn in_a_group_it_is_told_who_is_meant() {
     let named = json!([{"type": "mention", "offset": 0, "length": 8}]);
     let inbound = parsed("message", in_forum(json!({"text": "@our_bot hi", "entities": named})));
-    assert_eq!(inbound.place, group("-1005", true));
+    assert_eq!(inbound.chat_kind, group("-1005", true));
     assert_eq!(inbound.event, Event::Message(Said { text: "hi".to_owned(), ..Said::default() }));
     let edit = in_forum(json!({"text": "@our_bot ho", "entities": named, "edit_date": 5}));
     let said = Said { text: "ho".to_owned(), ..Said::default() };
-    assert_eq!(parsed("edited_message", edit).event, Event::Edited { of: "m-1005:12".to_owned(), said, also: None });
+    assert_eq!(
+        parsed("edited_message", edit).event,
+        Event::Edited { message: "m-1005:12".to_owned(), content, new_id: None }
+    );
     let theirs = json!({
         "text": "/stop@their_bot", "entities": [{"type": "bot_command", "offset": 0, "length": 15}],
         "reply_to_message": {"message_id": 5, "from": {"id": 42}},
     });
-    assert_eq!(parsed("message", in_forum(theirs.clone())).event, Event::Nothing);
+    assert_eq!(parsed("message", in_forum(theirs.clone())).event, Event::Irrelevant);
     assert!(matches!(event(theirs), Event::Message(_)), "nobody else is there");
 }
 
@@ -288,14 +291,14 @@ fn a_reaction_names_its_message_and_the_newest_emoji() {
     ];
     for (old, new, newest) in table {
         let inbound = parsed("message_reaction", reaction(old, new));
-        assert_eq!(inbound.event, Event::Reacted { to: "m-5:12".to_owned(), emoji: newest.to_owned() });
+        assert_eq!(inbound.event, Event::Reacted { message: "m-5:12".to_owned(), emoji: newest.to_owned() });
         let names = (inbound.external_id.as_str(), inbound.peer.as_str(), inbound.sender.as_str());
-        assert_eq!((names, inbound.place), (("u99", "-5", "7"), group("-5", false)));
+        assert_eq!((names, inbound.chat_kind), (("u99", "-5", "7"), group("-5", false)));
     }
     let mut anonymous = reaction(json!([]), json!([emoji("a")]));
     anonymous.as_object_mut().unwrap().remove("user");
     merge(&mut anonymous, json!({"actor_chat": {"id": -5}}));
-    assert_eq!(parsed("message_reaction", anonymous).event, Event::Nothing);
+    assert_eq!(parsed("message_reaction", anonymous).event, Event::Irrelevant);
 }
 
 #[test]
@@ -305,14 +308,14 @@ fn a_contact_and_a_poll_are_carried_and_not_typed() {
         assert_eq!(said.text, "");
         said.carried
     };
-    let one = |what, text: &str| vec![Attached { what, text: text.to_owned() }];
+    let one = |what, text: &str| vec![Attached { kind, text: text.to_owned() }];
     let ben = json!({"first_name": "Ben", "last_name": "Ott", "phone_number": "+43 1", "vcard": "BEGIN"});
-    assert_eq!(carried(json!({"contact": ben})), one(Carrier::Contact, "Ben Ott, +43 1"));
-    assert_eq!(carried(json!({"contact": {"phone_number": "1"}})), one(Carrier::Contact, "1"));
+    assert_eq!(carried(json!({"contact": ben})), one(AttachedTextKind::Contact, "Ben Ott, +43 1"));
+    assert_eq!(carried(json!({"contact": {"phone_number": "1"}})), one(AttachedTextKind::Contact, "1"));
     let poll = json!({"question": "When?", "options": [{"text": "Now"}, {"text": "Later"}, {}]});
-    assert_eq!(carried(json!({"poll": poll})), one(Carrier::Poll, "When?\n- Now\n- Later"));
+    assert_eq!(carried(json!({"poll": poll})), one(AttachedTextKind::Poll, "When?\n- Now\n- Later"));
     let closed = parsed("edited_message", from_ada(json!({"poll": poll, "edit_date": 5})));
-    assert_eq!(closed.event, Event::Nothing);
+    assert_eq!(closed.event, Event::Irrelevant);
 }
 
 #[test]
@@ -325,25 +328,25 @@ fn a_button_is_pressed_by_whoever_pressed_it() {
         peer: "7".to_owned(),
         sender: "7".to_owned(),
         alias: None,
-        place: ChatKind::Direct,
+        chat_kind: ChatKind::Direct,
         server_at: None,
         event: Event::Button { data: "yes 4".to_owned(), callback: "CB".to_owned() },
     };
     assert_eq!(parsed("callback_query", press), expected);
     // Without a message the chat is unknown, without data there is nothing to do.
     let unknown_chat = parsed("callback_query", json!({"id": "CB", "from": {"id": 7}, "data": "x"}));
-    assert_eq!((unknown_chat.event, unknown_chat.peer.as_str()), (Event::Nothing, "7"));
+    assert_eq!((unknown_chat.event, unknown_chat.peer.as_str()), (Event::Irrelevant, "7"));
     let game = json!({"id": "CB", "from": {"id": 7}, "message": ours, "game_short_name": "g"});
-    assert_eq!(parsed("callback_query", game).event, Event::Nothing);
+    assert_eq!(parsed("callback_query", game).event, Event::Irrelevant);
 }
 
 #[test]
 fn kinds_that_do_not_concern_us_keep_their_number() {
     let member = parsed("my_chat_member", json!({"chat": {"id": 7, "type": "private"}, "from": {"id": 7}}));
-    assert_eq!((member.external_id.as_str(), member.peer.as_str(), member.place), ("u99", "7", ChatKind::Direct));
+    assert_eq!((member.external_id.as_str(), member.peer.as_str(), member.chat_kind), ("u99", "7", ChatKind::Direct));
     for (kind, body) in [("poll_answer", json!({})), ("message", json!(null)), ("message", json!({"text": "x"}))] {
         let inbound = parsed(kind, body);
-        assert_eq!((inbound.external_id.as_str(), inbound.event), ("u99", Event::Nothing));
+        assert_eq!((inbound.external_id.as_str(), inbound.event), ("u99", Event::Irrelevant));
     }
 }
 

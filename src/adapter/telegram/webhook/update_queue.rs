@@ -38,32 +38,32 @@ const MAX_HEAD: usize = 16 << 10;
 /// Time for which a caller waits for the journal. Telegram itself waits for about a minute.
 const STORED_WITHIN: Duration = Duration::from_secs(25);
 /// Idle timeout of a connection; longer than a caller waits.
-const PATIENCE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pause after a failure to accept.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time allowed for answering open calls when stopping.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 /// Header with the secret.
 const SECRET: &str = "x-telegram-bot-api-secret-token";
 
 /// An update with its waiting caller.
 pub(super) struct WebhookCall {
     pub(super) raw: String,
-    pub(super) caller: Caller,
+    pub(super) caller: WebhookCaller,
 }
 
 /// A waiting caller. Dropping it rejects the call.
-pub(super) struct Caller(oneshot::Sender<()>);
+pub(super) struct WebhookCaller(oneshot::Sender<()>);
 
-impl Caller {
+impl WebhookCaller {
     /// Confirms that the update is in the journal.
-    pub(super) fn stored(self) {
+    pub(super) fn confirm(self) {
         // A caller that has hung up calls again, and the update is recognised.
         let _ = self.0.send(());
     }
 
     /// Returns true if the caller has hung up.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(super) fn has_hung_up(&self) -> bool {
         self.0.is_closed()
     }
 }
@@ -74,7 +74,7 @@ pub(super) struct UpdateQueue {
     secret: SecretString,
     calls: mpsc::Sender<WebhookCall>,
     clock: Arc<dyn Clock>,
-    seats: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     stop: CancellationToken,
 }
 
@@ -87,7 +87,7 @@ impl UpdateQueue {
         stop: CancellationToken,
     ) -> Arc<Self> {
         let (path, secret) = (config.url.path().to_owned(), config.secret.clone());
-        Arc::new(Self { path, secret, calls, clock, seats: Arc::new(Semaphore::new(CONNECTIONS)), stop })
+        Arc::new(Self { path, secret, calls, clock, permits: Arc::new(Semaphore::new(CONNECTIONS)), stop })
     }
 
     /// Accepts connections in tasks that end with the stop token.
@@ -110,7 +110,7 @@ impl UpdateQueue {
     /// Accepts the next connection; `None` after a failure and a pause, as at the limit of open
     /// files.
     async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-        let seat = Arc::clone(&self.seats).acquire_owned().await.ok()?;
+        let seat = Arc::clone(&self.permits).acquire_owned().await.ok()?;
         match listener.accept().await {
             Ok((stream, _)) => Some((stream, seat)),
             Err(_) => {
@@ -122,7 +122,7 @@ impl UpdateQueue {
 
     async fn serve(self: Arc<Self>, stream: TcpStream, seat: OwnedSemaphorePermit) {
         let served = guarded("A call of Telegram", async {
-            self.converse(stream).await;
+            self.serve_connection(stream).await;
             Ok(())
         });
         if let Err(error) = served.await {
@@ -132,7 +132,7 @@ impl UpdateQueue {
     }
 
     /// Serves one connection until it ends, is idle for too long, or the server stops.
-    async fn converse(&self, stream: TcpStream) {
+    async fn serve_connection(&self, stream: TcpStream) {
         let steps = AtomicUsize::new(0);
         let service =
             service_fn(|request| async { Ok::<_, std::convert::Infallible>(self.answer(request, &steps).await) });
@@ -146,7 +146,7 @@ impl UpdateQueue {
                 connection.as_mut().graceful_shutdown();
                 tokio::select! {
                     _ = connection.as_mut() => {}
-                    () = real_sleep(FAREWELL) => {}
+                    () = real_sleep(SHUTDOWN_GRACE) => {}
                 }
             }
         }
@@ -156,7 +156,7 @@ impl UpdateQueue {
     async fn idle(&self, steps: &AtomicUsize) {
         let mut before = steps.load(Ordering::Relaxed);
         loop {
-            drop(self.clock.wake_at(self.clock.now().plus(PATIENCE)).await);
+            drop(self.clock.wake_at(self.clock.now().plus(IDLE_TIMEOUT)).await);
             let now = steps.load(Ordering::Relaxed);
             if now == before {
                 return;
@@ -166,10 +166,10 @@ impl UpdateQueue {
     }
 
     async fn answer(&self, request: Request<Incoming>, steps: &AtomicUsize) -> Response<Full<Bytes>> {
-        let status = match self.admit(request).await {
+        let status = match self.authenticate(request).await {
             Ok(raw) => {
                 steps.fetch_add(1, Ordering::Relaxed);
-                let status = self.hand_over(raw).await;
+                let status = self.wait_until_stored(raw).await;
                 steps.fetch_add(1, Ordering::Relaxed);
                 status
             }
@@ -187,7 +187,7 @@ impl UpdateQueue {
     }
 
     /// Returns the body of an authenticated call, or the status to reject it with.
-    async fn admit(&self, request: Request<Incoming>) -> Result<String, StatusCode> {
+    async fn authenticate(&self, request: Request<Incoming>) -> Result<String, StatusCode> {
         if request.uri().path() != self.path {
             return Err(StatusCode::NOT_FOUND);
         }
@@ -210,11 +210,11 @@ impl UpdateQueue {
     }
 
     /// Passes a call on and waits until it is stored, within a time limit.
-    async fn hand_over(&self, raw: String) -> StatusCode {
+    async fn wait_until_stored(&self, raw: String) -> StatusCode {
         let late = self.clock.wake_at(self.clock.now().plus(STORED_WITHIN));
         let (caller, stored) = oneshot::channel();
         let handed = async {
-            let call = WebhookCall { raw, caller: Caller(caller) };
+            let call = WebhookCall { raw, caller: WebhookCaller(caller) };
             self.calls.send(call).await.is_ok() && stored.await.is_ok()
         };
         tokio::select! {

@@ -5,8 +5,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 
-const PLAIN: Style = Style { color: false, width: 24 };
-const COLOR: Style = Style { color: true, width: 24 };
+const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 24 };
+const COLOR: TerminalStyle = TerminalStyle { color: true, width: 24 };
 
 #[test]
 fn plain_terminal() {
@@ -24,19 +24,19 @@ fn plain_terminal() {
         ("\u{1b}]8;;https://e.org\u{7}x", "x"),
         ("", ""),
     ] {
-        assert_eq!(render(typed, Links::Named, &PLAIN), shown, "{typed}");
+        assert_eq!(render(typed, LinkDisplay::Embedded, &PLAIN), shown, "{typed}");
     }
 }
 
 #[test]
 fn colour_is_reset_on_each_line() {
-    let shown = render("**one two three four five six** x", Links::Named, &COLOR);
+    let shown = render("**one two three four five six** x", LinkDisplay::Embedded, &COLOR);
     assert_eq!(
         shown,
         "\u{1b}[1mone\u{1b}[0m \u{1b}[1mtwo\u{1b}[0m \u{1b}[1mthree\u{1b}[0m \u{1b}[1mfour\u{1b}[0m \u{1b}[1mfive\u{1b}[0m\n\u{1b}[1msix\u{1b}[0m x"
     );
-    assert_eq!(render("[w](https://e.org)", Links::Named, &COLOR), "\u{1b}[4mw\u{1b}[0m (https://e.org)");
-    assert_eq!(render("[w](https://e.org)", Links::Bare, &COLOR), "w (https://e.org)");
+    assert_eq!(render("[w](https://e.org)", LinkDisplay::Embedded, &COLOR), "\u{1b}[4mw\u{1b}[0m (https://e.org)");
+    assert_eq!(render("[w](https://e.org)", LinkDisplay::SpelledOut, &COLOR), "w (https://e.org)");
 }
 
 /// Removes our own style sequences.
@@ -55,15 +55,15 @@ proptest! {
     #[test]
     fn nothing_but_styles_escapes(text in any::<String>(), sgr in "(\u{1b}\\[[0-9;]*[A-Za-z]|\u{1b}\\][^\u{7}]{0,9}\u{7}|&#27;\\[2J|\\*\\*a|`b`|\n){0,9}") {
         let typed = format!("{sgr}{text}{sgr}");
-        let plain = render(&typed, Links::Named, &PLAIN);
+        let plain = render(&typed, LinkDisplay::Embedded, &PLAIN);
         let acts = |c: char| c.is_control() && c != '\n' && c != '\t';
         prop_assert!(!plain.contains(acts));
-        prop_assert!(!without_styles(&render(&typed, Links::Named, &COLOR)).contains(acts));
+        prop_assert!(!without_styles(&render(&typed, LinkDisplay::Embedded, &COLOR)).contains(acts));
     }
 
     #[test]
     fn paragraphs_fit(words in prop::collection::vec("[a-z日本😀é]{1,40}", 1..60), width in 12usize..60) {
-        let shown = render(&words.join(" "), Links::Named, &Style { color: false, width });
+        let shown = render(&words.join(" "), LinkDisplay::Embedded, &TerminalStyle { color: false, width });
         prop_assert!(shown.lines().all(|line| line.width() <= width), "{}", shown);
         let squeezed: String = shown.split_whitespace().collect();
         prop_assert_eq!(squeezed, words.concat());

@@ -4,8 +4,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::Style as Screen;
-use crate::adapter::markdown::{Span, Style};
+use super::TerminalStyle as Screen;
+use crate::adapter::markdown::{Span, TextStyle};
 
 /// Minimum width left for text, at any indentation.
 const LEAST_ROOM: usize = 12;
@@ -16,7 +16,7 @@ pub(super) struct Wrapper {
     lines: Vec<String>,
     line: WrappedLine,
     /// The incomplete word, and the space before it.
-    word: Vec<(String, Style)>,
+    word: Vec<(String, TextStyle)>,
     word_width: usize,
     space: String,
 }
@@ -25,7 +25,7 @@ struct WrappedLine {
     text: String,
     room: usize,
     used: usize,
-    style: Style,
+    style: TextStyle,
 }
 
 impl Wrapper {
@@ -68,7 +68,7 @@ impl Wrapper {
         }
         let space = std::mem::take(&mut self.space);
         if self.line.used + space.chars().count() + self.word_width <= self.line.room {
-            self.line.push(&space, &Style::default(), self.screen);
+            self.line.push(&space, &TextStyle::default(), self.screen);
         } else if self.line.used > 0 {
             self.break_line();
         }
@@ -78,7 +78,7 @@ impl Wrapper {
         self.word_width = 0;
     }
 
-    fn place(&mut self, text: &str, style: &Style) {
+    fn place(&mut self, text: &str, style: &TextStyle) {
         if self.line.used + text.width() <= self.line.room {
             return self.line.push(text, style, self.screen);
         }
@@ -96,7 +96,7 @@ impl Wrapper {
     }
 
     fn end_line(&mut self) {
-        self.line.change(&Style::default(), self.screen);
+        self.line.change(&TextStyle::default(), self.screen);
         self.lines.push(self.line.text.trim_end().to_owned());
     }
 }
@@ -104,10 +104,10 @@ impl Wrapper {
 impl WrappedLine {
     fn new(prefix: String, screen: Screen) -> Self {
         let room = screen.width.saturating_sub(prefix.width()).max(LEAST_ROOM);
-        Self { text: prefix, room, used: 0, style: Style::default() }
+        Self { text: prefix, room, used: 0, style: TextStyle::default() }
     }
 
-    fn push(&mut self, text: &str, style: &Style, screen: Screen) {
+    fn push(&mut self, text: &str, style: &TextStyle, screen: Screen) {
         if text.is_empty() {
             return;
         }
@@ -116,11 +116,11 @@ impl WrappedLine {
         self.used += text.width();
     }
 
-    fn change(&mut self, style: &Style, screen: Screen) {
+    fn change(&mut self, style: &TextStyle, screen: Screen) {
         if !screen.color || self.style == *style {
             return;
         }
-        if self.style != Style::default() {
+        if self.style != TextStyle::default() {
             self.text.push_str("\u{1b}[0m");
         }
         self.text.push_str(&sequence(style));
@@ -128,7 +128,7 @@ impl WrappedLine {
     }
 }
 
-fn sequence(style: &Style) -> String {
+fn sequence(style: &TextStyle) -> String {
     let codes =
         [(style.bold, "1"), (style.italic, "3"), (style.link.is_some(), "4"), (style.strike, "9"), (style.code, "36")];
     let codes: Vec<&str> = codes.into_iter().filter_map(|(on, code)| on.then_some(code)).collect();

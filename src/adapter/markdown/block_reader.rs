@@ -10,14 +10,14 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
-use inline::Anchor;
+use inline::OpenLink;
 
-use super::{Block, Body, Links, Span, Style, Table, as_typed, is_blank, strip_control};
+use super::{Block, Body, LinkDisplay, Span, Table, TextStyle, is_blank, strip_control, verbatim_block};
 
 /// Deeper quotes and lists are displayed at this depth.
 const MAX_DEPTH: usize = 5;
 
-pub(super) fn read(source: &str, links: Links) -> Vec<Block> {
+pub(super) fn read(source: &str, links: LinkDisplay) -> Vec<Block> {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
     let events = Parser::new_ext(source, options).into_offset_iter();
@@ -35,7 +35,7 @@ pub(super) fn read(source: &str, links: Links) -> Vec<Block> {
     reader.flush();
     definitions.retain(|(label, _)| !reader.used.contains(label));
     let unused = definitions.into_iter().filter_map(|(_, span)| source.get(span));
-    reader.blocks.extend(unused.map(|typed| as_typed(strip_control(typed).trim())));
+    reader.blocks.extend(unused.map(|typed| verbatim_block(strip_control(typed).trim())));
     reader.blocks
 }
 
@@ -47,7 +47,7 @@ struct ListItem {
 
 struct MarkdownParser<'s> {
     source: &'s str,
-    links: Links,
+    links: LinkDisplay,
     blocks: Vec<Block>,
     quotes: usize,
     outermost: usize,
@@ -62,7 +62,7 @@ struct MarkdownParser<'s> {
     strike: usize,
     /// For each open delimiter, the text restored in its place.
     delimiters: Vec<Option<&'static str>>,
-    anchors: Vec<Anchor>,
+    anchors: Vec<OpenLink>,
     /// Labels of link definitions used by some link.
     used: HashSet<String>,
     code: Option<Code>,
@@ -75,7 +75,7 @@ struct Code {
 }
 
 impl<'s> MarkdownParser<'s> {
-    fn new(source: &'s str, links: Links) -> Self {
+    fn new(source: &'s str, links: LinkDisplay) -> Self {
         Self {
             source,
             links,
@@ -104,7 +104,7 @@ impl<'s> MarkdownParser<'s> {
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
             Event::Html(text) | Event::InlineHtml(text) => self.push(&text),
-            Event::Code(text) => self.push_styled(&text, Style { code: true, ..self.style() }),
+            Event::Code(text) => self.push_styled(&text, TextStyle { code: true, ..self.style() }),
             Event::InlineMath(text) => self.push(&format!("${text}$")),
             Event::DisplayMath(text) => self.push(&format!("$${text}$$")),
             Event::FootnoteReference(label) => self.push(&format!("[^{label}]")),

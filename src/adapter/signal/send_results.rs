@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::jsonrpc::{RpcRefusal, code};
 use super::rpc_client::RpcError;
-use super::wire::{RpcRefusal, code};
 use crate::adapter::SendError;
 use crate::wording::signal as words;
 
@@ -21,14 +21,14 @@ const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Kind of recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum To {
+pub(super) enum RecipientKind {
     Person,
     Group,
 }
 
 /// A success.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct SendReceipt {
     /// Time of sending, which identifies our message. Zero if the daemon does not report it.
     pub(super) timestamp: u64,
     /// Account identifiers of missed members, where known.
@@ -39,16 +39,16 @@ pub(super) struct Sent {
 
 /// A failure, or an unknown outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NotSent {
+pub(super) struct SendFailure {
     /// Error for the gateway.
     pub(super) error: SendError,
     /// Cause to report to the owner.
-    pub(super) cause: Cause,
+    pub(super) cause: FailureCause,
 }
 
 /// Cause of a failure, as far as a person can fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(super) enum FailureCause {
     /// No known fix.
     Other,
     /// A proof that a person is sending is required; holds the challenge.
@@ -71,20 +71,22 @@ struct RecipientResult {
 }
 
 /// Interprets the response to a send request.
-pub(super) fn judge(to: To, answer: Result<Value, RpcError>) -> Result<Sent, NotSent> {
+pub(super) fn interpret(to: RecipientKind, answer: Result<Value, RpcError>) -> Result<SendReceipt, SendFailure> {
     let receipt = answer.map_err(failed)?;
     let outcomes = outcomes(&receipt);
     let timestamp = receipt.get("timestamp").and_then(Value::as_u64);
     if timestamp.is_none() && outcomes.is_empty() {
-        return Err(NotSent::from(SendError::Unclear("the daemon did not say what became of it".to_owned())));
+        return Err(SendFailure::from(SendError::OutcomeUnknown(
+            "the daemon did not say what became of it".to_owned(),
+        )));
     }
     let (reached, missed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(|outcome| outcome.kind == "SUCCESS");
-    if missed.is_empty() || (to == To::Group && !reached.is_empty()) {
+    if missed.is_empty() || (to == RecipientKind::Group && !reached.is_empty()) {
         let all = reached.len().saturating_add(missed.len());
         let missed = missed.into_iter().map(|outcome| outcome.who).collect();
-        return Ok(Sent { timestamp: timestamp.unwrap_or(0), missed, all });
+        return Ok(SendReceipt { timestamp: timestamp.unwrap_or(0), missed, all });
     }
-    Err(nobody(&missed))
+    Err(all_failed(&missed))
 }
 
 fn outcomes(receipt: &Value) -> Vec<RecipientResult> {
@@ -102,56 +104,60 @@ impl RecipientResult {
 }
 
 /// Error if no recipient was reached: temporary causes come first.
-fn nobody(missed: &[RecipientResult]) -> NotSent {
+fn all_failed(missed: &[RecipientResult]) -> SendFailure {
     let of = |kind: &str| missed.iter().any(|outcome| outcome.kind == kind);
     let wait = missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT).min(MAX_WAIT);
     if let Some(challenge) = missed.iter().find_map(|outcome| outcome.challenge.clone()) {
-        NotSent { error: SendError::Wait(wait), cause: Cause::Proof(challenge) }
+        SendFailure { error: SendError::Wait(wait), cause: FailureCause::Proof(challenge) }
     } else if of("RATE_LIMIT_FAILURE") {
-        NotSent { error: SendError::Wait(wait), cause: Cause::RateLimit(wait) }
+        SendFailure { error: SendError::Wait(wait), cause: FailureCause::RateLimit(wait) }
     } else if of("NETWORK_FAILURE") || of("INVALID_PRE_KEY_FAILURE") {
-        NotSent::from(SendError::Later("the daemon could not reach Signal".to_owned()))
+        SendFailure::from(SendError::Later("the daemon could not reach Signal".to_owned()))
     } else if of("IDENTITY_FAILURE") {
         identity()
     } else if of("UNREGISTERED_FAILURE") {
-        NotSent::from(SendError::Blocked(words::UNREGISTERED.to_owned()))
+        SendFailure::from(SendError::Blocked(words::UNREGISTERED.to_owned()))
     } else {
         let kind = missed.first().map_or("", |outcome| outcome.kind.as_str());
-        NotSent::from(SendError::Refused(words::not_delivered(kind)))
+        SendFailure::from(SendError::Refused(words::not_delivered(kind)))
     }
 }
 
-fn failed(failure: RpcError) -> NotSent {
+fn failed(failure: RpcError) -> SendFailure {
     match failure {
-        RpcError::NotSent(why) => NotSent::from(SendError::Later(why)),
-        RpcError::Lost(why) => NotSent::from(SendError::Unclear(why)),
-        RpcError::TooLong => NotSent::from(SendError::Unclear(RpcError::TooLong.reason())),
-        RpcError::Refused(refusal) => refused(&refusal),
+        RpcError::NotSent(why) => SendFailure::from(SendError::Later(why)),
+        RpcError::NoResponse(why) => SendFailure::from(SendError::OutcomeUnknown(why)),
+        RpcError::TooLong => SendFailure::from(SendError::OutcomeUnknown(RpcError::TooLong.reason())),
+        RpcError::Rejected(refusal) => refused(&refusal),
     }
 }
 
-fn refused(refusal: &RpcRefusal) -> NotSent {
+fn refused(refusal: &RpcRefusal) -> SendFailure {
     let outcomes = refusal.data.get("response").map(outcomes).unwrap_or_default();
     let missed: Vec<RecipientResult> = outcomes.into_iter().filter(|outcome| outcome.kind != "SUCCESS").collect();
     if !missed.is_empty() {
-        return nobody(&missed);
+        return all_failed(&missed);
     }
     match refusal.code {
-        code::RATE_LIMIT => NotSent { error: SendError::Wait(DEFAULT_WAIT), cause: Cause::RateLimit(DEFAULT_WAIT) },
+        code::RATE_LIMIT => {
+            SendFailure { error: SendError::Wait(DEFAULT_WAIT), cause: FailureCause::RateLimit(DEFAULT_WAIT) }
+        }
         code::IDENTITY => identity(),
-        code::NETWORK => NotSent::from(SendError::Later("the daemon could not reach Signal".to_owned())),
-        code::ACCOUNT => NotSent { error: SendError::Later(words::refused(code::ACCOUNT)), cause: Cause::Account },
-        code => NotSent::from(SendError::Refused(words::refused(code))),
+        code::NETWORK => SendFailure::from(SendError::Later("the daemon could not reach Signal".to_owned())),
+        code::ACCOUNT => {
+            SendFailure { error: SendError::Later(words::refused(code::ACCOUNT)), cause: FailureCause::Account }
+        }
+        code => SendFailure::from(SendError::Refused(words::refused(code))),
     }
 }
 
-fn identity() -> NotSent {
-    NotSent { error: SendError::Blocked(words::UNTRUSTED_PEER.to_owned()), cause: Cause::Identity }
+fn identity() -> SendFailure {
+    SendFailure { error: SendError::Blocked(words::UNTRUSTED_PEER.to_owned()), cause: FailureCause::Identity }
 }
 
-impl From<SendError> for NotSent {
+impl From<SendError> for SendFailure {
     fn from(error: SendError) -> Self {
-        Self { error, cause: Cause::Other }
+        Self { error, cause: FailureCause::Other }
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) mod code {
 
 /// A line from the daemon.
 #[derive(Debug)]
-pub(super) enum Frame<'a> {
+pub(super) enum RpcFrame<'a> {
     /// A notification, exactly as under `params`.
     Received(&'a str),
     /// The response to a request of ours.
@@ -95,12 +95,12 @@ pub(super) fn request(id: u64, method: &str, params: &Params) -> String {
 }
 
 /// Parses a line.
-pub(super) fn read(line: &str) -> Frame<'_> {
-    let Ok(line) = serde_json::from_str::<RpcLine<'_>>(line) else { return Frame::Other };
+pub(super) fn parse(line: &str) -> RpcFrame<'_> {
+    let Ok(line) = serde_json::from_str::<RpcLine<'_>>(line) else { return RpcFrame::Other };
     match (line.method.as_str(), line.params, line.id.as_u64()) {
-        (Some("receive"), Some(params), _) => Frame::Received(params.get()),
-        (None, _, Some(id)) => Frame::Answer(id, outcome(&line)),
-        _ => Frame::Other,
+        (Some("receive"), Some(params), _) => RpcFrame::Received(params.get()),
+        (None, _, Some(id)) => RpcFrame::Answer(id, outcome(&line)),
+        _ => RpcFrame::Other,
     }
 }
 
@@ -139,32 +139,35 @@ mod tests {
     fn what_was_received_stays_as_it_came() {
         let params = r#"{"envelope": {"b":1 ,"a":1.50}}"#;
         let line = format!(r#"{{"jsonrpc":"2.0","method":"receive","params":{params}}}"#);
-        assert!(matches!(read(&line), Frame::Received(raw) if raw == params));
+        assert!(matches!(parse(&line), RpcFrame::Received(raw) if raw == params));
     }
 
     #[test]
     fn an_answer_is_a_result_or_a_refusal() {
-        assert!(matches!(read(r#"{"id":3,"result":{"x":1},"new":[]}"#), Frame::Answer(3, Ok(r#"{"x":1}"#))));
-        assert!(matches!(read(r#"{"id":3,"result":null}"#), Frame::Answer(3, Ok("null"))));
-        let refused = read(r#"{"id":4,"error":{"code":-5,"message":"+431234567","data":{"response":{}}}}"#);
-        let Frame::Answer(4, Err(refusal)) = refused else { panic!("{refused:?}") };
+        assert!(matches!(parse(r#"{"id":3,"result":{"x":1},"new":[]}"#), RpcFrame::Answer(3, Ok(r#"{"x":1}"#))));
+        assert!(matches!(parse(r#"{"id":3,"result":null}"#), RpcFrame::Answer(3, Ok("null"))));
+        let refused = parse(r#"{"id":4,"error":{"code":-5,"message":"+431234567","data":{"response":{}}}}"#);
+        let RpcFrame::Answer(4, Err(refusal)) = refused else { panic!("{refused:?}") };
         assert_eq!(refusal, RpcRefusal { code: -5, data: json!({"response": {}}) });
-        assert!(matches!(read(r#"{"id":4,"error":"odd"}"#), Frame::Answer(4, Err(RpcRefusal { code: -32603, .. }))));
+        assert!(matches!(
+            parse(r#"{"id":4,"error":"odd"}"#),
+            RpcFrame::Answer(4, Err(RpcRefusal { code: -32603, .. }))
+        ));
     }
 
     #[test]
     fn all_else_is_passed_over() {
         for odd in ["", "{", "[]", "7", r#"{"id":null,"error":{"code":-32700}}"#, r#"{"method":"receive"}"#] {
-            assert!(matches!(read(odd), Frame::Other), "{odd}");
+            assert!(matches!(parse(odd), RpcFrame::Other), "{odd}");
         }
-        assert!(matches!(read(r#"{"id":"7","result":1}"#), Frame::Other));
-        assert!(matches!(read(r#"{"id":7,"method":"version","params":{}}"#), Frame::Other));
+        assert!(matches!(parse(r#"{"id":"7","result":1}"#), RpcFrame::Other));
+        assert!(matches!(parse(r#"{"id":7,"method":"version","params":{}}"#), RpcFrame::Other));
     }
 
     proptest! {
         #[test]
         fn any_line_can_be_read(line in ".*") {
-            read(&line);
+            parse(&line);
         }
     }
 }

@@ -23,27 +23,27 @@ use crate::trust::{Label, Labelled, Scope};
 /// Maximum duration of the typing indicator.
 const TYPING_AT_MOST: Duration = Duration::from_secs(15 * 60);
 /// Minimum length of a preview in characters.
-const WORTH_SHOWING: usize = 40;
+const MIN_PREVIEW: usize = 40;
 /// Maximum length of a preview; the finished reply brings the rest.
-const PREVIEW: usize = 3_500;
+const MAX_PREVIEW: usize = 3_500;
 
 impl Audience for Arc<Dispatcher> {
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher> {
         let over = CancellationToken::new();
-        let grown = Arc::new(Grown::default());
+        let grown = Arc::new(LiveReply::default());
         let (sender, receiver) = tokio::sync::mpsc::channel(256);
-        let began = Began { turn, address, over: over.clone(), busy: self.clock.busy() };
-        self.tasks.spawn(show(Arc::clone(self), began, Arc::clone(&grown), receiver));
-        Box::new(Watching { grown, deltas: sender, over: over.clone(), _over_at_last: over.drop_guard() })
+        let began = LiveTurn { turn, address, over: over.clone(), busy: self.clock.busy() };
+        self.tasks.spawn(run(Arc::clone(self), began, Arc::clone(&grown), receiver));
+        Box::new(LiveWatcher { grown, deltas: sender, over: over.clone(), _cancel_on_drop: over.drop_guard() })
     }
 
     fn posted(&self, address: AddressId) {
-        self.ring(address);
+        self.wake(address);
     }
 }
 
 #[derive(Default)]
-struct Grown {
+struct LiveReply {
     state: Mutex<LiveState>,
 }
 
@@ -52,27 +52,27 @@ struct LiveState {
     text: String,
     label: Option<Label>,
     /// Number of bytes already streamed.
-    passed: usize,
+    streamed: usize,
 }
 
 impl LiveState {
     /// Takes the text that may be streamed next: of a tainted reply whole words up to the first
     /// address, because only the finished reply knows which addresses have a source.
-    fn take_passable(&mut self) -> String {
+    fn take_streamable(&mut self) -> String {
         let whole_words = || self.text.trim_end_matches(|c: char| !c.is_whitespace()).len();
         let end = if self.is_tainted() { whole_words() } else { self.text.len() };
         let grown = self.text.get(..end).unwrap_or_default();
         if self.is_tainted() && links::defang(grown, &|_| false).is_some() {
             return String::new();
         }
-        let piece = grown.get(self.passed..).unwrap_or_default().to_owned();
-        self.passed = self.passed.max(end);
+        let piece = grown.get(self.streamed..).unwrap_or_default().to_owned();
+        self.streamed = self.streamed.max(end);
         piece
     }
 
     /// Text of a preview. While it is tainted, no address in it is a link.
-    fn preview(&self) -> String {
-        let text = crate::text::shorten(&self.text, PREVIEW);
+    fn edit_preview(&self) -> String {
+        let text = crate::text::shorten(&self.text, MAX_PREVIEW);
         if self.is_tainted() { links::defang(&text, &|_| false).unwrap_or(text) } else { text }
     }
 
@@ -81,18 +81,18 @@ impl LiveState {
     }
 }
 
-struct Watching {
-    grown: Arc<Grown>,
+struct LiveWatcher {
+    grown: Arc<LiveReply>,
     deltas: tokio::sync::mpsc::Sender<String>,
     over: CancellationToken,
-    _over_at_last: DropGuard,
+    _cancel_on_drop: DropGuard,
 }
 
-impl StreamSink for Watching {
+impl StreamSink for LiveWatcher {
     fn grow(&self, delta: &str) {
         let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.text.push_str(delta);
-        let piece = state.take_passable();
+        let piece = state.take_streamable();
         if !piece.is_empty() {
             // A slow channel misses parts of the stream, never of the reply.
             let _ = self.deltas.try_send(piece);
@@ -102,12 +102,12 @@ impl StreamSink for Watching {
     fn restart(&self) {
         let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.text.clear();
-        state.passed = 0;
+        state.streamed = 0;
         let _ = self.deltas.try_send(String::new());
     }
 }
 
-impl Watcher for Watching {
+impl Watcher for LiveWatcher {
     fn label(&self, label: &Label) {
         self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).label = Some(label.clone());
     }
@@ -118,7 +118,7 @@ impl Watcher for Watching {
 }
 
 /// A turn to be displayed.
-struct Began {
+struct LiveTurn {
     turn: TurnId,
     address: AddressId,
     over: CancellationToken,
@@ -127,14 +127,19 @@ struct Began {
     busy: ActivityGuard,
 }
 
-async fn show(desks: Arc<Dispatcher>, turn: Began, grown: Arc<Grown>, mut deltas: tokio::sync::mpsc::Receiver<String>) {
-    let Began { turn, address, over, busy } = turn;
-    let Ok(Some(lane)) = desks.lane(address).await else { return };
+async fn run(
+    desks: Arc<Dispatcher>,
+    turn: LiveTurn,
+    grown: Arc<LiveReply>,
+    mut deltas: tokio::sync::mpsc::Receiver<String>,
+) {
+    let LiveTurn { turn, address, over, busy } = turn;
+    let Ok(Some(lane)) = desks.queue(address).await else { return };
     let began = desks.clock.now();
     let typing = async {
         while desks.clock.now().since(began) < TYPING_AT_MOST && !over.is_cancelled() {
-            let next = desks.clock.wake_at(desks.clock.now().plus(lane.adapter.typing_pace()));
-            lane.adapter.typing(&lane.address.peer, Typing::Begun).await;
+            let next = desks.clock.wake_at(desks.clock.now().plus(lane.adapter.typing_interval()));
+            lane.adapter.typing(&lane.address.peer, Typing::Started).await;
             tokio::select! {
                 () = over.cancelled() => {}
                 busy = next => drop(busy),
@@ -146,11 +151,11 @@ async fn show(desks: Arc<Dispatcher>, turn: Began, grown: Arc<Grown>, mut deltas
     // there.
     let is_group = desks.journal.read(move |db| db.groups().is_group(address)).await.unwrap_or(true);
     let growing = async {
-        match lane.adapter.preview_pace().filter(|_| !is_group) {
-            Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over, busy).await,
+        match lane.adapter.edit_interval().filter(|_| !is_group) {
+            Some(pace) => edit_preview(&desks, &lane, turn, &grown, pace, &over, busy).await,
             None => {
                 drop(busy);
-                stream(&desks, &lane, turn, &mut deltas, &over).await;
+                stream_deltas(&desks, &lane, turn, &mut deltas, &over).await;
             }
         }
         // The typing indicator goes on until the reply is complete, even if streaming failed.
@@ -162,11 +167,11 @@ async fn show(desks: Arc<Dispatcher>, turn: Began, grown: Arc<Grown>, mut deltas
         () = growing => {}
         () = typing => {}
     }
-    lane.adapter.typing(&lane.address.peer, Typing::Over).await;
+    lane.adapter.typing(&lane.address.peer, Typing::Stopped).await;
 }
 
 /// Streams the reply in deltas.
-async fn stream(
+async fn stream_deltas(
     desks: &Dispatcher,
     lane: &DeliveryQueue,
     turn: TurnId,
@@ -186,11 +191,11 @@ async fn stream(
 }
 
 /// Displays the reply by editing one message, until the first failure.
-async fn preview(
+async fn edit_preview(
     desks: &Arc<Dispatcher>,
     lane: &Arc<DeliveryQueue>,
     turn: TurnId,
-    grown: &Grown,
+    grown: &LiveReply,
     pace: Duration,
     over: &CancellationToken,
     busy: ActivityGuard,
@@ -215,10 +220,10 @@ async fn preview(
         wake = desks.clock.wake_at(desks.clock.now().plus(pace));
         let (text, label) = {
             let state = grown.state.lock().unwrap_or_else(PoisonError::into_inner);
-            (state.preview(), state.label.clone())
+            (state.edit_preview(), state.label.clone())
         };
         let Some(label) = label else { continue };
-        if text == shown || text.chars().count() < WORTH_SHOWING {
+        if text == shown || text.chars().count() < MIN_PREVIEW {
             continue;
         }
         // A delivery in progress goes first; a preview never waits for it.
@@ -260,7 +265,7 @@ async fn preview(
                     }
                     external_id = Some(new);
                 }
-                Err(crate::adapter::SendError::Unclear(_)) => return,
+                Err(crate::adapter::SendError::OutcomeUnknown(_)) => return,
                 Err(_) => {
                     // Certainly not sent, so there is no preview.
                     let _ = desks.journal.write("drop a preview", move |tx| tx.outbox().drop_preview(turn)).await;

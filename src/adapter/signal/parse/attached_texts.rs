@@ -6,17 +6,17 @@
 use serde_json::Value;
 
 use crate::adapter::signal::envelope::{field, list, text};
-use crate::message::{Attached, Carrier};
+use crate::message::{Attached, AttachedTextKind};
 
 const NAME: [&str; 6] = ["prefix", "given", "middle", "family", "suffix", "nickname"];
 const ADDRESS: [&str; 7] = ["street", "pobox", "neighborhood", "postcode", "city", "region", "country"];
 
 /// All attached content in reading order; empty items are left out.
 pub(super) fn all(data: &Value) -> Vec<Attached> {
-    let previews = list(data, "previews").iter().map(|page| (Carrier::Preview, preview(page)));
-    let contacts = list(data, "contacts").iter().map(|card| (Carrier::Contact, contact(card)));
-    let polls = field(data, "pollCreate").into_iter().map(|asked| (Carrier::Poll, poll(asked)));
-    let all = previews.chain(contacts).chain(polls).map(|(what, lines)| Attached { what, text: lines });
+    let previews = list(data, "previews").iter().map(|page| (AttachedTextKind::Preview, preview(page)));
+    let contacts = list(data, "contacts").iter().map(|card| (AttachedTextKind::Contact, contact(card)));
+    let polls = field(data, "pollCreate").into_iter().map(|asked| (AttachedTextKind::Poll, poll(asked)));
+    let all = previews.chain(contacts).chain(polls).map(|(what, lines)| Attached { kind: what, text: lines });
     all.filter(|carried| !carried.text.is_empty()).collect()
 }
 

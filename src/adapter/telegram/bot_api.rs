@@ -2,7 +2,7 @@
 //!
 //! The payloads are teloxide's. The transport is our own, because teloxide's hides what a caller
 //! has to know: whether a request was certainly not sent ([`CallError::NotSent`]) or may have been
-//! carried out without a response ([`CallError::Lost`]); because a message counts as sent once
+//! carried out without a response ([`CallError::NoResponse`]); because a message counts as sent once
 //! Telegram says `ok`, even if the response has unknown fields; and because a raw update must reach
 //! the journal unchanged.
 //!
@@ -43,7 +43,7 @@ const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 const MAX_REASON: usize = 160;
 
 /// Client of the Bot API for one bot.
-pub(super) struct Wire {
+pub(super) struct BotApi {
     client: Client,
     api: Url,
     token: SecretString,
@@ -55,9 +55,9 @@ pub(super) enum CallError {
     /// Not sent; certainly nothing was done.
     NotSent(String),
     /// Sent without a valid response: it may have been carried out.
-    Lost(String),
+    NoResponse(String),
     /// Rejected by Telegram.
-    Refused(ApiRefusal),
+    Rejected(ApiRefusal),
 }
 
 /// Telegram's reason for a rejection.
@@ -75,7 +75,7 @@ pub(super) struct ApiRefusal {
 
 impl ApiRefusal {
     /// Returns true if the description contains one of these, ignoring case.
-    pub(super) fn says(&self, any: &[&str]) -> bool {
+    pub(super) fn mentions(&self, any: &[&str]) -> bool {
         let reason = self.reason.to_lowercase();
         any.iter().any(|words| reason.contains(&words.to_lowercase()))
     }
@@ -83,17 +83,17 @@ impl ApiRefusal {
 
 /// Errors of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum DownloadFailure {
+pub(super) enum DownloadError {
     /// More bytes than allowed.
     TooLarge,
     /// Not on the server.
-    Gone,
+    NotFound,
     /// Any other failure.
     Broken(String),
 }
 
 #[derive(Deserialize)]
-struct Envelope {
+struct ApiResponse {
     ok: bool,
     result: Option<Box<RawValue>>,
     error_code: Option<u16>,
@@ -108,7 +108,7 @@ struct Parameters {
     migrate_to_chat_id: Option<i64>,
 }
 
-impl Wire {
+impl BotApi {
     /// Creates a client for the server at `api_url` with that token.
     pub(super) fn new(api_url: &str, token: SecretString) -> anyhow::Result<Self> {
         // An odd character would end up in the address and cause an obscure rejection.
@@ -144,7 +144,10 @@ impl Wire {
     }
 
     /// Calls the method of a typed payload.
-    pub(super) async fn ask<P: Payload + Serialize, T: DeserializeOwned>(&self, payload: &P) -> Result<T, CallError> {
+    pub(super) async fn request<P: Payload + Serialize, T: DeserializeOwned>(
+        &self,
+        payload: &P,
+    ) -> Result<T, CallError> {
         self.call(P::NAME, payload, CALL_LIMIT).await
     }
 
@@ -155,7 +158,7 @@ impl Wire {
         body: &impl Serialize,
         limit: Duration,
     ) -> Result<T, CallError> {
-        self.exchange(self.client.post(self.method(method)?).timeout(limit).json(body)).await
+        self.execute(self.client.post(self.method(method)?).timeout(limit).json(body)).await
     }
 
     /// Calls a method with a multipart form. The client cannot retry it, since a form is consumed.
@@ -165,30 +168,30 @@ impl Wire {
         form: Form,
         limit: Duration,
     ) -> Result<T, CallError> {
-        self.exchange(self.client.post(self.method(method)?).timeout(limit).multipart(form)).await
+        self.execute(self.client.post(self.method(method)?).timeout(limit).multipart(form)).await
     }
 
-    async fn exchange<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
+    async fn execute<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
         let answer = request.send().await.map_err(|error| self.failure(error))?;
         let status = answer.status();
         let bytes = self.read(answer, MAX_ANSWER).await.map_err(|failure| match failure {
-            DownloadFailure::Broken(why) => CallError::Lost(why),
-            _ => CallError::Lost("The answer is too long".to_owned()),
+            DownloadError::Broken(why) => CallError::NoResponse(why),
+            _ => CallError::NoResponse("The answer is too long".to_owned()),
         })?;
-        self.understand(status, &bytes)
+        self.decode(status, &bytes)
     }
 
     /// Downloads a file by its path from `getFile`, at most `max` bytes.
-    pub(super) async fn download(&self, path: &str, max: u64, limit: Duration) -> Result<Vec<u8>, DownloadFailure> {
+    pub(super) async fn download(&self, path: &str, max: u64, limit: Duration) -> Result<Vec<u8>, DownloadError> {
         let bot = format!("bot{}", self.token.expose_secret());
         let segments: Vec<&str> = ["file", &bot].into_iter().chain(path.split('/')).collect();
-        let address = self.address(&segments).map_err(|failure| DownloadFailure::Broken(failure.reason()))?;
+        let address = self.address(&segments).map_err(|failure| DownloadError::Broken(failure.reason()))?;
         let request = self.client.get(address).timeout(limit);
-        let answer = request.send().await.map_err(|error| DownloadFailure::Broken(self.describe(error)))?;
+        let answer = request.send().await.map_err(|error| DownloadError::Broken(self.describe(error)))?;
         match answer.status() {
             StatusCode::OK => self.read(answer, max).await,
-            StatusCode::NOT_FOUND | StatusCode::GONE => Err(DownloadFailure::Gone),
-            other => Err(DownloadFailure::Broken(format!("The server answered {}", other.as_u16()))),
+            StatusCode::NOT_FOUND | StatusCode::GONE => Err(DownloadError::NotFound),
+            other => Err(DownloadError::Broken(format!("The server answered {}", other.as_u16()))),
         }
     }
 
@@ -206,43 +209,43 @@ impl Wire {
         Ok(address)
     }
 
-    async fn read(&self, mut answer: Response, max: u64) -> Result<Vec<u8>, DownloadFailure> {
+    async fn read(&self, mut answer: Response, max: u64) -> Result<Vec<u8>, DownloadError> {
         if answer.content_length().is_some_and(|length| length > max) {
-            return Err(DownloadFailure::TooLarge);
+            return Err(DownloadError::TooLarge);
         }
         let mut bytes = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(|error| DownloadFailure::Broken(self.describe(error)))? {
+        while let Some(chunk) = answer.chunk().await.map_err(|error| DownloadError::Broken(self.describe(error)))? {
             if (bytes.len() as u64).saturating_add(chunk.len() as u64) > max {
-                return Err(DownloadFailure::TooLarge);
+                return Err(DownloadError::TooLarge);
             }
             bytes.extend_from_slice(&chunk);
         }
         Ok(bytes)
     }
 
-    fn understand<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, CallError> {
-        let Ok(envelope) = serde_json::from_slice::<Envelope>(bytes) else {
+    fn decode<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, CallError> {
+        let Ok(envelope) = serde_json::from_slice::<ApiResponse>(bytes) else {
             // A proxy answered instead of Telegram, or a wrong address is configured.
-            return Err(CallError::Lost(format!("The server answered {} and no JSON", status.as_u16())));
+            return Err(CallError::NoResponse(format!("The server answered {} and no JSON", status.as_u16())));
         };
         if envelope.ok {
             let result = envelope.result.as_deref().map_or("null", RawValue::get);
             return serde_json::from_str(result)
-                .map_err(|_| CallError::Lost("The server answered something unexpected".to_owned()));
+                .map_err(|_| CallError::NoResponse("The server answered something unexpected".to_owned()));
         }
         let code = envelope.error_code.unwrap_or(status.as_u16());
         if code >= 500 {
-            return Err(CallError::Lost(format!("The server answered {code}")));
+            return Err(CallError::NoResponse(format!("The server answered {code}")));
         }
         let (asked, moved) = envelope.parameters.map_or((None, None), |p| (p.retry_after, p.migrate_to_chat_id));
         let wait = (code == 429).then(|| asked.map_or(DEFAULT_WAIT, Duration::from_secs).min(MAX_WAIT));
-        Err(CallError::Refused(ApiRefusal { code, reason: self.clean(&envelope.description), wait, moved }))
+        Err(CallError::Rejected(ApiRefusal { code, reason: self.clean(&envelope.description), wait, moved }))
     }
 
     fn failure(&self, error: reqwest::Error) -> CallError {
         let never_left = error.is_connect() || error.is_builder();
         let why = self.describe(error);
-        if never_left { CallError::NotSent(why) } else { CallError::Lost(why) }
+        if never_left { CallError::NotSent(why) } else { CallError::NoResponse(why) }
     }
 
     /// Formats an error with its causes, without the address.
@@ -268,15 +271,15 @@ impl CallError {
     /// Reason for a log line or an error.
     pub(super) fn reason(&self) -> String {
         match self {
-            Self::NotSent(why) | Self::Lost(why) => why.clone(),
-            Self::Refused(refusal) => format!("{} {}", refusal.code, refusal.reason),
+            Self::NotSent(why) | Self::NoResponse(why) => why.clone(),
+            Self::Rejected(refusal) => format!("{} {}", refusal.code, refusal.reason),
         }
     }
 
     /// Wait that Telegram asks for, if any.
     pub(super) fn wait(&self) -> Option<Duration> {
         match self {
-            Self::Refused(refusal) => refusal.wait,
+            Self::Rejected(refusal) => refusal.wait,
             _ => None,
         }
     }

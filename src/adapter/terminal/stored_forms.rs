@@ -35,7 +35,7 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
         sender: item.peer.clone(),
         alias: None,
         peer: item.peer,
-        place: ChatKind::Direct,
+        chat_kind: ChatKind::Direct,
         server_at: None,
         event: Event::Message(Said { text: item.text, origin, ..Said::default() }),
     })
@@ -75,7 +75,7 @@ pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
 }
 
 /// Prefixes a part with a short notice.
-pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
+pub(super) fn with_prefix(piece: &OutgoingPart, words: &str) -> OutgoingPart {
     let shown = RichPart::of(piece, PartFormat::Rich);
     let shown = RichPart { markdown: format!("{words} {}", shown.markdown), ..shown };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
@@ -110,7 +110,7 @@ mod tests {
                 sender: peer.clone(),
                 peer,
                 alias: None,
-                place: ChatKind::Direct,
+                chat_kind: ChatKind::Direct,
                 server_at: None,
                 event: Event::Message(Said { text, origin, ..Said::default() }),
             });

@@ -7,13 +7,13 @@ use tokio::net::TcpListener;
 
 const TOKEN: &str = "42:s3cret-T0ken_of_the_b0t";
 
-fn wire(api: &str) -> Wire {
+fn wire(api: &str) -> BotApi {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Wire::new(api, SecretString::from(TOKEN)).unwrap()
+    BotApi::new(api, SecretString::from(TOKEN)).unwrap()
 }
 
 fn understood(status: u16, body: &str) -> Result<Value, CallError> {
-    wire("http://127.0.0.1:1").understand(StatusCode::from_u16(status).unwrap(), body.as_bytes())
+    wire("http://127.0.0.1:1").decode(StatusCode::from_u16(status).unwrap(), body.as_bytes())
 }
 
 /// Starts a server that takes one request, answers with these bytes, and closes.
@@ -33,9 +33,9 @@ async fn answering(answer: &'static [u8]) -> String {
 fn answers_are_sorted_by_what_may_have_happened() {
     let refused = |code, reason: &str, wait: Option<u64>| {
         let wait = wait.map(Duration::from_secs);
-        Err(CallError::Refused(ApiRefusal { code, reason: reason.to_owned(), wait, moved: None }))
+        Err(CallError::Rejected(ApiRefusal { code, reason: reason.to_owned(), wait, moved: None }))
     };
-    let lost = |why: &str| Err(CallError::Lost(why.to_owned()));
+    let lost = |why: &str| Err(CallError::NoResponse(why.to_owned()));
     let table = [
         (200, r#"{"ok":true,"result":{"a":1}}"#, Ok(json!({"a": 1}))),
         (200, r#"{"ok":true}"#, Ok(Value::Null)),
@@ -58,18 +58,18 @@ fn answers_are_sorted_by_what_may_have_happened() {
 #[test]
 fn no_reason_holds_the_token() {
     let body = json!({"ok": false, "error_code": 400, "description": format!("at /bot{TOKEN}/x\u{202e}\n")});
-    let Err(CallError::Refused(refusal)) = understood(400, &body.to_string()) else { unreachable!() };
+    let Err(CallError::Rejected(refusal)) = understood(400, &body.to_string()) else { unreachable!() };
     assert_eq!(refusal.reason, "at /bot…/x");
 }
 
 #[test]
 fn tokens_and_addresses_are_checked_without_being_shown() {
     for token in ["", "42", "42:", ":abc", "x42:abc", "42:a/b", "42:abc\n", "42:a?b", "42:abc "] {
-        let error = Wire::new("http://127.0.0.1:1", SecretString::from(token)).err().unwrap();
+        let error = BotApi::new("http://127.0.0.1:1", SecretString::from(token)).err().unwrap();
         assert!(token.is_empty() || !format!("{error:#}").contains(token), "{error:#}");
     }
     for api in ["", "api.telegram.org", "ftp://x", "file:///etc"] {
-        assert!(Wire::new(api, SecretString::from(TOKEN)).is_err(), "{api}");
+        assert!(BotApi::new(api, SecretString::from(TOKEN)).is_err(), "{api}");
     }
 }
 
@@ -98,13 +98,13 @@ async fn a_refused_connection_means_that_nothing_was_sent() {
 async fn an_answer_that_breaks_off_or_never_comes_is_lost() {
     for answer in [&b""[..], b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"ok\":true", b"nonsense\r\n\r\n"] {
         let failure = wire(&answering(answer).await).call::<Value>("x", &json!({}), CALL_LIMIT).await.unwrap_err();
-        assert!(matches!(failure, CallError::Lost(_)), "{failure:?}");
+        assert!(matches!(failure, CallError::NoResponse(_)), "{failure:?}");
         assert!(!format!("{failure:?}").contains("s3cret"), "{failure:?}");
     }
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", silent.local_addr().unwrap());
     let failure = wire(&address).call::<Value>("x", &json!({}), Duration::from_millis(50)).await.unwrap_err();
-    assert!(matches!(failure, CallError::Lost(_)), "{failure:?}");
+    assert!(matches!(failure, CallError::NoResponse(_)), "{failure:?}");
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn a_redirect_is_not_followed() {
     let answer = format!("HTTP/1.1 307 x\r\nlocation: http://{target}/\r\ncontent-length: 0\r\n\r\n");
     let address = answering(Box::leak(answer.into_boxed_str()).as_bytes()).await;
     let failure = wire(&address).call::<Value>("x", &json!({}), CALL_LIMIT).await.unwrap_err();
-    assert_eq!(failure, CallError::Lost("The server answered 307 and no JSON".to_owned()));
+    assert_eq!(failure, CallError::NoResponse("The server answered 307 and no JSON".to_owned()));
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn a_download_is_cut_at_its_limit() {
     let announced: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhelloworld";
     for answer in [chunked, announced] {
         let fetched = wire(&answering(answer).await).download("a/b", 9, CALL_LIMIT).await;
-        assert_eq!(fetched, Err(DownloadFailure::TooLarge));
+        assert_eq!(fetched, Err(DownloadError::TooLarge));
         let fetched = wire(&answering(answer).await).download("a/b", 10, CALL_LIMIT).await;
         assert_eq!(fetched, Ok(b"helloworld".to_vec()));
     }

@@ -6,15 +6,15 @@ use std::rc::Rc;
 use pulldown_cmark::LinkType;
 
 use super::MarkdownParser;
-use crate::adapter::markdown::{Links, Span, Style, address, strip_control};
+use crate::adapter::markdown::{LinkDisplay, Span, TextStyle, address, strip_control};
 
 /// Longer link texts are not used as link names.
 const MAX_WORDS: usize = 512;
 
-pub(super) struct Anchor {
+pub(super) struct OpenLink {
     address: String,
     /// An autolink: its text is its address.
-    plain: bool,
+    is_autolink: bool,
     first_span: usize,
 }
 
@@ -23,7 +23,7 @@ impl MarkdownParser<'_> {
         self.push_styled(text, self.style());
     }
 
-    pub(super) fn push_styled(&mut self, text: &str, style: Style) {
+    pub(super) fn push_styled(&mut self, text: &str, style: TextStyle) {
         let text = strip_control(text);
         let own_span = self.anchors.last().is_some_and(|anchor| anchor.first_span == self.spans.len());
         match self.spans.last_mut().filter(|last| !own_span && last.style == style) {
@@ -33,8 +33,8 @@ impl MarkdownParser<'_> {
         }
     }
 
-    pub(super) fn style(&self) -> Style {
-        Style {
+    pub(super) fn style(&self) -> TextStyle {
+        TextStyle {
             bold: self.bold > 0 || self.heading > 0,
             italic: self.italic > 0,
             strike: self.strike > 0,
@@ -96,14 +96,14 @@ impl MarkdownParser<'_> {
         }
         let address = strip_control(address).replace(['\n', '\t'], "");
         let plain = matches!(kind, LinkType::Autolink | LinkType::Email);
-        self.anchors.push(Anchor { address, plain, first_span: self.spans.len() });
+        self.anchors.push(OpenLink { address, is_autolink: plain, first_span: self.spans.len() });
     }
 
     pub(super) fn close_anchor(&mut self) {
-        let Some(Anchor { address, plain, first_span }) = self.anchors.pop() else {
+        let Some(OpenLink { address, is_autolink: plain, first_span }) = self.anchors.pop() else {
             return;
         };
-        let named = self.links == Links::Named && self.table.is_none();
+        let named = self.links == LinkDisplay::Embedded && self.table.is_none();
         let words = self.words_since(first_span);
         if words.trim().is_empty() {
             return self.push(&address);

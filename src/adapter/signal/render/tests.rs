@@ -5,13 +5,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::styles::Range;
+use super::styles::StyleRange;
 use super::*;
 use crate::adapter::markdown::{is_blank, strip_control};
 use crate::trust::{Label, Labelled, Scope, Source};
 
 /// Text of a range, or `None` if its ends are not at characters.
-fn covered(text: &str, range: Range) -> Option<String> {
+fn covered(text: &str, range: StyleRange) -> Option<String> {
     let all: Vec<u16> = text.encode_utf16().collect();
     let within = all.get(range.start..range.start.checked_add(range.length)?)?;
     String::from_utf16(within).ok().filter(|within| !within.is_empty())
@@ -32,7 +32,7 @@ fn squeezed(text: &str) -> String {
 }
 
 /// Renders a text and checks the properties that hold for any text.
-fn checked(markdown: &str, limit: usize) -> Result<Vec<Styled>, String> {
+fn checked(markdown: &str, limit: usize) -> Result<Vec<StyledText>, String> {
     let parts = styled(markdown, limit);
     for part in &parts {
         if part.text.len() > limit || is_blank(&part.text) {
@@ -40,7 +40,7 @@ fn checked(markdown: &str, limit: usize) -> Result<Vec<Styled>, String> {
         }
         for (at, range) in part.styles.iter().enumerate() {
             covered(&part.text, *range).ok_or(format!("{range} of {:?}", part.text))?;
-            let overlaps = |other: &Range| other.style == range.style && other.start <= range.start + range.length;
+            let overlaps = |other: &StyleRange| other.style == range.style && other.start <= range.start + range.length;
             if part.styles.iter().skip(at + 1).any(overlaps) {
                 return Err(format!("{range} is not the first of {:?}", part.styles));
             }
@@ -57,7 +57,7 @@ fn checked(markdown: &str, limit: usize) -> Result<Vec<Styled>, String> {
     Ok(parts)
 }
 
-fn cuts_between_graphemes(parts: &[Styled], uncut: &str, limit: usize) -> bool {
+fn cuts_between_graphemes(parts: &[StyledText], uncut: &str, limit: usize) -> bool {
     if uncut.graphemes(true).any(|grapheme| grapheme.len() > limit) {
         return true;
     }
@@ -107,21 +107,23 @@ fn a_piece_holds_both_forms_and_the_label_changes_nothing() {
     let pieces = render(&outbound("# A [b](https://e.org)", Label::trusted()));
     let [piece] = pieces.as_slice() else { unreachable!() };
     assert_eq!(piece.rich, r#"{"text":"A b (https://e.org)","styles":[{"start":0,"length":19,"style":"BOLD"}]}"#);
-    let rich = Styled::of(piece, PartFormat::Rich);
+    let rich = StyledText::of(piece, PartFormat::Rich);
     assert_eq!(serde_json::Value::from(rich.styles.clone()), serde_json::json!(["0:19:BOLD"]));
-    assert_eq!(Styled::of(piece, PartFormat::Plain), Styled { text: rich.text, styles: Vec::new() });
+    assert_eq!(StyledText::of(piece, PartFormat::Plain), StyledText { text: rich.text, styles: Vec::new() });
     let broken = OutgoingPart { rich: "{".to_owned(), ..piece.clone() };
-    assert_eq!(Styled::of(&broken, PartFormat::Rich), Styled::of(piece, PartFormat::Plain));
+    assert_eq!(StyledText::of(&broken, PartFormat::Rich), StyledText::of(piece, PartFormat::Plain));
     assert_eq!(render(&outbound("# A [b](https://e.org)", Label::untrusted(Source::unknown()))), pieces);
 }
 
 #[test]
 fn a_mark_shifts_what_it_stands_before() {
-    let piece =
-        OutgoingPart { quotes: Some("m:1".to_owned()), ..render(&outbound("x **y** `z`", Label::trusted())).remove(0) };
-    let marked = marked(&piece, "(😀)");
-    assert_eq!((marked.plain.as_str(), marked.quotes.as_deref()), ("(😀) x y z", Some("m:1")));
-    let rich = Styled::of(&marked, PartFormat::Rich);
+    let piece = OutgoingPart {
+        reply_to: Some("m:1".to_owned()),
+        ..render(&outbound("x **y** `z`", Label::trusted())).remove(0)
+    };
+    let marked = with_prefix(&piece, "(😀)");
+    assert_eq!((marked.plain.as_str(), marked.reply_to.as_deref()), ("(😀) x y z", Some("m:1")));
+    let rich = StyledText::of(&marked, PartFormat::Rich);
     assert_eq!(rich.text, marked.plain);
     let covered: Vec<String> = rich.styles.iter().map(|range| covered(&rich.text, *range).unwrap()).collect();
     assert_eq!(covered, ["y", "z"]);
@@ -131,7 +133,7 @@ fn a_mark_shifts_what_it_stands_before() {
 fn a_marked_part_is_within_the_limit() {
     let long = "word ".repeat(2_000);
     for piece in render(&outbound(&long, Label::trusted())) {
-        assert!(marked(&piece, crate::wording::gate::POSSIBLY_REPEATED).plain.len() <= LIMIT);
+        assert!(with_prefix(&piece, crate::wording::gate::POSSIBLY_REPEATED).plain.len() <= LIMIT);
     }
 }
 
@@ -160,7 +162,7 @@ fn bytes_count_and_graphemes_stay_whole() {
 #[test]
 fn what_is_open_at_a_cut_is_open_after_it() {
     for part in checked(&format!("**{}**", "wörd ".repeat(100).trim()), 200).unwrap() {
-        let whole = Range { start: 0, length: units(&part.text), style: part.styles[0].style };
+        let whole = StyleRange { start: 0, length: utf16_len(&part.text), style: part.styles[0].style };
         assert_eq!(part.styles, [whole]);
     }
     let code: String = (0..300).map(|n| format!("    let value_{n} = \"{n}\";\n")).collect();
@@ -227,7 +229,7 @@ proptest! {
         prop_assert_eq!(checked(&bits.concat(), limit).err(), None);
         for piece in render(&outbound(&bits.concat(), Label::trusted())) {
             prop_assert!(piece.plain.len() <= LIMIT - MARK_ROOM);
-            prop_assert_eq!(&Styled::of(&piece, PartFormat::Rich).text, &piece.plain);
+            prop_assert_eq!(&StyledText::of(&piece, PartFormat::Rich).text, &piece.plain);
         }
     }
 

@@ -4,7 +4,7 @@
 
 /// A parsed message id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Named<'a> {
+pub(super) struct MessageKey<'a> {
     /// Author; `None` if it is our own.
     pub(super) author: Option<&'a str>,
     /// Time of sending in milliseconds.
@@ -12,15 +12,15 @@ pub(super) struct Named<'a> {
 }
 
 /// Parses a message id.
-pub(super) fn read(name: &str) -> Option<Named<'_>> {
+pub(super) fn parse(name: &str) -> Option<MessageKey<'_>> {
     let (author, timestamp) = name.strip_prefix('m')?.rsplit_once(':')?;
     let is_number = timestamp.bytes().all(|byte| byte.is_ascii_digit());
     let timestamp = timestamp.parse().ok().filter(|_| is_number)?;
-    Some(Named { author: (!author.is_empty()).then_some(author), timestamp })
+    Some(MessageKey { author: (!author.is_empty()).then_some(author), timestamp })
 }
 
 /// Returns the id of a message of ours.
-pub(super) fn ours(timestamp: u64) -> String {
+pub(super) fn own_key(timestamp: u64) -> String {
     format!("m:{timestamp}")
 }
 
@@ -30,11 +30,11 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        assert_eq!(read(&ours(17)), Some(Named { author: None, timestamp: 17 }));
-        assert_eq!(read("mPNI:u-1:17"), Some(Named { author: Some("PNI:u-1"), timestamp: 17 }));
-        assert_eq!(read("m+431:17"), Some(Named { author: Some("+431"), timestamp: 17 }));
+        assert_eq!(parse(&own_key(17)), Some(MessageKey { author: None, timestamp: 17 }));
+        assert_eq!(parse("mPNI:u-1:17"), Some(MessageKey { author: Some("PNI:u-1"), timestamp: 17 }));
+        assert_eq!(parse("m+431:17"), Some(MessageKey { author: Some("+431"), timestamp: 17 }));
         for odd in ["", "m", "m17", "m:", "m:x", "m:+7", "eu:1:2", "ru:1", "m:99999999999999999999999"] {
-            assert_eq!(read(odd), None, "{odd}");
+            assert_eq!(parse(odd), None, "{odd}");
         }
     }
 }

@@ -4,19 +4,19 @@
 //! spelled out as in the terminal: bars before a quote, the full address after its text. A part is
 //! measured in bytes, since the daemon turns a longer body into a file; its ranges are counted in
 //! UTF-16 units of the finished part, so that splitting cannot shift them. A range without its text
-//! would style other words, so both are stored as one ([`Styled`]). There are no buttons: the texts
+//! would style other words, so both are stored as one ([`StyledText`]). There are no buttons: the texts
 //! name the commands.
 
 mod styles;
 
 use crate::adapter::markdown::flow::{Flow, plain};
-use crate::adapter::markdown::{self, Block, Body, Links, Span};
+use crate::adapter::markdown::{self, Block, Body, LinkDisplay, Span};
 use crate::adapter::{OutgoingPart, PartFormat};
 use crate::message::Outbound;
 
-pub(super) use styles::Styled;
+pub(super) use styles::StyledText;
 
-use styles::{StyleSet, units};
+use styles::{StyleSet, utf16_len};
 
 /// Longest body that the daemon sends as it is, in bytes.
 const LIMIT: usize = 2000;
@@ -33,10 +33,10 @@ pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
 }
 
 /// Prefixes a part with a short notice.
-pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
-    let mut styled = Styled::of(piece, PartFormat::Rich);
+pub(super) fn with_prefix(piece: &OutgoingPart, words: &str) -> OutgoingPart {
+    let mut styled = StyledText::of(piece, PartFormat::Rich);
     let mark = format!("{words} ");
-    let by = units(&mark);
+    let by = utf16_len(&mark);
     styled.text.insert_str(0, &mark);
     for range in &mut styled.styles {
         range.start += by;
@@ -45,11 +45,11 @@ pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
 }
 
 /// Splits the Markdown into parts of at most `limit` bytes.
-fn styled(markdown: &str, limit: usize) -> Vec<Styled> {
+fn styled(markdown: &str, limit: usize) -> Vec<StyledText> {
     let mut flow = Flow::default();
     let mut quote = 0;
     // Links cannot be hidden here, so the label makes no difference.
-    for block in markdown::read(markdown, Links::Bare) {
+    for block in markdown::read(markdown, LinkDisplay::SpelledOut) {
         if !flow.is_empty() {
             let bar = if block.quote == quote && quote != 0 { BAR.trim_end() } else { "" };
             flow.push(&if block.gap { format!("\n{bar}\n") } else { "\n".to_owned() }, StyleSet::default());
@@ -57,7 +57,7 @@ fn styled(markdown: &str, limit: usize) -> Vec<Styled> {
         quote = block.quote;
         push_block(&mut flow, &block);
     }
-    flow.split(limit).iter().map(|part| Styled { text: plain(part), styles: styles::ranges(part) }).collect()
+    flow.split(limit).iter().map(|part| StyledText { text: plain(part), styles: styles::ranges(part) }).collect()
 }
 
 fn push_block(flow: &mut Flow<StyleSet>, block: &Block) {

@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::adapter::markdown;
-use crate::adapter::markdown::flow::{self, Stretch};
+use crate::adapter::markdown::flow::{self, Fragment};
 use crate::adapter::{OutgoingPart, PartFormat};
 
 /// A part in the daemon's form; the rich form of a [`OutgoingPart`] is its JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Styled {
+pub struct StyledText {
     pub text: String,
-    pub styles: Vec<Range>,
+    pub styles: Vec<StyleRange>,
 }
 
 /// A styled range of a text, in UTF-16 units. Displayed in the daemon's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Range {
+pub struct StyleRange {
     pub start: usize,
     pub length: usize,
-    pub style: Style,
+    pub style: SignalStyle,
 }
 
 /// Styles of Signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Style {
+pub enum SignalStyle {
     Bold,
     Italic,
     Strikethrough,
@@ -44,7 +44,7 @@ pub(super) struct StyleSet {
     preformatted: bool,
 }
 
-impl Styled {
+impl StyledText {
     /// Decodes the requested form of a part. An unreadable rich form becomes plain.
     pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
         let rich = match form {
@@ -60,20 +60,20 @@ impl Styled {
     }
 }
 
-impl fmt::Display for Range {
+impl fmt::Display for StyleRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { start, length, style } = self;
         write!(f, "{start}:{length}:{}", style.as_str())
     }
 }
 
-impl From<Range> for Value {
-    fn from(range: Range) -> Self {
+impl From<StyleRange> for Value {
+    fn from(range: StyleRange) -> Self {
         Self::String(range.to_string())
     }
 }
 
-impl Style {
+impl SignalStyle {
     const ALL: [Self; 4] = [Self::Bold, Self::Italic, Self::Strikethrough, Self::Monospace];
 
     fn as_str(self) -> &'static str {
@@ -91,32 +91,32 @@ impl StyleSet {
     pub const PREFORMATTED: Self = Self { bold: false, italic: false, strike: false, code: false, preformatted: true };
 
     /// Converts a Markdown style.
-    pub fn of(style: &markdown::Style) -> Self {
-        let markdown::Style { bold, italic, strike, code, .. } = *style;
+    pub fn of(style: &markdown::TextStyle) -> Self {
+        let markdown::TextStyle { bold, italic, strike, code, .. } = *style;
         Self { bold, italic, strike, code, preformatted: false }
     }
 
-    fn has(&self, style: Style) -> bool {
+    fn has(&self, style: SignalStyle) -> bool {
         match style {
-            Style::Bold => self.bold,
-            Style::Italic => self.italic,
-            Style::Strikethrough => self.strike,
-            Style::Monospace => self.code || self.preformatted,
+            SignalStyle::Bold => self.bold,
+            SignalStyle::Italic => self.italic,
+            SignalStyle::Strikethrough => self.strike,
+            SignalStyle::Monospace => self.code || self.preformatted,
         }
     }
 }
 
 /// The daemon counts bytes, and styles take none.
 impl flow::Markup for StyleSet {
-    fn measure(text: &str) -> usize {
+    fn text_len(text: &str) -> usize {
         text.len()
     }
 
-    fn change(&self, _next: &Self) -> usize {
+    fn transition_len(&self, _next: &Self) -> usize {
         0
     }
 
-    fn closing(&self) -> usize {
+    fn closing_len(&self) -> usize {
         0
     }
 
@@ -126,19 +126,19 @@ impl flow::Markup for StyleSet {
 }
 
 /// Ranges of a part: per style in text order, never adjacent.
-pub(super) fn ranges(part: &[Stretch<'_, StyleSet>]) -> Vec<Range> {
-    Style::ALL.into_iter().flat_map(|style| ranges_of(style, part)).collect()
+pub(super) fn ranges(part: &[Fragment<'_, StyleSet>]) -> Vec<StyleRange> {
+    SignalStyle::ALL.into_iter().flat_map(|style| ranges_of(style, part)).collect()
 }
 
-fn ranges_of(style: Style, part: &[Stretch<'_, StyleSet>]) -> Vec<Range> {
-    let mut found: Vec<Range> = Vec::new();
+fn ranges_of(style: SignalStyle, part: &[Fragment<'_, StyleSet>]) -> Vec<StyleRange> {
+    let mut found: Vec<StyleRange> = Vec::new();
     let mut at = 0;
     for stretch in part {
-        let length = units(stretch.text);
-        if stretch.look.has(style) {
+        let length = utf16_len(stretch.text);
+        if stretch.style.has(style) {
             match found.last_mut().filter(|last| last.start + last.length == at) {
                 Some(last) => last.length += length,
-                None => found.push(Range { start: at, length, style }),
+                None => found.push(StyleRange { start: at, length, style }),
             }
         }
         at += length;
@@ -147,6 +147,6 @@ fn ranges_of(style: Style, part: &[Stretch<'_, StyleSet>]) -> Vec<Range> {
 }
 
 /// Length in UTF-16 units, as Signal counts.
-pub(super) fn units(text: &str) -> usize {
+pub(super) fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }

@@ -10,7 +10,7 @@ const MAX_INDENT: usize = 160;
 const DISARM: char = '\u{200b}';
 
 /// Returns the Markdown with the nesting of each line bounded.
-pub(super) fn tame(source: &str) -> String {
+pub(super) fn limit_nesting(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     for line in source.split_inclusive('\n') {
         tame_line(line, &mut out);

@@ -11,7 +11,7 @@ use crate::message::{ChatKind, Event, Inbound};
 use crate::time::Timestamp;
 
 /// Origin of one message.
-pub(super) struct Where {
+pub(super) struct ChatOrigin {
     pub(super) chat: i64,
     pub(super) message: i64,
     topic: Option<i64>,
@@ -19,7 +19,7 @@ pub(super) struct Where {
     place: ChatKind,
 }
 
-impl Where {
+impl ChatOrigin {
     /// Reads the ids of a message; `None` if one is missing.
     pub(super) fn of(message: &Value) -> Option<Self> {
         let chat = field(message, "chat")?;
@@ -32,7 +32,7 @@ impl Where {
             message: number(message, "message_id")?,
             topic: topic(message),
             sender: sender.unwrap_or(id),
-            place: kind(chat),
+            place: chat_kind(chat),
         })
     }
 
@@ -56,7 +56,7 @@ impl Where {
             peer: self.topic.map_or_else(|| self.chat.to_string(), |topic| format!("{}/{topic}", self.chat)),
             sender: self.sender.to_string(),
             alias: None,
-            place: self.place.clone(),
+            chat_kind: self.place.clone(),
             server_at,
             event,
         }
@@ -67,12 +67,12 @@ impl Where {
 /// even if one is marked.
 pub(super) fn topic(message: &Value) -> Option<i64> {
     let is_in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
-    let is_direct = field(message, "chat").is_some_and(|chat| kind(chat) == ChatKind::Direct);
+    let is_direct = field(message, "chat").is_some_and(|chat| chat_kind(chat) == ChatKind::Direct);
     number(message, "message_thread_id").filter(|topic| is_in_topic && !is_direct && *topic > 0)
 }
 
 /// Kind of a chat.
-pub(super) fn kind(chat: &Value) -> ChatKind {
+pub(super) fn chat_kind(chat: &Value) -> ChatKind {
     if text(chat, "type") == Some("private") { ChatKind::Direct } else { group(number(chat, "id")) }
 }
 

@@ -14,8 +14,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 
+use super::jsonrpc::{code, method};
 use super::rpc_client::RpcError;
-use super::wire::{code, method};
 use crate::adapter::FetchFileError;
 
 /// Time allowed for the transfer of a file.
@@ -31,9 +31,9 @@ struct Data {
 impl SignalSender<'_> {
     /// Fetches a file of at most `max` bytes.
     pub(super) async fn fetch_file(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
-        let (id, peer) = reference.split_once('|').ok_or(FetchFileError::Gone)?;
+        let (id, peer) = reference.split_once('|').ok_or(FetchFileError::NotFound)?;
         if !is_plain(id) {
-            return Err(FetchFileError::Gone);
+            return Err(FetchFileError::NotFound);
         }
         if let Some(folder) = &self.attachments_dir {
             match read(&folder.join(id), max).await {
@@ -53,12 +53,12 @@ impl SignalSender<'_> {
             None => params.insert("recipient".to_owned(), peer.into()),
         };
         let _one = self.fetching.lock().await;
-        let got: Data = self.asker.ask(method::GET_ATTACHMENT, &params, LIMIT).await.map_err(not_fetched)?;
+        let got: Data = self.rpc.call(method::GET_ATTACHMENT, &params, LIMIT).await.map_err(not_fetched)?;
         // Four letters for three bytes: checked before the file is held twice.
         if got.data.len() as u64 / 4 > max.div_ceil(3) {
             return Err(FetchFileError::TooLarge);
         }
-        let bytes = STANDARD.decode(got.data).map_err(|_| FetchFileError::Gone)?;
+        let bytes = STANDARD.decode(got.data).map_err(|_| FetchFileError::NotFound)?;
         if bytes.len() as u64 > max { Err(FetchFileError::TooLarge) } else { Ok(bytes) }
     }
 }
@@ -88,7 +88,7 @@ fn not_fetched(failure: RpcError) -> FetchFileError {
     match &failure {
         RpcError::TooLong => FetchFileError::TooLarge,
         // The daemon has no such file, or cannot read it: permanent.
-        RpcError::Refused(refusal) if matches!(refusal.code, code::USER | code::INTERNAL) => FetchFileError::Gone,
+        RpcError::Rejected(refusal) if matches!(refusal.code, code::USER | code::INTERNAL) => FetchFileError::NotFound,
         _ => FetchFileError::Later(failure.reason()),
     }
 }
@@ -96,7 +96,7 @@ fn not_fetched(failure: RpcError) -> FetchFileError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adapter::signal::wire::RpcRefusal;
+    use crate::adapter::signal::jsonrpc::RpcRefusal;
 
     #[test]
     fn only_a_plain_name_is_looked_for() {
@@ -124,11 +124,11 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_not_asked_for_again() {
-        let refused = |code| not_fetched(RpcError::Refused(RpcRefusal { code, data: serde_json::Value::Null }));
-        assert_eq!(refused(-1), FetchFileError::Gone);
-        assert_eq!(refused(-32603), FetchFileError::Gone);
+        let refused = |code| not_fetched(RpcError::Rejected(RpcRefusal { code, data: serde_json::Value::Null }));
+        assert_eq!(refused(-1), FetchFileError::NotFound);
+        assert_eq!(refused(-32603), FetchFileError::NotFound);
         assert!(matches!(refused(-3), FetchFileError::Later(_)));
         assert_eq!(not_fetched(RpcError::TooLong), FetchFileError::TooLarge);
-        assert!(matches!(not_fetched(RpcError::Lost(String::new())), FetchFileError::Later(_)));
+        assert!(matches!(not_fetched(RpcError::NoResponse(String::new())), FetchFileError::Later(_)));
     }
 }
