@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(cursor.offset(seen.plus(six_days)), None);
         assert_eq!(cursor.offset(seen.minus(Duration::from_secs(3600))), Some(735), "the clock was set back a little");
         assert_eq!(cursor.offset(seen.minus(DAY)), None, "it was written under a wrong clock");
-        assert_eq!(Cursor { last: i64::MAX, received_at }.offset(seen), Some(i64::MAX));
+        assert_eq!(Cursor { last: i64::MAX, received_at: seen }.offset(seen), Some(i64::MAX));
     }
 
     #[test]

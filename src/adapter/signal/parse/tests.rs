@@ -73,7 +73,7 @@ fn elsewhere(text: &str, said: Said) -> Said {
 }
 
 fn with(what: AttachedTextKind, text: &str, said: Said) -> Said {
-    Said { carried: vec![Attached { kind, text: text.to_owned() }], ..said }
+    Said { carried: vec![Attached { kind: what, text: text.to_owned() }], ..said }
 }
 
 fn file(kind: FileKind, id: &str, mime: &str, name: &str, size: Option<u64>) -> RemoteFile {
@@ -382,7 +382,7 @@ proptest! {
         let result = parse(&text, US);
         prop_assert_eq!(&result, &parse(&text, US));
         let Ok(inbound) = result else { return Ok(()) };
-        if let Event::Message(said) | Event::Edited { content, .. } = inbound.event {
+        if let Event::Message(said) | Event::Edited { content: said, .. } = inbound.event {
             let written = written(&raw);
             prop_assert!(said.origin == TextOrigin::Typed);
             prop_assert!(said.text.is_empty() || written.iter().any(|message| is_part_of(&said.text, message)), "{:?} of {}", said, raw);

@@ -73,7 +73,7 @@ fn an_edit_names_what_it_changes() {
     assert_eq!(inbound.external_id, "e7:12:1795000060");
     assert_eq!(inbound.server_at, Some(Timestamp(1_795_000_060_000)));
     let said = Said { text: "Hullo".to_owned(), ..Said::default() };
-    assert_eq!(inbound.event, Event::Edited { message: "m7:12".to_owned(), content, new_id: None });
+    assert_eq!(inbound.event, Event::Edited { message: "m7:12".to_owned(), content: said, new_id: None });
     let moving = parsed("edited_message", from_ada(json!({"location": {}, "edit_date": 1_795_000_061})));
     assert_eq!(moving.event, Event::Irrelevant);
 }
@@ -261,7 +261,7 @@ fn in_a_group_it_is_told_who_is_meant() {
     let said = Said { text: "ho".to_owned(), ..Said::default() };
     assert_eq!(
         parsed("edited_message", edit).event,
-        Event::Edited { message: "m-1005:12".to_owned(), content, new_id: None }
+        Event::Edited { message: "m-1005:12".to_owned(), content: said, new_id: None }
     );
     let theirs = json!({
         "text": "/stop@their_bot", "entities": [{"type": "bot_command", "offset": 0, "length": 15}],
@@ -308,7 +308,7 @@ fn a_contact_and_a_poll_are_carried_and_not_typed() {
         assert_eq!(said.text, "");
         said.carried
     };
-    let one = |what, text: &str| vec![Attached { kind, text: text.to_owned() }];
+    let one = |what, text: &str| vec![Attached { kind: what, text: text.to_owned() }];
     let ben = json!({"first_name": "Ben", "last_name": "Ott", "phone_number": "+43 1", "vcard": "BEGIN"});
     assert_eq!(carried(json!({"contact": ben})), one(AttachedTextKind::Contact, "Ben Ott, +43 1"));
     assert_eq!(carried(json!({"contact": {"phone_number": "1"}})), one(AttachedTextKind::Contact, "1"));
