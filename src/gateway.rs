@@ -1,9 +1,9 @@
 //! The only place where adapters meet the engine.
 //!
-//! Inwards ([`intake`], [`admit`]): a batch is parsed, its senders are looked up, labels are
+//! Inwards ([`intake`], [`admission`]): a batch is parsed, its senders are looked up, labels are
 //! assigned, and messages, raw items and cursor are committed in one transaction; only then is the
 //! batch acknowledged. Outwards ([`delivery`]): one task per address sends the outbox in order.
-//! [`live`] streams replies, [`commands`] passes commands to `admin`, and [`socket`] serves local
+//! [`live_preview`] streams replies, [`commands`] passes commands to `admin`, and [`socket`] serves local
 //! clients.
 
 pub mod admission;
@@ -18,5 +18,6 @@ mod log_throttle;
 pub mod intake;
 mod account_link;
 pub mod live_preview;
+mod sender;
 pub mod socket;
 mod unknown_sender;

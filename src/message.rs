@@ -48,13 +48,13 @@ pub enum ChatKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// New message.
-    Message(Said),
+    Message(MessageContent),
     /// Edit of an earlier message.
     Edited {
         /// External id of the edited message.
         message: String,
         /// The new content.
-        content: Said,
+        content: MessageContent,
         /// Additional external id of the message from now on, where an edit has an id of its own.
         new_id: Option<String>,
     },
@@ -91,7 +91,7 @@ pub enum Event {
 
 /// Complete content of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct MessageContent {
     /// Text or caption; empty if there is none.
     pub text: String,
     /// Origin of the text.

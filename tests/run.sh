@@ -4,11 +4,13 @@
 # skipped. Licences, import directions, migrations and promises are tests of their own (tests/structure).
 #
 #   bash tests/run.sh            all stages
-#   bash tests/run.sh clippy     only those named
+#   bash tests/run.sh quick      format, structure, lints of the library and unit tests: under a minute when warm
+#   bash tests/run.sh clippy     only the named stages
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages="toolchain peers format clippy tests docs"
+stages="toolchain peers format structure clippy tests docs"
+quick="format structure lints units"
 logs="${CARGO_TARGET_DIR:-target}/checks"
 passed=0
 failed=0
@@ -77,6 +79,13 @@ peers() {
 
 format() { cargo fmt --all --check -- --color never; }
 
+# The source tree as text; this builds none of the program.
+structure() { cargo test --quiet --locked --package structure; }
+
+lints() { cargo clippy --quiet --locked --lib -- -D warnings; }
+
+units() { RUST_BACKTRACE=0 cargo test --quiet --locked --lib; }
+
 clippy() { cargo clippy --quiet --locked --all-targets -- -D warnings; }
 
 # Without backtraces: what failed, and with which words, would drown in them.
@@ -115,10 +124,11 @@ run() {
   echo "    To repeat this alone: bash tests/run.sh $name (all of its output: $log)"
 }
 
+if [ "$*" = quick ]; then set -- $quick; fi
 for name in "$@"; do
-  case " $stages " in
+  case " $stages $quick " in
     *" $name "*) ;;
-    *) echo "There is no stage \"$name\", only: $stages." >&2; exit 2 ;;
+    *) echo "There is no stage \"$name\", only: quick $stages lints units." >&2; exit 2 ;;
   esac
 done
 

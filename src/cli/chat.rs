@@ -26,7 +26,7 @@ use crate::adapter::terminal::Connection;
 use crate::wording::chat as words;
 
 use by_hand::ByHand;
-pub use input::{Input, NoInput, Question};
+pub use input::{ChatInput, Input, NoInput};
 use link::GatewayLink;
 pub use screen::Screen;
 

@@ -12,14 +12,15 @@ use std::time::Duration;
 
 use super::consent;
 use super::group::GroupContext;
+use super::sender::{MessageChange, Sender, Speaker, file_label};
 use crate::adapter::Adapter;
 use crate::admin::command::{self, ChatCommand};
 use crate::engine::boundary::Arrival;
 use crate::id::{AddressId, InboxId, MessageId, PersonId, StreamId};
-use crate::message::{ChatKind, Event, FileKind, Inbound, Quote, RemoteFile, Said, TextOrigin};
+use crate::message::{ChatKind, Event, Inbound, MessageContent, Quote, TextOrigin};
 use crate::people::{Address, Person};
 use crate::store::{
-    Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, StoredMessage, TextKind, Tx,
+    Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, TextKind, Tx,
 };
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
@@ -284,7 +285,7 @@ impl Admission {
         &self,
         tx: Tx<'_>,
         guest: &Sender<'_>,
-        said: &Said,
+        said: &MessageContent,
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         if self.is_taken_back(tx, guest)? {
@@ -409,7 +410,7 @@ impl Admission {
         })
     }
 
-    fn add_content(&self, tx: Tx<'_>, guest: &Sender<'_>, id: MessageId, said: &Said) -> anyhow::Result<()> {
+    fn add_content(&self, tx: Tx<'_>, guest: &Sender<'_>, id: MessageId, said: &MessageContent) -> anyhow::Result<()> {
         let scope = guest.scope;
         if let Some(quote) = &said.quote {
             let (text, mut label) = self.quoted(tx, guest.address, quote)?;
@@ -544,98 +545,10 @@ impl Admission {
     }
 }
 
-/// Sender and context of an admitted item.
-pub(super) struct Sender<'a> {
-    pub(super) address: AddressId,
-    pub(super) speaker: Speaker<'a>,
-    pub(super) stream: StreamId,
-    pub(super) scope: Scope,
-    pub(super) inbox: InboxId,
-    pub(super) inbound: &'a Inbound,
-}
-
-/// Edit of an earlier message.
-pub(super) struct MessageChange<'a> {
-    pub(super) message: &'a str,
-    pub(super) content: &'a Said,
-    /// Additional external id of the message from now on.
-    pub(super) new_id: Option<&'a str>,
-}
-
-/// Speaker of an admitted item.
-#[derive(Clone, Copy)]
-pub(super) enum Speaker<'a> {
-    /// A known person.
-    Known(&'a Person),
-    /// An unknown member of an allowed group, by their number in it.
-    Guest(u32),
-}
-
-impl Speaker<'_> {
-    pub(super) fn person(&self) -> Option<PersonId> {
-        match self {
-            Self::Known(person) => Some(person.id),
-            Self::Guest(_) => None,
-        }
-    }
-
-    fn number(&self) -> u32 {
-        match self {
-            Self::Known(_) => 0,
-            Self::Guest(number) => *number,
-        }
-    }
-}
-
-impl Sender<'_> {
-    /// Label of text written or passed on by the sender.
-    fn label_of(&self, origin: TextOrigin) -> Label {
-        match self.speaker {
-            Speaker::Known(_) => label_of(origin),
-            Speaker::Guest(number) => Label::untrusted(Source::guest(self.stream, number)),
-        }
-    }
-
-    /// External id for a reply to quote; none in groups, where it would visibly quote a notice.
-    fn quotable_id(&self) -> &str {
-        match self.scope {
-            Scope::Group(_) => "",
-            Scope::Person(_) | Scope::Shared => &self.inbound.external_id,
-        }
-    }
-
-    /// Returns true if the same speaker sent that message.
-    pub(super) fn is_author_of(&self, message: &StoredMessage) -> bool {
-        message.kind != MessageKind::Reply
-            && message.person == self.speaker.person()
-            && message.guest == self.speaker.number()
-    }
-}
-
 /// Returns true for a command. Only typed text can be one: no forward, quote, caption, pipe or
 /// voice.
-pub(super) fn is_command(said: &Said) -> bool {
+pub(super) fn is_command(said: &MessageContent) -> bool {
     said.origin == TextOrigin::Typed && said.files.is_empty() && said.text.starts_with('/')
-}
-
-/// Label of a known person's text.
-fn label_of(origin: TextOrigin) -> Label {
-    match origin {
-        TextOrigin::Typed => Label::trusted(),
-        TextOrigin::Forwarded => Label::untrusted(Source::forward()),
-        TextOrigin::ViaBot => Label::untrusted(Source::new("via_bot", "")),
-        TextOrigin::Piped => Label::untrusted(Source::stdin()),
-    }
-}
-
-/// Label of a file: a fresh voice note counts as the sender's own words; every other file is
-/// untrusted.
-fn file_label(origin: TextOrigin, file: &RemoteFile, guest: &Sender<'_>) -> Label {
-    let label = guest.label_of(origin);
-    if file.kind == FileKind::Voice && origin == TextOrigin::Typed {
-        return label;
-    }
-    label.join_with(&Label::untrusted(Source::file(format!("in{}", guest.inbox))))
 }
 
 /// Returns true if the letters and digits of a quote occur in a text, regardless of markup.

@@ -4,9 +4,10 @@
 //! that the message is not admitted afterwards. A reaction is kept for the next turn: it neither
 //! opens a conversation nor calls a model.
 
-use super::admission::{Admission, AfterCommit, Sender};
+use super::admission::{Admission, AfterCommit};
+use super::sender::Sender;
 use crate::id::MessageId;
-use crate::message::Said;
+use crate::message::MessageContent;
 use crate::store::{MessageKind, Tx};
 use crate::text::is_emoji;
 
@@ -47,7 +48,13 @@ impl Admission {
     }
 
     /// Sets the deletion timer that came with a message.
-    pub(super) fn timed(&self, tx: Tx<'_>, id: MessageId, said: &Said, wake: &mut AfterCommit) -> anyhow::Result<()> {
+    pub(super) fn timed(
+        &self,
+        tx: Tx<'_>,
+        id: MessageId,
+        said: &MessageContent,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
         let Some(after) = said.expires_after else { return Ok(()) };
         wake.deletions_pending = true;
         tx.timers().set_timer(id, after)

@@ -7,10 +7,11 @@
 //! group another person may hold the phone. `/forget` in a group covers memories kept for the group
 //! and is answered there; messages, which belong to everyone, are included only for the owner.
 
-use super::admission::{Admission, AfterCommit, MessageChange, Sender, Speaker, is_command};
+use super::admission::{Admission, AfterCommit, is_command};
+use super::sender::{MessageChange, Sender, Speaker};
 use crate::admin::command::{self, ChatCommand, Parting};
 use crate::id::{AddressId, StreamId};
-use crate::message::{Event, Inbound, Quote, Said};
+use crate::message::{Event, Inbound, MessageContent, Quote};
 use crate::people::{Address, Person, Role};
 use crate::store::{Fate, Tx};
 use crate::trust::Scope;
@@ -170,7 +171,7 @@ impl Admission {
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         // Guests may not use commands or buttons.
-        let asks = |said: &Said| is_command(said);
+        let asks = |said: &MessageContent| is_command(said);
         if matches!(&group.inbound.event, Event::Message(said) if asks(said))
             || matches!(group.inbound.event, Event::Button { .. })
         {

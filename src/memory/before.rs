@@ -57,7 +57,7 @@ impl FileVersions<'_> {
                     return Ok(Err(NotWritten::Unreadable(spot.to_owned())));
                 }
             },
-            Lies::Folder | Lies::Other => return Ok(Err(NotWritten::NoText)),
+            Lies::OpenFolder | Lies::Other => return Ok(Err(NotWritten::NoText)),
         };
         let digest = page::digest(&bytes);
         let text = String::from_utf8(bytes);

@@ -126,7 +126,7 @@ impl Disk {
         ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let folder =
             match is_there(&self.root).then(|| walk(&self.root, self.lookup, inside, Absent::Missing)).transpose()? {
-                Some(Reached { folder, lies: Lies::Folder, .. }) => folder,
+                Some(Reached { folder, lies: Lies::OpenFolder, .. }) => folder,
                 _ => return Ok(Vec::new()),
             };
         let mut entries = Vec::new();
@@ -145,7 +145,7 @@ impl Disk {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
         ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let reached = walk(&self.root, self.lookup, inside, Absent::Make)?;
-        ensure!(reached.lies == Lies::Folder, "{inside} is not a folder");
+        ensure!(reached.lies == Lies::OpenFolder, "{inside} is not a folder");
         Ok(reached.folder)
     }
 
@@ -159,7 +159,7 @@ impl Disk {
         };
         match folder.lies {
             Lies::Nothing => return Ok(Received::Gone),
-            Lies::Folder => {}
+            Lies::OpenFolder => {}
             _ => anyhow::bail!("The folder is none"),
         }
         let folder = folder.folder;

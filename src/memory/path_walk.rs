@@ -48,7 +48,7 @@ pub(super) enum Lies {
     /// An ordinary file.
     File,
     /// A folder.
-    Folder,
+    OpenFolder,
     /// A pipe, a device, or something else that is never opened.
     Other,
 }
@@ -107,7 +107,7 @@ impl Walk<'_> {
                 }
             }
         }
-        Ok(Reached { folder: self.here(), name: String::new(), lies: Lies::Folder })
+        Ok(Reached { folder: self.here(), name: String::new(), lies: Lies::OpenFolder })
     }
 
     /// Goes on by one part; what lies at the end of the way and its own name, if this is it and no folder.

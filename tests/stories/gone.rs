@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use compline::id::PersonId;
-use compline::message::{Event, FileKind, RemoteFile, Said, TextOrigin};
+use compline::message::{Event, FileKind, MessageContent, RemoteFile, TextOrigin};
 use compline::model::Request;
 use compline::time::Clock;
 use compline::trust::Scope;
@@ -94,8 +94,8 @@ async fn deleted_words_are_gone_from_the_journals_file() {
     story.end().await;
 }
 
-fn edit() -> Said {
-    Said { text: format!("Look the word {SECRET} up, please"), ..Said::default() }
+fn edit() -> MessageContent {
+    MessageContent { text: format!("Look the word {SECRET} up, please"), ..MessageContent::default() }
 }
 
 #[tokio::test]
@@ -206,7 +206,8 @@ async fn a_deleted_file_is_gone_from_the_disk() {
         name: "Quakenbrueck.txt".to_owned(),
         size: None,
     };
-    let with_file = Said { text: canary(ADA), origin: TextOrigin::Typed, files: vec![file], ..Said::default() };
+    let with_file =
+        MessageContent { text: canary(ADA), origin: TextOrigin::Typed, files: vec![file], ..MessageContent::default() };
     comes(&story, ADA, "m1", Event::Message(with_file)).await;
     story.answered().await;
     let path = story.home.join("workspace").join(story.text("SELECT path FROM attachments"));
@@ -223,8 +224,13 @@ async fn a_deleted_file_is_gone_from_the_disk() {
 #[tokio::test]
 async fn a_part_of_an_album_takes_the_album_with_it() {
     let story = Story::begin().await;
-    let part =
-        |words: &str| Event::Message(Said { text: words.to_owned(), album: Some("a".to_owned()), ..Said::default() });
+    let part = |words: &str| {
+        Event::Message(MessageContent {
+            text: words.to_owned(),
+            album: Some("a".to_owned()),
+            ..MessageContent::default()
+        })
+    };
     comes(&story, ADA, "m1", part("One")).await;
     comes(&story, ADA, "m2", part(SECRET)).await;
     story.answered().await;

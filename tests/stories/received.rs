@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::message::{Event, FileKind, RemoteFile, Said, TextOrigin};
+use compline::message::{Event, FileKind, MessageContent, RemoteFile, TextOrigin};
 
 use crate::support::hand::{comes, deleted, stands_as_written};
 use crate::support::pdf::pdf;
@@ -17,7 +17,12 @@ fn secret_pdf(story: &Story) -> Event {
     let reference = story.fake.file(&pdf(&[&format!("{UNTRUSTED} the word is {SECRET}")]));
     let (mime, name) = ("application/pdf".to_owned(), "Quakenbrueck.pdf".to_owned());
     let file = RemoteFile { kind: FileKind::Document, reference, mime, name, size: None };
-    Event::Message(Said { text: canary(ADA), origin: TextOrigin::Typed, files: vec![file], ..Said::default() })
+    Event::Message(MessageContent {
+        text: canary(ADA),
+        origin: TextOrigin::Typed,
+        files: vec![file],
+        ..MessageContent::default()
+    })
 }
 
 #[tokio::test]

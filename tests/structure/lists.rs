@@ -28,7 +28,7 @@ const RULES: &[Rule] = &[
         looks: &[":: trusted", "Label :: approved", "Label :: decode", ". without_origins ("],
         places: &[("trust", "it owns the label and keeps the lattice")],
         files: &[
-            ("src/gateway/admission.rs", "what a known person typed or spoke themselves"),
+            ("src/gateway/sender.rs", "what a known person typed or spoke themselves"),
             ("src/memory/label.rs", "first contents, and what a person wrote by hand"),
             ("src/admin/memory/promote.rs", "what a person makes theirs with a command"),
             ("src/review/label.rs", "what ships, what a person wrote by hand, and what was approved"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::gateway::admission::{Admission, AfterCommit, ParsedItem};
-use compline::message::{ChatKind, Event, Inbound, Said};
+use compline::message::{ChatKind, Event, Inbound, MessageContent};
 use compline::time::{Clock, Zone};
 
 use super::story::Story;
@@ -58,12 +58,12 @@ pub async fn comes(story: &Story, person: i64, name: &str, event: Event) {
 
 /// Somebody says that.
 pub fn said(text: &str) -> Event {
-    Event::Message(Said { text: text.to_owned(), ..Said::default() })
+    Event::Message(MessageContent { text: text.to_owned(), ..MessageContent::default() })
 }
 
 /// Somebody says that, and wants it gone so long after it was answered.
 pub fn said_for(text: &str, after: Duration) -> Event {
-    Event::Message(Said { text: text.to_owned(), expires_after: Some(after), ..Said::default() })
+    Event::Message(MessageContent { text: text.to_owned(), expires_after: Some(after), ..MessageContent::default() })
 }
 
 /// Somebody deletes what came under that name.

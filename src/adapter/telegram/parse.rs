@@ -18,7 +18,7 @@ mod quote;
 use serde_json::Value;
 
 use crate::adapter::Unreadable;
-use crate::message::{Event, Inbound, RemoteFile, Said, TextOrigin};
+use crate::message::{Event, Inbound, MessageContent, RemoteFile, TextOrigin};
 use crate::time::Timestamp;
 
 use chat_origin::ChatOrigin;
@@ -63,7 +63,7 @@ fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
     let event = match content::of(message) {
         _ if meant.is_for_another => Event::Irrelevant,
         MessageBody::Message { files, carried } => {
-            Event::Message(Said { carried, ..content_with_marks(message, &meant, files) })
+            Event::Message(MessageContent { carried, ..content_with_marks(message, &meant, files) })
         }
         MessageBody::Unsupported(word) => Event::Unsupported(word.to_owned()),
         MessageBody::Moved(to) => Event::Migrated { to: to.to_string() },
@@ -141,8 +141,8 @@ fn irrelevant(update: &Value, id: i64) -> Inbound {
     }
 }
 
-fn content_with_marks(message: &Value, meant: &AddressedText, files: Vec<RemoteFile>) -> Said {
-    Said {
+fn content_with_marks(message: &Value, meant: &AddressedText, files: Vec<RemoteFile>) -> MessageContent {
+    MessageContent {
         text: meant.text.clone(),
         origin: origin(message),
         quote: quote::of(message),

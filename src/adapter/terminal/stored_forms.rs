@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::{OutgoingPart, PartFormat, Unreadable, markdown};
-use crate::message::{ChatKind, Event, Inbound, Outbound, Said, TextOrigin};
+use crate::message::{ChatKind, Event, Inbound, MessageContent, Outbound, TextOrigin};
 
 /// A message in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
         peer: item.peer,
         chat_kind: ChatKind::Direct,
         server_at: None,
-        event: Event::Message(Said { text: item.text, origin, ..Said::default() }),
+        event: Event::Message(MessageContent { text: item.text, origin, ..MessageContent::default() }),
     })
 }
 
@@ -112,7 +112,7 @@ mod tests {
                 alias: None,
                 chat_kind: ChatKind::Direct,
                 server_at: None,
-                event: Event::Message(Said { text, origin, ..Said::default() }),
+                event: Event::Message(MessageContent { text, origin, ..MessageContent::default() }),
             });
         }
 
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn an_item_that_does_not_say_how_it_came_was_piped() {
         let inbound = parse(r#"{"id":"1","peer":"ada","text":"/approve 1 abc"}"#).unwrap();
-        assert!(matches!(inbound.event, Event::Message(Said { origin: TextOrigin::Piped, .. })));
+        assert!(matches!(inbound.event, Event::Message(MessageContent { origin: TextOrigin::Piped, .. })));
     }
 
     #[test]

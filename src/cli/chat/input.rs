@@ -13,12 +13,12 @@ pub enum Input {
     /// Line by line.
     Interactive,
     /// One question, then the answer.
-    ChatInput(Question),
+    ChatInput(ChatInput),
 }
 
 /// One question in its two parts, at least one of which is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Question {
+pub struct ChatInput {
     /// What the person typed as arguments.
     pub typed: Option<String>,
     /// What came through the pipe: nobody's own words.
@@ -43,13 +43,13 @@ impl Input {
     fn without_pipe(words: &[String]) -> Self {
         match typed(words) {
             None => Self::Interactive,
-            typed => Self::ChatInput(Question { typed, piped: None }),
+            typed => Self::ChatInput(ChatInput { typed, piped: None }),
         }
     }
 
     fn from_pipe(words: &[String], pipe: impl Read, notes: &mut impl Write) -> Result<Self, NoInput> {
-        let question = Question { typed: typed(words), piped: piped(pipe, notes)? };
-        if question == Question::default() {
+        let question = ChatInput { typed: typed(words), piped: piped(pipe, notes)? };
+        if question == ChatInput::default() {
             return Err(NoInput(words::NOTHING_SAID.to_owned()));
         }
         Ok(Self::ChatInput(question))
@@ -87,7 +87,7 @@ mod tests {
     }
 
     fn question(typed: Option<&str>, piped: Option<&str>) -> Result<Input, NoInput> {
-        Ok(Input::ChatInput(Question { typed: typed.map(Into::into), piped: piped.map(Into::into) }))
+        Ok(Input::ChatInput(ChatInput { typed: typed.map(Into::into), piped: piped.map(Into::into) }))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::io::Write;
 use anyhow::Context;
 
 use super::growth::{Growth, Rest};
-use super::input::Question;
+use super::input::ChatInput;
 use super::link::{GatewayLink, is_command};
 use super::screen::Screen;
 use super::{Ending, links_of};
@@ -22,7 +22,7 @@ use crate::wording::chat as words;
 /// Asks and waits for the answer.
 pub(super) async fn ask(
     mut link: GatewayLink,
-    question: Question,
+    question: ChatInput,
     screen: Screen,
     out: &mut (impl Write + Send),
     notes: &mut (impl Write + Send),
@@ -70,7 +70,7 @@ struct PendingAnswers {
 }
 
 impl PendingAnswers {
-    async fn say(question: &Question, link: &mut GatewayLink) -> Self {
+    async fn say(question: &ChatInput, link: &mut GatewayLink) -> Self {
         let mut said = Vec::new();
         if let Some(typed) = &question.typed {
             said.push(link.say(typed, false).await);
@@ -115,7 +115,7 @@ fn last(rest: Rest, trusted: bool, screen: Screen) -> String {
     }
 }
 
-fn give_up(link: &GatewayLink, question: &Question, why: &str, notes: &mut impl Write) -> anyhow::Result<Ending> {
+fn give_up(link: &GatewayLink, question: &ChatInput, why: &str, notes: &mut impl Write) -> anyhow::Result<Ending> {
     writeln!(notes, "{why}")?;
     for text in link.unstored() {
         if question.piped.as_deref() == Some(text) {

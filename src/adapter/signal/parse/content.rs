@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{ParsedMessage, attached_texts, mention};
 use crate::adapter::signal::envelope::{SignalParty, field, is_set, list, stamp, text};
-use crate::message::{Event, FileKind, Quote, RemoteFile, Said, TextOrigin};
+use crate::message::{Event, FileKind, MessageContent, Quote, RemoteFile, TextOrigin};
 
 /// Reads the content of a message. The flag is true if it mentions us or answers a message of ours.
 /// `None` if there is no content.
@@ -15,7 +15,7 @@ pub(super) fn of(talk: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     let quote = quote(talk);
     let to_us =
         words.mentions_us || quote.as_ref().and_then(Quote::external_id).is_some_and(|name| name.starts_with("m:"));
-    let said = Said {
+    let said = MessageContent {
         text: words.text,
         origin: TextOrigin::Typed,
         quote,

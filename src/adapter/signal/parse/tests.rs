@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use serde_json::json;
 
 use super::*;
-use crate::message::{Attached, AttachedTextKind, FileKind, Quote, RemoteFile, Said, TextOrigin};
+use crate::message::{Attached, AttachedTextKind, FileKind, MessageContent, Quote, RemoteFile, TextOrigin};
 use crate::time::Timestamp;
 
 const US: &str = "+12025550100";
@@ -51,11 +51,11 @@ fn in_choir(addressed: bool, inbound: Inbound) -> Inbound {
     Inbound { peer: format!("group:{CHOIR}"), chat_kind: place, ..inbound }
 }
 
-fn said(text: &str) -> Said {
-    Said { text: text.to_owned(), ..Said::default() }
+fn said(text: &str) -> MessageContent {
+    MessageContent { text: text.to_owned(), ..MessageContent::default() }
 }
 
-fn told(said: Said) -> Inbound {
+fn told(said: MessageContent) -> Inbound {
     from_ada("m", Event::Message(said))
 }
 
@@ -63,17 +63,17 @@ fn typed(text: &str) -> Inbound {
     told(said(text))
 }
 
-fn quoting(external_id: &str, text: &str, said: Said) -> Said {
+fn quoting(external_id: &str, text: &str, said: MessageContent) -> MessageContent {
     let quote = Quote::Claimed { external_id: external_id.to_owned(), text: text.to_owned() };
-    Said { quote: Some(quote), ..said }
+    MessageContent { quote: Some(quote), ..said }
 }
 
-fn elsewhere(text: &str, said: Said) -> Said {
-    Said { quote: Some(Quote::Elsewhere { text: text.to_owned() }), ..said }
+fn elsewhere(text: &str, said: MessageContent) -> MessageContent {
+    MessageContent { quote: Some(Quote::Elsewhere { text: text.to_owned() }), ..said }
 }
 
-fn with(what: AttachedTextKind, text: &str, said: Said) -> Said {
-    Said { carried: vec![Attached { kind: what, text: text.to_owned() }], ..said }
+fn with(what: AttachedTextKind, text: &str, said: MessageContent) -> MessageContent {
+    MessageContent { carried: vec![Attached { kind: what, text: text.to_owned() }], ..said }
 }
 
 fn file(kind: FileKind, id: &str, mime: &str, name: &str, size: Option<u64>) -> RemoteFile {
@@ -81,15 +81,15 @@ fn file(kind: FileKind, id: &str, mime: &str, name: &str, size: Option<u64>) -> 
     RemoteFile { kind, reference, mime: mime.to_owned(), name: name.to_owned(), size }
 }
 
-fn files<const N: usize>(text: &str, files: [RemoteFile; N]) -> Said {
-    Said { files: files.into(), ..said(text) }
+fn files<const N: usize>(text: &str, files: [RemoteFile; N]) -> MessageContent {
+    MessageContent { files: files.into(), ..said(text) }
 }
 
 fn reacted(to: String, emoji: &str) -> Inbound {
     from_ada("r", Event::Reacted { message: to, emoji: emoji.to_owned() })
 }
 
-fn edited(said: Said) -> Inbound {
+fn edited(said: MessageContent) -> Inbound {
     let edit = from_ada(
         "",
         Event::Edited { message: format!("m{ADA}:{BEFORE}"), content: said, new_id: Some(format!("m{ADA}:{SENT}")) },
@@ -111,7 +111,10 @@ fn every_message_is_parsed() {
         ("text-wrong-types", Inbound { alias: None, server_at: None, ..told(elsewhere("", said("Still here."))) }),
         ("text-nulls", typed("Only words.")),
         ("text-styled", typed("Very important")),
-        ("text-of-a-timer", told(Said { expires_after: Some(Duration::from_secs(3600)), ..said("Gone in an hour.") })),
+        (
+            "text-of-a-timer",
+            told(MessageContent { expires_after: Some(Duration::from_secs(3600)), ..said("Gone in an hour.") }),
+        ),
         ("group-text", in_choir(false, typed("Nobody is asked."))),
         ("group-mention", in_choir(true, typed("what does @someone sing?"))),
         (
@@ -179,7 +182,7 @@ fn every_attached_text_is_parsed() {
         ("voice-note-marked", told(files("", marked))),
         ("files", told(files("", documents))),
         ("long-text", told(files("The beginning of a long", [long]))),
-        ("view-once", told(Said { expires_after: Some(Duration::ZERO), ..files("", [once]) })),
+        ("view-once", told(MessageContent { expires_after: Some(Duration::ZERO), ..files("", [once]) })),
         ("preview", told(with(AttachedTextKind::Preview, &page, said(&format!("Look: {link}"))))),
         ("contact", told(with(AttachedTextKind::Contact, card, said("")))),
         ("poll", in_choir(false, told(with(AttachedTextKind::Poll, poll, said(""))))),

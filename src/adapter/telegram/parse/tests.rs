@@ -37,7 +37,7 @@ fn event(fields: Value) -> Event {
     parsed("message", from_ada(fields)).event
 }
 
-fn said_with(fields: Value) -> Said {
+fn said_with(fields: Value) -> MessageContent {
     match event(fields) {
         Event::Message(said) => said,
         other => unreachable!("{other:?}"),
@@ -62,7 +62,7 @@ fn a_text_with_all_that_belongs_to_it() {
         alias: None,
         chat_kind: ChatKind::Direct,
         server_at: Some(Timestamp(1_795_000_000_000)),
-        event: Event::Message(Said { text: "Hello".to_owned(), ..Said::default() }),
+        event: Event::Message(MessageContent { text: "Hello".to_owned(), ..MessageContent::default() }),
     };
     assert_eq!(parsed("message", from_ada(json!({"text": "Hello"}))), expected);
 }
@@ -72,7 +72,7 @@ fn an_edit_names_what_it_changes() {
     let inbound = parsed("edited_message", from_ada(json!({"text": "Hullo", "edit_date": 1_795_000_060})));
     assert_eq!(inbound.external_id, "e7:12:1795000060");
     assert_eq!(inbound.server_at, Some(Timestamp(1_795_000_060_000)));
-    let said = Said { text: "Hullo".to_owned(), ..Said::default() };
+    let said = MessageContent { text: "Hullo".to_owned(), ..MessageContent::default() };
     assert_eq!(inbound.event, Event::Edited { message: "m7:12".to_owned(), content: said, new_id: None });
     let moving = parsed("edited_message", from_ada(json!({"location": {}, "edit_date": 1_795_000_061})));
     assert_eq!(moving.event, Event::Irrelevant);
@@ -189,7 +189,7 @@ fn what_we_cannot_take_and_what_is_only_news() {
         (json!({"sticker": {"file_id": "S"}}), unsupported("a sticker")),
         (
             json!({"sticker": {"file_id": "S", "emoji": "👍"}}),
-            Event::Message(Said { text: "👍".to_owned(), ..Said::default() }),
+            Event::Message(MessageContent { text: "👍".to_owned(), ..MessageContent::default() }),
         ),
         (json!({}), unsupported("something of a kind that bots cannot see")),
         (json!({"forward_origin": {}}), unsupported("something of a kind that bots cannot see")),
@@ -256,9 +256,9 @@ fn in_a_group_it_is_told_who_is_meant() {
     let named = json!([{"type": "mention", "offset": 0, "length": 8}]);
     let inbound = parsed("message", in_forum(json!({"text": "@our_bot hi", "entities": named})));
     assert_eq!(inbound.chat_kind, group("-1005", true));
-    assert_eq!(inbound.event, Event::Message(Said { text: "hi".to_owned(), ..Said::default() }));
+    assert_eq!(inbound.event, Event::Message(MessageContent { text: "hi".to_owned(), ..MessageContent::default() }));
     let edit = in_forum(json!({"text": "@our_bot ho", "entities": named, "edit_date": 5}));
-    let said = Said { text: "ho".to_owned(), ..Said::default() };
+    let said = MessageContent { text: "ho".to_owned(), ..MessageContent::default() };
     assert_eq!(
         parsed("edited_message", edit).event,
         Event::Edited { message: "m-1005:12".to_owned(), content: said, new_id: None }

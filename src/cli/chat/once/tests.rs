@@ -72,7 +72,7 @@ async fn asked<F: Future<Output = ()>>(
     let client = async {
         let (link, welcome) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
         assert_eq!(welcome.person, "ada");
-        let question = Question { typed: typed.map(Into::into), piped: piped.map(Into::into) };
+        let question = ChatInput { typed: typed.map(Into::into), piped: piped.map(Into::into) };
         let (mut out, mut notes) = (Vec::new(), Vec::new());
         let ending = ask(link, question, screen, &mut out, &mut notes).await.unwrap();
         (ending, String::from_utf8(out).unwrap(), String::from_utf8(notes).unwrap())
