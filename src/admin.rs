@@ -1,9 +1,10 @@
 //! Every operator command, once: chat, the command line and the local socket all end here.
 //!
-//! Each command reads or writes the journal and gives an [`Answer`]: Markdown for a person on a phone, JSON for a program, and the
-//! label of what it shows. Who may give which command in chat is decided here, in [`Admin::chat`]; the command line has
-//! the owner's rights ([`Admin::command_line`]), because whoever can open the home has them. Every command may be run twice: one
-//! that was cut off is run again.
+//! Each command reads or writes the journal and gives an [`Answer`]: Markdown for a person on a
+//! phone, JSON for a program, and the label of what it shows. Who may give which command in chat is
+//! decided here, in [`Admin::chat`]; the command line has the owner's rights
+//! ([`Admin::command_line`]), because whoever can open the home has them. Every command may be run
+//! twice: one that was cut off is run again.
 
 mod answer;
 pub mod backup;
@@ -122,7 +123,8 @@ pub struct Admin {
 const DAYS_IN_CHAT: u32 = 7;
 
 impl Admin {
-    /// Answers a line of chat that begins with a slash. Trouble of our own is an answer as well: one sentence, and a line in the log.
+    /// Answers a line of chat that begins with a slash. Trouble of our own is an answer as well:
+    /// one sentence, and a line in the log.
     pub async fn chat(&self, caller: &Caller, text: &str) -> Answer {
         let command = match command::parse(text) {
             Ok(command) => command,
@@ -158,7 +160,8 @@ impl Admin {
             ChatCommand::Link => self.members().link_code(person).await,
             ChatCommand::New => Ok(Answer::ours(says::NEW, json!({}))),
             ChatCommand::Stop => self.stop(person).await,
-            // One that names a question took effect when it came (`gateway::consent`), in the chat where it was put.
+            // One that names a question took effect when it came (`gateway::consent`), in the chat
+            // where it was put.
             ChatCommand::Yes { question: Some(_) } | ChatCommand::No { question: Some(_) } => {
                 Ok(Answer::refusal(says::ANSWER_WHERE_ASKED))
             }
@@ -198,9 +201,6 @@ impl Admin {
     }
 
     /// Ends the turn that runs for a person.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn stop(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
         let stream = self.journal.read(move |db| db.conversations().stream_of(id)).await?;

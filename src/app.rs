@@ -1,7 +1,8 @@
 //! Builds the house, starts it, and stops it.
 //!
-//! Whoever holds the lock of a home is its one writer: the journal is opened and brought up to date only then. Everything that comes from
-//! outside (the clock, the models, the adapters, the way to web pages) is a seam, so a test builds the same house with other walls.
+//! Whoever holds the lock of a home is its one writer: the journal is opened and brought up to date
+//! only then. Everything that comes from outside (the clock, the models, the adapters, the way to
+//! web pages) is a seam, so a test builds the same house with other walls.
 
 mod lock;
 mod people;
@@ -347,7 +348,8 @@ impl App {
         Ok(())
     }
 
-    /// Stops everything cleanly: nothing new is begun, what is on the wire may arrive, the journal is closed last.
+    /// Stops everything cleanly: nothing new is begun, what is on the wire may arrive, the journal
+    /// is closed last.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
@@ -367,7 +369,8 @@ impl App {
     }
 
     fn ring_on_attach(&self) {
-        // The desks hold the terminal, so it may not hold them: nothing would ever let go of the journal.
+        // The desks hold the terminal, so it may not hold them: nothing would ever let go of the
+        // journal.
         let desks = Arc::downgrade(&self.desks);
         self.local.terminal.on_attach(move |peer| {
             let Some(desks) = desks.upgrade() else { return };
@@ -447,7 +450,8 @@ fn vectors(
     Ok(Some(Vectors::new(VectorParts { journal, clock, ledger, embedder })))
 }
 
-/// Whoever waits at a terminal hears it when nothing more can be written, because no answer can be stored either.
+/// Whoever waits at a terminal hears it when nothing more can be written, because no answer can be
+/// stored either.
 async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpace>, stop: CancellationToken) {
     let mut was_none = false;
     loop {
@@ -471,8 +475,9 @@ async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpa
     }
 }
 
-/// Brings the index up to date at the start, so that the first search need not. Where somebody computes vectors that goes on, because what nobody has
-/// looked for yet has to have its vector when somebody does.
+/// Brings the index up to date at the start, so that the first search need not. Where somebody
+/// computes vectors that goes on, because what nobody has looked for yet has to have its vector
+/// when somebody does.
 async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
     let mut busy = clock.busy();
     loop {

@@ -1,8 +1,9 @@
 //! The command line: what can be typed, and which file does it.
 //!
-//! Commands that only ask are answered by the running gateway if there is one, and by this process on the same data if not ([`ask`]).
-//! Facts go to standard output, everything else to standard error; the exit code is [`Exit`]. What went wrong is a [`CliError`]: one
-//! sentence with its place, and under it how to mend it.
+//! Commands that only ask are answered by the running gateway if there is one, and by this process
+//! on the same data if not ([`ask`]). Facts go to standard output, everything else to standard
+//! error; the exit code is [`Exit`]. What went wrong is a [`CliError`]: one sentence with its
+//! place, and under it how to mend it.
 
 mod client;
 mod backup;

@@ -1,8 +1,8 @@
 //! The configuration: as written ([`written`]), and as meant ([`Config`]).
 //!
-//! `written` reads the TOML file key by key and knows where each value came from (file, environment,
-//! default). `Config` is what the rest of the house sees: checked, with units, secrets that never print, and
-//! no optional value that has a default.
+//! `written` reads the TOML file key by key and knows where each value came from (file,
+//! environment, default). `Config` is what the rest of the house sees: checked, with units, secrets
+//! that never print, and no optional value that has a default.
 
 mod channels;
 mod difference;
@@ -241,7 +241,8 @@ pub struct Transcription {
     pub price_per_minute: Option<u64>,
 }
 
-/// `[budget]`: money in micro-units of the currency the prices are in; tokens where a price is unknown.
+/// `[budget]`: money in micro-units of the currency the prices are in; tokens where a price is
+/// unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
     /// All spending of a local day.
@@ -439,7 +440,8 @@ pub enum McpReach {
 }
 
 impl McpReach {
-    /// The directory in which programs start: relative paths lead to the same place whoever starts Compline, and nothing may be written there.
+    /// The directory in which programs start: relative paths lead to the same place whoever starts
+    /// Compline, and nothing may be written there.
     pub const START: &'static str = "/";
 }
 
@@ -489,7 +491,8 @@ pub enum ReflectionReview {
 pub struct Heartbeat {
     /// How often; none for never.
     pub interval: Option<Duration>,
-    /// Local times of day between which nothing is looked at, in minutes since midnight; the second may be the smaller one.
+    /// Local times of day between which nothing is looked at, in minutes since midnight; the second
+    /// may be the smaller one.
     pub quiet: Option<(u32, u32)>,
 }
 

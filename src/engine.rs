@@ -1,11 +1,13 @@
 //! From a stored message to a stored answer.
 //!
-//! One task per stream takes what is queued, joins what belongs together, runs a turn, and writes the reply and its delivery in one
-//! transaction ([`stream`], [`turn`]). [`boundary`] says where a conversation ends; [`closer`] writes the end down. The engine knows no
-//! adapters: whoever shows answers as they grow is an [`Audience`].
+//! One task per stream takes what is queued, joins what belongs together, runs a turn, and writes
+//! the reply and its delivery in one transaction ([`stream`], [`turn`]). [`boundary`] says where a
+//! conversation ends; [`closer`] writes the end down. The engine knows no adapters: whoever shows
+//! answers as they grow is an [`Audience`].
 //!
-//! Nothing that matters lives only in memory. What a task holds (the history of the current conversation, a cancel token) is
-//! rebuilt from the journal; a task that dies is started again and goes on from the last stored step.
+//! Nothing that matters lives only in memory. What a task holds (the history of the current
+//! conversation, a cancel token) is rebuilt from the journal; a task that dies is started again and
+//! goes on from the last stored step.
 
 mod addresses;
 pub mod boundary;
@@ -51,7 +53,8 @@ pub use auto_recall::recalled;
 
 /// Who sees answers before they are finished, and is told when something waits to be delivered.
 pub trait Audience: Send + Sync {
-    /// A turn begins that will answer to that address. What is returned watches it until it is dropped.
+    /// A turn begins that will answer to that address. What is returned watches it until it is
+    /// dropped.
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher>;
     /// Something was posted to that address.
     fn posted(&self, address: AddressId);
@@ -61,7 +64,8 @@ pub trait Audience: Send + Sync {
 pub trait Watcher: StreamSink {
     /// The answer so far has this label: it decides how links are shown.
     fn label(&self, label: &crate::trust::Label);
-    /// The answer is whole, or there is none: nothing more of its growth may be shown, for what comes next is delivered.
+    /// The answer is whole, or there is none: nothing more of its growth may be shown, for what
+    /// comes next is delivered.
     fn over(&self);
 }
 
@@ -73,7 +77,8 @@ impl Watcher for NullSink {
 /// Fetches files from where a message came from.
 #[async_trait::async_trait]
 pub trait Courier: Send + Sync {
-    /// The bytes of a file that came with a message from that address, at most `max` of them. The error is a sentence.
+    /// The bytes of a file that came with a message from that address, at most `max` of them. The
+    /// error is a sentence.
     async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch>;
 }
 
@@ -165,9 +170,6 @@ struct Handle {
 
 impl Engine {
     /// Takes up what was left undone, and starts writing down the ends of conversations.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
         summarizer::start(self);
         extractor::start(self);
@@ -201,21 +203,20 @@ impl Engine {
         self.runtime.worker.heard_by(ringer);
     }
 
-    /// Something may be due that the schedule does: a run that the program assigned is over, words are to go.
+    /// Something may be due that the schedule does: a run that the program assigned is over, words
+    /// are to go.
     pub fn ring_worker(&self) {
         self.runtime.worker.ring(&*self.clock);
     }
 
     /// Ends the stream's turn at once. False if none is running or waiting.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn stop_turn(self: &Arc<Self>, stream: StreamId) -> anyhow::Result<bool> {
         let now = self.clock.now();
         let stopped = self
             .journal
             .write("stop a turn", move |tx| {
-                // Looked up here, because a turn may end at any moment: one that is answered is not stopped any more.
+                // Looked up here, because a turn may end at any moment: one that is answered is not
+                // stopped any more.
                 let mut stopped = false;
                 // There may be two: one that a yes began waits for the one that runs.
                 while let Some(open) = tx.turns().open_turn(stream)? {
@@ -234,9 +235,6 @@ impl Engine {
     }
 
     /// Ends what the stream's task still does for a turn that is over in the journal.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn cut(&self, stream: StreamId) -> anyhow::Result<()> {
         if self.journal.read(move |db| db.turns().open_turn(stream)).await?.is_none() {
             self.cancel(stream);
@@ -269,5 +267,6 @@ impl Engine {
     }
 }
 
-/// After this much work without success, a message is closed with a reason: longer than any usual outage of a provider.
+/// After this much work without success, a message is closed with a reason: longer than any usual
+/// outage of a provider.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);

@@ -1,6 +1,7 @@
 //! Row ids as types, so that a message id can never be handed over where a turn id is meant.
 //!
-//! Every id is the `AUTOINCREMENT` key of one journal table: positive, never used again after its row is gone.
+//! Every id is the `AUTOINCREMENT` key of one journal table: positive, never used again after its
+//! row is gone.
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 

@@ -1,7 +1,8 @@
 //! Compline: a self-hosted chat-bot gateway that cannot lose or double a message.
 //!
-//! The modules stand in reading order, and imports point only upwards in this list: `docs/architecture.md` draws the house,
-//! and `tests/structure` keeps to the table of who may import whom.
+//! The modules stand in reading order, and imports point only upwards in this list:
+//! `docs/architecture.md` draws the house, and `tests/structure` keeps to the table of who may
+//! import whom.
 
 pub mod id;
 pub mod trust;

@@ -1,13 +1,16 @@
-//! The knowledge tree, as far as it is loaded by itself: who the assistant is, and what it always knows.
+//! The knowledge tree, as far as it is loaded by itself: who the assistant is, and what it always
+//! knows.
 //!
-//! The tree is a folder of Markdown files that a person can read and edit at any time; the next turn sees the change. Whoever
-//! writes into it from here goes through one writer: a row with path, hash and label is committed, then a temporary file is
-//! renamed into place. So reading can tell whose words a file holds ([`label`]), and a crash leaves the old file or the new one.
+//! The tree is a folder of Markdown files that a person can read and edit at any time; the next
+//! turn sees the change. Whoever writes into it from here goes through one writer: a row with path,
+//! hash and label is committed, then a temporary file is renamed into place. So reading can tell
+//! whose words a file holds ([`label`]), and a crash leaves the old file or the new one.
 //!
-//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is too long is left out or cut,
-//! and [`Loaded::notes`] says so: a broken file never keeps the assistant from answering. Nothing outside the tree is read or
-//! written, wherever a link in it points. Each person has files of their own. The root of the tree is one
-//! person's, which is a stored fact; everybody else has a folder by their id.
+//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is
+//! too long is left out or cut, and [`Loaded::notes`] says so: a broken file never keeps the
+//! assistant from answering. Nothing outside the tree is read or written, wherever a link in it
+//! points. Each person has files of their own. The root of the tree is one person's, which is a
+//! stored fact; everybody else has a folder by their id.
 
 mod quarantine;
 mod before;

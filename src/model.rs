@@ -1,8 +1,8 @@
 //! The seam to the language models: labelled parts go in, a labelled reply comes out.
 //!
-//! [`Request`] can be filled only with [`Labelled`](crate::trust::Labelled) parts of its own scope (or shared ones), and
-//! every reply carries the join of all labels that went in. So no text reaches a model without its origin, and nothing a
-//! model says is cleaner than what it read:
+//! [`Request`] can be filled only with [`Labelled`](crate::trust::Labelled) parts of its own scope
+//! (or shared ones), and every reply carries the join of all labels that went in. So no text
+//! reaches a model without its origin, and nothing a model says is cleaner than what it read:
 //!
 //! ```
 //! use compline::model::{Purpose, Request, Role};
@@ -24,9 +24,10 @@
 //! assert!(!request.label().is_trusted());
 //! ```
 //!
-//! The wires translate: [`openai`] is exact and ours, [`others`] goes through a library, [`offline`] needs no wire. When to try
-//! again ([`retry`]) and when to ask the next model ([`fallback`]) is decided here and waited for by the engine, which owns the
-//! clock; money is the spend room's business.
+//! The wires translate: [`openai`] is exact and ours, [`others`] goes through a library,
+//! [`offline`] needs no wire. When to try again ([`retry`]) and when to ask the next model
+//! ([`fallback`]) is decided here and waited for by the engine, which owns the clock; money is the
+//! spend room's business.
 
 pub mod build;
 pub mod embed;
@@ -60,8 +61,8 @@ pub trait Model: Send + Sync {
     /// What it is and what it can take.
     fn card(&self) -> &ModelInfo;
 
-    /// One call. Pieces of the answer's text are shown to `live` as they come; the reply is whole, or it is an error: an
-    /// answer that was cut off is [`ModelError::Cut`], never a short reply.
+    /// One call. Pieces of the answer's text are shown to `live` as they come; the reply is whole,
+    /// or it is an error: an answer that was cut off is [`ModelError::Cut`], never a short reply.
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError>;
 }
 
@@ -99,10 +100,12 @@ impl StreamSink for NullSink {
     fn restart(&self) {}
 }
 
-/// Why there is no reply, by what to do next. The texts are ours or cleaned; they never hold a key or the conversation.
+/// Why there is no reply, by what to do next. The texts are ours or cleaned; they never hold a key
+/// or the conversation.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum ModelError {
-    /// Overloaded, rate limited, unreachable or timed out: try again, not before the given time has passed.
+    /// Overloaded, rate limited, unreachable or timed out: try again, not before the given time has
+    /// passed.
     #[error("The model is not available now: {what}")]
     Later {
         /// The server's own `Retry-After`.
@@ -131,7 +134,8 @@ pub enum ModelError {
     /// Our own budget does not allow the call.
     #[error("Over budget: {0}")]
     OverBudget(String),
-    /// The call alone may take more than a limit of our own allows for a whole day; which setting that is.
+    /// The call alone may take more than a limit of our own allows for a whole day; which setting
+    /// that is.
     #[error("More than `{0}` allows for a day")]
     AboveLimit(String),
 }

@@ -39,7 +39,8 @@ impl fmt::Display for Role {
     }
 }
 
-/// Whether a name may be a person's: it stands in prompts as our own words, and names a folder. The rule of the configuration.
+/// Whether a name may be a person's: it stands in prompts as our own words, and names a folder. The
+/// rule of the configuration.
 pub fn is_name(name: &str) -> bool {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     (1..=40).contains(&name.chars().count()) && name.trim() == name && name.chars().all(is_allowed)

@@ -1,11 +1,13 @@
 //! Looking back: what the assistant thinks of a day, a week or a month, and what may come of it.
 //!
-//! A slot says which period and for whom; whoever keeps the schedule hands it over, again and again, until it is over. Here is decided whether there
-//! is anything to look at, what the assistant is shown ([`input`]), what counts as an answer ([`form`]), what is kept of it ([`keep`]), and
-//! what becomes of each thing that it proposes ([`actions`]). The run itself is an ordinary turn in a conversation of its own
-//! ([`crate::engine::work`]). What comes next is read off the rows, so a crash at any point is taken up from there: assigning is one
-//! transaction with the slot's new state, and so is keeping an answer with everything that it says. An answer that is none is asked for
-//! again, three times in all, and never stored as a reflection.
+//! A slot says which period and for whom; whoever keeps the schedule hands it over, again and
+//! again, until it is over. Here is decided whether there is anything to look at, what the
+//! assistant is shown ([`input`]), what counts as an answer ([`form`]), what is kept of it
+//! ([`keep`]), and what becomes of each thing that it proposes ([`actions`]). The run itself is an
+//! ordinary turn in a conversation of its own ([`crate::engine::work`]). What comes next is read
+//! off the rows, so a crash at any point is taken up from there: assigning is one transaction with
+//! the slot's new state, and so is keeping an answer with everything that it says. An answer that
+//! is none is asked for again, three times in all, and never stored as a reflection.
 
 mod actions;
 mod activity;
@@ -34,7 +36,8 @@ use crate::trust::Scope;
 use crate::wording::{self, reflection as says};
 use input::{InputRequest, KnownSkill};
 
-/// How long to wait after the first, the second answer that was none. After the next the slot has failed.
+/// How long to wait after the first, the second answer that was none. After the next the slot has
+/// failed.
 const PAUSES: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(60 * 60)];
 /// The most tokens that are put before the assistant; and no more than this part of its window.
 const MOST_TOKENS: u64 = 24_000;
@@ -78,9 +81,6 @@ enum AssignResult {
 
 impl Reflector {
     /// Takes up a slot that is claimed or worked on, wherever it stands.
-    ///
-    /// # Errors
-    /// If the journal cannot be used.
     pub async fn take_up(&self, slot: &SlotRow) -> anyhow::Result<SlotProgress> {
         let (Some(job), Scope::Person(person)) = (Job::named(&slot.job), slot.scope) else {
             return self.give_up(slot, says::NO_JOB).await;
@@ -143,7 +143,8 @@ impl Reflector {
         })
     }
 
-    /// The skills that nothing from outside had a part in. A folder that cannot be read keeps nobody from looking back.
+    /// The skills that nothing from outside had a part in. A folder that cannot be read keeps
+    /// nobody from looking back.
     async fn known_skills(&self) -> Vec<KnownSkill> {
         let live = match self.review.live().await {
             Ok(live) => live,

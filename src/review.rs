@@ -1,10 +1,13 @@
 //! The gate: what may become a skill, and who decided it.
 //!
-//! A proposal is an immutable row: the whole content that a skill would have, the digest of the content that it was made from, where its words came
-//! from. It goes through the stages in order (taint, hash, structure, scan, reviewer, person), each a small file; every stage fails closed. What
-//! comes out at the end is an `Approval`, which only this room can make, which names one proposal and its digest, and which is used up by applying it.
+//! A proposal is an immutable row: the whole content that a skill would have, the digest of the
+//! content that it was made from, where its words came from. It goes through the stages in order
+//! (taint, hash, structure, scan, reviewer, person), each a small file; every stage fails closed.
+//! What comes out at the end is an `Approval`, which only this room can make, which names one
+//! proposal and its digest, and which is used up by applying it.
 //!
-//! This room is the only writer of the skills folder, and the only reader of it for everybody else: [`ActiveSkills`] knows holds, versions and labels.
+//! This room is the only writer of the skills folder, and the only reader of it for everybody else:
+//! [`ActiveSkills`] knows holds, versions and labels.
 
 mod apply;
 pub mod approval;
@@ -61,11 +64,13 @@ use crate::time::clock::WakeupSender;
 pub struct Policy {
     /// `[skills] review = "ai"`: what is clean in every respect needs the reviewer only.
     pub reviewer_approves: bool,
-    /// `[reflection] review_mode`: who decides about what is clean in every respect and comes from a reflection of the owner.
+    /// `[reflection] review_mode`: who decides about what is clean in every respect and comes from
+    /// a reflection of the owner.
     pub reflections: config::ReflectionReview,
     /// `[skills] tainted_review_mode = "reject"`: a tainted proposal is not even kept.
     pub tainted_is_rejected: bool,
-    /// `[skills] by_hand = "live"`: a folder that a person puts there is used without having been accepted.
+    /// `[skills] by_hand = "live"`: a folder that a person puts there is used without having been
+    /// accepted.
     pub by_hand_is_live: bool,
 }
 

@@ -1,9 +1,12 @@
-//! What the program does by itself, and when: looking back, the heartbeat, reminders, what is to disappear, upkeep.
+//! What the program does by itself, and when: looking back, the heartbeat, reminders, what is to
+//! disappear, upkeep.
 //!
-//! One task looks at everything that may be due, does it, and rests until the next instant at which something will be; it is rung when a run of
-//! the assistant is over. Nothing here remembers: what is due is a function of the configuration, the stored slots and the time, so a restart,
-//! an absence or a clock that was set makes no difference but delay. There is no ticker: the clock wakes the task at the very
-//! instant, and the system's clock looks at least once a minute whether somebody has set it meanwhile.
+//! One task looks at everything that may be due, does it, and rests until the next instant at which
+//! something will be; it is rung when a run of the assistant is over. Nothing here remembers: what
+//! is due is a function of the configuration, the stored slots and the time, so a restart, an
+//! absence or a clock that was set makes no difference but delay. There is no ticker: the clock
+//! wakes the task at the very instant, and the system's clock looks at least once a minute whether
+//! somebody has set it meanwhile.
 
 mod on_demand;
 mod due;
@@ -101,7 +104,8 @@ impl Schedule {
         }
     }
 
-    /// Does everything that is due, and says when something will be next. What fails keeps the rest from nothing.
+    /// Does everything that is due, and says when something will be next. What fails keeps the rest
+    /// from nothing.
     async fn look(&self) -> Option<Timestamp> {
         let next = [
             self.tried("What was to be reminded of", self.reminders()).await,

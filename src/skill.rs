@@ -1,7 +1,10 @@
-//! Skills as people write them: folders with a `SKILL.md` in the open Agent Skills format. This room only reads.
+//! Skills as people write them: folders with a `SKILL.md` in the open Agent Skills format. This
+//! room only reads.
 //!
-//! Knows the format ([`manifest`]), what lies on the disk ([`catalogue`], [`folder`]) and how a prompt lists it ([`index`]). It does not know which skills
-//! may be used: nobody but `review` looks at skills through this room, because only `review` knows whose words they are and which of them are held.
+//! Knows the format ([`manifest`]), what lies on the disk ([`catalogue`], [`folder`]) and how a
+//! prompt lists it ([`index`]). It does not know which skills may be used: nobody but `review`
+//! looks at skills through this room, because only `review` knows whose words they are and which of
+//! them are held.
 
 pub mod builtin;
 pub mod catalogue;

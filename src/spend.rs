@@ -1,12 +1,15 @@
-//! The metered models: no model is called before the worst that the call can cost is reserved, and none is paid for twice.
+//! The metered models: no model is called before the worst that the call can cost is reserved, and
+//! none is paid for twice.
 //!
-//! A [`ModelPool`] holds the models of one use in order of choice, each metered by the one [`Ledger`]. Checking every limit of the
-//! local day and reserving the worst case is a single transaction, so calls side by side can never exceed a limit together.
-//! Afterwards the reservation is settled with what the provider counted. What was cut off, or is never heard of again because
+//! A [`ModelPool`] holds the models of one use in order of choice, each metered by the one
+//! [`Ledger`]. Checking every limit of the local day and reserving the worst case is a single
+//! transaction, so calls side by side can never exceed a limit together. Afterwards the reservation
+//! is settled with what the provider counted. What was cut off, or is never heard of again because
 //! the process died, stays at its worst case: a budget may be used up too early, never too late.
 //!
-//! Calls count in money where the price is known and in tokens where it is not. The offline model costs nothing and is never
-//! refused. Which model is asked next and what a person is told is the engine's business.
+//! Calls count in money where the price is known and in tokens where it is not. The offline model
+//! costs nothing and is never refused. Which model is asked next and what a person is told is the
+//! engine's business.
 
 mod cost;
 mod embed;

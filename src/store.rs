@@ -1,11 +1,13 @@
 //! The journal: everything that happened, in one SQLite file, and the only door to it.
 //!
-//! One thread owns the one connection that writes; it takes jobs from a bounded queue, each in an immediate transaction of its
-//! own that is on the disk (`synchronous = FULL`) before the caller learns of it. Reads go to a few read-only connections.
-//! The queries of each table family stand in one file, as methods of one handle: `db.outbox()` reads, `tx.outbox()` reads and
-//! writes, so a caller composes several of them in one transaction without seeing SQL.
+//! One thread owns the one connection that writes; it takes jobs from a bounded queue, each in an
+//! immediate transaction of its own that is on the disk (`synchronous = FULL`) before the caller
+//! learns of it. Reads go to a few read-only connections. The queries of each table family stand in
+//! one file, as methods of one handle: `db.outbox()` reads, `tx.outbox()` reads and writes, so a
+//! caller composes several of them in one transaction without seeing SQL.
 //!
-//! Rows that hold text have a label and a scope; there is no default for either. What this room does not do: decide anything.
+//! Rows that hold text have a label and a scope; there is no default for either. What this room
+//! does not do: decide anything.
 
 mod merge_people;
 mod activity;

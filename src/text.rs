@@ -31,8 +31,9 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text with every mark of that name (`<name`, `</name`, in whatever spelling) made harmless, so that it cannot close a frame
-/// around it or open one of its own: an unseen space follows the bracket.
+/// The text with every mark of that name (`<name`, `</name`, in whatever spelling) made harmless,
+/// so that it cannot close a frame around it or open one of its own: an unseen space follows the
+/// bracket.
 pub fn defuse(text: &str, name: &str) -> String {
     let mut pieces = text.split('<');
     let mut defused = pieces.next().unwrap_or_default().to_owned();
@@ -51,7 +52,8 @@ const LONGEST_EMOJI: usize = 16;
 /// Emoji that are letters all the same.
 const LETTERS: &str = "ℹⓂ🅰🅱🅾🅿";
 
-/// Whether a text can stand under a message: an emoji is short and spells nothing. A blank one takes another away.
+/// Whether a text can stand under a message: an emoji is short and spells nothing. A blank one
+/// takes another away.
 pub fn is_emoji(text: &str) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() && !LETTERS.contains(c);
     let spells = |c: char| is_letter(c) || c.is_control() || c.is_whitespace() || "<>«»".contains(c);
@@ -60,11 +62,15 @@ pub fn is_emoji(text: &str) -> bool {
 
 /// How many tokens a text is at a guess, where no provider has counted.
 ///
-/// Four letters make one token, half as many digits, and hardly two signs; where kinds of characters change within a word (identifiers, base64) there is a border. An
-/// ideograph is one token, a letter of another script than Latin somewhat more than half a one. Against two tokenizers that are in wide use (`o200k` and
-/// `cl100k`) the guess is between 0.65 and 1.8 of the count for prose in English, German, Russian, Chinese, Japanese, Korean, Arabic and Thai, and for JSON, code, base64,
-/// hexadecimal, digits and emoji, each as in the table of the test. The older of the two has nearly twice as many as guessed for Hebrew and Hindi. A long row of the
-/// same character is guessed too high, a row of blanks too low. What a provider counts corrects all of it from the first call on.
+/// Four letters make one token, half as many digits, and hardly two signs; where kinds of
+/// characters change within a word (identifiers, base64) there is a border. An ideograph is one
+/// token, a letter of another script than Latin somewhat more than half a one. Against two
+/// tokenizers that are in wide use (`o200k` and `cl100k`) the guess is between 0.65 and 1.8 of the
+/// count for prose in English, German, Russian, Chinese, Japanese, Korean, Arabic and Thai, and for
+/// JSON, code, base64, hexadecimal, digits and emoji, each as in the table of the test. The older
+/// of the two has nearly twice as many as guessed for Hebrew and Hindi. A long row of the same
+/// character is guessed too high, a row of blanks too low. What a provider counts corrects all of
+/// it from the first call on.
 pub fn estimate_tokens(text: &str) -> u64 {
     let (mut parts, mut before) = (0_u64, CharKind::Blank);
     for c in text.chars() {

@@ -1,8 +1,9 @@
 //! Instants, the clock, and the zone in which days are counted.
 //!
-//! Stored instants are UTC milliseconds ([`Timestamp`]). Nothing reads the system's clock or sleeps but through [`Clock`],
-//! so that a test can live through a week in a second. The simulated clock moves only when every task is at rest, which
-//! it knows because work is counted ([`ActivityGuard`]).
+//! Stored instants are UTC milliseconds ([`Timestamp`]). Nothing reads the system's clock or sleeps
+//! but through [`Clock`], so that a test can live through a week in a second. The simulated clock
+//! moves only when every task is at rest, which it knows because work is counted
+//! ([`ActivityGuard`]).
 
 pub mod clock;
 pub mod cron;
@@ -54,8 +55,8 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// This instant as an earlier self put something off to it, which it never does for longer than `longest`: if it is further away the
-    /// clock was ahead then, and there is nothing to wait for.
+    /// This instant as an earlier self put something off to it, which it never does for longer than
+    /// `longest`: if it is further away the clock was ahead then, and there is nothing to wait for.
     #[must_use]
     pub fn put_off(self, longest: Duration, now: Self) -> Self {
         if self > now.plus(longest) { now } else { self }

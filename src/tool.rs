@@ -1,9 +1,11 @@
 //! What the model may call, and the rules that hold for every tool.
 //!
-//! A tool is told where its arguments came from and answers with labelled text. The toolbox keeps the rules in one place: an
-//! unknown tool, bad arguments and a failure are answered in a sentence that the model can act on; what is too long is cut and
-//! says so; and in a tainted turn nothing leaves without a person's yes ([`Egress`], [`Decision`]): not to an address that no person typed,
-//! not to a tool of another program, and not into what will be told or done later. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
+//! A tool is told where its arguments came from and answers with labelled text. The toolbox keeps
+//! the rules in one place: an unknown tool, bad arguments and a failure are answered in a sentence
+//! that the model can act on; what is too long is cut and says so; and in a tainted turn nothing
+//! leaves without a person's yes ([`Egress`], [`Decision`]): not to an address that no person
+//! typed, not to a tool of another program, and not into what will be told or done later. Nobody is
+//! asked about what could not be done anyway, or about what cannot be shown whole.
 
 mod argument;
 mod effects;
@@ -49,7 +51,8 @@ use web::Written;
 /// The most characters of a result that go to a model.
 pub const MAX_RESULT: usize = 24_000;
 
-/// The most characters that a person is shown before they say yes. What is longer is refused: nobody reads it, and nothing is left out.
+/// The most characters that a person is shown before they say yes. What is longer is refused:
+/// nobody reads it, and nothing is left out.
 const MAX_SHOWN: usize = 2_000;
 
 /// Something that a model may call.
@@ -61,7 +64,8 @@ pub trait Tool: Send + Sync {
     /// Whether a call that was cut off may simply be made again.
     fn repeatable(&self) -> bool;
 
-    /// What a call does besides giving a text. It bounds where the tool is offered, so there is none without it.
+    /// What a call does besides giving a text. It bounds where the tool is offered, so there is
+    /// none without it.
     fn effects(&self) -> Effects;
 
     /// Where a call with these arguments would send something.
@@ -86,7 +90,8 @@ pub enum Egress {
     Inside,
     /// To this web address.
     Address(String),
-    /// Into what will be told or done later: there nobody would know any more that untrusted words had a part in it.
+    /// Into what will be told or done later: there nobody would know any more that untrusted words
+    /// had a part in it.
     Later,
     /// To a tool of another program.
     Outside {
@@ -141,7 +146,8 @@ pub struct AuthorizableCall<'a> {
     pub person: Option<PersonId>,
     /// The first message that the turn answers: what is to be recalled is older.
     pub before: MessageId,
-    /// The addresses that persons typed in this conversation before any text from outside held them.
+    /// The addresses that persons typed in this conversation before any text from outside held
+    /// them.
     pub typed: &'a [Written],
     /// The addresses that stand in pages of their own host which this turn has read.
     pub linked: &'a [Url],
@@ -149,7 +155,8 @@ pub struct AuthorizableCall<'a> {
     pub granted: Option<&'a Covers>,
     /// The join of all that the turn has read so far: where the arguments came from.
     pub label: &'a Label,
-    /// The hosts that the owner was shown when they accepted the skills which are origins of that label.
+    /// The hosts that the owner was shown when they accepted the skills which are origins of that
+    /// label.
     pub shown_hosts: &'a BTreeSet<String>,
 }
 
@@ -164,8 +171,8 @@ impl AuthorizableCall<'_> {
         !self.must_ask() || self.knows(url)
     }
 
-    /// Whether a person typed that address or said yes to it, or a page of its own host named it; or
-    /// nothing untrusted was read, and a skill in use was accepted with its host.
+    /// Whether a person typed that address or said yes to it, or a page of its own host named it;
+    /// or nothing untrusted was read, and a skill in use was accepted with its host.
     fn knows(&self, url: &Url) -> bool {
         let wanted = web::normal(url);
         self.typed.iter().any(|typed| typed.allows(&wanted))
@@ -284,7 +291,8 @@ impl Toolbox {
         self
     }
 
-    /// How the tools are described to a model. The same list is given again until an outside tool is accepted or changes.
+    /// How the tools are described to a model. The same list is given again until an outside tool
+    /// is accepted or changes.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
         let Some(servers) = &self.outside else { return Arc::clone(&self.specs) };
         let outside = servers.specs();
@@ -312,7 +320,8 @@ impl Toolbox {
         self.find(name).map(|tool| tool.effects())
     }
 
-    /// What a person may call a tool: its name, and for one of another program also its name there, alone or behind its server's.
+    /// What a person may call a tool: its name, and for one of another program also its name there,
+    /// alone or behind its server's.
     pub fn names_of(&self, name: &str) -> Vec<String> {
         let mut names = vec![name.to_owned()];
         if let Some(Egress::Outside { server, tool }) = self.find(name).map(|tool| tool.reach(&Value::Null)) {
@@ -359,8 +368,8 @@ impl Toolbox {
 }
 
 impl AuthorizedCall {
-    /// Makes the call. Whatever happens, there is a text for the model: its label is the join of where the arguments and the result
-    /// came from.
+    /// Makes the call. Whatever happens, there is a text for the model: its label is the join of
+    /// where the arguments and the result came from.
     pub async fn run(self, call: AuthorizableCall<'_>) -> ToolResult {
         let (label, scope) = (call.label.clone(), call.scope);
         let call = AuthorizableCall { arguments: &self.arguments, ..call };
@@ -377,7 +386,8 @@ impl AuthorizedCall {
     }
 }
 
-/// The name under which a yes belongs to a call: SHA-256 over the tool's name and the arguments as they were written.
+/// The name under which a yes belongs to a call: SHA-256 over the tool's name and the arguments as
+/// they were written.
 pub fn digest(name: &str, arguments: &str) -> String {
     let length = u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes();
     let hash = Sha256::new().chain_update(length).chain_update(name).chain_update(arguments).finalize();

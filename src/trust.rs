@@ -1,14 +1,18 @@
-//! Trust as a type: where a text came from ([`Label`]), whose it is ([`Scope`]), and the two glued to it ([`Labelled`]).
+//! Trust as a type: where a text came from ([`Label`]), whose it is ([`Scope`]), and the two glued
+//! to it ([`Labelled`]).
 //!
-//! A label has two axes. *Integrity* is its set of untrusted sources: where it is empty the text is *trusted* and may become memory.
-//! *Origin* is its set of approved skills of third parties: such a text is fit to be read, and what leaves is still asked about
-//! ([`Label::asks_before_leaving`]). Joining is the union of both, so nothing made from untrusted text can
-//! ever become trusted by being rewritten, and nothing made from a third party's skill loses its origin. The bare value comes out only through [`Labelled::open`]; a test scans the
-//! tree for its callers, and for the few files that may call [`Label::trusted`]. Whatever cannot be read back exactly
-//! (an unknown column value, an invalid source) is untrusted: the lattice fails closed.
+//! A label has two axes. *Integrity* is its set of untrusted sources: where it is empty the text is
+//! *trusted* and may become memory. *Origin* is its set of approved skills of third parties: such a
+//! text is fit to be read, and what leaves is still asked about ([`Label::asks_before_leaving`]).
+//! Joining is the union of both, so nothing made from untrusted text can ever become trusted by
+//! being rewritten, and nothing made from a third party's skill loses its origin. The bare value
+//! comes out only through [`Labelled::open`]; a test scans the tree for its callers, and for the
+//! few files that may call [`Label::trusted`]. Whatever cannot be read back exactly (an unknown
+//! column value, an invalid source) is untrusted: the lattice fails closed.
 //!
-//! Each place that mints *untrusted*, joins labels or compares scopes goes through a function marked `#[track_caller]`, so
-//! that tests can make every such place permissive in turn ([`mutation`]).
+//! Each place that mints *untrusted*, joins labels or compares scopes goes through a function
+//! marked `#[track_caller]`, so that tests can make every such place permissive in turn
+//! ([`mutation`]).
 
 pub mod mutation;
 
@@ -21,12 +25,14 @@ use crate::id::{PersonId, StreamId, VersionId};
 
 /// The longest source kept; a longer one is cut, which still leaves it untrusted.
 const MAX_SOURCE: usize = 120;
-/// The stored form of a label without sources and origins, and the first word of one with origins only.
+/// The stored form of a label without sources and origins, and the first word of one with origins
+/// only.
 const TRUSTED: &str = "trusted";
 /// The beginning of the stored form of an origin. No source begins so.
 const APPROVED: &str = "approved:";
 
-/// One origin of untrusted text: a kind and, for some kinds, an id or a validated host (`web:example.org`).
+/// One origin of untrusted text: a kind and, for some kinds, an id or a validated host
+/// (`web:example.org`).
 ///
 /// Sources are printed in prompts and in chat, so they hold only visible ASCII without spaces.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,7 +44,8 @@ impl Source {
         let joined = if detail.is_empty() { kind.to_owned() } else { format!("{kind}:{detail}") };
         let clean: String =
             joined.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(MAX_SOURCE).collect();
-        // A source that read back as the word for "none", or as an origin, would be a way to launder text.
+        // A source that read back as the word for "none", or as an origin, would be a way to
+        // launder text.
         let is_ours = clean == TRUSTED || clean.starts_with(APPROVED);
         Self(if clean.is_empty() || is_ours { "unknown".to_owned() } else { clean })
     }
@@ -90,7 +97,8 @@ impl fmt::Display for Source {
     }
 }
 
-/// Where a text came from: the set of its untrusted sources, and the set of its origins. No source at all means trusted.
+/// Where a text came from: the set of its untrusted sources, and the set of its origins. No source
+/// at all means trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
     sources: BTreeSet<Source>,
@@ -98,21 +106,24 @@ pub struct Label {
 }
 
 impl Label {
-    /// The neutral element of the join: the label of what nothing had a part in yet. A join begins with it.
+    /// The neutral element of the join: the label of what nothing had a part in yet. A join begins
+    /// with it.
     ///
     /// Only the files on the list in `tests/structure` may call this.
     pub fn neutral() -> Self {
         Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
     }
 
-    /// The label of what a person typed, of the program's own words and of files that a person wrote by hand.
+    /// The label of what a person typed, of the program's own words and of files that a person
+    /// wrote by hand.
     ///
     /// Only the files on the list in `tests/structure` may call this.
     pub fn trusted() -> Self {
         Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
     }
 
-    /// The label of a third party's skill that the owner accepted in that version: trusted, with an origin.
+    /// The label of a third party's skill that the owner accepted in that version: trusted, with an
+    /// origin.
     ///
     /// Only the files on the list in `tests/structure` may call this.
     pub fn approved(version: VersionId) -> Self {
@@ -128,7 +139,8 @@ impl Label {
         Self { sources: BTreeSet::from([source]), origins: BTreeSet::new() }
     }
 
-    /// The join of any number of labels. Of none it is the neutral label, which only says that nothing was read yet.
+    /// The join of any number of labels. Of none it is the neutral label, which only says that
+    /// nothing was read yet.
     #[track_caller]
     pub fn join_of<'a>(labels: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut all = Self::neutral();
@@ -143,7 +155,8 @@ impl Label {
         self.sources.is_empty()
     }
 
-    /// Whether a person is asked before something made from it leaves: it has an untrusted source, or an origin.
+    /// Whether a person is asked before something made from it leaves: it has an untrusted source,
+    /// or an origin.
     pub fn asks_before_leaving(&self) -> bool {
         !self.sources.is_empty() || !self.origins.is_empty()
     }
@@ -200,7 +213,8 @@ impl Label {
         words.join(" ")
     }
 
-    /// Reads the stored form back. Only the exact word `trusted`, alone or before origins, is trusted; an empty text is of unknown origin.
+    /// Reads the stored form back. Only the exact word `trusted`, alone or before origins, is
+    /// trusted; an empty text is of unknown origin.
     pub fn decode(stored: &str) -> Self {
         if let Some(origins) = origins_alone(stored) {
             return Self { sources: BTreeSet::new(), origins };
@@ -218,7 +232,8 @@ impl Label {
         Self { sources, origins }
     }
 
-    /// The SQL condition that the label in that column is trusted: the same as [`Label::is_trusted`] for whatever is stored.
+    /// The SQL condition that the label in that column is trusted: the same as
+    /// [`Label::is_trusted`] for whatever is stored.
     pub fn is_trusted_sql(column: &str) -> String {
         format!("({column} = '{TRUSTED}' OR {column} GLOB '{TRUSTED} {APPROVED}*')")
     }
@@ -248,7 +263,8 @@ impl FromSql for Label {
     }
 }
 
-/// Whose text it is. A prompt is built for one scope and refuses text of another, but for what is shared.
+/// Whose text it is. A prompt is built for one scope and refuses text of another, but for what is
+/// shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// One person's own.
@@ -266,13 +282,15 @@ impl Scope {
         self == prompt || self == Self::Shared || mutation::is_permissive()
     }
 
-    /// Whether it is exactly the other one. Checks use this instead of `==`, which no test can make permissive.
+    /// Whether it is exactly the other one. Checks use this instead of `==`, which no test can make
+    /// permissive.
     #[track_caller]
     pub fn equals(self, other: Self) -> bool {
         self == other || mutation::is_permissive()
     }
 
-    /// The stored form, which is also its token in the search index: `person:3`, `group:4`, `shared`.
+    /// The stored form, which is also its token in the search index: `person:3`, `group:4`,
+    /// `shared`.
     pub fn encode(self) -> String {
         match self {
             Self::Person(id) => format!("person:{id}"),
@@ -305,7 +323,8 @@ impl FromSql for Scope {
     }
 }
 
-/// A value with its label and scope. There is no way to change either, and one way to the bare value.
+/// A value with its label and scope. There is no way to change either, and one way to the bare
+/// value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labelled<T> {
     value: T,
@@ -319,7 +338,8 @@ impl<T> Labelled<T> {
         Self { value, label, scope }
     }
 
-    /// The bare value, together with what must travel on with it. The list of files that may call this is tested.
+    /// The bare value, together with what must travel on with it. The list of files that may call
+    /// this is tested.
     pub fn open(&self) -> (&T, &Label, Scope) {
         (&self.value, &self.label, self.scope)
     }

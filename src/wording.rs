@@ -1,6 +1,7 @@
 //! Every sentence that a person or a model reads from us, in one place.
 //!
-//! Short, plain, in the first person where the assistant's program speaks: what happened, and what to do. Nothing here decides anything.
+//! Short, plain, in the first person where the assistant's program speaks: what happened, and what
+//! to do. Nothing here decides anything.
 
 pub mod access;
 pub mod agent;
@@ -47,8 +48,8 @@ use std::time::Duration;
 
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// Text written by the program: a constant, or a message formatted by a function of this catalogue. Nothing else
-/// converts to it, so no other string becomes trusted by being said by the program.
+/// Text written by the program: a constant, or a message formatted by a function of this catalogue.
+/// Nothing else converts to it, so no other string becomes trusted by being said by the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramText(Cow<'static, str>);
 

@@ -1,4 +1,5 @@
-//! The command line as a person meets it: the real program in a home of its own, its exit code and its words.
+//! The command line as a person meets it: the real program in a home of its own, its exit code and
+//! its words.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

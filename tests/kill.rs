@@ -1,7 +1,8 @@
 //! The real program, killed again and again while somebody writes to it.
 //!
-//! Nothing is simulated here but Telegram: the binary runs with its own clock and the offline model, and gets SIGKILL at whatever moment
-//! a counter of the server reaches a number. In the end it is left alone, and the journal and the chat must tell the same story.
+//! Nothing is simulated here but Telegram: the binary runs with its own clock and the offline
+//! model, and gets SIGKILL at whatever moment a counter of the server reaches a number. In the end
+//! it is left alone, and the journal and the chat must tell the same story.
 
 #![allow(
     clippy::unwrap_used,
@@ -51,7 +52,8 @@ fn a_killed_program_that_is_called_answers_everything_once() {
     is_killed_again_and_again(&fake, &way);
 }
 
-/// Somebody writes, the program is killed, and in the end all is well. `way` says how messages come.
+/// Somebody writes, the program is killed, and in the end all is well. `way` says how messages
+/// come.
 fn is_killed_again_and_again(fake: &FakeTelegram, way: &str) {
     fake.person(ADA, "Ada", None);
     let home = tempfile::tempdir().unwrap();
@@ -62,7 +64,8 @@ fn is_killed_again_and_again(fake: &FakeTelegram, way: &str) {
         let mut program = start(home.path(), &config);
         fake.says(ADA, &word(written));
         written += 1;
-        // Each round dies a few milliseconds later after one more call than the one before, wherever that is.
+        // Each round dies a few milliseconds later after one more call than the one before,
+        // wherever that is.
         let calls = fake.calls().len();
         fake.wait_for(Duration::from_millis(400), |fake| {
             fake.calls().len() > calls + 3 + usize::try_from(round % 9).unwrap()

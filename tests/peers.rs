@@ -1,12 +1,15 @@
-//! The wires against servers that this project did not write, and the skills against texts and a judge that it did not write.
+//! The wires against servers that this project did not write, and the skills against texts and a
+//! judge that it did not write.
 //!
-//! One program from npm plays all providers; its answers stand in `tests/peers/fixtures.json`. What it cannot play (errors
-//! within a stream, silence, cached tokens of Anthropic and Gemini) is played by the wires' own tests. A public collection of
-//! skills, also from npm, shows that what many people wrote loads; the reference validator of the format, from PyPI, shows that
-//! we judge as it does.
+//! One program from npm plays all providers; its answers stand in `tests/peers/fixtures.json`. What
+//! it cannot play (errors within a stream, silence, cached tokens of Anthropic and Gemini) is
+//! played by the wires' own tests. A public collection of skills, also from npm, shows that what
+//! many people wrote loads; the reference validator of the format, from PyPI, shows that we judge
+//! as it does.
 //!
-//! The whole program meets three more: an emulator of the Bot API, a real llama.cpp whose model says nothing but nonsense, and the real
-//! daemon of signal-cli, which has no account and no network.
+//! The whole program meets three more: an emulator of the Bot API, a real llama.cpp whose model
+//! says nothing but nonsense, and the real daemon of signal-cli, which has no account and no
+//! network.
 
 // A test may fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice, clippy::panic)]
@@ -424,7 +427,8 @@ fn the_reference_validator_judges_the_edges_as_we_do() {
     }
 }
 
-/// What the reference validator and we find in these texts, each in the folder that stands before it.
+/// What the reference validator and we find in these texts, each in the folder that stands before
+/// it.
 fn both_judge(texts: &[(&str, &str)]) -> Vec<(usize, Vec<manifest::Problem>)> {
     let root = tempfile::tempdir().unwrap();
     let place = |(number, (folder, _)): (usize, &(&str, &str))| root.path().join(number.to_string()).join(folder);

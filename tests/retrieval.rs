@@ -1,5 +1,7 @@
-//! Meaning never costs what words alone would have found: over conversations of invented words, with a good and a middling model of what they mean, no kind of
-//! question finds less of its answers among the first ten by both than by words alone. `cargo bench --bench retrieval -- invented` prints all the figures.
+//! Meaning never costs what words alone would have found: over conversations of invented words,
+//! with a good and a middling model of what they mean, no kind of question finds less of its
+//! answers among the first ten by both than by words alone.
+//! `cargo bench --bench retrieval -- invented` prints all the figures.
 
 #![allow(
     clippy::unwrap_used,

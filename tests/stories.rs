@@ -1,5 +1,5 @@
-//! The promises as stories: the whole house, from a fake server in the place of Telegram or Signal to a scripted model, on one
-//! simulated clock.
+//! The promises as stories: the whole house, from a fake server in the place of Telegram or Signal
+//! to a scripted model, on one simulated clock.
 
 #![allow(
     clippy::unwrap_used,

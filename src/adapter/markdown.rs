@@ -2,10 +2,10 @@
 //! blocks, deciding how links appear, and removing characters that act instead of being displayed.
 //!
 //! Invariants: no block holds a control, escape or invisible character; a [`TextStyle::link`] is a
-//! valid address whose text does not imitate another one; with [`LinkDisplay::SpelledOut`] there is no `link`
-//! at all and every address is spelled out. Text that Markdown would swallow (a reply that is only
-//! a link definition, `2*3*4`, `__init__`) stays as typed. Parsing is linear in the input and uses
-//! no recursion, at any depth of nesting.
+//! valid address whose text does not imitate another one; with [`LinkDisplay::SpelledOut`] there is
+//! no `link` at all and every address is spelled out. Text that Markdown would swallow (a reply
+//! that is only a link definition, `2*3*4`, `__init__`) stays as typed. Parsing is linear in the
+//! input and uses no recursion, at any depth of nesting.
 
 mod address;
 mod control_chars;

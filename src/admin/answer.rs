@@ -1,7 +1,8 @@
 //! What a command has to say, and the label that goes with it.
 //!
-//! This is the one place of the room where labelled text is opened: whoever shows a text asks [`ShownLabel::words`] for it, and the text's
-//! label becomes part of the answer's. An answer that shows nothing of anybody is the program's own words.
+//! This is the one place of the room where labelled text is opened: whoever shows a text asks
+//! [`ShownLabel::words`] for it, and the text's label becomes part of the answer's. An answer that
+//! shows nothing of anybody is the program's own words.
 
 use serde_json::{Value, json};
 

@@ -1,16 +1,21 @@
 //! A backup: the whole state of a home in one file, made while the gateway runs or not.
 //!
-//! It is a gzipped tar, so it can be opened without this program: `compline.db`, `workspace/`, `skills/`, `experience/`, `compline.toml` unless that
-//! is left out, then a manifest with the size and SHA-256 of each file, and last the manifest's authentication with the key of the home ([`key`]), which is
-//! in no archive. It is written beside its final name, synced, read back and compared with what went in, and only then given its name; it never takes the
-//! place of another file. It is not encrypted.
+//! It is a gzipped tar, so it can be opened without this program: `compline.db`, `workspace/`,
+//! `skills/`, `experience/`, `compline.toml` unless that is left out, then a manifest with the size
+//! and SHA-256 of each file, and last the manifest's authentication with the key of the home
+//! ([`key`]), which is in no archive. It is written beside its final name, synced, read back and
+//! compared with what went in, and only then given its name; it never takes the place of another
+//! file. It is not encrypted.
 //!
-//! **The files come first and the journal after them.** Before we put a file into the workspace or change a skill, its row is committed. So
-//! of every file of ours that is in the backup the journal in it knows, as after a power cut: a row may have no file, which is harmless, but no file is
-//! without its row and its label. The copy of the journal is exact for one moment and holds nobody up ([`crate::store::copy_journal`]). What a person wrote by
-//! hand has no row; it is entered in the copy with the label that it has now, so that a restore finds it as it was.
+//! **The files come first and the journal after them.** Before we put a file into the workspace or
+//! change a skill, its row is committed. So of every file of ours that is in the backup the journal
+//! in it knows, as after a power cut: a row may have no file, which is harmless, but no file is
+//! without its row and its label. The copy of the journal is exact for one moment and holds nobody
+//! up ([`crate::store::copy_journal`]). What a person wrote by hand has no row; it is entered in
+//! the copy with the label that it has now, so that a restore finds it as it was.
 //!
-//! Links are kept as links, and never followed. One that leads out of its folder would lead somewhere else after a restore: it is left out and named.
+//! Links are kept as links, and never followed. One that leads out of its folder would lead
+//! somewhere else after a restore: it is left out and named.
 
 pub mod key;
 pub mod manifest;
@@ -80,7 +85,8 @@ pub fn room(folder: &Path) -> Option<u64> {
 /// Makes a backup at `to`.
 ///
 /// # Errors
-/// If something cannot be read or written, or if `to` is taken or lies in what is backed up. Then nothing is left behind.
+/// If something cannot be read or written, or if `to` is taken or lies in what is backed up. Then
+/// nothing is left behind.
 pub fn make(sources: &Sources, to: &Path, now: Timestamp, progress: Progress<'_>) -> anyhow::Result<Made> {
     let to = std::path::absolute(to)?;
     refuse(sources, &to)?;
@@ -165,7 +171,8 @@ fn write(
     packer.finish(journal, now)
 }
 
-/// Whose the root of the workspace is, and whether folders are being moved; `None` in a journal of a program that did not know. Files and journal have to agree.
+/// Whose the root of the workspace is, and whether folders are being moved; `None` in a journal of
+/// a program that did not know. Files and journal have to agree.
 fn places_of(sources: &Sources) -> Option<(Option<PersonId>, bool)> {
     let look = |db: store::Db<'_>| Ok((db.folders().workspace_owner()?, db.folders().folder_moves()?.is_empty()));
     store::examine(&sources.home.journal(), look).ok()

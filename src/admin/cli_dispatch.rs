@@ -1,6 +1,7 @@
 //! Commands of the command line, in the words in which the local socket hands them over.
 //!
-//! Flags were checked by the program that was typed; what makes no sense here comes from another version of it, and is refused.
+//! Flags were checked by the program that was typed; what makes no sense here comes from another
+//! version of it, and is refused.
 
 use std::path::Path;
 
@@ -23,7 +24,8 @@ const DAYS: u32 = 30;
 const USUAL: u32 = 20;
 
 impl Admin {
-    /// Runs one command of the command line with the owner's rights: whoever can open the home has them.
+    /// Runs one command of the command line with the owner's rights: whoever can open the home has
+    /// them.
     pub async fn command_line(&self, args: &[String]) -> Answer {
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let answer = match words.as_slice() {
@@ -158,7 +160,8 @@ impl Admin {
         Some(self.members().pair(Issuer::CommandLine, name, role, answer).await)
     }
 
-    /// The command line speaks for the owner who has the root of the workspace, or else the one who came first.
+    /// The command line speaks for the owner who has the root of the workspace, or else the one who
+    /// came first.
     pub(super) async fn of_the_owner(
         &self,
         command: impl AsyncFnOnce(&Person) -> anyhow::Result<Answer>,

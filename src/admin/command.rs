@@ -1,7 +1,9 @@
-//! Chat commands as people type them: which there are, what they take, and what was meant by a line.
+//! Chat commands as people type them: which there are, what they take, and what was meant by a
+//! line.
 //!
-//! Pure, and total: any text at all is a command or a [`ParseError`]. The one table below is the menu, the help and the list that
-//! misspelt names are compared with; a test holds the parser to it.
+//! Pure, and total: any text at all is a command or a [`ParseError`]. The one table below is the
+//! menu, the help and the list that misspelt names are compared with; a test holds the parser to
+//! it.
 
 mod access;
 mod gate;
@@ -287,7 +289,8 @@ pub fn code_in(text: &str) -> Option<&str> {
     is_code(code).then_some(code)
 }
 
-/// The letters and digits of a pairing code: none that is mistaken for another (Crockford's base 32).
+/// The letters and digits of a pairing code: none that is mistaken for another (Crockford's base
+/// 32).
 pub const CODE_LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 fn is_code(word: &str) -> bool {
@@ -306,7 +309,8 @@ fn pair(rest: &str) -> ChatCommand {
     ChatCommand::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
 }
 
-/// `handover` and a name, where a last word `yes` says that it is to be done; or what [`access`] reads.
+/// `handover` and a name, where a last word `yes` says that it is to be done; or what [`access`]
+/// reads.
 fn people(rest: &str) -> Option<ChatCommand> {
     let (verb, name) = first_word(rest);
     if !["handover", "hand-over"].contains(&verb.to_lowercase().as_str()) {

@@ -29,9 +29,6 @@ pub(super) struct ConversationItem {
 
 impl HistoryAdmin<'_> {
     /// The newest conversations, newest first; of everybody, or of `only` that person.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn conversations(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<Answer> {
         let ends = self.reports().ends();
         let all = self.journal.read_much(move |db| list(db, only, limit, ends)).await?;
@@ -44,10 +41,8 @@ impl HistoryAdmin<'_> {
         Ok(Answer::showing(shown, lines.join("\n\n"), json))
     }
 
-    /// One conversation whole, with its summary, turns and messages; the Markdown can stand alone. With `only`, it has to be that person's.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// One conversation whole, with its summary, turns and messages; the Markdown can stand alone.
+    /// With `only`, it has to be that person's.
     pub async fn conversation(&self, id: ConversationId, only: Option<PersonId>) -> anyhow::Result<Answer> {
         let ends = self.reports().ends();
         let found = self.journal.read_much(move |db| transcript::read(db, id, only, ends)).await?;

@@ -1,8 +1,11 @@
-//! `/export` and `compline export`: everything that is kept of one person, as one file that can be opened without this program.
+//! `/export` and `compline export`: everything that is kept of one person, as one file that can be
+//! opened without this program.
 //!
-//! It is a plain tar of Markdown, JSON lines and the files themselves. What goes in is read by scope and by folder, as prompts are, so nothing of anybody else
-//! gets in: of a group only what the person said there. In chat it goes out as a document, lies in their folder under `exports/` until it is
-//! a week old, and is no larger than what every channel takes; on the command line it is written where the owner says.
+//! It is a plain tar of Markdown, JSON lines and the files themselves. What goes in is read by
+//! scope and by folder, as prompts are, so nothing of anybody else gets in: of a group only what
+//! the person said there. In chat it goes out as a document, lies in their folder under `exports/`
+//! until it is a week old, and is no larger than what every channel takes; on the command line it
+//! is written where the owner says.
 
 mod archive;
 mod record;

@@ -1,7 +1,9 @@
-//! `/forget` and `compline forget`: what a person wants gone goes, and whoever wanted it is told what a search finds afterwards.
+//! `/forget` and `compline forget`: what a person wants gone goes, and whoever wanted it is told
+//! what a search finds afterwards.
 //!
-//! A note or a fact goes wherever it left traces; messages only if that is asked for, and what still holds it is named with the way to go on. A person goes
-//! as a whole. The row of a forgetting is written before anything goes, so one that is cut off is finished at the next start
+//! A note or a fact goes wherever it left traces; messages only if that is asked for, and what
+//! still holds it is named with the way to go on. A person goes as a whole. The row of a forgetting
+//! is written before anything goes, so one that is cut off is finished at the next start
 //! ([`crate::schedule::Schedule::let_go`]).
 
 mod said;

@@ -1,6 +1,8 @@
-//! `compline people hand-over` and `/people handover`: the root of the workspace is given to another owner.
+//! `compline people hand-over` and `/people handover`: the root of the workspace is given to
+//! another owner.
 //!
-//! The files of both change places; nobody's files are shown to anybody else, before or after. It is said first what that means; only a second, explicit word does it.
+//! The files of both change places; nobody's files are shown to anybody else, before or after. It
+//! is said first what that means; only a second, explicit word does it.
 
 use crate::admin::PeopleAdmin;
 use serde_json::json;
@@ -24,8 +26,8 @@ pub enum Sure {
 }
 
 impl PeopleAdmin<'_> {
-    /// Gives the root of the workspace to the owner of that name, or says what that would mean. All owners but the one who did it are told;
-    /// nobody did it in a chat if `by` is `None`.
+    /// Gives the root of the workspace to the owner of that name, or says what that would mean. All
+    /// owners but the one who did it are told; nobody did it in a chat if `by` is `None`.
     ///
     /// # Errors
     /// If the journal or the workspace cannot be used.

@@ -1,4 +1,5 @@
-//! `/people unlink`, `join` and `apart`: whose an address is, and whether two people of one name are one.
+//! `/people unlink`, `join` and `apart`: whose an address is, and whether two people of one name
+//! are one.
 
 use crate::admin::PeopleAdmin;
 use serde_json::json;
@@ -30,9 +31,6 @@ impl PeopleAdmin<'_> {
     }
 
     /// Takes an address from its person, and voids the codes and open questions of that person.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub(super) async fn unlink(&self, id: AddressId) -> anyhow::Result<Answer> {
         let found = self.journal.read(move |db| linked_to(db, id)).await?;
         let Some((person, address)) = found else { return Ok(Answer::refusal(says::no_such_address(id))) };
@@ -53,10 +51,8 @@ impl PeopleAdmin<'_> {
         Ok(Answer::ours(says::unlinked(&person.name, &shown), json))
     }
 
-    /// A person whom the configuration names, or who claimed the bot, is an earlier one of the same name: everything of the earlier one is theirs.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A person whom the configuration names, or who claimed the bot, is an earlier one of the same
+    /// name: everything of the earlier one is theirs.
     pub(super) async fn join_namesake(&self, id: PersonId) -> anyhow::Result<Answer> {
         let Some((person, earlier)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
@@ -86,9 +82,6 @@ impl PeopleAdmin<'_> {
     }
 
     /// A person is not the earlier one of the same name.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub(super) async fn keep_apart(&self, id: PersonId) -> anyhow::Result<Answer> {
         let Some((person, _)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
@@ -121,7 +114,8 @@ fn kept_by(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<
     Ok((is_only && person.role == Role::Owner && !other_owners).then(|| says::LAST_ADDRESS.to_owned()))
 }
 
-/// Gives the earlier person everything of the one who bears the name now, and lets them in as that one. False while something is still being answered.
+/// Gives the earlier person everything of the one who bears the name now, and lets them in as that
+/// one. False while something is still being answered.
 fn join(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Timestamp) -> anyhow::Result<bool> {
     if !tx.people().is_at_rest(person.id)? || !tx.people().is_at_rest(earlier)? {
         return Ok(false);

@@ -1,10 +1,12 @@
 //! A person said yes to keeping something: here it becomes theirs.
 //!
-//! The yes was stored when it came; what is to be done is read off the rows, so it outlives a crash. Doing it and telling it are two things: if the
-//! program is cut off between them, the change is there already, and only the telling is left. A yes is for the exact file that was shown, and if
-//! something else lies there by now nothing is done. One that cannot be done now (the disk is full) keeps no other from being done; it is tried again, and after an hour
-//! of that its person is told instead: that it failed, or, where the change was begun and will be finished, that it waits. Time in which the program was off or
-//! asleep is no time of trying.
+//! The yes was stored when it came; what is to be done is read off the rows, so it outlives a
+//! crash. Doing it and telling it are two things: if the program is cut off between them, the
+//! change is there already, and only the telling is left. A yes is for the exact file that was
+//! shown, and if something else lies there by now nothing is done. One that cannot be done now (the
+//! disk is full) keeps no other from being done; it is tried again, and after an hour of that its
+//! person is told instead: that it failed, or, where the change was begun and will be finished,
+//! that it waits. Time in which the program was off or asleep is no time of trying.
 
 use crate::admin::MemoryAdmin;
 use std::collections::BTreeMap;
@@ -45,7 +47,8 @@ impl Tries {
 }
 
 impl MemoryAdmin<'_> {
-    /// Does everything that persons said yes to, as far as it can be done. `told` takes the addresses to which something was posted.
+    /// Does everything that persons said yes to, as far as it can be done. `told` takes the
+    /// addresses to which something was posted.
     ///
     /// # Errors
     /// If something of it could not be done: then it is to be tried again in a while.
@@ -79,7 +82,8 @@ impl MemoryAdmin<'_> {
         if let Some(person) = person
             && self.kept_before(&Party::One(person), row).await?.is_some()
         {
-            // The change was begun, and whoever writes next finishes it: it cannot be said to have failed.
+            // The change was begun, and whoever writes next finishes it: it cannot be said to have
+            // failed.
             tracing::error!(turn.id = %row.turn, "What turn {} wanted to keep cannot be written yet: {error:#}", row.turn);
             return Ok((KeepState::Kept, says::keep_waits(&path)));
         }
@@ -113,7 +117,8 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// Where it went, if the program was cut off after it was done: it was taken from where it lay, and made theirs, since they said yes.
+    /// Where it went, if the program was cut off after it was done: it was taken from where it lay,
+    /// and made theirs, since they said yes.
     async fn kept_before(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
         let past = self.tree.versions().past(who, &row.path).await?;
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);

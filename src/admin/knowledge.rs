@@ -1,7 +1,9 @@
-//! How what is known is, for `compline doctor`: the files, the folders they lie in, the index over them.
+//! How what is known is, for `compline doctor`: the files, the folders they lie in, the index over
+//! them.
 //!
-//! Whoever holds the home looks, and nobody else: the doctor by itself, or, while a gateway runs, that gateway when the doctor asks it. Both end here, so both tell the same. Only
-//! counts are told, never a name or a word.
+//! Whoever holds the home looks, and nobody else: the doctor by itself, or, while a gateway runs,
+//! that gateway when the doctor asks it. Both end here, so both tell the same. Only counts are
+//! told, never a name or a word.
 
 use crate::admin::MemoryAdmin;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,8 @@ pub(super) fn line(health: &VectorHealth, zone: Zone) -> String {
     says::status(&plain(&what))
 }
 
-/// The same for programs; `null` where nobody computes vectors. `trouble` and `next_at` are there while the server is away.
+/// The same for programs; `null` where nobody computes vectors. `trouble` and `next_at` are there
+/// while the server is away.
 pub(super) fn json(health: Option<&VectorHealth>) -> Value {
     let Some(health) = health else { return Value::Null };
     let failed = health.failed.as_ref();

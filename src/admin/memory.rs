@@ -1,7 +1,9 @@
-//! Commands about what is known: the list, a note whole, what it was before, and what a person makes theirs.
+//! Commands about what is known: the list, a note whole, what it was before, and what a person
+//! makes theirs.
 //!
-//! Everybody has them for their own folder and for nothing else; the command line has those of the first owner. What came from outside is shown word for
-//! word, in a block in which nothing is hidden and nothing is markup, and with its sources. No model has a part in any of this.
+//! Everybody has them for their own folder and for nothing else; the command line has those of the
+//! first owner. What came from outside is shown word for word, in a block in which nothing is
+//! hidden and nothing is markup, and with its sources. No model has a part in any of this.
 
 mod edit_path;
 mod line;

@@ -8,7 +8,8 @@ use crate::model::ModelInfo;
 use crate::spend::ModelPool;
 use crate::wording::command as says;
 
-/// The fact that keeps the preference. Whoever builds the house prefers that model again after a restart.
+/// The fact that keeps the preference. Whoever builds the house prefers that model again after a
+/// restart.
 const FACT: &str = "model";
 
 impl ReportsAdmin<'_> {
@@ -20,10 +21,8 @@ impl ReportsAdmin<'_> {
         Answer::ours(says::models(&lines.join("\n")), self.models_json())
     }
 
-    /// Asks the model of that name first, from now on and after a restart. An unknown name changes nothing and lists them.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Asks the model of that name first, from now on and after a restart. An unknown name changes
+    /// nothing and lists them.
     pub async fn prefer(&self, name: &str) -> anyhow::Result<Answer> {
         if !self.purse().prefer(Some(name)) {
             let listed = self.models();

@@ -1,4 +1,5 @@
-//! What every owner is told about who is let in: each newcomer, each new address, each use of a code, with the way to undo it.
+//! What every owner is told about who is let in: each newcomer, each new address, each use of a
+//! code, with the way to undo it.
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, Person, Role};
@@ -73,9 +74,6 @@ fn shown(at: &Address) -> String {
 }
 
 /// Posts a notice to these owners. Returns the addresses where something waits now.
-///
-/// # Errors
-/// If the journal cannot be written.
 pub fn tell_owners(
     tx: Tx<'_>,
     owners: &[(PersonId, AddressId)],

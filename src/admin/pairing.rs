@@ -1,6 +1,8 @@
-//! `/pair` and the first owner's code: how somebody comes in whom the configuration does not declare.
+//! `/pair` and the first owner's code: how somebody comes in whom the configuration does not
+//! declare.
 //!
-//! A code is shown once, in the answer that makes it; the journal keeps its digest and when it expires.
+//! A code is shown once, in the answer that makes it; the journal keeps its digest and when it
+//! expires.
 
 use crate::admin::PeopleAdmin;
 use std::time::Duration;
@@ -50,8 +52,9 @@ enum Wish {
 }
 
 impl PeopleAdmin<'_> {
-    /// Makes a code that lets `name` in, or links an address to them if they are in already. A name that a removed person bore has to be said to mean that person
-    /// or somebody new; until then there is no code.
+    /// Makes a code that lets `name` in, or links an address to them if they are in already. A name
+    /// that a removed person bore has to be said to mean that person or somebody new; until then
+    /// there is no code.
     ///
     /// # Errors
     /// If the journal cannot be written, or the computer has no randomness to give.
@@ -148,9 +151,6 @@ impl PeopleAdmin<'_> {
     }
 
     /// The removed people whom a name could mean; none if somebody who is in bears it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub(super) async fn former(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         let look = move |db: Db<'_>| match db.people().person_named(&asked)? {
@@ -167,7 +167,8 @@ impl PeopleAdmin<'_> {
         former.iter().map(one).collect()
     }
 
-    /// The code that makes the first owner: only while no owner can be reached but at the terminal. Every earlier one is void.
+    /// The code that makes the first owner: only while no owner can be reached but at the terminal.
+    /// Every earlier one is void.
     ///
     /// # Errors
     /// If the journal cannot be written, or the computer has no randomness to give.
@@ -193,7 +194,8 @@ fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Timestamp)
 
 fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMeans>) -> anyhow::Result<Wish> {
     if let Some(known) = db.people().person_named(name)? {
-        // Who is in already keeps name and role: a code links an address, and only one that is made on the computer promotes.
+        // Who is in already keeps name and role: a code links an address, and only one that is made
+        // on the computer promotes.
         let is_promoted = issuer == Issuer::CommandLine && role > known.role;
         return Ok(match is_promoted {
             true => Wish::Code(CodeFor::Person(known.id, role), known.name, role),
@@ -219,9 +221,6 @@ fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMe
 
 impl PeopleAdmin<'_> {
     /// Whether no owner can be reached but at the terminal.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn is_unclaimed(&self) -> anyhow::Result<bool> {
         Ok(self.journal.read(unclaimed).await?.is_some())
     }
@@ -257,7 +256,8 @@ fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<CodeFor>> {
     }))
 }
 
-/// Eight random letters and digits in two groups: 40 bits, of which a stranger may guess five times a day.
+/// Eight random letters and digits in two groups: 40 bits, of which a stranger may guess five times
+/// a day.
 fn new_code() -> anyhow::Result<String> {
     let mut random = [0_u8; 8];
     SysRng.try_fill_bytes(&mut random).context("The computer has no randomness to give")?;

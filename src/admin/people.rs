@@ -26,9 +26,6 @@ type Stranger = (String, String, Timestamp, i64);
 
 impl PeopleAdmin<'_> {
     /// Who is allowed in, and the newest strangers.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn people(&self) -> anyhow::Result<Answer> {
         let (known, strangers, namesakes) = self
             .journal
@@ -59,11 +56,8 @@ impl PeopleAdmin<'_> {
         Ok(Answer::ours(parts.join("\n\n"), json))
     }
 
-    /// Lets somebody in no longer who came in by pairing, and voids what they could still use. Whoever stands in the configuration has to be removed there, because
-    /// it wins.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Lets somebody in no longer who came in by pairing, and voids what they could still use.
+    /// Whoever stands in the configuration has to be removed there, because it wins.
     pub async fn remove(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         match self.journal.read(move |db| db.people().person_named(&asked)).await? {

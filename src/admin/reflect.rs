@@ -25,7 +25,8 @@ impl JobsAdmin<'_> {
         })
     }
 
-    /// The same for the owner whom the command line speaks for, from the command line: waits until it is done, and says what came of it.
+    /// The same for the owner whom the command line speaks for, from the command line: waits until
+    /// it is done, and says what came of it.
     pub(super) async fn reflect_now(&self, wish: &Looking) -> anyhow::Result<Answer> {
         let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };

@@ -25,9 +25,6 @@ struct ReflectionItem {
 
 impl JobsAdmin<'_> {
     /// The newest reflections, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<Answer> {
         let all: Vec<ReflectionItem> = self
             .journal
@@ -52,9 +49,6 @@ impl JobsAdmin<'_> {
     }
 
     /// One reflection: by its number, or by the name of its period.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub(super) async fn reflection(&self, wanted: &str) -> anyhow::Result<Answer> {
         let named = wanted.to_uppercase();
         let found: Option<(ReflectionItem, Text)> = self

@@ -17,9 +17,6 @@ const TIMES: usize = 3;
 
 impl JobsAdmin<'_> {
     /// What waits for that person.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
         let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
@@ -32,9 +29,6 @@ impl JobsAdmin<'_> {
     }
 
     /// Takes something off that person's list.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn cancel_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
         let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {

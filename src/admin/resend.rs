@@ -10,10 +10,8 @@ use crate::store::Tx;
 use crate::wording::command as says;
 
 impl ReportsAdmin<'_> {
-    /// Sends again what was set aside: one delivery, or all of them; for `only` that person, what is for them.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Sends again what was set aside: one delivery, or all of them; for `only` that person, what
+    /// is for them.
     pub async fn resend(&self, only: Option<PersonId>, what: Resend) -> anyhow::Result<Answer> {
         let again = move |tx: Tx<'_>| {
             let mut rows = tx.outbox().set_aside(only)?;

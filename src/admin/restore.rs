@@ -1,18 +1,23 @@
 //! A backup takes the place of what a home holds.
 //!
-//! Only the holder of the home's lock may do this. Everything happens beside the home's files first, in `.restoring/`: the backup is read from end to end and
-//! compared with its manifest, unpacked, its journal checked and brought up to date, and in one transaction everything that was under way in it is closed
-//! ([`Tx::park`](crate::store::Tx::park)). Then a plan of renames is written down. That is the one moment that decides: before it the home is as it was,
-//! and what was unpacked is thrown away at the next start; from then on the plan is carried out, by this program or the next that takes the lock
-//! ([`settle`]). Nobody opens a home with a plan in it.
+//! Only the holder of the home's lock may do this. Everything happens beside the home's files
+//! first, in `.restoring/`: the backup is read from end to end and compared with its manifest,
+//! unpacked, its journal checked and brought up to date, and in one transaction everything that was
+//! under way in it is closed ([`Tx::park`](crate::store::Tx::park)). Then a plan of renames is
+//! written down. That is the one moment that decides: before it the home is as it was, and what was
+//! unpacked is thrown away at the next start; from then on the plan is carried out, by this program
+//! or the next that takes the lock ([`settle`]). Nobody opens a home with a plan in it.
 //!
-//! **Who wrote the archive decides what of it counts.** An archive is authentic under the key of the home, or under that of a recovery code, which a home
-//! without a key then keeps. Even so an old archive readmits nobody: only people whom the present home knows are let in, as they are here, and outside
-//! tools have to be accepted again. An archive that nothing authenticates is restored so that nothing in it acts. What changes is shown between
-//! [`prepare`] and [`finish`] ([`Difference`]), and the person is asked.
+//! **Who wrote the archive decides what of it counts.** An archive is authentic under the key of
+//! the home, or under that of a recovery code, which a home without a key then keeps. Even so an
+//! old archive readmits nobody: only people whom the present home knows are let in, as they are
+//! here, and outside tools have to be accepted again. An archive that nothing authenticates is
+//! restored so that nothing in it acts. What changes is shown between [`prepare`] and [`finish`]
+//! ([`Difference`]), and the person is asked.
 //!
-//! What was there before is moved to `backups/replaced-…/` and never deleted. A file of the restored workspace that matches no row of the restored
-//! journal is not trusted, and a skill that nobody accepted in that form is held.
+//! What was there before is moved to `backups/replaced-…/` and never deleted. A file of the
+//! restored workspace that matches no row of the restored journal is not trusted, and a skill that
+//! nobody accepted in that form is held.
 
 mod difference;
 mod swap;
@@ -52,7 +57,8 @@ pub struct RestoreTarget {
     pub environment: BTreeMap<String, String>,
 }
 
-/// Which configuration holds after a restore. That of an archive that nothing authenticates never does.
+/// Which configuration holds after a restore. That of an archive that nothing authenticates never
+/// does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Configuration {
     /// The present one, or that of the archive if there is none.
@@ -117,7 +123,8 @@ pub struct Restored {
     pub owners: Vec<String>,
 }
 
-/// A restore that waits for a yes. Nothing has changed; without [`finish`], [`settle`] removes what was unpacked.
+/// A restore that waits for a yes. Nothing has changed; without [`finish`], [`settle`] removes what
+/// was unpacked.
 #[derive(Debug)]
 pub struct Prepared {
     /// What it changes in who and what may act.
@@ -159,10 +166,12 @@ pub fn judge(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authe
     Ok(if seal.key == key.id()? { Authenticity::Changed } else { Authenticity::OtherKey })
 }
 
-/// Unpacks an archive beside the home and closes what was under way in it. On an error nothing has changed, and [`settle`] removes what was unpacked.
+/// Unpacks an archive beside the home and closes what was under way in it. On an error nothing has
+/// changed, and [`settle`] removes what was unpacked.
 ///
 /// # Errors
-/// If the archive is not what `warrant` says, changed since it was read, or something cannot be written.
+/// If the archive is not what `warrant` says, changed since it was read, or something cannot be
+/// written.
 pub async fn prepare(
     file: &Path,
     archive: &Archive,
@@ -277,7 +286,8 @@ fn places(target: &RestoreTarget, chosen: &Chosen) -> anyhow::Result<Vec<(&'stat
     Ok(places)
 }
 
-/// A home without a key keeps that of the archive. One that has a key stays with it: the code that its owner wrote down goes on being right.
+/// A home without a key keeps that of the archive. One that has a key stays with it: the code that
+/// its owner wrote down goes on being right.
 fn keep_key(
     target: &RestoreTarget,
     warrant: &Warrant,
@@ -327,7 +337,8 @@ async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Tim
     let closed = journal.write("park what was under way", move |tx| close(tx, &closing, now)).await;
     journal.close().await;
     let closed = closed?;
-    // The log was merged, and its files would be moved nowhere. If it was not, what was parked stands only there.
+    // The log was merged, and its files would be moved nowhere. If it was not, what was parked
+    // stands only there.
     let log = staged.join(format!("{JOURNAL}-wal"));
     let left = log.metadata().map_or(0, |found| found.len());
     ensure!(left == 0, "its log cannot be merged; is the disk full?");

@@ -1,7 +1,8 @@
 //! Commands about proposals: what waits, one of them whole, yes, no, and where it comes from.
 //!
-//! The gate decides what counts; here an owner's words become its question, and its answer becomes one sentence with the next step. In a list nobody is
-//! shown a hash: who has not had the whole proposal before them cannot approve it.
+//! The gate decides what counts; here an owner's words become its question, and its answer becomes
+//! one sentence with the next step. In a list nobody is shown a hash: who has not had the whole
+//! proposal before them cannot approve it.
 
 use crate::admin::SkillsAdmin;
 use serde_json::{Value, json};
@@ -49,36 +50,24 @@ impl SkillsAdmin<'_> {
     }
 
     /// What waits for the owner.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn pending(&self) -> anyhow::Result<Answer> {
         let rows = self.review.pending().await?;
         Ok(self.list(&rows, Surface::Chat, says::NOTHING_WAITS))
     }
 
     /// The newest proposals, those that were decided among them.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn proposals(&self) -> anyhow::Result<Answer> {
         let rows = self.review.proposals(LISTED).await?;
         Ok(self.list(&rows, Surface::CommandLine, says::NO_PROPOSALS))
     }
 
     /// A proposal whole, or how to get at it if it is too long for a chat.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn show(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::Chat)) };
         Ok(page(&proposal, show::in_chat(&proposal)))
     }
 
     /// A proposal whole, however long.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn show_whole(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::CommandLine)) };
         Ok(page(&proposal, show::whole(&proposal, Surface::CommandLine)))
@@ -99,18 +88,12 @@ impl SkillsAdmin<'_> {
     }
 
     /// Refuses a proposal for good.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn reject(&self, id: ProposalId, why: &str, by: By) -> anyhow::Result<Answer> {
         let decided = self.review.reject(id, why, by).await?;
         self.decided(id, decided, way(by)).await
     }
 
     /// The way from a proposal back to where its words came in.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn why(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let zone = self.zone;
         let read = move |db: crate::store::Db<'_>| {
@@ -165,7 +148,8 @@ impl SkillsAdmin<'_> {
         })
     }
 
-    /// Somebody who typed the right digits of rows that were changed behind our back deserves to hear just that.
+    /// Somebody who typed the right digits of rows that were changed behind our back deserves to
+    /// hear just that.
     async fn wrong_hash(&self, id: ProposalId, typed: &str, way: Surface) -> anyhow::Result<Answer> {
         let intact =
             |proposal: Option<Proposal>| proposal.is_none_or(|found| found.digest().as_str() == found.row.digest);

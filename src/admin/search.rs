@@ -1,8 +1,10 @@
-//! `/search` and `compline search`: over what was said, what was written down of it, what is kept, the files, and the skills that are used. Always in
-//! the scope of the person who asks and no other.
+//! `/search` and `compline search`: over what was said, what was written down of it, what is kept,
+//! the files, and the skills that are used. Always in the scope of the person who asks and no
+//! other.
 //!
-//! Each source ranks by itself, on a scale of its own; so each is brought to a scale from nought to one before they are put together. Untrusted hits are
-//! shown and marked: a person reads this, and no model. Where lines around a hit are asked for, they are those of the file as it is now.
+//! Each source ranks by itself, on a scale of its own; so each is brought to a scale from nought to
+//! one before they are put together. Untrusted hits are shown and marked: a person reads this, and
+//! no model. Where lines around a hit are asked for, they are those of the file as it is now.
 
 mod around;
 mod kept;

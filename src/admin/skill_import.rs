@@ -1,7 +1,8 @@
-//! Two ways in which the owner makes a skill of something: a folder from elsewhere, and a note of their own.
+//! Two ways in which the owner makes a skill of something: a folder from elsewhere, and a note of
+//! their own.
 //!
-//! Both end as a proposal that waits, like everything that becomes a skill. What comes from elsewhere is untrusted, whoever brings it; a note
-//! has the label of its words.
+//! Both end as a proposal that waits, like everything that becomes a skill. What comes from
+//! elsewhere is untrusted, whoever brings it; a note has the label of its words.
 
 use crate::admin::SkillsAdmin;
 use std::path::Path;

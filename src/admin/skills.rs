@@ -1,7 +1,7 @@
 //! Commands about skills: which there are, one of them whole, what it was before, and the way back.
 //!
-//! A skill is named by its folder, as proposals and versions are. What a skill says of itself is shown with the label of its words; what is held or does
-//! not load counts as anybody's.
+//! A skill is named by its folder, as proposals and versions are. What a skill says of itself is
+//! shown with the label of its words; what is held or does not load counts as anybody's.
 
 use crate::admin::SkillsAdmin;
 use std::collections::BTreeMap;
@@ -249,7 +249,8 @@ fn broken_one(broken: &skill::UnloadableSkill) -> SkillEntry {
     }
 }
 
-/// What a description says first: in a list the rest, when to use the skill, is of use to the assistant only.
+/// What a description says first: in a list the rest, when to use the skill, is of use to the
+/// assistant only.
 fn brief(description: &str) -> String {
     let first = note::first_sentence(description);
     let short = shorten(first, DESCRIPTION);

@@ -1,7 +1,9 @@
 //! The piece of a text around the first word that was looked for, with every such word marked.
 //!
-//! The index stems words and drops accents; here a word counts as found if it folds to the same, or is plainly a form of it: both are one stem with a usual ending.
-//! Marking too little is harmless where the hit itself comes from the index; skills are found by this alone, so what merely begins alike is no form.
+//! The index stems words and drops accents; here a word counts as found if it folds to the same, or
+//! is plainly a form of it: both are one stem with a usual ending. Marking too little is harmless
+//! where the hit itself comes from the index; skills are found by this alone, so what merely begins
+//! alike is no form.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -105,7 +107,8 @@ fn folded_words(text: &str) -> Vec<String> {
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Equal, or one stem with two endings. Of scripts whose endings nobody lists here, alike but for a few letters.
+/// Equal, or one stem with two endings. Of scripts whose endings nobody lists here, alike but for a
+/// few letters.
 fn is_form_of(word: &str, wanted: &str) -> bool {
     let common: String =
         word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).map(|(c, _)| c).collect();
@@ -119,7 +122,8 @@ fn is_form_of(word: &str, wanted: &str) -> bool {
     stem + shorter >= STEM && shorter <= 1 && longer <= 3
 }
 
-/// Whether both are endings of that stem. A short one takes few: an `s`, and what takes the place of its last vowel, as in `city` and `cities`.
+/// Whether both are endings of that stem. A short one takes few: an `s`, and what takes the place
+/// of its last vowel, as in `city` and `cities`.
 fn are_endings(common: &str, stem: usize, ends: [&str; 2]) -> bool {
     if stem >= STEM {
         // `stop` and `stopped`.

@@ -38,9 +38,6 @@ impl StreamStatus {
 
 impl ReportsAdmin<'_> {
     /// How everything is; for `only` that person, how it is for them.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn status(&self, only: Option<PersonId>) -> anyhow::Result<Answer> {
         let ends = self.ends();
         let (streams, outbox) = self
@@ -96,9 +93,6 @@ impl ReportsAdmin<'_> {
     }
 
     /// Who somebody is here.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn whoami(&self, person: &Person) -> anyhow::Result<Answer> {
         let (id, ends) = (person.id, self.ends());
         let (addresses, streams) =
@@ -142,7 +136,8 @@ impl ReportsAdmin<'_> {
     }
 }
 
-/// The instant and the gap by which the end of a conversation is computed. Nowhere is it stored early.
+/// The instant and the gap by which the end of a conversation is computed. Nowhere is it stored
+/// early.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
     gap: std::time::Duration,
@@ -150,7 +145,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// When a conversation ended: with its last message, once the gap has passed or `/new` was given.
+    /// When a conversation ended: with its last message, once the gap has passed or `/new` was
+    /// given.
     pub(super) fn of(&self, conversation: &Conversation) -> Option<Timestamp> {
         let last = conversation.last_at;
         let is_over = conversation.closed_at.is_some() || boundary::has_ended(last, self.gap, self.now);

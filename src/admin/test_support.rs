@@ -1,4 +1,5 @@
-//! A small house to try commands in: a journal, a clock that stands still, two people, two models that need nothing.
+//! A small house to try commands in: a journal, a clock that stands still, two people, two models
+//! that need nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -186,7 +187,8 @@ impl House {
         .await;
     }
 
-    /// Something is to be told to a person so many seconds from the start, and again and again if it has an expression.
+    /// Something is to be told to a person so many seconds from the start, and again and again if
+    /// it has an expression.
     pub(super) async fn reminds(
         &self,
         name: &'static str,
@@ -236,7 +238,8 @@ impl House {
         std::fs::read_to_string(self.home.path().join(path)).ok()
     }
 
-    /// A skill of that name whose only file ends with those words, brought from elsewhere: the proposal and the first digits of its digest.
+    /// A skill of that name whose only file ends with those words, brought from elsewhere: the
+    /// proposal and the first digits of its digest.
     pub(super) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
         let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
         let review = &self.admin.review;

@@ -1,7 +1,8 @@
 //! `compline tools`: tools of other programs, and the owner's acceptance of each.
 //!
-//! What is to be accepted is shown whole, in a fence and with hidden characters written out, above the digest that accepts exactly that. On the command
-//! line only: there is no button for it, and no model may come near.
+//! What is to be accepted is shown whole, in a fence and with hidden characters written out, above
+//! the digest that accepts exactly that. On the command line only: there is no button for it, and
+//! no model may come near.
 
 use crate::admin::ReportsAdmin;
 use std::collections::BTreeMap;
@@ -64,9 +65,6 @@ impl Standing {
 
 impl ReportsAdmin<'_> {
     /// Every tool of every server, and what is to be accepted in full.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn tools(&self) -> anyhow::Result<Answer> {
         let rows = self.outside.seen().await?;
         let conditions: BTreeMap<String, Condition> = self.outside.conditions().into_iter().collect();
@@ -85,9 +83,6 @@ impl ReportsAdmin<'_> {
     }
 
     /// Accepts a tool as it stands under the digest that begins with these digits.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn accept_tool(&self, name: &str, digits: &str) -> anyhow::Result<Answer> {
         let rows = self.outside.seen().await?;
         let Some(row) = rows.iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {

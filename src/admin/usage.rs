@@ -36,15 +36,14 @@ impl Sum {
 }
 
 impl ReportsAdmin<'_> {
-    /// What the models took on the last `days` local days, today included; by everybody, or by `only` that person.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What the models took on the last `days` local days, today included; by everybody, or by
+    /// `only` that person.
     pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<Answer> {
         let today = self.zone.day(self.clock.now());
         let first = first_day(&today, days);
         let mut lines = self.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
-        // A journal row counts towards the local day it was reserved on; the days without spending count as well.
+        // A journal row counts towards the local day it was reserved on; the days without spending
+        // count as well.
         lines.retain(|line| line.day >= first);
         let json: Value = lines.iter().map(line_json).collect();
         if lines.is_empty() {

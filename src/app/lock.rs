@@ -1,6 +1,8 @@
-//! The lock of a home, which makes its holder the only writer, and the modes that keep others away from it.
+//! The lock of a home, which makes its holder the only writer, and the modes that keep others away
+//! from it.
 //!
-//! A lock that another account can open is one that it can hold, and then nothing starts here. So the file and the home are closed to others.
+//! A lock that another account can open is one that it can hold, and then nothing starts here. So
+//! the file and the home are closed to others.
 
 use std::fs::{File, Metadata, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -15,7 +17,8 @@ use crate::wording::{cli, upkeep as says};
 /// Takes the lock of a home, which is made if it is not there, and closed to others.
 ///
 /// # Errors
-/// If another process holds it, it cannot be made, or others can open it and that cannot be changed.
+/// If another process holds it, it cannot be made, or others can open it and that cannot be
+/// changed.
 pub fn take_lock(home: &Home) -> Result<File, BuildError> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -26,7 +29,8 @@ pub fn take_lock(home: &Home) -> Result<File, BuildError> {
     let lock = take_lock_as_it_is(home)?;
     let found = lock.metadata().map_err(anyhow::Error::from)?;
     if is_open(&found) && is_ours(&found) {
-        // In a closed home nobody else reaches it, so a file system without modes keeps nothing from starting.
+        // In a closed home nobody else reaches it, so a file system without modes keeps nothing
+        // from starting.
         let _ = lock.set_permissions(Permissions::from_mode(0o600));
     }
     Ok(lock)

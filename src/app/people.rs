@@ -1,4 +1,5 @@
-//! Who is let in at the start, by what the configuration says, and what they are told after a long absence.
+//! Who is let in at the start, by what the configuration says, and what they are told after a long
+//! absence.
 
 mod declaration;
 mod identity;
@@ -20,7 +21,8 @@ use crate::wording;
 /// An absence longer than this may have lost messages: Telegram keeps them for a day.
 const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// Lets in the people of the configuration, and removes those that it named once and no longer does. Owners are told of everybody new.
+/// Lets in the people of the configuration, and removes those that it named once and no longer
+/// does. Owners are told of everybody new.
 pub(super) async fn declare_people(journal: &Journal, config: &Config, now: Timestamp) -> anyhow::Result<()> {
     let people = config.people.clone();
     journal.write("declare people", move |tx| Declaration { tx, now }.declare(&people)).await
@@ -39,7 +41,8 @@ pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, 
         .await
 }
 
-/// Joins a declared address to its person. Whoever came in by pairing under that address alone turns out to be the same person.
+/// Joins a declared address to its person. Whoever came in by pairing under that address alone
+/// turns out to be the same person.
 fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
     let before = tx.addresses().declared_for(address)?.filter(|before| *before != person);
     let is_only = |before| {
@@ -84,7 +87,8 @@ pub(super) async fn tell_absence(
                     .into_iter()
                     .find(|known| known.address.adapter == name && known.address.account == account);
                 let Some(here) = here else { continue };
-                // Nobody misses what they never sent, and Telegram lets nobody be written to who has not written first.
+                // Nobody misses what they never sent, and Telegram lets nobody be written to who
+                // has not written first.
                 if !tx.addresses().was_heard(here.id)? {
                     continue;
                 }

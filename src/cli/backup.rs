@@ -1,7 +1,7 @@
 //! `compline backup FILE`.
 //!
-//! A backup needs nothing of the gateway: it reads the home beside it. The recovery code of a new key is shown once, and at a terminal only: what a service
-//! prints stands in a log.
+//! A backup needs nothing of the gateway: it reads the home beside it. The recovery code of a new
+//! key is shown once, and at a terminal only: what a service prints stands in a log.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,8 @@ pub struct Backup {
     recovery_code: bool,
 }
 
-/// A restore that was cut off is finished or dropped before anything else of the home is read, and the person is told which.
+/// A restore that was cut off is finished or dropped before anything else of the home is read, and
+/// the person is told which.
 pub fn settle_first(home: &Home) -> Result<(), CliError> {
     if !restore::is_left(home) {
         return Ok(());

@@ -1,6 +1,7 @@
 //! The channels on which people write, as far as the command line tells of them.
 //!
-//! The terminal is none of these: whoever can open it is the owner, and nobody has to claim anything there.
+//! The terminal is none of these: whoever can open it is the owner, and nobody has to claim
+//! anything there.
 
 use crate::config::{Config, Person};
 use crate::people::Role;
@@ -47,7 +48,8 @@ impl Channel {
     }
 }
 
-/// Whether the first owner is still to make themselves known, as far as the configuration says: it names them on no channel that there is.
+/// Whether the first owner is still to make themselves known, as far as the configuration says: it
+/// names them on no channel that there is.
 pub fn awaits_claim(config: &Config) -> bool {
     let channels = Channel::of(config);
     !channels.is_empty() && !channels.iter().any(|channel| channel.names_owner(config))

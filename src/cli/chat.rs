@@ -1,8 +1,8 @@
 //! `compline chat`: a conversation in the terminal, or one question from a script.
 //!
-//! This is a client like any other: it talks the local protocol over a stream, whether that leads to the
-//! running gateway or to one in this process. What is typed and what is piped are never mixed; nothing that
-//! was said is lost without being printed back.
+//! This is a client like any other: it talks the local protocol over a stream, whether that leads
+//! to the running gateway or to one in this process. What is typed and what is piped are never
+//! mixed; nothing that was said is lost without being printed back.
 
 mod by_hand;
 mod editor;
@@ -39,7 +39,8 @@ pub struct ChatOptions {
     pub history: PathBuf,
 }
 
-/// Has a command of the command line run beside the conversation, with its answer as Markdown or as JSON; `None` if nobody is there any more.
+/// Has a command of the command line run beside the conversation, with its answer as Markdown or as
+/// JSON; `None` if nobody is there any more.
 pub type Errand = Box<dyn Fn(Vec<String>, bool) -> BoxFuture<'static, Option<Answered>> + Send + Sync>;
 
 /// How it ended.

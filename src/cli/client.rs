@@ -1,6 +1,8 @@
-//! Commands that ask: the running gateway answers, and without one this process opens the same data and answers itself.
+//! Commands that ask: the running gateway answers, and without one this process opens the same data
+//! and answers itself.
 //!
-//! Both go through [`Admin::command_line`](crate::admin::Admin::command_line) with the same words, so there is one answer to a question.
+//! Both go through [`Admin::command_line`](crate::admin::Admin::command_line) with the same words,
+//! so there is one answer to a question.
 
 use std::time::Duration;
 
@@ -283,7 +285,8 @@ pub fn patiently(line: &[String], doing: &str, place: &CliPaths, printer: Printe
     tell(&answered, MarkdownStyle::Shown, printer)
 }
 
-/// The same for what the assistant has to work on: without a running gateway it works here meanwhile, with no adapter.
+/// The same for what the assistant has to work on: without a running gateway it works here
+/// meanwhile, with no adapter.
 pub fn work(line: &[String], place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let answered = block_on(answer(line, place, printer, Needs::Work))?;
     tell(&answered, MarkdownStyle::Shown, printer)

@@ -1,12 +1,14 @@
-//! Confinement of the process that reads documents: a parser that a document has taken over reaches nothing but the pipes
-//! that it was given.
+//! Confinement of the process that reads documents: a parser that a document has taken over reaches
+//! nothing but the pipes that it was given.
 //!
-//! On Linux, Landlock denies every access to files and to TCP ports, and a seccomp filter allows only what reading from one
-//! pipe, computing and writing to another takes; any other system call fails with EPERM. Both last until the process ends.
-//! They are as strict as the kernel knows: one without Landlock (before 5.13) or without seccomp goes on without it, and the
-//! filter exists on x86-64 and arm64. Other systems have neither; there the limits on resources are all there is.
+//! On Linux, Landlock denies every access to files and to TCP ports, and a seccomp filter allows
+//! only what reading from one pipe, computing and writing to another takes; any other system call
+//! fails with EPERM. Both last until the process ends. They are as strict as the kernel knows: one
+//! without Landlock (before 5.13) or without seccomp goes on without it, and the filter exists on
+//! x86-64 and arm64. Other systems have neither; there the limits on resources are all there is.
 
-/// Denies files and ports. It opens a descriptor for a moment, so it comes before the limit on descriptors.
+/// Denies files and ports. It opens a descriptor for a moment, so it comes before the limit on
+/// descriptors.
 pub fn deny_files() {
     #[cfg(target_os = "linux")]
     match linux::deny_files() {
@@ -15,7 +17,8 @@ pub fn deny_files() {
     }
 }
 
-/// Denies every system call but those that reading and computing take. What is not open now cannot be opened any more.
+/// Denies every system call but those that reading and computing take. What is not open now cannot
+/// be opened any more.
 pub fn deny_calls() {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     if let Err(error) = calls::deny() {
@@ -51,7 +54,8 @@ mod calls {
     use libc::EPERM;
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-    /// Reading and writing what is open, memory, time, randomness, signals of its own, and the end. No threads.
+    /// Reading and writing what is open, memory, time, randomness, signals of its own, and the end.
+    /// No threads.
     const ALLOWED: [i64; 29] = [
         libc::SYS_read,
         libc::SYS_readv,

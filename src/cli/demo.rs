@@ -1,7 +1,9 @@
-//! `compline demo`: the real house with a simulated clock lives through a month before the person's eyes.
+//! `compline demo`: the real house with a simulated clock lives through a month before the person's
+//! eyes.
 //!
-//! Nothing in here pretends: what is said goes through the terminal adapter into a journal, the engine answers, and what is shown of
-//! labels and summaries is asked from the same place as by `compline conversations`. The home is temporary and nothing leaves it.
+//! Nothing in here pretends: what is said goes through the terminal adapter into a journal, the
+//! engine answers, and what is shown of labels and summaries is asked from the same place as by
+//! `compline conversations`. The home is temporary and nothing leaves it.
 
 mod demo_model;
 mod demo_output;

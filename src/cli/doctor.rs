@@ -1,8 +1,9 @@
 //! `compline doctor`: looks at everything a person could have to mend, and says how.
 //!
-//! It changes nothing but with `--fix`, and then only what cannot do harm. A running gateway is asked how its channels are, and is not
-//! disturbed; without one the model and the channels are tried for real. What it prints may be pasted anywhere: no secret, no message, no name
-//! stands in it.
+//! It changes nothing but with `--fix`, and then only what cannot do harm. A running gateway is
+//! asked how its channels are, and is not disturbed; without one the model and the channels are
+//! tried for real. What it prints may be pasted anywhere: no secret, no message, no name stands in
+//! it.
 
 mod disk;
 mod finding;

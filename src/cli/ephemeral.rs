@@ -1,9 +1,12 @@
-//! `--ephemeral-memory`: the same configuration, adapters and people, with a memory that is thrown away.
+//! `--ephemeral-memory`: the same configuration, adapters and people, with a memory that is thrown
+//! away.
 //!
-//! The simplest meaning is an exact one: the home is a temporary folder that nobody else can enter. Journal, workspace, experience, log and socket lie there;
-//! the skills are copied into it. Of the real home only the configuration and the secrets that it names are read, and nothing there is
-//! written. People who were paired stand in the real journal, so they are strangers here. The folder goes when the command ends, also by
-//! ctrl-c; nothing helps against a process that is killed, which is why its name says what it is.
+//! The simplest meaning is an exact one: the home is a temporary folder that nobody else can enter.
+//! Journal, workspace, experience, log and socket lie there; the skills are copied into it. Of the
+//! real home only the configuration and the secrets that it names are read, and nothing there is
+//! written. People who were paired stand in the real journal, so they are strangers here. The
+//! folder goes when the command ends, also by ctrl-c; nothing helps against a process that is
+//! killed, which is why its name says what it is.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -63,7 +66,8 @@ pub fn begin(config: &mut Config) -> Result<TempFolder, CliError> {
     Ok(folder)
 }
 
-/// Does that until it is over or somebody ends the program. So whoever called gets to throw the folder away.
+/// Does that until it is over or somebody ends the program. So whoever called gets to throw the
+/// folder away.
 pub async fn until_ended<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -76,7 +80,8 @@ pub async fn until_ended<T>(work: impl Future<Output = Result<T, CliError>>) -> 
     }
 }
 
-/// Copies a folder of skills. One that is not there is no trouble; links are left out, because they lead elsewhere.
+/// Copies a folder of skills. One that is not there is no trouble; links are left out, because they
+/// lead elsewhere.
 fn copy(from: &Path, to: &Path, depth: u32) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().mode(0o700).create(to)?;

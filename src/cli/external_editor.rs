@@ -1,7 +1,9 @@
-//! A file of the memory in the person's own editor: `$VISUAL`, else `$EDITOR`, else what every system has.
+//! A file of the memory in the person's own editor: `$VISUAL`, else `$EDITOR`, else what every
+//! system has.
 //!
-//! The variable is a line for the shell, as it is everywhere else: it may hold arguments. The editor gets the terminal, and the file by its full path. What it
-//! writes is a change by hand like any other; afterwards whoever holds the home is asked how full the file is.
+//! The variable is a line for the shell, as it is everywhere else: it may hold arguments. The
+//! editor gets the terminal, and the file by its full path. What it writes is a change by hand like
+//! any other; afterwards whoever holds the home is asked how full the file is.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
-//! `compline forget PERSON` and `compline export PERSON FILE`: one person's data, gone or taken along.
+//! `compline forget PERSON` and `compline export PERSON FILE`: one person's data, gone or taken
+//! along.
 //!
-//! Both are done by whoever holds the home: the running gateway if there is one, else this process. What is deleted for good is asked for twice.
+//! Both are done by whoever holds the home: the running gateway if there is one, else this process.
+//! What is deleted for good is asked for twice.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;

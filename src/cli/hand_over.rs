@@ -1,4 +1,5 @@
-//! `compline people hand-over NAME`: says what it means, asks, and has it done by whoever holds the home.
+//! `compline people hand-over NAME`: says what it means, asks, and has it done by whoever holds the
+//! home.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 

@@ -1,9 +1,11 @@
 //! `compline init`: asks what is needed, tests it, and writes the commented configuration.
 //!
-//! Every question can be answered beforehand by a flag or an environment variable; what is answered is not asked. Nothing is written before
-//! all of it holds together: the text that is to be written is read back by the same code that `run` uses. A configuration that is
-//! there already is replaced only after a yes, and kept beside the new one. A home into which others on this computer can look is closed if it was
-//! empty; of one in which something lay before, only its owner knows who is to see that, so they are told.
+//! Every question can be answered beforehand by a flag or an environment variable; what is answered
+//! is not asked. Nothing is written before all of it holds together: the text that is to be written
+//! is read back by the same code that `run` uses. A configuration that is there already is replaced
+//! only after a yes, and kept beside the new one. A home into which others on this computer can
+//! look is closed if it was empty; of one in which something lay before, only its owner knows who
+//! is to see that, so they are told.
 
 mod dialogue;
 mod file;
@@ -78,7 +80,8 @@ pub struct InitArgs {
     signal_account: Option<String>,
 }
 
-/// A secret that was typed is kept in a file of its own, so that the configuration may be shown around.
+/// A secret that was typed is kept in a file of its own, so that the configuration may be shown
+/// around.
 struct Typed {
     secret: SecretString,
     file: &'static str,
@@ -169,7 +172,8 @@ fn ask_until_it_works(
     }
 }
 
-/// The text to be written, and what it will mean. Typed secrets are read as if they were in their files already.
+/// The text to be written, and what it will mean. Typed secrets are read as if they were in their
+/// files already.
 fn checked(gathered: &Gathered, place: &CliPaths) -> Result<(String, Config), CliError> {
     let text = commented(&gathered.answers);
     let mut inline = gathered.answers.clone();
@@ -184,7 +188,8 @@ fn checked(gathered: &Gathered, place: &CliPaths) -> Result<(String, Config), Cl
     Ok((text, config))
 }
 
-/// Tries the model and the channels for real. A daemon that Compline is to start was tried when it was asked for.
+/// Tries the model and the channels for real. A daemon that Compline is to start was tried when it
+/// was asked for.
 async fn test(config: &Config) -> Result<(), ProbeProblem> {
     if config.model.provider != Provider::Offline {
         print::aside(says::TESTING_MODEL);

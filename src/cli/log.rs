@@ -1,7 +1,8 @@
-//! The log: a file a day in `logs/`, opened when the first line is written, and standard error if asked for.
+//! The log: a file a day in `logs/`, opened when the first line is written, and standard error if
+//! asked for.
 //!
-//! Lines name things by their ids; message text is never logged at any level. Files are named by the day in UTC, and those older than
-//! `[retention] logs_days` are deleted when a new one begins.
+//! Lines name things by their ids; message text is never logged at any level. Files are named by
+//! the day in UTC, and those older than `[retention] logs_days` are deleted when a new one begins.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,7 +24,8 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Where the log of this process lies, once it has one.
 static LOGS: OnceLock<PathBuf> = OnceLock::new();
 
-/// Begins the log of a home. `-v` adds detail, and standard error. The library for outside tools is silent, because it quotes messages.
+/// Begins the log of a home. `-v` adds detail, and standard error. The library for outside tools is
+/// silent, because it quotes messages.
 pub fn begin(config: &Config, verbose: bool) {
     let level = if verbose { "warn,rmcp=off,compline=debug" } else { "warn,rmcp=off,compline=info" };
     let logs = config.home.logs();

@@ -1,6 +1,8 @@
-//! `compline memory …`: what the assistant knows, for the first owner, whose memory is the root of the workspace.
+//! `compline memory …`: what the assistant knows, for the first owner, whose memory is the root of
+//! the workspace.
 //!
-//! Everything is asked of whoever holds the home, as words. Only the editor runs here, where the person sits, on the file itself.
+//! Everything is asked of whoever holds the home, as words. Only the editor runs here, where the
+//! person sits, on the file itself.
 
 use clap::{Args, Subcommand};
 
@@ -117,7 +119,8 @@ pub fn run(memory: &Memory, place: &CliPaths, printer: Printer) -> Result<Exit, 
     client::run(&line, client::MarkdownStyle::Shown, place, printer)
 }
 
-/// The home is not held while the editor is open: a gateway may start meanwhile, and sees every saved change.
+/// The home is not held while the editor is open: a gateway may start meanwhile, and sees every
+/// saved change.
 fn edit(note: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let quietly = Printer { quiet: true, ..printer };
     let asked = client::ask(&external_editor::place_line("", note), place, Printer { json: true, ..printer })?;

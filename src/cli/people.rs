@@ -1,4 +1,5 @@
-//! `compline people …`. A name that a removed person bore is asked about before a code is made: nothing is assumed.
+//! `compline people …`. A name that a removed person bore is asked about before a code is made:
+//! nothing is assumed.
 
 use std::io::{self, BufRead, Write};
 

@@ -1,4 +1,5 @@
-//! What goes to standard output and standard error. A reader that is gone is told apart from a disk that is full.
+//! What goes to standard output and standard error. A reader that is gone is told apart from a disk
+//! that is full.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -29,7 +30,8 @@ impl Printer {
         self.fact(&serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?)
     }
 
-    /// A fact as Markdown, made readable. No address hides behind words, since what it was made from is not known here.
+    /// A fact as Markdown, made readable. No address hides behind words, since what it was made
+    /// from is not known here.
     pub fn markdown(self, text: &str) -> Result<(), CliError> {
         self.fact(&Screen::of_stdout().show(text, LinkDisplay::SpelledOut))
     }

@@ -1,4 +1,5 @@
-//! Tries a model and the channels for real, within ten seconds, and says in a sentence what came of it.
+//! Tries a model and the channels for real, within ten seconds, and says in a sentence what came of
+//! it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! How far a piece of work has come, on standard error: only for a person at a terminal, and only when it takes longer than a second.
+//! How far a piece of work has come, on standard error: only for a person at a terminal, and only
+//! when it takes longer than a second.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;

@@ -1,8 +1,10 @@
-//! `read-document`: what the gateway starts once more of itself for every document that somebody sent, and nobody types.
+//! `read-document`: what the gateway starts once more of itself for every document that somebody
+//! sent, and nobody types.
 //!
-//! The bytes come on standard input and the words go to standard output, page by page. Before it looks at a byte the process limits itself: memory and
-//! time, no file of any size, nothing opened that is not open already; and it gives up every right that reading and
-//! computing do not take ([`super::confinement`]). It knows no home and no configuration, and reads no environment.
+//! The bytes come on standard input and the words go to standard output, page by page. Before it
+//! looks at a byte the process limits itself: memory and time, no file of any size, nothing opened
+//! that is not open already; and it gives up every right that reading and computing do not take
+//! ([`super::confinement`]). It knows no home and no configuration, and reads no environment.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,5 @@
-//! `compline reflect …`: looking back now, and waiting for what comes of it. `compline reflections …`: what came of it before.
+//! `compline reflect …`: looking back now, and waiting for what comes of it.
+//! `compline reflections …`: what came of it before.
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -10,7 +11,8 @@ pub struct Reflect {
     /// On what
     #[arg(value_enum)]
     job: ReflectPeriod,
-    /// On which day (2026-11-20), week (2026-W47) or month (2026-11); the latest that is over unless this is set
+    /// On which day (2026-11-20), week (2026-W47) or month (2026-11); the latest that is over
+    /// unless this is set
     #[arg(long)]
     period: Option<String>,
     /// Even if it was done already

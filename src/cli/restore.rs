@@ -1,8 +1,9 @@
 //! `compline restore FILE`.
 //!
-//! A restore needs the home's lock, so no gateway runs meanwhile; it is the one command that takes a home as it finds it, with a journal that is damaged or
-//! missing too. It shows what changes in who and what may act, and asks. A recovery code is never an argument, because other accounts of the computer see
-//! those: it is typed at the terminal, or stands in a file or a variable.
+//! A restore needs the home's lock, so no gateway runs meanwhile; it is the one command that takes
+//! a home as it finds it, with a journal that is damaged or missing too. It shows what changes in
+//! who and what may act, and asks. A recovery code is never an argument, because other accounts of
+//! the computer see those: it is typed at the terminal, or stands in a file or a variable.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -116,7 +117,8 @@ fn attempt(
     Ok(Some(restore::finish(prepared, target, now, &mut |_| Ok(()))?))
 }
 
-/// What speaks for the archive: the key of the home, that of a code, or nothing, if that is what was asked for.
+/// What speaks for the archive: the key of the home, that of a code, or nothing, if that is what
+/// was asked for.
 fn warrant(options: &Restore, target: &RestoreTarget, archive: &Archive) -> Result<Warrant, CliError> {
     let file = &options.file;
     let own = BackupKey::load(&target.home)?;

@@ -1,4 +1,5 @@
-//! `compline review …`: the gate, from the command line of the home. Whoever can open the home decides as its owner.
+//! `compline review …`: the gate, from the command line of the home. Whoever can open the home
+//! decides as its owner.
 
 use clap::Subcommand;
 

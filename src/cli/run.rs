@@ -1,7 +1,7 @@
 //! `compline run`: the gateway, until somebody stops it.
 //!
-//! The first SIGTERM or ctrl-c lets what is in work finish, within ten seconds; a second one ends at once, which loses nothing: whatever
-//! was accepted is taken up at the next start.
+//! The first SIGTERM or ctrl-c lets what is in work finish, within ten seconds; a second one ends
+//! at once, which loses nothing: whatever was accepted is taken up at the next start.
 
 use std::io::IsTerminal;
 use std::os::unix::net::UnixStream;
@@ -58,7 +58,8 @@ pub fn on_threads<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<
     done
 }
 
-/// An empty file where the journal should be is a new home, or what is left of a lost one: only the person knows.
+/// An empty file where the journal should be is a new home, or what is left of a lost one: only the
+/// person knows.
 pub fn mention_empty_journal(home: &Home) {
     let journal = home.journal();
     if std::fs::metadata(&journal).is_ok_and(|found| found.len() == 0) {
@@ -91,8 +92,8 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
     }
 }
 
-/// Shows the claim code at a terminal. Anything else keeps what it is told, and a service log is read by many: there a
-/// command is named that makes the code.
+/// Shows the claim code at a terminal. Anything else keeps what it is told, and a service log is
+/// read by many: there a command is named that makes the code.
 async fn tell_of_claim(app: &App, config: &Config) -> Result<(), CliError> {
     if !std::io::stderr().is_terminal() {
         if app.admin.members().is_unclaimed().await? {
@@ -107,7 +108,8 @@ async fn tell_of_claim(app: &App, config: &Config) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A line when nothing more can be written, and one when it can again: the log may lie on the same disk.
+/// A line when nothing more can be written, and one when it can again: the log may lie on the same
+/// disk.
 async fn tell_of_room(mut room: watch::Receiver<DiskSpace>) {
     let mut before = *room.borrow();
     while room.changed().await.is_ok() {

@@ -1,7 +1,7 @@
 //! `compline signal …`: the account that the assistant has on Signal, from nothing to a number.
 //!
-//! The daemon of the configuration is asked, and no journal is needed. A daemon that Compline is to start, and that nobody has started
-//! yet, is started for as long as the command takes.
+//! The daemon of the configuration is asked, and no journal is needed. A daemon that Compline is to
+//! start, and that nobody has started yet, is started for as long as the command takes.
 
 mod code;
 pub(super) mod daemon;

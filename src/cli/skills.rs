@@ -1,7 +1,8 @@
 //! `compline skills …`: what the assistant has learned to do.
 //!
-//! What is asked of the journal or changes anything goes to whoever holds the home, as words; a folder to be brought in goes as its full path, because
-//! the gateway runs in another directory. Only `check` looks for itself, so it works in any folder, without a home and without a gateway.
+//! What is asked of the journal or changes anything goes to whoever holds the home, as words; a
+//! folder to be brought in goes as its full path, because the gateway runs in another directory.
+//! Only `check` looks for itself, so it works in any folder, without a home and without a gateway.
 
 mod accept;
 mod check;
@@ -51,8 +52,8 @@ pub enum SkillsCommand {
     },
     /// Accept a folder that was put there by hand
     ///
-    /// Shows its text, files, scripts and web addresses first, and asks. Without a terminal it shows them with a hash, and the hash given with the same command
-    /// accepts exactly that.
+    /// Shows its text, files, scripts and web addresses first, and asks. Without a terminal it
+    /// shows them with a hash, and the hash given with the same command accepts exactly that.
     Accept {
         /// The folder's name
         name: String,

@@ -1,4 +1,5 @@
-//! `compline chat`: attaches to the running gateway, and without one is the gateway itself, for this terminal alone.
+//! `compline chat`: attaches to the running gateway, and without one is the gateway itself, for
+//! this terminal alone.
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -21,12 +22,14 @@ const PIPE: usize = 64 * 1024;
 /// `compline chat …`
 #[derive(Debug, Args)]
 pub struct ChatArgs {
-    /// One question; without it a conversation begins. Piped input is passed on with it as text that nobody typed
+    /// One question; without it a conversation begins. Piped input is passed on with it as text
+    /// that nobody typed
     words: Vec<String>,
     /// As whom to talk [default: the owner]
     #[arg(long = "as", value_name = "NAME")]
     person: Option<String>,
-    /// Throw everything away at the end; the real memory is neither read nor written, and no running gateway is asked
+    /// Throw everything away at the end; the real memory is neither read nor written, and no
+    /// running gateway is asked
     #[arg(long)]
     ephemeral_memory: bool,
 }

@@ -5,7 +5,8 @@ use clap::Subcommand;
 /// What is done with outside tools.
 #[derive(Debug, Subcommand)]
 pub enum Tools {
-    /// Every outside (MCP) tool; those that wait to be accepted with all that they say of themselves
+    /// Every outside (MCP) tool; those that wait to be accepted with all that they say of
+    /// themselves
     List,
     /// Accept a tool exactly as it is under that hash
     Accept {

@@ -1,7 +1,8 @@
 //! Two configurations as written, key by key: what one says that the other does not.
 //!
-//! It is shown before a configuration that came from elsewhere takes effect, so a section that may stand there several times goes by its name and not by
-//! its place, and of a secret only that it differs is told.
+//! It is shown before a configuration that came from elsewhere takes effect, so a section that may
+//! stand there several times goes by its name and not by its place, and of a secret only that it
+//! differs is told.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
-//! What is wrong with a configuration: where, which key, what, and how to mend it. All faults of a file are
-//! told at once.
+//! What is wrong with a configuration: where, which key, what, and how to mend it. All faults of a
+//! file are told at once.
 //!
-//! Nothing here ever shows a secret: what a fault quotes was chosen by `source`, which shows a value only if
-//! its key is known not to hold one.
+//! Nothing here ever shows a secret: what a fault quotes was chosen by `source`, which shows a
+//! value only if its key is known not to hold one.
 
 use std::fmt;
 use std::path::PathBuf;

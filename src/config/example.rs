@@ -1,8 +1,9 @@
-//! The file as text: the example with every key, and the one that `compline init` writes. Both come from the
-//! table of keys.
+//! The file as text: the example with every key, and the one that `compline init` writes. Both come
+//! from the table of keys.
 //!
-//! A line that begins with `#` and a key shows a default, or a value to put in; all such lines may be brought
-//! in together. A line that begins with `# or` is another way of writing the key above it.
+//! A line that begins with `#` and a key shows a default, or a value to put in; all such lines may
+//! be brought in together. A line that begins with `# or` is another way of writing the key above
+//! it.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Every key of the configuration, once: its kind, what holds when it is not set, and one line of
 //! explanation.
 //!
-//! Reading, the environment overlay, suggestions for misspelt keys, `config show`, the example file and what
-//! `init` writes all come from this table. A key that is not here does not exist; a key that is here is read
-//! (a test proves it).
+//! Reading, the environment overlay, suggestions for misspelt keys, `config show`, the example file
+//! and what `init` writes all come from this table. A key that is not here does not exist; a key
+//! that is here is read (a test proves it).
 
 // Rows would be torn apart.
 #[rustfmt::skip]

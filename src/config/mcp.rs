@@ -1,7 +1,8 @@
 //! `[[mcp]]`: servers of outside tools, how each is reached, and what its program gets to see.
 //!
-//! A program starts with an environment of its own: where programs, the user's home and temporary files are, the language, the time
-//! zone, and the variables that are named here. Everything else that Compline was started with stays with Compline, keys above all.
+//! A program starts with an environment of its own: where programs, the user's home and temporary
+//! files are, the language, the time zone, and the variables that are named here. Everything else
+//! that Compline was started with stays with Compline, keys above all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -88,7 +88,8 @@ impl Meaning<'_> {
     pub fn folder(&mut self, at: &str, name: &str) -> PathBuf {
         let home = self.home.clone();
         let key = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-        // A path in the environment is the one of whoever starts us; one in the file must not depend on them.
+        // A path in the environment is the one of whoever starts us; one in the file must not
+        // depend on them.
         let is_in_file = self.reader.sheet.written.get(&key).is_some_and(|written| written.span.is_some());
         let meaning = |text: &str| {
             let relative = || std::path::absolute(text).ok().filter(|_| !is_in_file);

@@ -19,7 +19,8 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// The finding, if the file can be opened by its group or by others. Nothing is known of a file that is not there.
+/// The finding, if the file can be opened by its group or by others. Nothing is known of a file
+/// that is not there.
 #[cfg(unix)]
 pub fn mode_finding(path: &Path) -> Option<Exposed> {
     use std::os::unix::fs::MetadataExt;

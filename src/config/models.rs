@@ -1,5 +1,5 @@
-//! `[model]`, `[model.fallback]`, `[model.background]` and `[transcription]`: which wire, and what each
-//! provider is taken to be able to do unless the file says otherwise.
+//! `[model]`, `[model.fallback]`, `[model.background]` and `[transcription]`: which wire, and what
+//! each provider is taken to be able to do unless the file says otherwise.
 
 use std::time::Duration;
 

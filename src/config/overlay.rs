@@ -1,8 +1,9 @@
-//! The environment over the file: `COMPLINE__MODEL__FALLBACK__NAME` is `name` in `[model.fallback]`,
-//! `COMPLINE__PEOPLE__1__NAME` the name of the first person, `WORKSPACE_PATH` the workspace.
+//! The environment over the file: `COMPLINE__MODEL__FALLBACK__NAME` is `name` in
+//! `[model.fallback]`, `COMPLINE__PEOPLE__1__NAME` the name of the first person, `WORKSPACE_PATH`
+//! the workspace.
 //!
-//! An empty variable counts as not set, as container files cannot leave one out. A secret given here takes
-//! the place of every way of giving it that the file has.
+//! An empty variable counts as not set, as container files cannot leave one out. A secret given
+//! here takes the place of every way of giving it that the file has.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Takes values off the sheet one by one: each with its default, its meaning, its fault or its line for
-//! `config show`.
+//! Takes values off the sheet one by one: each with its default, its meaning, its fault or its line
+//! for `config show`.
 //!
-//! After a fault reading goes on with a stand-in, so that one run finds all faults; the stand-ins never leave
-//! `written::parse`.
+//! After a fault reading goes on with a stand-in, so that one run finds all faults; the stand-ins
+//! never leave `written::parse`.
 
 use serde::Serialize;
 
@@ -133,7 +133,8 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// The first written key of a section in the order of the file; those of the environment come last.
+    /// The first written key of a section in the order of the file; those of the environment come
+    /// last.
     fn first_key(&self, at: &str) -> Option<(&String, &WrittenValue)> {
         let price = join(at, "price");
         let is_here = |path: &str| path.rsplit_once('.').is_some_and(|(parent, _)| parent == at || parent == price);

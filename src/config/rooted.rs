@@ -1,9 +1,10 @@
 //! No program of an outside server is pointed at Compline's own files.
 //!
-//! A server that was given the home, or a directory around it, would hand every file of it to whoever can talk a model into asking. So
-//! a word of a command that is, contains or lies in the home, the workspace or the configuration is refused, as it is written and with
-//! links followed. This is no fence: a program runs as the same user and may open what it likes. It keeps an honest server from
-//! being set up in a way that its user did not think through.
+//! A server that was given the home, or a directory around it, would hand every file of it to
+//! whoever can talk a model into asking. So a word of a command that is, contains or lies in the
+//! home, the workspace or the configuration is refused, as it is written and with links followed.
+//! This is no fence: a program runs as the same user and may open what it likes. It keeps an honest
+//! server from being set up in a way that its user did not think through.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -65,7 +66,8 @@ impl Guarded {
     }
 }
 
-/// The path with links followed, as far as it exists; what does not exist is taken as it is written.
+/// The path with links followed, as far as it exists; what does not exist is taken as it is
+/// written.
 fn followed(path: &Path) -> PathBuf {
     walked(path, |here| here.canonicalize().unwrap_or(here))
 }

@@ -1,4 +1,5 @@
-//! Keys and tokens: written in the file, named by an environment variable, or lying in a file of their own.
+//! Keys and tokens: written in the file, named by an environment variable, or lying in a file of
+//! their own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,8 @@ fn from_file(path: &str, home: &Home) -> Result<FoundSecret, ValueError> {
     Ok(FoundSecret { secret: usable(&text)?, file: Some(path) })
 }
 
-/// A path that does not depend on where Compline is started: `HOME/` at its beginning means Compline's home.
+/// A path that does not depend on where Compline is started: `HOME/` at its beginning means
+/// Compline's home.
 pub fn absolute(text: &str, home: &Home) -> Option<PathBuf> {
     match text.strip_prefix("HOME/") {
         Some(rest) => Some(home.path().join(rest)),

@@ -1,7 +1,8 @@
-//! The configuration as written: one flat sheet of key paths, each with its text and where it came from.
+//! The configuration as written: one flat sheet of key paths, each with its text and where it came
+//! from.
 //!
-//! The file is read against the table of keys, so that a key that does not exist, or a value of the wrong
-//! type, is found with its place. What a value means is not asked here.
+//! The file is read against the table of keys, so that a key that does not exist, or a value of the
+//! wrong type, is found with its place. What a value means is not asked here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,7 +69,8 @@ impl Serialize for ValueSource {
     }
 }
 
-/// Reads the file onto a sheet. What cannot be placed is a fault; the rest is kept, so that all faults are found at once.
+/// Reads the file onto a sheet. What cannot be placed is a fault; the rest is kept, so that all
+/// faults are found at once.
 pub fn read(source: &Source<'_>) -> (Sheet, Vec<Fault>) {
     let mut reading = Reading { source, sheet: Sheet::default(), faults: Vec::new() };
     match DeTable::parse(source.text) {

@@ -1,7 +1,8 @@
 //! The text of the file: where a span of it lies, and which of its lines may be shown.
 //!
-//! A line is shown with its value only if its key is known and holds no secret. Misspelt keys, half-written
-//! lines and everything after a multi-line string may hold one, so there the value, or the line, is withheld.
+//! A line is shown with its value only if its key is known and holds no secret. Misspelt keys,
+//! half-written lines and everything after a multi-line string may hold one, so there the value, or
+//! the line, is withheld.
 
 use std::ops::Range;
 

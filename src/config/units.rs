@@ -1,5 +1,6 @@
-//! Durations, money and the other values that are written as text: each parser takes exactly one spelling
-//! family and says what to write instead. Money is read digit by digit, never through a float.
+//! Durations, money and the other values that are written as text: each parser takes exactly one
+//! spelling family and says what to write instead. Money is read digit by digit, never through a
+//! float.
 
 use std::time::Duration;
 

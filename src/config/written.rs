@@ -1,8 +1,8 @@
 //! The configuration as written, and the way from there to the configuration as meant.
 //!
-//! The file is read onto a flat sheet against the table of keys ([`super::keys`]), the environment is laid
-//! over it, and each value is taken off with its meaning, its default and its origin. All faults are found in
-//! one run and told with their places; a configuration with a fault is none.
+//! The file is read onto a flat sheet against the table of keys ([`super::keys`]), the environment
+//! is laid over it, and each value is taken off with its meaning, its default and its origin. All
+//! faults are found in one run and told with their places; a configuration with a fault is none.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -23,7 +23,8 @@ pub struct Loaded {
     pub origins: Vec<EffectiveValue>,
     /// What is allowed but should be looked at.
     pub warnings: Vec<String>,
-    /// The files that hold secrets: those named for it, and the configuration itself if one stands in it.
+    /// The files that hold secrets: those named for it, and the configuration itself if one stands
+    /// in it.
     pub secret_files: Vec<PathBuf>,
 }
 

@@ -1,7 +1,10 @@
-//! The web addresses of a conversation, by who had each of them first, and how an answer shows those that nobody had.
+//! The web addresses of a conversation, by who had each of them first, and how an answer shows
+//! those that nobody had.
 //!
-//! What a person typed may be opened, unless a text from outside or a tainted answer held it before: then it may be a copy, and counts as that
-//! text's word. Turns are compared in their order, and within one the messages come before what the tools gave. In doubt an address is not typed.
+//! What a person typed may be opened, unless a text from outside or a tainted answer held it
+//! before: then it may be a copy, and counts as that text's word. Turns are compared in their
+//! order, and within one the messages come before what the tools gave. In doubt an address is not
+//! typed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +25,8 @@ use crate::wording;
 #[derive(Debug, Default)]
 pub struct Addresses {
     typed: Vec<Written>,
-    /// Those of texts from outside and of tainted answers, in the form in which copies are compared.
+    /// Those of texts from outside and of tainted answers, in the form in which copies are
+    /// compared.
     outside: HashSet<String>,
 }
 
@@ -61,13 +65,15 @@ impl Addresses {
     }
 }
 
-/// Whether a text of a message is its sender's. A quote was typed by somebody else, or earlier, and a later edit perhaps after the answer was read.
+/// Whether a text of a message is its sender's. A quote was typed by somebody else, or earlier, and
+/// a later edit perhaps after the answer was read.
 fn is_typed(kind: TextKind) -> bool {
     !matches!(kind, TextKind::Quote | TextKind::Edit)
 }
 
-/// The addresses of their own host in the pages that this turn has read, for hosts of which a person
-/// typed an address or approved one for this turn. A host that only a redirect led to has no say.
+/// The addresses of their own host in the pages that this turn has read, for hosts of which a
+/// person typed an address or approved one for this turn. A host that only a redirect led to has no
+/// say.
 pub fn linked_in(record: &Record, typed: &[Written]) -> Vec<Url> {
     let approved = record.yes_to.iter().flat_map(|question| arguments_of(question.call.open().0));
     let approved = approved.filter_map(|words| web::parse(&words).ok());
@@ -78,8 +84,9 @@ pub fn linked_in(record: &Record, typed: &[Written]) -> Vec<Url> {
     links.filter(|link| hosts.contains(&web::host_name(link))).collect()
 }
 
-/// A tainted answer with every address broken up that stands in nothing that the turn was shown. What a tainted reply or call of the model held
-/// before anything else did is the model's own, also if a tool repeated it.
+/// A tainted answer with every address broken up that stands in nothing that the turn was shown.
+/// What a tainted reply or call of the model held before anything else did is the model's own, also
+/// if a tool repeated it.
 pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&QuestionRow>) -> Text {
     let (words, label, scope) = answer.open();
     if !label.asks_before_leaving() || links::defang(words, &|_| false).is_none() {

@@ -1,8 +1,12 @@
-//! What comes to mind at the beginning of a conversation: the facts that mattered most so far, and what is known about the first words.
+//! What comes to mind at the beginning of a conversation: the facts that mattered most so far, and
+//! what is known about the first words.
 //!
-//! It is asked for once, before the first answer, and stays what it was. Only trusted entries come to mind, and only trusted words call them: what somebody passed on
-//! cannot choose what the assistant is reminded of. What is loaded anyway is left out. That something came to mind by itself is no use of it, so what is often shown does not
-//! grow by being shown. The search is lexical and has little time; whatever goes wrong with it, nothing comes to mind and the answer comes all the same.
+//! It is asked for once, before the first answer, and stays what it was. Only trusted entries come
+//! to mind, and only trusted words call them: what somebody passed on cannot choose what the
+//! assistant is reminded of. What is loaded anyway is left out. That something came to mind by
+//! itself is no use of it, so what is often shown does not grow by being shown. The search is
+//! lexical and has little time; whatever goes wrong with it, nothing comes to mind and the answer
+//! comes all the same.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +31,8 @@ const LINE: usize = 300;
 /// How long is looked.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What comes to mind at these first words: the facts that matter most, and what is known about them, with where it comes from. Blank if nothing does. Trusted only.
+/// What comes to mind at these first words: the facts that matter most, and what is known about
+/// them, with where it comes from. Blank if nothing does. Trusted only.
 pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &Loaded) -> (Text, Vec<Node>) {
     let nothing = (wording::own("", party.scope()), Vec::new());
     if !engine.memory.enabled {
@@ -111,7 +116,8 @@ fn is_learned(hit: &EntryHit) -> bool {
     hit.path.split('/').any(|part| part == "learnings")
 }
 
-/// What is told of a hit: of a note its name alone, because its words are read when they are needed.
+/// What is told of a hit: of a note its name alone, because its words are read when they are
+/// needed.
 fn told_of(hit: &EntryHit) -> String {
     let words = if hit.kind == EntryKind::Note { hit.name.open().0 } else { hit.text.open().0 };
     one_line(words)

@@ -1,7 +1,10 @@
-//! Background work of the engine: a task of its own, woken by a bell or at the moment that its last round named.
+//! Background work of the engine: a task of its own, woken by a bell or at the moment that its last
+//! round named.
 //!
-//! What a round does is durable rows and belongs to the module that calls [`BackgroundJob::start`]; here is only what all of them need, once. A round that
-//! failed or panicked is told in the log and tried again after a minute: a chore never ends before the program does, and never delays an answer.
+//! What a round does is durable rows and belongs to the module that calls [`BackgroundJob::start`];
+//! here is only what all of them need, once. A round that failed or panicked is told in the log and
+//! tried again after a minute: a chore never ends before the program does, and never delays an
+//! answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -40,7 +43,8 @@ impl Pace {
 pub(super) struct BackgroundJob(Mutex<Option<WakeupSender>>);
 
 impl BackgroundJob {
-    /// Starts the task, with a first round at once. `name` begins a sentence in the log, `failed` says there what did not happen; a round says when the next one is due.
+    /// Starts the task, with a first round at once. `name` begins a sentence in the log, `failed`
+    /// says there what did not happen; a round says when the next one is due.
     pub fn start<Round, Rounds>(&self, engine: &Arc<Engine>, name: &'static str, failed: &'static str, round: Rounds)
     where
         Round: Future<Output = anyhow::Result<Option<Timestamp>>> + Send,

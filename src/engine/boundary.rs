@@ -1,16 +1,17 @@
 //! Where one conversation ends and the next begins.
 //!
-//! A pure function of what a person said and when, and of their `/new`. Nothing else moves it: no command, button, edit,
-//! reminder or restart. The time that counts is never before that of the previous message and never after the arrival, so
-//! neither a server that stamps nonsense nor a clock that jumps can tear a conversation apart; while our own clock is behind
-//! what was stored already, messages join the current conversation, and `doctor` says why.
+//! A pure function of what a person said and when, and of their `/new`. Nothing else moves it: no
+//! command, button, edit, reminder or restart. The time that counts is never before that of the
+//! previous message and never after the arrival, so neither a server that stamps nonsense nor a
+//! clock that jumps can tear a conversation apart; while our own clock is behind what was stored
+//! already, messages join the current conversation, and `doctor` says why.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// How far our clock may lag behind the last stored message before it counts as wrong. Clocks that are set by the network
-/// are corrected by well under this.
+/// How far our clock may lag behind the last stored message before it counts as wrong. Clocks that
+/// are set by the network are corrected by well under this.
 pub const CLOCK_SLACK: Duration = Duration::from_secs(120);
 
 /// Why a conversation began.
@@ -74,7 +75,8 @@ impl Arrival {
     }
 }
 
-/// Whether a conversation whose last message was at `last` has ended by `now`. Strictly more than the gap.
+/// Whether a conversation whose last message was at `last` has ended by `now`. Strictly more than
+/// the gap.
 pub fn has_ended(last: Timestamp, gap: Duration, now: Timestamp) -> bool {
     now > last.plus(gap)
 }

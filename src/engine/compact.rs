@@ -1,10 +1,14 @@
-//! The older part of a long conversation gives way to its summary: take down, summarise, move the pointer, in this order and each stored before the next.
+//! The older part of a long conversation gives way to its summary: take down, summarise, move the
+//! pointer, in this order and each stored before the next.
 //!
-//! Nothing is discarded: every message stays in the journal, is found by `recall`, and is read once more when the conversation ends. If facts cannot be taken down
-//! nothing gives way. What gives way are whole exchanges, so a tool call and its result are never parted, and the newest messages stay as they were said.
+//! Nothing is discarded: every message stays in the journal, is found by `recall`, and is read once
+//! more when the conversation ends. If facts cannot be taken down nothing gives way. What gives way
+//! are whole exchanges, so a tool call and its result are never parted, and the newest messages
+//! stay as they were said.
 //!
-//! The summary is made from everything that was shown (messages, answers, the beginnings of what tools gave), so it carries their labels. It has
-//! the one form that all summaries have, whose lists are bounded: it cannot grow by being summarised again.
+//! The summary is made from everything that was shown (messages, answers, the beginnings of what
+//! tools gave), so it carries their labels. It has the one form that all summaries have, whose
+//! lists are bounded: it cannot grow by being summarised again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,11 +41,8 @@ pub struct CompactionEnd {
     pub message: MessageId,
 }
 
-/// What of a conversation is to give way, if anything can: all but the newest exchanges, of which at least four messages stay, as long as these are
-/// no more than half of the window.
-///
-/// # Errors
-/// If the journal cannot be read.
+/// What of a conversation is to give way, if anything can: all but the newest exchanges, of which
+/// at least four messages stay, as long as these are no more than half of the window.
 pub fn older_part(
     db: Db<'_>,
     conversation: &Conversation,
@@ -63,9 +64,6 @@ pub fn older_part(
 }
 
 /// Does what is due, and says when to look again.
-///
-/// # Errors
-/// If the journal cannot be used.
 pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     let due = |now| move |db: Db<'_>| db.compactions().due_compaction(now, PACE.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
@@ -124,7 +122,8 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
     engine.journal.write("postpone a summary of an older part", job).await
 }
 
-/// Everything that was shown of the part: the summary before it, then message by message, with what tools gave.
+/// Everything that was shown of the part: the summary before it, then message by message, with what
+/// tools gave.
 fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<SummaryLine>> {
     let Some(conversation) = db.conversations().conversation(of.conversation)? else { return Ok(Vec::new()) };
     let before = db.compactions().compacted(of.conversation)?;

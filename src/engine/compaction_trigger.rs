@@ -1,7 +1,9 @@
 //! What happens when the window fills: a look after each turn, which asks for work and does none.
 //!
-//! How full it is says the provider's count of the turn's last call. From the first mark on facts are taken down once; from the second on the older part is to give way to its
-//! summary. Both are rows: the work is done in the background ([`super::closer`]), and until it is done the conversation simply goes on.
+//! How full it is says the provider's count of the turn's last call. From the first mark on facts
+//! are taken down once; from the second on the older part is to give way to its summary. Both are
+//! rows: the work is done in the background ([`super::closer`]), and until it is done the
+//! conversation simply goes on.
 
 use std::sync::Arc;
 
@@ -12,9 +14,6 @@ use crate::id::TurnId;
 use crate::store::Tx;
 
 /// Looks how full the window was in that turn, and asks for what is due.
-///
-/// # Errors
-/// If the journal cannot be used.
 pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
     let room = engine.room(&engine.chat);
     let (takes_down, now) = (engine.memory.enabled, engine.clock.now());

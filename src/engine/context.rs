@@ -1,4 +1,5 @@
-//! What a model is shown, block by block, so that consecutive requests share everything up to the newest exchange:
+//! What a model is shown, block by block, so that consecutive requests share everything up to the
+//! newest exchange:
 //!
 //! 1. who the assistant is, and the rules: a function of the files it is made from;
 //! 2. what the conversation begins with: the last summary and the titles before it;
@@ -28,7 +29,8 @@ use super::truncate;
 /// From so many per cent of its room on, the model is told how full MEMORY.md is.
 const NEARLY_FULL: usize = 80;
 
-/// What a turn begins with: the files that are loaded by themselves, and the skills that can be used.
+/// What a turn begins with: the files that are loaded by themselves, and the skills that can be
+/// used.
 #[derive(Debug, Clone)]
 pub struct TurnContext {
     /// The files.
@@ -101,7 +103,8 @@ pub fn dynamic(loaded: &Loaded, zone: Zone, now: Timestamp, scope: Scope, room: 
     Labelled::new(Arc::from(words), label, scope)
 }
 
-/// Words that cannot end the frame around what is known: facts come from a model, and notes from anywhere.
+/// Words that cannot end the frame around what is known: facts come from a model, and notes from
+/// anywhere.
 fn defused(words: &str) -> String {
     crate::text::defuse(words, "context")
 }
@@ -209,14 +212,16 @@ fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
     Labelled::new(Arc::from(framed), label.clone(), scope)
 }
 
-/// The summary that stands for the older part of a conversation: something to refer to, and no request.
+/// The summary that stands for the older part of a conversation: something to refer to, and no
+/// request.
 pub fn summarised(summary: &Text) -> Message {
     let (words, label, scope) = summary.open();
     let framed = prompt::framed(prompt::OLDER_PART, label, words);
     Message::of(Role::User, Labelled::new(Arc::from(framed), label.clone(), scope))
 }
 
-/// Everything before the newest message. `now` is what stands in the prompt as of this turn, where memory is placed with the instructions.
+/// Everything before the newest message. `now` is what stands in the prompt as of this turn, where
+/// memory is placed with the instructions.
 ///
 /// # Errors
 /// If a text belongs to another scope: that is a bug, and the turn must not run.

@@ -1,11 +1,15 @@
 //! How much of a model's window each part of a prompt may have, in tokens.
 //!
-//! Tokens are counted by the provider's own figures: what it counted for the last calls, compared with our guess, gives a scale by which every further guess is
-//! corrected ([`crate::spend::Purse::scale`]). Where nothing was counted yet the guess stands alone; it errs upwards.
+//! Tokens are counted by the provider's own figures: what it counted for the last calls, compared
+//! with our guess, gives a scale by which every further guess is corrected
+//! ([`crate::spend::Purse::scale`]). Where nothing was counted yet the guess stands alone; it errs
+//! upwards.
 //!
-//! The marks at which something happens are shares of the window, after DESIGN and the second seed: at 60 % facts are taken down, at 70 % the older part
-//! gives way to its summary. Where the answer may take so much of a small window that these marks come too late, they come earlier. Above 90 %
-//! of what is left beside the answer nothing is sent: the oldest exchanges are left out, and long results of the running turn are shortened.
+//! The marks at which something happens are shares of the window, after DESIGN and the second seed:
+//! at 60 % facts are taken down, at 70 % the older part gives way to its summary. Where the answer
+//! may take so much of a small window that these marks come too late, they come earlier. Above 90 %
+//! of what is left beside the answer nothing is sent: the oldest exchanges are left out, and long
+//! results of the running turn are shortened.
 
 use crate::model::ModelInfo;
 use crate::store::Conversation;
@@ -27,7 +31,8 @@ pub struct ContextBudget {
     scale: f64,
 }
 
-/// A file that has a budget of its own. The figures are those of the second seed (characters by four).
+/// A file that has a budget of its own. The figures are those of the second seed (characters by
+/// four).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
     /// AGENTS.md.
@@ -56,7 +61,8 @@ impl Block {
 }
 
 impl ContextBudget {
-    /// The room of the model with that card; `scale` is what the provider counts for one token of our guess.
+    /// The room of the model with that card; `scale` is what the provider counts for one token of
+    /// our guess.
     pub fn of(card: Option<&ModelInfo>, scale: f64) -> Self {
         let (window, output) = card.map_or((16_384, 2_048), |card| (card.context_window, card.max_output));
         Self { window, output, scale: scale.clamp(0.25, 6.0) }
@@ -82,8 +88,8 @@ impl ContextBudget {
         times(times(self.beside_answer(), SEND_UP_TO), 1.0 / self.scale)
     }
 
-    /// The most that the exchanges may be, as our guess, beside `others` that are guessed to be so long. In steps, so that a word more in some file
-    /// does not move it.
+    /// The most that the exchanges may be, as our guess, beside `others` that are guessed to be so
+    /// long. In steps, so that a word more in some file does not move it.
     pub fn history(&self, others: u64) -> u64 {
         let step = (self.window / 32).max(1);
         let others = others.div_ceil(step) * step;

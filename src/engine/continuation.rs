@@ -1,7 +1,9 @@
-//! The turn that a person's yes begins: exactly the call that they were asked about, and what follows from it.
+//! The turn that a person's yes begins: exactly the call that they were asked about, and what
+//! follows from it.
 //!
-//! It answers no message. Its first step is a reply that holds nothing but that call, so the machinery that takes up any other turn makes
-//! the call next, under what the yes allows. It belongs to the conversation of the question and grows from the turn that asked.
+//! It answers no message. Its first step is a reply that holds nothing but that call, so the
+//! machinery that takes up any other turn makes the call next, under what the yes allows. It
+//! belongs to the conversation of the question and grows from the turn that asked.
 
 use std::sync::Arc;
 
@@ -15,8 +17,8 @@ use crate::tool::digest;
 use crate::trust::{Label, Labelled};
 use crate::wording;
 
-/// Goes on with the call that a question is about, answering to that address. `None` if the stored call is not the one that was shown: then
-/// nothing is begun.
+/// Goes on with the call that a question is about, answering to that address. `None` if the stored
+/// call is not the one that was shown: then nothing is begun.
 ///
 /// # Errors
 /// If the question is over, or the journal cannot be written.

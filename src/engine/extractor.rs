@@ -1,13 +1,18 @@
 //! Takes down what is worth keeping of conversations, in the background and once.
 //!
-//! There is one extractor, and each conversation has a watermark up to which it was read. What is to be read is wanted by a row: after so many turns, when a
-//! prompt gets full, before a conversation is compacted, and when it is over; whichever comes first moves the watermark for all. A job goes from `wanted` over `asked` (the
-//! model's answer is stored) to `kept` (its facts stand in the files), each a commit of its own, and keeping a fact twice is keeping it once: so a power cut between any two
-//! steps neither loses a fact nor doubles one.
+//! There is one extractor, and each conversation has a watermark up to which it was read. What is
+//! to be read is wanted by a row: after so many turns, when a prompt gets full, before a
+//! conversation is compacted, and when it is over; whichever comes first moves the watermark for
+//! all. A job goes from `wanted` over `asked` (the model's answer is stored) to `kept` (its facts
+//! stand in the files), each a commit of its own, and keeping a fact twice is keeping it once: so a
+//! power cut between any two steps neither loses a fact nor doubles one.
 //!
-//! Only the trusted projection is read: what persons typed, and what the assistant said before its turn had read anything untrusted; no results of tools. The model sees it whole,
-//! in pieces where it is long, together with what is known already, so that a fact that changed takes the place of the old one. An answer that is not what was asked for is a
-//! failure; it is tried again in growing distances, and given up with a line in the log after about two days. What was given up is read by the next job, because the watermark stayed.
+//! Only the trusted projection is read: what persons typed, and what the assistant said before its
+//! turn had read anything untrusted; no results of tools. The model sees it whole, in pieces where
+//! it is long, together with what is known already, so that a fact that changed takes the place of
+//! the old one. An answer that is not what was asked for is a failure; it is tried again in growing
+//! distances, and given up with a line in the log after about two days. What was given up is read
+//! by the next job, because the watermark stayed.
 //!
 //! It decides nothing about where a fact lives, see `memory::facts`.
 
@@ -70,11 +75,9 @@ pub fn start(engine: &Arc<Engine>) {
     engine.runtime.extractor.start(engine, "The extractor", failed, |engine| async move { work(&engine).await });
 }
 
-/// What stands in that conversation up to that message is to be taken down; `cause` is `turns`, `pressure`, `compaction` or `boundary`. Wanting it again changes nothing. Whoever
-/// wants it rings the extractor when that is committed.
-///
-/// # Errors
-/// If the journal cannot be written.
+/// What stands in that conversation up to that message is to be taken down; `cause` is `turns`,
+/// `pressure`, `compaction` or `boundary`. Wanting it again changes nothing. Whoever wants it rings
+/// the extractor when that is committed.
 pub fn want(
     tx: Tx<'_>,
     conversation: ConversationId,
@@ -89,18 +92,12 @@ pub fn want(
 }
 
 /// What is still to be taken down of a conversation that is over.
-///
-/// # Errors
-/// If the journal cannot be written.
 pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Timestamp) -> anyhow::Result<()> {
     let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
     want(tx, conversation, newest, "boundary", now)
 }
 
 /// A turn was answered: after every so many of them facts are wanted.
-///
-/// # Errors
-/// If the journal cannot be written.
 pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Timestamp) -> anyhow::Result<()> {
     if tx.extractions().turns_since_extraction(conversation)? < every {
         return Ok(());
@@ -109,10 +106,8 @@ pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Tim
     want(tx, conversation, newest, "turns", now)
 }
 
-/// Takes down what is not taken down yet of a conversation up to that message, now. False if it could not be stored: then nothing of it may be discarded.
-///
-/// # Errors
-/// If the journal cannot be used.
+/// Takes down what is not taken down yet of a conversation up to that message, now. False if it
+/// could not be stored: then nothing of it may be discarded.
 pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto: MessageId) -> anyhow::Result<bool> {
     if !engine.memory.enabled {
         return Ok(true);
@@ -158,7 +153,8 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
         // They are not allowed in any more.
         return end(engine, &job, "given_up").await;
     };
-    // What was answered before is kept first: it may reach further than this job, and nothing is read twice.
+    // What was answered before is kept first: it may reach further than this job, and nothing is
+    // read twice.
     let of = job.conversation;
     if let Some(answered) = engine.journal.read(move |db| db.extractions().answered_extraction(of)).await? {
         return keep(engine, answered, &party).await;
@@ -171,7 +167,8 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
     }
 }
 
-/// Asks about the first piece of a job, and stores the answer. The row of it; none if there was nothing to ask about, or if words went meanwhile.
+/// Asks about the first piece of a job, and stores the answer. The row of it; none if there was
+/// nothing to ask about, or if words went meanwhile.
 async fn ask(
     engine: &Arc<Engine>,
     job: &Extraction,
@@ -210,7 +207,8 @@ async fn ask(
     engine.journal.write("store facts", answered).await.map(Ok)
 }
 
-/// What of an answer nobody wanted forgotten: a model may have read it before, or say in the words of what it is to leave out.
+/// What of an answer nobody wanted forgotten: a model may have read it before, or say in the words
+/// of what it is to leave out.
 fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labelled<Taken> {
     let says = |one: &str, other: &str| forgotten.are_in(&format!("{one}: {other}"));
     let (words, label, scope) = taken.open();
@@ -220,7 +218,8 @@ fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labe
     Labelled::new(kept, label.clone(), scope)
 }
 
-/// Asks the background models about each text of a piece. Gives what they say with the name of the last that was asked.
+/// Asks the background models about each text of a piece. Gives what they say with the name of the
+/// last that was asked.
 async fn take_down(
     engine: &Arc<Engine>,
     piece: &ConversationChunk,
@@ -260,7 +259,8 @@ async fn ask_once(
 
 /// Puts what an answer holds into the files, and moves the watermark.
 async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<Came> {
-    // What is forgotten is cut out of the answer: from the look at it until its facts stand in the files nothing is.
+    // What is forgotten is cut out of the answer: from the look at it until its facts stand in the
+    // files nothing is.
     let _alone = engine.tree.erasure().no_forgetting().await;
     // Words may have gone while this waited: then the answer is void, and the job is asked anew.
     let Some(job) = answered(engine, id).await? else { return Ok(Came::On) };

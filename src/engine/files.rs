@@ -1,13 +1,16 @@
-//! Files that came with the messages of a turn: fetched before the first model call, kept in the inbox of the workspace, and told to the model for
-//! what they are.
+//! Files that came with the messages of a turn: fetched before the first model call, kept in the
+//! inbox of the workspace, and told to the model for what they are.
 //!
-//! Pictures go to a model that can see; voice notes are transcribed if there is an endpoint; the words of texts and documents are read ([`kind`]),
-//! documents by a process of their own ([`reader`]). The beginning of the words goes into the prompt, as much as any text from outside may take of it; all of them lie in the
-//! workspace, in the file itself or beside it. Whatever cannot be taken is said in the prompt in a plain sentence, so that the assistant can say it too: nothing
-//! is dropped.
+//! Pictures go to a model that can see; voice notes are transcribed if there is an endpoint; the
+//! words of texts and documents are read ([`kind`]), documents by a process of their own
+//! ([`reader`]). The beginning of the words goes into the prompt, as much as any text from outside
+//! may take of it; all of them lie in the workspace, in the file itself or beside it. Whatever
+//! cannot be taken is said in the prompt in a plain sentence, so that the assistant can say it too:
+//! nothing is dropped.
 //!
-//! What somebody in a group sends is not even fetched when the group has spent its share of the day. A voice note is
-//! fetched once the worst that its transcription can cost is reserved ([`voice`]).
+//! What somebody in a group sends is not even fetched when the group has spent its share of the
+//! day. A voice note is fetched once the worst that its transcription can cost is reserved
+//! ([`voice`]).
 
 pub mod document;
 mod kind;
@@ -54,9 +57,6 @@ pub enum Prepared {
 }
 
 /// Fetches what is still remote.
-///
-/// # Errors
-/// If the journal cannot be used.
 pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<Prepared> {
     let id = turn.id;
     let (files, has_words) = engine
@@ -94,7 +94,8 @@ fn is_voice(file: &Attachment) -> bool {
     matches!(file.remote.kind, FileKind::Voice | FileKind::Audio)
 }
 
-/// Whether anything is left of the group's share of today. Anybody in a group can send files, and without an answer they are of no use.
+/// Whether anything is left of the group's share of today. Anybody in a group can send files, and
+/// without an answer they are of no use.
 async fn may_fetch(engine: &Arc<Engine>, turn: &TurnRow) -> anyhow::Result<bool> {
     match turn.scope {
         Scope::Group(_) => engine.chat.has_room(turn.scope).await,
@@ -158,8 +159,9 @@ async fn fetch(
     }
 }
 
-/// Keeps a file in the inbox of the workspace, with its words beside it if it does not hold them itself, and then one transaction with what was read of it: a turn that
-/// is cut off in between would take a file that is here for one that was read.
+/// Keeps a file in the inbox of the workspace, with its words beside it if it does not hold them
+/// itself, and then one transaction with what was read of it: a turn that is cut off in between
+/// would take a file that is here for one that was read.
 async fn keep(
     engine: &Arc<Engine>,
     turn: &TurnRow,

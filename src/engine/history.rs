@@ -1,9 +1,12 @@
-//! The current conversation as a model sees it: one exchange per past turn, append-only, built from the journal alone.
+//! The current conversation as a model sees it: one exchange per past turn, append-only, built from
+//! the journal alone.
 //!
-//! The older part of a long conversation gives way to its summary ([`super::compact`]), which then stands at the beginning.
-//! The stream's task keeps it between turns, so a turn costs the same after five messages as after five thousand. When it outgrows its
-//! budget the oldest exchanges are left out in blocks, by a rule that depends only on the exchanges themselves: after a restart the
-//! same ones are left out, and between two blocks the prompt's beginning stays byte for byte the same.
+//! The older part of a long conversation gives way to its summary ([`super::compact`]), which then
+//! stands at the beginning. The stream's task keeps it between turns, so a turn costs the same
+//! after five messages as after five thousand. When it outgrows its budget the oldest exchanges are
+//! left out in blocks, by a rule that depends only on the exchanges themselves: after a restart the
+//! same ones are left out, and between two blocks the prompt's beginning stays byte for byte the
+//! same.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -45,7 +48,8 @@ pub struct History {
     pub last_context: Option<Text>,
     /// The addresses in the conversation so far, by who had them first.
     pub addresses: Addresses,
-    /// The tools as they were when the conversation was first looked at: while it lasts, the beginning of its prompts stays the same.
+    /// The tools as they were when the conversation was first looked at: while it lasts, the
+    /// beginning of its prompts stays the same.
     pub tools: Arc<[ToolSpec]>,
 }
 
@@ -85,9 +89,6 @@ pub struct Record {
 
 impl Record {
     /// Reads a turn.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
         let messages = db.messages().messages_of_turn(turn.id)?;
         let (mut texts, mut attachments, mut speakers) = (Vec::new(), Vec::new(), HashMap::new());
@@ -110,9 +111,6 @@ impl Record {
 
 impl History {
     /// The history of a conversation.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn load(
         db: Db<'_>,
         conversation: ConversationId,
@@ -168,7 +166,8 @@ impl History {
         }
     }
 
-    /// Leaves out the oldest exchanges until no more than `target` tokens are left, but never the newest one.
+    /// Leaves out the oldest exchanges until no more than `target` tokens are left, but never the
+    /// newest one.
     pub fn shrink(&mut self, target: u64) {
         while self.tokens > target && self.exchanges.len() > 1 {
             if let Some(oldest) = self.exchanges.pop_front() {
@@ -202,7 +201,8 @@ impl History {
     }
 }
 
-/// One turn as a model sees it afterwards: like it saw it then, but for pictures, of which only the mention stays.
+/// One turn as a model sees it afterwards: like it saw it then, but for pictures, of which only the
+/// mention stays.
 fn exchange(record: &Record, zone: Zone, placement: Placement) -> Exchange {
     let mut messages = vec![Arc::new(context::question(record, zone, &[], placement))];
     messages.extend(answered(&record.steps, record.turn.scope, None));
@@ -221,10 +221,8 @@ fn exchange(record: &Record, zone: Zone, placement: Placement) -> Exchange {
     Exchange { messages, tokens }
 }
 
-/// Who said a message: the configured name of a person, or a guest's number. None for what nobody said.
-///
-/// # Errors
-/// If the journal cannot be read.
+/// Who said a message: the configured name of a person, or a guest's number. None for what nobody
+/// said.
 pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<String>> {
     if message.guest > 0 {
         return Ok(Some(crate::wording::prompt::guest(message.guest)));
@@ -233,8 +231,9 @@ pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<Str
     Ok(person.map(|person| person.name))
 }
 
-/// The messages of the steps that are done. A call whose result is missing is left out with it: the two are never parted. With `most`, results of all but
-/// the newest calls are cut to so many characters, and say so.
+/// The messages of the steps that are done. A call whose result is missing is left out with it: the
+/// two are never parted. With `most`, results of all but the newest calls are cut to so many
+/// characters, and say so.
 pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc<Message>> {
     let newest = steps.iter().rposition(|step| step.kind == "model" && step.done).unwrap_or(0);
     let mut messages = Vec::new();

@@ -1,7 +1,8 @@
 //! What people put under messages, as the next turn is told of it.
 //!
-//! The words are made once, in the transaction that begins the turn, and stored with it: whoever shows the turn again shows the same bytes. They are the
-//! program's own but for the beginning of the message, which stands there only if nothing untrusted had a part in it.
+//! The words are made once, in the transaction that begins the turn, and stored with it: whoever
+//! shows the turn again shows the same bytes. They are the program's own but for the beginning of
+//! the message, which stands there only if nothing untrusted had a part in it.
 
 use crate::id::{StreamId, TurnId};
 use crate::store::{Db, MessageKind, Reaction, TextKind, Tx, excerpt};
@@ -9,9 +10,6 @@ use crate::time::Zone;
 use crate::wording::reaction as says;
 
 /// Tells a turn that begins of the reactions that came since the one before.
-///
-/// # Errors
-/// If the journal cannot be written.
 pub fn tell(tx: Tx<'_>, stream: StreamId, turn: TurnId, zone: Zone) -> anyhow::Result<()> {
     let reactions = tx.reactions().untold_reactions(stream)?;
     if reactions.is_empty() {

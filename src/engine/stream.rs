@@ -1,7 +1,8 @@
 //! One task per stream: strict order, never two turns at once.
 //!
-//! The task hears a bell when something was stored for its stream, joins what came close together, claims it for a turn and runs
-//! that turn to its end before it looks again. Between turns it keeps the history of the current conversation.
+//! The task hears a bell when something was stored for its stream, joins what came close together,
+//! claims it for a turn and runs that turn to its end before it looks again. Between turns it keeps
+//! the history of the current conversation.
 
 mod resume;
 
@@ -30,10 +31,12 @@ use crate::wording::{self, ProgramText};
 /// Messages are joined for at most this long, however fast they follow each other.
 const JOIN_AT_MOST: Duration = Duration::from_secs(5);
 
-/// A message that had to wait longer than this because we were away is answered with the delay named.
+/// A message that had to wait longer than this because we were away is answered with the delay
+/// named.
 const DELAY_WORTH_NAMING: Duration = Duration::from_secs(15 * 60);
 
-/// How long the task rests after the journal failed it. Nothing is lost meanwhile: what is queued stays queued.
+/// How long the task rests after the journal failed it. Nothing is lost meanwhile: what is queued
+/// stays queued.
 const AFTER_TROUBLE: Duration = Duration::from_secs(10);
 
 /// The most tokens that the list of skills takes. Beyond that descriptions are shortened.
@@ -101,7 +104,8 @@ impl StreamTask {
         }
     }
 
-    /// One look, and the rings that come during it. A ring that stayed in the bell would count as work while the turn only waits for a time.
+    /// One look, and the rings that come during it. A ring that stayed in the bell would count as
+    /// work while the turn only waits for a time.
     async fn look_and_listen(&mut self, bell: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<Now> {
         let mut rung = false;
         let looked = {
@@ -279,7 +283,8 @@ impl StreamTask {
         Ok(row.map(|row| (row, Ready { party, opening, known })))
     }
 
-    /// What comes to mind at the first words of a conversation, and what that and the opening were told from.
+    /// What comes to mind at the first words of a conversation, and what that and the opening were
+    /// told from.
     async fn recalled(
         &self,
         party: &Party,
@@ -371,14 +376,16 @@ impl StreamTask {
         Ok(allowance.offered(&self.engine.toolbox))
     }
 
-    /// The history as it is to be shown beside `others`: how many tokens the rest of the prompt is, as our guess.
+    /// The history as it is to be shown beside `others`: how many tokens the rest of the prompt is,
+    /// as our guess.
     async fn history_of(&mut self, conversation: &Conversation, others: u64) -> anyhow::Result<&mut History> {
         let id = conversation.id;
         let stands = move |db: Db<'_>| {
             Ok((db.turns().last_past_turn(id)?, db.redaction().revision_of(id)?, db.compactions().compacted_upto(id)?))
         };
         let stands = self.engine.journal.read(stands).await?;
-        // A turn that was stopped while it waited ended without this task; words may have gone, or given way to a summary.
+        // A turn that was stopped while it waited ended without this task; words may have gone, or
+        // given way to a summary.
         let holds = |history: &History| {
             history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == stands
         };
@@ -419,7 +426,8 @@ impl StreamTask {
     }
 
     fn notice(&self, words: impl Into<ProgramText>) -> Text {
-        // The stream's scope is not known here without a look; a notice holds the program's own words only.
+        // The stream's scope is not known here without a look; a notice holds the program's own
+        // words only.
         wording::own(words, crate::trust::Scope::Shared)
     }
 }

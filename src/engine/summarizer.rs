@@ -1,9 +1,11 @@
 //! Writes down how conversations end, ahead of the person's return.
 //!
-//! A conversation that has been silent for longer than the gap, or was closed by `/new`, gets its summary rows: of the trusted view,
-//! and for one that read anything untrusted also of everything. Each row is a durable job. An extractive stand-in is stored at once, so the next
-//! conversation never begins empty-handed; the model's own summary replaces it when it succeeds, with retries in growing distances.
-//! Nothing is closed early by this: the boundary alone decides where a conversation ends.
+//! A conversation that has been silent for longer than the gap, or was closed by `/new`, gets its
+//! summary rows: of the trusted view, and for one that read anything untrusted also of everything.
+//! Each row is a durable job. An extractive stand-in is stored at once, so the next conversation
+//! never begins empty-handed; the model's own summary replaces it when it succeeds, with retries in
+//! growing distances. Nothing is closed early by this: the boundary alone decides where a
+//! conversation ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,11 +145,8 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
     }
 }
 
-/// The conversation with what it begins with: fixed on its first turn, but for one swap when the real summary of the one
-/// before takes the place of the stand-in.
-///
-/// # Errors
-/// If the journal cannot be used.
+/// The conversation with what it begins with: fixed on its first turn, but for one swap when the
+/// real summary of the one before takes the place of the stand-in.
 pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
     let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
     let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;

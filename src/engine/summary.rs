@@ -1,8 +1,9 @@
 //! The written end of a conversation: title, topics, decisions, preferences, pending.
 //!
-//! It is made from the *whole* conversation, in pieces that are joined when it is long, because what was decided last is what matters
-//! most. The trusted view reads only the trusted projection: what persons typed, and what the assistant said before its turn had
-//! read anything untrusted. The model answers in JSON; what cannot be read as such is a failure, never a summary.
+//! It is made from the *whole* conversation, in pieces that are joined when it is long, because
+//! what was decided last is what matters most. The trusted view reads only the trusted projection:
+//! what persons typed, and what the assistant said before its turn had read anything untrusted. The
+//! model answers in JSON; what cannot be read as such is a failure, never a summary.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,9 +42,6 @@ pub struct SummaryLine {
 }
 
 /// The lines of a conversation in one view, in order.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> anyhow::Result<Vec<SummaryLine>> {
     let (mut by_assistant, mut speakers) = (HashMap::new(), HashMap::new());
     for message in db.messages().messages_of(conversation.id)? {
@@ -94,7 +92,8 @@ pub fn extractive(lines: &[SummaryLine], scope: Scope) -> Labelled<SummaryConten
     Labelled::new(tidy(content), Label::join_of(lines.iter().map(|line| line.text.label())), scope)
 }
 
-/// Asks a model for the summary, in pieces if the conversation is long. Returns it with the model's name.
+/// Asks a model for the summary, in pieces if the conversation is long. Returns it with the model's
+/// name.
 ///
 /// # Errors
 /// Why there is none now.
@@ -215,7 +214,8 @@ fn lists(summary: &SummaryContent) -> String {
     words
 }
 
-/// What the next conversation begins with: the last summary, and the titles of up to three conversations with their dates.
+/// What the next conversation begins with: the last summary, and the titles of up to three
+/// conversations with their dates.
 pub fn opening(last: Option<&SummaryContent>, titles: &[(String, String)], ended: &str, zone: Zone) -> String {
     let mut words = String::new();
     if let Some(summary) = last {

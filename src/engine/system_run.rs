@@ -1,9 +1,12 @@
-//! What the program asks the assistant to do by itself: a conversation of its own, in a stream that nobody talks in.
+//! What the program asks the assistant to do by itself: a conversation of its own, in a stream that
+//! nobody talks in.
 //!
-//! A run is an ordinary turn (full agent, tools, each step stored, taken up after a crash) with four differences. Nobody reads along, so nothing
-//! is shown or posted while it grows, and a way out that needs a yes is refused at once. Whoever assigned it reads the outcome off the rows and says
-//! what becomes of it. The background models are asked. And it has only tools whose effects are allowed to its kind ([`Allowance`]): what would
-//! begin further work by itself is not among them.
+//! A run is an ordinary turn (full agent, tools, each step stored, taken up after a crash) with
+//! four differences. Nobody reads along, so nothing is shown or posted while it grows, and a way
+//! out that needs a yes is refused at once. Whoever assigned it reads the outcome off the rows and
+//! says what becomes of it. The background models are asked. And it has only tools whose effects
+//! are allowed to its kind ([`Allowance`]): what would begin further work by itself is not among
+//! them.
 
 mod allowance;
 
@@ -101,10 +104,8 @@ pub enum RunOutcome {
     },
 }
 
-/// Assigns it, in a conversation of its own. `None` if the person has no address: then there is nobody to work for.
-///
-/// # Errors
-/// If the journal cannot be written.
+/// Assigns it, in a conversation of its own. `None` if the person has no address: then there is
+/// nobody to work for.
 pub fn assign(tx: Tx<'_>, assignment: &Assignment<'_>) -> anyhow::Result<Option<Run>> {
     let Some(address) = address_of(*tx, assignment.person)? else { return Ok(None) };
     let scope = Scope::Person(assignment.person);
@@ -129,9 +130,6 @@ pub fn ask_again(tx: Tx<'_>, conversation: ConversationId, again: &Assignment<'_
 }
 
 /// What became of the newest run in that conversation.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<RunOutcome> {
     let messages = db.messages().messages_of(conversation)?;
     let asked = messages.iter().rev().find(|message| message.kind == MessageKind::Task);
@@ -150,10 +148,8 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<RunOu
     Ok(RunOutcome::Answered { turn: turn.id, message: reply.id, text })
 }
 
-/// Where a person is reached: where they like to be, else where they were last heard, else wherever they have an address.
-///
-/// # Errors
-/// If the journal cannot be read.
+/// Where a person is reached: where they like to be, else where they were last heard, else wherever
+/// they have an address.
 pub fn address_of(db: Db<'_>, person: PersonId) -> anyhow::Result<Option<AddressId>> {
     if let Some(heard) = db.addresses().reached_at(person)? {
         return Ok(Some(heard));

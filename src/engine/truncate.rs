@@ -1,7 +1,9 @@
-//! Files cut to their share of the window. What is cut is said in the text, and nothing is cut in the middle of a line that fits.
+//! Files cut to their share of the window. What is cut is said in the text, and nothing is cut in
+//! the middle of a line that fits.
 //!
-//! What somebody wrote as an instruction is kept from its beginning; what grows at its end is kept from its end, because what was noted last counts most. In MEMORY.md
-//! both happen: the text on top is kept from its beginning, the facts from their end, and the index whole as long as it fits.
+//! What somebody wrote as an instruction is kept from its beginning; what grows at its end is kept
+//! from its end, because what was noted last counts most. In MEMORY.md both happen: the text on top
+//! is kept from its beginning, the facts from their end, and the index whole as long as it fits.
 
 use crate::text::estimate_tokens;
 use crate::wording::prompt;

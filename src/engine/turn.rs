@@ -1,8 +1,10 @@
-//! One turn: step by step, each stored before the next, until there is a reply or a reason why there is none.
+//! One turn: step by step, each stored before the next, until there is a reply or a reason why
+//! there is none.
 //!
-//! What to do next is read off the stored steps alone, so a turn that was cut off goes on where it stood: a stored model reply is
-//! never asked for again; a tool call that was begun and not finished is repeated only if the tool says that this is safe. The reply, the
-//! end of the turn and the delivery are one transaction.
+//! What to do next is read off the stored steps alone, so a turn that was cut off goes on where it
+//! stood: a stored model reply is never asked for again; a tool call that was begun and not
+//! finished is repeated only if the tool says that this is safe. The reply, the end of the turn and
+//! the delivery are one transaction.
 
 mod call;
 mod attachments_out;
@@ -36,7 +38,8 @@ use crate::wording::{self, ProgramText};
 const SHORT_RESULT: usize = 1_000;
 /// In which distances a model that is away is asked again.
 const AWAY: Pace = Pace { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
-/// So many tries take a day. They are counted, because a day in which the program was off is no day of trying.
+/// So many tries take a day. They are counted, because a day in which the program was off is no day
+/// of trying.
 const A_DAY_OF_TRIES: u32 = 100;
 
 /// How a run of a turn ended.
@@ -104,13 +107,11 @@ impl<'a> Turn<'a> {
     }
 
     /// Runs it until it is over or has to wait.
-    ///
-    /// # Errors
-    /// If the journal cannot be used.
     pub async fn run(mut self) -> anyhow::Result<End> {
         let limit = self.engine.conversation.max_turn;
         let stop = self.stop.clone();
-        // Neither what it waited for nor time in the dark, asleep or under another clock is time of the answer.
+        // Neither what it waited for nor time in the dark, asleep or under another clock is time of
+        // the answer.
         let too_slow = self.engine.clock.after(limit);
         let end = tokio::select! {
             end = self.prepared_steps() => end?,
@@ -147,7 +148,8 @@ impl<'a> Turn<'a> {
             let record = self.record().await?;
             match next(&record.steps) {
                 NextStep::Finished => {
-                    // Only a crash between storing and finishing leaves a turn like this; the last step is the reply.
+                    // Only a crash between storing and finishing leaves a turn like this; the last
+                    // step is the reply.
                     self.finish_stored(&record).await?;
                     return Ok(Some(End::Over));
                 }
@@ -182,8 +184,8 @@ impl<'a> Turn<'a> {
         Ok(record)
     }
 
-    /// Builds the request from the blocks, the newest message and the steps so far. Where that is more than the window holds, long results of this turn's
-    /// earlier calls are cut.
+    /// Builds the request from the blocks, the newest message and the steps so far. Where that is
+    /// more than the window holds, long results of this turn's earlier calls are cut.
     fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
         let whole = self.request_with(record, pictures, None)?;
         if whole.estimate_tokens() <= self.engine.room(self.purse()).most_guessed() {
@@ -263,7 +265,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Asks each model in its order, with retries, until one answers. The error is that of the first choice.
+    /// Asks each model in its order, with retries, until one answers. The error is that of the
+    /// first choice.
     async fn call_models(&self, request: &Request) -> Result<Reply, ModelError> {
         let purse = self.purse();
         let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
@@ -356,7 +359,8 @@ impl<'a> Turn<'a> {
                     tx.turns().finish_step(answered.step, &text, Some("[]"), &answered.model, now)?;
                 }
                 if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
-                    // Stopped while the answer was on its way: it is kept as a step and not delivered.
+                    // Stopped while the answer was on its way: it is kept as a step and not
+                    // delivered.
                     return Ok(());
                 }
                 match work {
@@ -471,7 +475,8 @@ fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], 
     tx.turns().end_turn(row.id, "done", "", now)
 }
 
-/// What the answer names: where many speak at once, the last of what it answers, which is quoted then.
+/// What the answer names: where many speak at once, the last of what it answers, which is quoted
+/// then.
 fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => {
@@ -481,7 +486,8 @@ fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     }
 }
 
-/// What the turn answers of what was said where its answer goes. Nothing in a group, where no notice quotes anybody.
+/// What the turn answers of what was said where its answer goes. Nothing in a group, where no
+/// notice quotes anybody.
 pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => Ok(String::new()),
@@ -489,7 +495,8 @@ pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     }
 }
 
-/// What came of something that the program asked for: stored, and sent to nobody. Whoever asked says what becomes of it.
+/// What came of something that the program asked for: stored, and sent to nobody. Whoever asked
+/// says what becomes of it.
 fn keep_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
@@ -547,7 +554,8 @@ fn next(steps: &[StepRow]) -> NextStep {
     NextStep::AskModel { seq: next_seq }
 }
 
-/// The reply's text; a sentence in its place when it is blank, and a remark when it was cut by the model's limit.
+/// The reply's text; a sentence in its place when it is blank, and a remark when it was cut by the
+/// model's limit.
 fn readable(reply: &Reply) -> Text {
     let (words, label, scope) = reply.text().open();
     let words = match (words.trim().is_empty(), reply.stop) {

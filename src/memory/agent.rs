@@ -1,9 +1,13 @@
-//! What the agent itself keeps in mind: whose memory it is, where it lies, and how much of it a prompt has room for.
+//! What the agent itself keeps in mind: whose memory it is, where it lies, and how much of it a
+//! prompt has room for.
 //!
-//! Two layers. What is true of the person (A) lies beside the workspace under the name of the agent's profile and travels with it; what belongs to this workspace (B) lies in
-//! `agents/<name>/memory.md`. An agent without a profile has nothing that travels: both layers lie there. In a prompt each layer has its own part of the room, so neither
-//! pushes the other out; what other profiles have learned, where that is wanted, has a room of its own of the same size. What does not fit is cut at the border of an
-//! entry, the newest stays, and the text says what is missing.
+//! Two layers. What is true of the person (A) lies beside the workspace under the name of the
+//! agent's profile and travels with it; what belongs to this workspace (B) lies in
+//! `agents/<name>/memory.md`. An agent without a profile has nothing that travels: both layers lie
+//! there. In a prompt each layer has its own part of the room, so neither pushes the other out;
+//! what other profiles have learned, where that is wanted, has a room of its own of the same size.
+//! What does not fit is cut at the border of an entry, the newest stays, and the text says what is
+//! missing.
 
 use super::memory_md::{INSIGHTS, RECENT};
 use super::{layout, section};
@@ -146,7 +150,8 @@ fn fit(title: &str, entries: &[String], room: u64, rest_in: &str) -> String {
     shown + &remark
 }
 
-/// The entries of a memory in the order in which they are shown: what somebody put into sections of its own, as it stands; then the insights, the newest first.
+/// The entries of a memory in the order in which they are shown: what somebody put into sections of
+/// its own, as it stands; then the insights, the newest first.
 fn entries(text: &str) -> Vec<String> {
     let mut entries = Vec::new();
     for part in section::sections(text).iter().filter(|part| part.name != INSIGHTS) {
@@ -170,7 +175,8 @@ fn day(entry: &str) -> &str {
     if is_day { inner } else { "" }
 }
 
-/// The bullets and paragraphs of a section, each with the lines that belong to it. Code stays in one piece.
+/// The bullets and paragraphs of a section, each with the lines that belong to it. Code stays in
+/// one piece.
 fn blocks(text: &str) -> Vec<String> {
     let (mut blocks, mut open, mut in_code) = (Vec::<String>::new(), false, false);
     for line in text.lines() {

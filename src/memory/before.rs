@@ -64,7 +64,8 @@ impl FileVersions<'_> {
         Ok(text.map(|text| Before { text: Some(text), digest, inside, left }).map_err(|_| NotWritten::NoText))
     }
 
-    /// The label of what stands there, if it is that party's. What a person made of it by hand becomes a version of its own.
+    /// The label of what stands there, if it is that party's. What a person made of it by hand
+    /// becomes a version of its own.
     pub(super) async fn adopt(
         &self,
         spot: &str,

@@ -1,6 +1,8 @@
-//! Looking around in somebody's own folder: what lies there, and the words of a file with their label.
+//! Looking around in somebody's own folder: what lies there, and the words of a file with their
+//! label.
 //!
-//! Only what really lies in the folder is given, wherever a link in it points; hidden names and, in the first owner's folder, those of everybody else are not there.
+//! Only what really lies in the folder is given, wherever a link in it points; hidden names and, in
+//! the first owner's folder, those of everybody else are not there.
 
 use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
@@ -140,7 +142,8 @@ impl WorkspaceFiles<'_> {
         self.0.journal.read(look).await.map(Ok)
     }
 
-    /// The notes of the memory, by path: also the notes of days, and what waits in `memory/untrusted/`.
+    /// The notes of the memory, by path: also the notes of days, and what waits in
+    /// `memory/untrusted/`.
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
@@ -166,7 +169,8 @@ impl WorkspaceFiles<'_> {
         self.0.journal.read_much(look).await
     }
 
-    /// Where that path of the party's folder really lies, relative to the workspace; also if nothing lies there.
+    /// Where that path of the party's folder really lies, relative to the workspace; also if
+    /// nothing lies there.
     pub(super) async fn real_spot(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, NotGiven>> {
         let folder = self.folder_of(who).await?;
         let (tree, path) = (self.tree.clone(), path.to_owned());

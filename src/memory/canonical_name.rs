@@ -1,9 +1,11 @@
 //! The name of a thing as its folder spells it.
 //!
-//! On some disks one file answers to many names: capitals count for nothing, an accent may stand in its letter or behind it, a character that leaves no mark is passed over, a
-//! long name has a short one. The journal knows a file by one name, and the label of its words hangs on that; so whatever name it was asked for by, the name that
-//! counts is the one that the folder itself tells. Looking that up means reading the folder, and almost every disk spares it: where the same name in
-//! other letters leads to nothing, or to something else, the name that was asked for is the only one.
+//! On some disks one file answers to many names: capitals count for nothing, an accent may stand in
+//! its letter or behind it, a character that leaves no mark is passed over, a long name has a short
+//! one. The journal knows a file by one name, and the label of its words hangs on that; so whatever
+//! name it was asked for by, the name that counts is the one that the folder itself tells. Looking
+//! that up means reading the folder, and almost every disk spares it: where the same name in other
+//! letters leads to nothing, or to something else, the name that was asked for is the only one.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -34,8 +36,9 @@ pub(super) fn own_name(folder: &OwnedFd, name: &str, found: &Stat, lookup: Looku
     names.into_iter().find(is_it).context("A name is spelt otherwise in its folder")
 }
 
-/// Whether a part of a path is written in one of the two usual ways: accents within their letters, or all of them behind. A sign that only looks like a letter
-/// and counts as one (the unit kelvin, say) is neither.
+/// Whether a part of a path is written in one of the two usual ways: accents within their letters,
+/// or all of them behind. A sign that only looks like a letter and counts as one (the unit kelvin,
+/// say) is neither.
 pub(super) fn is_usual(part: &str) -> bool {
     part.is_ascii() || part.nfc().eq(part.chars()) || part.nfd().eq(part.chars())
 }

@@ -1,9 +1,10 @@
 //! The folder of the tree: finding, reading, making folders and putting files, never outside of it.
 //!
-//! Links are followed only where they stay inside: what counts is where a path really leads, and everything is done in the folder that was found there
-//! and is held open (`way`). A new content gets its name once it is whole and on the disk. Where the filesystem can exchange two files, the
-//! old one is compared after it was taken out, so what a person saved at the last moment is seen and put back; elsewhere it is compared right
-//! before. All of this blocks.
+//! Links are followed only where they stay inside: what counts is where a path really leads, and
+//! everything is done in the folder that was found there and is held open (`way`). A new content
+//! gets its name once it is whole and on the disk. Where the filesystem can exchange two files, the
+//! old one is compared after it was taken out, so what a person saved at the last moment is seen
+//! and put back; elsewhere it is compared right before. All of this blocks.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -83,7 +84,8 @@ impl Disk {
         &self.root
     }
 
-    /// Where that path is if it exists, without a look at where it leads. Only to see whether it has changed.
+    /// Where that path is if it exists, without a look at where it leads. Only to see whether it
+    /// has changed.
     pub(super) fn unchecked(&self, inside: &str) -> PathBuf {
         self.root.join(inside)
     }
@@ -108,7 +110,8 @@ impl Disk {
         if is_there(&self.root) { Ok(self.seek(inside)?.inside()) } else { Ok(inside.to_owned()) }
     }
 
-    /// What stands at that path: where it really lies, and its bytes, of which there may be `max`. `None` if there is nothing.
+    /// What stands at that path: where it really lies, and its bytes, of which there may be `max`.
+    /// `None` if there is nothing.
     pub(super) fn standing(&self, inside: &str, max: u64) -> anyhow::Result<(String, Option<Vec<u8>>)> {
         if !is_there(&self.root) {
             return Ok((inside.to_owned(), None));
@@ -121,7 +124,8 @@ impl Disk {
         Ok((reached.inside(), bytes))
     }
 
-    /// The files and folders that lie in the folder at that path, by name; none if there is no such folder. What is a link, or no text as a name, is left out.
+    /// The files and folders that lie in the folder at that path, by name; none if there is no such
+    /// folder. What is a link, or no text as a name, is left out.
     pub(super) fn list(&self, inside: &str) -> anyhow::Result<Vec<FolderEntry>> {
         ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let folder =
@@ -149,7 +153,8 @@ impl Disk {
         Ok(reached.folder)
     }
 
-    /// Deletes the file that stands just there, if it is `ours`. What is a link, or lies behind one that leads out, is none.
+    /// Deletes the file that stands just there, if it is `ours`. What is a link, or lies behind one
+    /// that leads out, is none.
     pub(super) fn remove(&self, inside: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
         ensure!(layout::is_plain(inside), "The path is not a plain one");
         let (folder, name) = inside.rsplit_once('/').unwrap_or(("", inside));
@@ -179,7 +184,8 @@ impl Disk {
         read_up_to(open(&self.find(inside)?)?, max)
     }
 
-    /// Puts a content, or nothing, in the place of one with that digest, which is blank for nothing.
+    /// Puts a content, or nothing, in the place of one with that digest, which is blank for
+    /// nothing.
     pub(super) fn swap(
         &self,
         folder: &OpenFolder,
@@ -233,7 +239,8 @@ impl Disk {
         if digest_at(folder, spare) == ours {
             unlink(&folder.fd, spare)?;
         } else {
-            // They have saved once more since, in place of ours. The later work stays; the earlier one is found as what was left.
+            // They have saved once more since, in place of ours. The later work stays; the earlier
+            // one is found as what was left.
             self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
         }
         Ok(Placed::Changed)
@@ -305,7 +312,8 @@ impl Disk {
     }
 }
 
-/// Puts a whole file into a folder, whatever stands there: after a crash there is the old file or the new one.
+/// Puts a whole file into a folder, whatever stands there: after a crash there is the old file or
+/// the new one.
 pub(super) fn put(folder: &OpenFolder, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
     prepare(folder, name, bytes)?;
     let spare = format!(".{name}.new");
@@ -322,7 +330,8 @@ pub(super) fn put(folder: &OpenFolder, name: &str, bytes: &[u8], existing: Exist
     Ok(sync(folder)?)
 }
 
-/// What a change that was cut off, or a person who was quicker, has left beside that file: a whole content, which may be a person's work.
+/// What a change that was cut off, or a person who was quicker, has left beside that file: a whole
+/// content, which may be a person's work.
 pub(super) fn left_over(folder: &OpenFolder, name: &str, max: u64) -> Option<Vec<u8>> {
     read_at(&folder.fd, &format!(".{name}.new"), max).ok().flatten()
 }
@@ -367,7 +376,8 @@ pub(super) fn is_missing(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// Writes a content down to the disk, under its second name beside the file that it is for. Only a whole one bears that name.
+/// Writes a content down to the disk, under its second name beside the file that it is for. Only a
+/// whole one bears that name.
 fn prepare(folder: &OpenFolder, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
     let (part, spare) = (format!(".{name}.part"), format!(".{name}.new"));
     // Left over from a crash; and were it a link, it would not be followed.
@@ -388,7 +398,8 @@ fn write_whole(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The digest of the file of that name in a folder; blank if it is none, or too large for one of ours.
+/// The digest of the file of that name in a folder; blank if it is none, or too large for one of
+/// ours.
 fn digest_at(folder: &OpenFolder, name: &str) -> String {
     let bytes = read_at(&folder.fd, name, layout::MAX_TEXT_FILE).ok().flatten();
     bytes.map(|bytes| page::digest(&bytes)).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! What somebody took away with them lies in their folder for a while, because it is sent from there.
+//! What somebody took away with them lies in their folder for a while, because it is sent from
+//! there.
 
 use super::disk::Existing;
 use super::program_files::FileDraft;
@@ -13,7 +14,8 @@ use crate::trust::Label;
 const LARGEST: u64 = 64 << 20;
 
 impl WorkspaceFiles<'_> {
-    /// Keeps an archive under the `exports/` of a party. Gives its path relative to the workspace, and its SHA-256.
+    /// Keeps an archive under the `exports/` of a party. Gives its path relative to the workspace,
+    /// and its SHA-256.
     ///
     /// # Errors
     /// If the workspace or the journal cannot be written.

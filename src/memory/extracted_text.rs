@@ -1,5 +1,7 @@
-//! The words of a received file that are not in the file itself: kept beside it, under its name with `.txt` behind it, so that people, the file
-//! tools and the index find them like any other text. They are untrusted by their place and by their label, whoever edits them, and go with the file.
+//! The words of a received file that are not in the file itself: kept beside it, under its name
+//! with `.txt` behind it, so that people, the file tools and the index find them like any other
+//! text. They are untrusted by their place and by their label, whoever edits them, and go with the
+//! file.
 
 use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
@@ -35,10 +37,12 @@ pub fn received_path(path: &str) -> &str {
 }
 
 impl WorkspaceFiles<'_> {
-    /// Keeps the words of the received file at that path, which is relative to the workspace. Gives the path where they lie.
+    /// Keeps the words of the received file at that path, which is relative to the workspace. Gives
+    /// the path where they lie.
     ///
     /// # Errors
-    /// If the path leads anywhere else than to an inbox, or the workspace or the journal cannot be written.
+    /// If the path leads anywhere else than to an inbox, or the workspace or the journal cannot be
+    /// written.
     pub async fn save_text_of(&self, path: &str, words: &Text, now: Timestamp) -> anyhow::Result<String> {
         let (folder, name) = path.rsplit_once('/').context("A received file lies in a folder")?;
         anyhow::ensure!(
@@ -60,7 +64,8 @@ impl WorkspaceFiles<'_> {
         Ok(lies)
     }
 
-    /// Deletes the words that [`Tree::save_text_of`] kept at that path, if they are still what we wrote. No link is followed.
+    /// Deletes the words that [`Tree::save_text_of`] kept at that path, if they are still what we
+    /// wrote. No link is followed.
     ///
     /// # Errors
     /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.

@@ -1,13 +1,19 @@
 //! Where facts live: each has one home, a line `- **key**: value` in a list.
 //!
-//! There are three lists. What somebody told the assistant to remember stands under `## Recent facts` in `MEMORY.md`. What was taken down from talk goes by its layer: what is
-//! true of the person goes to what the agent's profile has learned, beside the workspace, and travels with it; what belongs to this workspace goes to the agent's memory in it.
-//! A fact stays where it was put first: a new value of the same key takes the place of the old one there, whichever layer it is said to have now, and stands in no other
-//! list then. The old value stays in the file's history. The same value in other words (case, spaces, a full stop) is no news, and nothing is written.
+//! There are three lists. What somebody told the assistant to remember stands under
+//! `## Recent facts` in `MEMORY.md`. What was taken down from talk goes by its layer: what is true
+//! of the person goes to what the agent's profile has learned, beside the workspace, and travels
+//! with it; what belongs to this workspace goes to the agent's memory in it. A fact stays where it
+//! was put first: a new value of the same key takes the place of the old one there, whichever layer
+//! it is said to have now, and stands in no other list then. The old value stays in the file's
+//! history. The same value in other words (case, spaces, a full stop) is no news, and nothing is
+//! written.
 //!
-//! A list is bounded. What has no room any more, the oldest first, moves to the note of the month: it stands there before it goes from the list, with the label of the list, and
-//! where it may not stand it stays. A list that cannot be changed (it is no text any more, or a person has filled it) stops nothing: what is new goes to the note of the month
-//! itself, and a note that is full or broken gives way to a second one. Doing all of it again changes nothing.
+//! A list is bounded. What has no room any more, the oldest first, moves to the note of the month:
+//! it stands there before it goes from the list, with the label of the list, and where it may not
+//! stand it stays. A list that cannot be changed (it is no text any more, or a person has filled
+//! it) stops nothing: what is new goes to the note of the month itself, and a note that is full or
+//! broken gives way to a second one. Doing all of it again changes nothing.
 
 use crate::memory::workspace::Notes;
 use std::collections::BTreeMap;
@@ -28,7 +34,8 @@ use crate::wording::agent as says;
 const MOST: usize = 16 * 1024;
 /// The most of what is known that the extractor is shown, in bytes, from the newest on.
 const KNOWN: usize = 8 * 1024;
-/// So many facts are put into a file at once: they have room in an empty one, however long they are.
+/// So many facts are put into a file at once: they have room in an empty one, however long they
+/// are.
 const AT_ONCE: usize = 16;
 /// The most notes of one month.
 const NOTES: usize = 99;
@@ -83,7 +90,8 @@ impl Notes<'_> {
         Ok(())
     }
 
-    /// Keeps one fact in its home: where one of its key stands already, else in that of its layer. Gives the home, as people read it.
+    /// Keeps one fact in its home: where one of its key stands already, else in that of its layer.
+    /// Gives the home, as people read it.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why it is not kept.
@@ -95,15 +103,13 @@ impl Notes<'_> {
     }
 
     /// Whether a fact of that key is known of a party.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn knows_key(&self, who: &Party, key: &str) -> anyhow::Result<bool> {
         let lists = self.lists(who, &self.1.homes()).await?;
         Ok(lists.iter().flatten().any(|known| is_same_fact(&known.key, key)))
     }
 
-    /// What stands in each of the lists, as far as it is read: what came back unknown after a restore is nobody's home.
+    /// What stands in each of the lists, as far as it is read: what came back unknown after a
+    /// restore is nobody's home.
     async fn lists(&self, who: &Party, homes: &[Home]) -> anyhow::Result<Vec<Vec<memory_md::Fact>>> {
         let mut lists = Vec::new();
         for home in homes {
@@ -114,11 +120,8 @@ impl Notes<'_> {
         Ok(lists)
     }
 
-    /// What is known of a party, one line for each fact: what the extractor need not take down again, and what it may supersede. Trusted only; a file that
-    /// cannot be read says nothing.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What is known of a party, one line for each fact: what the extractor need not take down
+    /// again, and what it may supersede. Trusted only; a file that cannot be read says nothing.
     pub async fn known_facts(&self, who: &Party) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut lines = Vec::new();
@@ -161,7 +164,8 @@ impl Notes<'_> {
         Ok(look.await?.ok().map(|(row, label)| FactsFile { text, label, row }))
     }
 
-    /// Puts facts into their list; what has no room there any more goes to the note of the month before.
+    /// Puts facts into their list; what has no room there any more goes to the note of the month
+    /// before.
     async fn put_facts(
         &self,
         origin: &ChangeOrigin,
@@ -233,7 +237,8 @@ fn note_of_month(month: &str, number: usize) -> (String, String) {
     }
 }
 
-/// Where a fact belongs, and the key under which it stands there: where one of its key stands already, else by its layer.
+/// Where a fact belongs, and the key under which it stands there: where one of its key stands
+/// already, else by its layer.
 fn home_of(fact: &Fact, standing: &[Vec<memory_md::Fact>]) -> (usize, String) {
     let known = standing.iter().enumerate().find_map(|(home, facts)| {
         facts.iter().find(|known| is_same_fact(&known.key, &fact.key)).map(|known| (home, known.key.clone()))
@@ -257,7 +262,8 @@ pub(super) fn is_same_fact(one: &str, other: &str) -> bool {
     plain(one) == plain(other) || memory_md::is_same_key(one, other)
 }
 
-/// Words without what makes no difference: case, spaces, the shape of an apostrophe, a full stop or a colon at the end.
+/// Words without what makes no difference: case, spaces, the shape of an apostrophe, a full stop or
+/// a colon at the end.
 fn plain(words: &str) -> String {
     one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ':', ' ']).to_owned()
 }

@@ -1,7 +1,9 @@
-//! Files of somebody's own folder, as they are given out again: what a person wrote, what the assistant noted for them, what they sent.
+//! Files of somebody's own folder, as they are given out again: what a person wrote, what the
+//! assistant noted for them, what they sent.
 //!
-//! What counts is where a path really leads. The first owner's folder is the root of the tree, in which the folders of everybody else lie: those are nobody's but
-//! theirs, and hidden names are nobody's. Nothing here writes, and no word of a file is looked at.
+//! What counts is where a path really leads. The first owner's folder is the root of the tree, in
+//! which the folders of everybody else lie: those are nobody's but theirs, and hidden names are
+//! nobody's. Nothing here writes, and no word of a file is looked at.
 
 use crate::memory::workspace::WorkspaceFiles;
 use std::io::ErrorKind;

@@ -1,8 +1,11 @@
 //! Moves of folders: a folder gets the name under which it is stored, and the root changes hands.
 //!
-//! The row of a move comes before the first renaming. Every renaming can be done again, and the paths in the journal follow in one transaction once everything lies
-//! in its new place; so a power cut anywhere is made up for by [`Tree::settle_folders`], before anybody reads. While the row is there, [`crate::store::Db::folder_of`] gives
-//! nobody a folder that it is about. Nothing is copied and no word is looked into; what a person puts into the way meanwhile stays beside, under a name that is free.
+//! The row of a move comes before the first renaming. Every renaming can be done again, and the
+//! paths in the journal follow in one transaction once everything lies in its new place; so a power
+//! cut anywhere is made up for by [`Tree::settle_folders`], before anybody reads. While the row is
+//! there, [`crate::store::Db::folder_of`] gives nobody a folder that it is about. Nothing is copied
+//! and no word is looked into; what a person puts into the way meanwhile stays beside, under a name
+//! that is free.
 
 use crate::memory::workspace::WorkspaceFolders;
 use std::io::{self, ErrorKind};
@@ -19,12 +22,13 @@ use crate::store::{FolderMove, MoveKind, MoveState, Tx};
 /// So many names are tried for what stands in the way.
 const MOST_NAMES: usize = 99;
 
-/// Told after each step that a power cut may follow; an error is as good as one. Tests alone do more than nothing.
+/// Told after each step that a power cut may follow; an error is as good as one. Tests alone do
+/// more than nothing.
 pub(super) type MoveHook<'s> = &'s (dyn Fn() -> anyhow::Result<()> + Send + Sync);
 
 impl WorkspaceFolders<'_> {
-    /// Makes whose files lie where a settled fact: whose the root is, and the folder of everybody; carries out the moves that are open. To be called at the start, before
-    /// anybody reads.
+    /// Makes whose files lie where a settled fact: whose the root is, and the folder of everybody;
+    /// carries out the moves that are open. To be called at the start, before anybody reads.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.
@@ -125,7 +129,8 @@ impl WorkspaceFolders<'_> {
         names_like(name).find(|name| !self.is_there(name)).context("There are too many folders of that name")
     }
 
-    /// A link, or anything else that is neither file nor folder, of the top of a folder: what it leads to changes when folders are moved. Blocks.
+    /// A link, or anything else that is neither file nor folder, of the top of a folder: what it
+    /// leads to changes when folders are moved. Blocks.
     pub(super) fn unmovable_in(&self, folder: &str) -> anyhow::Result<Option<String>> {
         for disk in [&self.0.disk, &self.0.experience] {
             for entry in std::fs::read_dir(disk.unchecked(folder)).into_iter().flatten() {
@@ -158,7 +163,8 @@ fn rename(disk: &Disk, of: &FolderMove) -> anyhow::Result<()> {
     }
 }
 
-/// Moves one file or folder from the top of a folder to that of another; false if nothing is left to be moved. Blocks.
+/// Moves one file or folder from the top of a folder to that of another; false if nothing is left
+/// to be moved. Blocks.
 fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Result<bool> {
     let next = movable(disk, from, has_shared)?;
     let Some(next) = next.first() else {
@@ -189,7 +195,8 @@ fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<Fo
     Ok(entries.into_iter().filter(|entry| goes_along(folder, &entry.name, has_shared)).collect())
 }
 
-/// Whether an entry of the top of a folder is its owner's. Of what is hidden only goes what a change of a file has left beside it.
+/// Whether an entry of the top of a folder is its owner's. Of what is hidden only goes what a
+/// change of a file has left beside it.
 fn goes_along(folder: &str, name: &str, has_shared: bool) -> bool {
     let left_over = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new").or(rest.strip_suffix(".part")));
     let is_shared =

@@ -1,9 +1,11 @@
 //! Forgetting reaches the files first and the journal after them.
 //!
-//! The file of a note goes, with its line in the index; the lines of other files of the memory that say the same go as well. Then the journal lets go of
-//! every copy ([`crate::store::Db::held`]), everything is looked through again, and what still holds the words is named. At last the search indexes are put
-//! together anew, because they let go of single words only then. Files that only a person's hand changes, and what people sent, are left and named. All of it
-//! can be done twice: what is gone is not found the second time.
+//! The file of a note goes, with its line in the index; the lines of other files of the memory that
+//! say the same go as well. Then the journal lets go of every copy ([`crate::store::Db::held`]),
+//! everything is looked through again, and what still holds the words is named. At last the search
+//! indexes are put together anew, because they let go of single words only then. Files that only a
+//! person's hand changes, and what people sent, are left and named. All of it can be done twice:
+//! what is gone is not found the second time.
 
 mod kept;
 mod look;
@@ -61,13 +63,14 @@ pub struct ErasureOutcome {
 }
 
 impl WorkspaceErasure<'_> {
-    /// Waits until nothing is being forgotten. As long as what this gives is held, nothing is: what is written meanwhile is either seen by a forgetting, or leaves out what is
-    /// forgotten.
+    /// Waits until nothing is being forgotten. As long as what this gives is held, nothing is: what
+    /// is written meanwhile is either seen by a forgetting, or leaves out what is forgotten.
     pub async fn no_forgetting(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.0.forgetting).lock_owned().await
     }
 
-    /// Does a forgetting of a note or a fact, or goes on with it, and looks whether anything holds it still.
+    /// Does a forgetting of a note or a fact, or goes on with it, and looks whether anything holds
+    /// it still.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; then it is gone on with later.
@@ -126,7 +129,8 @@ impl WorkspaceErasure<'_> {
             let counts = if note == Some(file.spot.as_str()) {
                 Counts { notes: usize::from(self.folders().drop_one(&file).await?), ..Counts::default() }
             } else if let Some((_, digest)) = archives.iter().rfind(|(path, _)| *path == file.spot) {
-                // A copy of everything is a copy of this too. What somebody put beside it is theirs.
+                // A copy of everything is a copy of this too. What somebody put beside it is
+                // theirs.
                 Counts {
                     archives: usize::from(self.files().drop_export(&file.spot, digest).await?),
                     ..Counts::default()
@@ -146,7 +150,8 @@ impl WorkspaceErasure<'_> {
         Ok(())
     }
 
-    /// Cuts the lines that say it out of another file, and in the index the line that leads to the note.
+    /// Cuts the lines that say it out of another file, and in the index the line that leads to the
+    /// note.
     async fn cut_from(
         &self,
         row: &ForgettingRow,

@@ -1,5 +1,6 @@
-//! A person is forgotten as a whole: first they are nobody any more, then their words go piece by piece, then their files, and at last every table and
-//! the folder are looked through for what is left. Each part can be done again. A group keeps what others said there; what it took down from
+//! A person is forgotten as a whole: first they are nobody any more, then their words go piece by
+//! piece, then their files, and at last every table and the folder are looked through for what is
+//! left. Each part can be done again. A group keeps what others said there; what it took down from
 //! this person's words goes.
 
 use crate::id::{ForgettingId, PersonId};
@@ -15,7 +16,8 @@ use super::{disk, layout};
 
 /// How many rows one transaction changes at most.
 const ROWS: u32 = 200;
-/// How many pages of the search indexes are merged at a time, and how often at most; what is left then goes in the night.
+/// How many pages of the search indexes are merged at a time, and how often at most; what is left
+/// then goes in the night.
 const PAGES: i64 = 64;
 const MERGES: u32 = 5_000;
 
@@ -28,15 +30,13 @@ pub struct PersonGone {
     pub messages: usize,
     /// What still holds something of theirs, and how often; nothing when it worked.
     pub left: Vec<(String, usize)>,
-    /// Files of groups, relative to the workspace, in which words of theirs stand and which only a person's hand changes.
+    /// Files of groups, relative to the workspace, in which words of theirs stand and which only a
+    /// person's hand changes.
     pub by_hand: Vec<String>,
 }
 
 impl WorkspaceErasure<'_> {
     /// The folder of somebody who is let in, or was once.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn folder_once_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
         let folder = self.0.journal.read(move |db| db.folders().folder_once_of(id)).await?;
         Ok(folder.unwrap_or_else(|| layout::folder_name(id, name)))
@@ -98,7 +98,8 @@ impl WorkspaceErasure<'_> {
         }
     }
 
-    /// What was taken down in groups from what they said there is to go: a forgetting for each group, whose row keeps the words until nothing holds them. Nothing is wanted twice.
+    /// What was taken down in groups from what they said there is to go: a forgetting for each
+    /// group, whose row keeps the words until nothing holds them. Nothing is wanted twice.
     async fn want_forgotten_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         if !self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await?.is_empty() {
             return Ok(());
@@ -123,7 +124,8 @@ impl WorkspaceErasure<'_> {
         self.0.journal.write("want something forgotten in groups", want).await
     }
 
-    /// It goes out of the files of those groups, and out of all that was made of it. Which files hold it still, and how much else does.
+    /// It goes out of the files of those groups, and out of all that was made of it. Which files
+    /// hold it still, and how much else does.
     async fn forget_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<(Vec<String>, usize)> {
         let (mut by_hand, mut elsewhere) = (Vec::new(), 0_usize);
         for row in self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await? {
@@ -167,8 +169,9 @@ impl WorkspaceErasure<'_> {
         Ok(dropped)
     }
 
-    /// The search indexes let go of single words only when they are put together anew. For a message that its sender deletes the night is soon enough; for what
-    /// somebody wants forgotten it is now.
+    /// The search indexes let go of single words only when they are put together anew. For a
+    /// message that its sender deletes the night is soon enough; for what somebody wants forgotten
+    /// it is now.
     pub(super) async fn purge_index(&self) -> anyhow::Result<()> {
         for step in 0..MERGES {
             let merge = move |tx: Tx<'_>| tx.maintenance().merge_index(PAGES, step == 0);
@@ -190,7 +193,8 @@ impl WorkspaceErasure<'_> {
         Ok(left)
     }
 
-    /// Takes a file off the disk that was written for somebody. What leads elsewhere is none of ours.
+    /// Takes a file off the disk that was written for somebody. What leads elsewhere is none of
+    /// ours.
     async fn drop_spot(&self, spot: &str) -> anyhow::Result<bool> {
         let (tree, spot) = (self.tree.clone(), spot.to_owned());
         let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;

@@ -1,5 +1,6 @@
-//! The root of the workspace changes hands. Places are swapped, never contents: the files of who had it go to a folder of their own, those of the heir to the root,
-//! and every version keeps for whom it was written.
+//! The root of the workspace changes hands. Places are swapped, never contents: the files of who
+//! had it go to a folder of their own, those of the heir to the root, and every version keeps for
+//! whom it was written.
 
 use crate::memory::workspace::WorkspaceFolders;
 use std::sync::Arc;
@@ -81,7 +82,8 @@ impl WorkspaceFolders<'_> {
     /// Gives the root to that person.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used, and then it is gone on with at the next start; inside, why nothing was done.
+    /// If the journal or the disk cannot be used, and then it is gone on with at the next start;
+    /// inside, why nothing was done.
     pub async fn hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
         self.hand_over_in_steps(heir, &|| Ok(())).await
     }
@@ -119,7 +121,8 @@ impl WorkspaceFolders<'_> {
         Ok(Ok(plan))
     }
 
-    /// The folder that somebody had besides the root, blank if none, and the one that they would get.
+    /// The folder that somebody had besides the root, blank if none, and the one that they would
+    /// get.
     async fn stored_folder(&self, id: PersonId) -> anyhow::Result<(String, String)> {
         let look = self.0.journal.read(move |db| Ok((db.folders().stored_folder(id)?, db.folders().name_once_of(id)?)));
         let (stored, name) = look.await?;

@@ -1,6 +1,8 @@
-//! How the tree is: what an operator would want to know of it, in numbers, and the mending of what can be mended without deciding anything.
+//! How the tree is: what an operator would want to know of it, in numbers, and the mending of what
+//! can be mended without deciding anything.
 //!
-//! Nothing here quotes a word, and only a file that lies with the wrong person is named, because what `doctor` prints may be pasted anywhere.
+//! Nothing here quotes a word, and only a file that lies with the wrong person is named, because
+//! what `doctor` prints may be pasted anywhere.
 
 use crate::memory::workspace::WorkspaceChecks;
 use std::collections::BTreeSet;
@@ -45,7 +47,8 @@ pub struct TreeHealth {
     pub root_is_closed: bool,
     /// Files that lie with one person and were written for another; nobody is shown them.
     pub misplaced: Vec<Misplaced>,
-    /// Rows of the journal whose scope is not that of what they belong to: table, how many, the first.
+    /// Rows of the journal whose scope is not that of what they belong to: table, how many, the
+    /// first.
     pub misplaced_rows: Vec<(String, usize, i64)>,
 }
 
@@ -98,7 +101,8 @@ impl WorkspaceChecks<'_> {
         Ok(health)
     }
 
-    /// Files of which the newest version was written for somebody else than the one in whose folder they lie.
+    /// Files of which the newest version was written for somebody else than the one in whose folder
+    /// they lie.
     async fn misplaced(&self) -> anyhow::Result<Vec<Misplaced>> {
         let found = self.0.journal.read_much(misplaced_in).await?;
         let tree = self.tree.clone();
@@ -155,8 +159,9 @@ impl WorkspaceChecks<'_> {
         Ok(())
     }
 
-    /// The notes that no line of `MEMORY.md` leads to, with what stands in them. A line repeats words of its note, and `MEMORY.md` is loaded by itself; so what has untrusted
-    /// words in it is none of them.
+    /// The notes that no line of `MEMORY.md` leads to, with what stands in them. A line repeats
+    /// words of its note, and `MEMORY.md` is loaded by itself; so what has untrusted words in it is
+    /// none of them.
     async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, FactsFile)>> {
         let mut indexes = Vec::new();
         for file in files.iter().filter(|file| holds_lines(&file.path)) {

@@ -1,12 +1,16 @@
 //! The entry index: what is known, cut into units that search finds.
 //!
-//! Knowledge is files, and what happened is the journal; this is derived from both and can be thrown away at any time. Facts, notes, the points of daily
-//! notes, passages of every other text file of the workspace, and what was written down of conversations and reflections are entries, each with the label
-//! and the scope of where it stands. A key that survives rebuilding keeps how often an entry was of use.
+//! Knowledge is files, and what happened is the journal; this is derived from both and can be
+//! thrown away at any time. Facts, notes, the points of daily notes, passages of every other text
+//! file of the workspace, and what was written down of conversations and reflections are entries,
+//! each with the label and the scope of where it stands. A key that survives rebuilding keeps how
+//! often an entry was of use.
 //!
-//! Whoever searches first takes in what changed, so a hand edit, a deletion and what was written a moment ago are seen without a restart.
-//! Trusted entries are given; untrusted ones are counted, and given only when they are asked for. Whose entry it is, is decided inside the full-text index.
-//! Being found is not being used: only what a clean turn was given counts ([`Index::used`]), and that never lifts an entry over an exact match.
+//! Whoever searches first takes in what changed, so a hand edit, a deletion and what was written a
+//! moment ago are seen without a restart. Trusted entries are given; untrusted ones are counted,
+//! and given only when they are asked for. Whose entry it is, is decided inside the full-text
+//! index. Being found is not being used: only what a clean turn was given counts ([`Index::used`]),
+//! and that never lifts an entry over an exact match.
 
 mod listing;
 mod parse;
@@ -33,12 +37,14 @@ use crate::time::{Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use sync::Noticed;
 
-/// A search reads at most so many changed files before it answers; the rest is read by [`Index::refresh`] and by the next searches.
+/// A search reads at most so many changed files before it answers; the rest is read by
+/// [`Index::refresh`] and by the next searches.
 const READ_BEFORE_SEARCH: usize = 512;
 /// At most so many entries are weighed for the beginning of a conversation.
 const WEIGHED: u32 = 500;
 
-/// The index of the tree and of what the journal tells of conversations. Cloning gives another handle on the same one.
+/// The index of the tree and of what the journal tells of conversations. Cloning gives another
+/// handle on the same one.
 #[derive(Clone)]
 pub struct Index(Arc<IndexInner>, Option<Vectors>);
 
@@ -104,7 +110,8 @@ impl IndexQuery {
 pub struct IndexMatches {
     /// The best hits, best first.
     pub hits: Vec<EntryHit>,
-    /// How many untrusted entries match besides, when they were not asked for; counted up to a bound.
+    /// How many untrusted entries match besides, when they were not asked for; counted up to a
+    /// bound.
     pub untrusted: usize,
 }
 
@@ -186,7 +193,8 @@ impl Index {
         self.1.as_ref()
     }
 
-    /// Takes in everything that changed in the folder of that party and in what the journal tells of them.
+    /// Takes in everything that changed in the folder of that party and in what the journal tells
+    /// of them.
     ///
     /// # Errors
     /// If the journal or the workspace cannot be read.
@@ -195,8 +203,8 @@ impl Index {
         self.sync(&room, usize::MAX).await
     }
 
-    /// The same for everybody, and drops what belongs to nobody any more. For the start, in the background. From then on the index is whole, unless there
-    /// was no workspace to look at.
+    /// The same for everybody, and drops what belongs to nobody any more. For the start, in the
+    /// background. From then on the index is whole, unless there was no workspace to look at.
     ///
     /// # Errors
     /// If the journal or the workspace cannot be read.
@@ -213,9 +221,6 @@ impl Index {
     }
 
     /// All of whom anything may be known: people and groups.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn parties(&self) -> anyhow::Result<Vec<Party>> {
         let people = self.0.journal.read(|db| db.people().people()).await?;
         let streams = self.0.journal.read(|db| db.conversations().streams()).await?;
@@ -234,16 +239,14 @@ impl Index {
     }
 
     /// Throws the index away. The next look makes it anew, with the same answers.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn forget_all(&self) -> anyhow::Result<()> {
         self.0.journal.write("throw the index away", |tx| tx.entries().clear_entries()).await?;
         self.walk_again();
         Ok(())
     }
 
-    /// Forgets what was noticed of the disk, after folders were moved: the next look at any folder looks at every file, and watches it anew.
+    /// Forgets what was noticed of the disk, after folders were moved: the next look at any folder
+    /// looks at every file, and watches it anew.
     pub fn look_anew(&self) {
         *self.0.noticed() = Noticed::nothing();
     }
@@ -261,9 +264,6 @@ impl Index {
     }
 
     /// The trusted facts and notes that were of use most and last.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
         let room = self.room(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
@@ -274,9 +274,6 @@ impl Index {
     }
 
     /// Those entries were given to a turn that nothing untrusted had a part in.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn used(&self, keys: &[String]) -> anyhow::Result<()> {
         if keys.is_empty() {
             return Ok(());
@@ -286,9 +283,6 @@ impl Index {
     }
 
     /// What in the journal those entries grew from: versions of files, summaries, turns.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn origins(&self, hits: &[EntryHit]) -> anyhow::Result<Vec<Node>> {
         let keys: Vec<String> = hits.iter().map(|hit| hit.key.clone()).collect();
         self.0
@@ -306,9 +300,6 @@ impl Index {
     }
 
     /// How the index of that party is, after it took in what changed.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn health(&self, party: &Party) -> anyhow::Result<IndexHealth> {
         let room = self.room(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
@@ -335,9 +326,6 @@ impl Index {
     }
 
     /// The same for everybody together.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn totals(&self) -> anyhow::Result<IndexTotals> {
         let mut totals = IndexTotals::default();
         for party in self.parties().await? {

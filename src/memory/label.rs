@@ -1,8 +1,10 @@
-//! Whose words a file holds, and who may read it. This file may mint trust: for the program's own first contents, and for what a person wrote by hand.
+//! Whose words a file holds, and who may read it. This file may mint trust: for the program's own
+//! first contents, and for what a person wrote by hand.
 //!
-//! Every reader comes through [`of_file`], after it has read the bytes: it refuses a file that does not lie in the folder of the one it is read for, or whose
-//! newest version was written for somebody else. So neither a new owner, nor a folder that is moved meanwhile, nor a row in the wrong place shows one person's
-//! words to another.
+//! Every reader comes through [`of_file`], after it has read the bytes: it refuses a file that does
+//! not lie in the folder of the one it is read for, or whose newest version was written for
+//! somebody else. So neither a new owner, nor a folder that is moved meanwhile, nor a row in the
+//! wrong place shows one person's words to another.
 
 use super::{default_files, layout};
 use crate::store::{Db, FOUND, FolderState};
@@ -23,17 +25,17 @@ pub fn of_found_file() -> Label {
     Label::untrusted(Source::new(FOUND, ""))
 }
 
-/// The label of a file of an archive that nothing authenticates: trusted if it is a shared file as the program gives it first.
+/// The label of a file of an archive that nothing authenticates: trusted if it is a shared file as
+/// the program gives it first.
 pub fn of_file_from_anywhere(path: &str, digest: &str) -> Label {
     if default_files::is_first(path, digest) { Label::trusted() } else { of_found_file() }
 }
 
-/// The label of a file as it stands now, and its row if we wrote just that; or that it may not be read for that party.
+/// The label of a file as it stands now, and its row if we wrote just that; or that it may not be
+/// read for that party.
 ///
-/// `asked` is the path by which it was asked for, `inside` the one where it really lies; they differ behind a link.
-///
-/// # Errors
-/// If the journal cannot be read.
+/// `asked` is the path by which it was asked for, `inside` the one where it really lies; they
+/// differ behind a link.
 pub(super) fn of_file(
     db: Db<'_>,
     whose: Scope,
@@ -58,7 +60,8 @@ pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, asked: &str, inside: &str) 
     Ok(layout::own(&folder, inside).is_none())
 }
 
-/// Whether the newest version of a file was written for somebody else. Without a version it was written by hand, for whose folder it lies in.
+/// Whether the newest version of a file was written for somebody else. Without a version it was
+/// written by hand, for whose folder it lies in.
 pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
     if layout::is_shared(asked) {
         return Ok(false);
@@ -66,10 +69,8 @@ pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, insi
     Ok(db.folders().newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
 }
 
-/// The label of a content, whoever may read it, and its row if we wrote just that. For what shows it to nobody.
-///
-/// # Errors
-/// If the journal cannot be read.
+/// The label of a content, whoever may read it, and its row if we wrote just that. For what shows
+/// it to nobody.
 pub fn of_content(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
     let (row, mut label) = match db.file_versions().file_version(inside, digest)? {
         Some((row, label)) => (Some(row), label),
@@ -87,7 +88,8 @@ pub(super) fn of_name(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
     Ok(of_content(db, spot, spot, "")?.1)
 }
 
-/// The label of the name of a folder: that of all that was ever written into it, but for the folders that the program makes itself.
+/// The label of the name of a folder: that of all that was ever written into it, but for the
+/// folders that the program makes itself.
 pub(super) fn of_folder(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
     let below = if layout::is_ours(spot) { Vec::new() } else { db.file_versions().labels_below(spot)? };
     Ok(below.iter().fold(Label::trusted(), |label, below| label.join_with(below)))

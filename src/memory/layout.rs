@@ -1,8 +1,9 @@
 //! Where things lie in the tree, as paths relative to its root with `/` between their parts.
 //!
-//! Names that come from outside (a person's, a sender's file name) never become a part of a path before they are cleaned here. What a place *means* is asked of the
-//! path as the least exact disk reads it (`folded`): a file that does not exist yet has no spelling of its own, and one that is made under a second spelling of
-//! `HEARTBEAT.md` would be found under the first.
+//! Names that come from outside (a person's, a sender's file name) never become a part of a path
+//! before they are cleaned here. What a place *means* is asked of the path as the least exact disk
+//! reads it (`folded`): a file that does not exist yet has no spelling of its own, and one that is
+//! made under a second spelling of `HEARTBEAT.md` would be found under the first.
 
 use super::canonical_name;
 use crate::id::{AttachmentId, PersonId};
@@ -11,8 +12,8 @@ use crate::skill::name;
 /// The longest cleaned name of a person or a file.
 const MAX_NAME: usize = 60;
 
-/// The folder that a person gets: `people/ID-name`. The id alone tells people apart; the name is for whoever looks at the disk, and stays when its person is
-/// called something else.
+/// The folder that a person gets: `people/ID-name`. The id alone tells people apart; the name is
+/// for whoever looks at the disk, and stays when its person is called something else.
 pub(super) fn folder_name(id: PersonId, name: &str) -> String {
     match clean(&name.to_ascii_lowercase(), |c| c.is_ascii_alphanumeric()).as_str() {
         "" => format!("people/{id}-person"),
@@ -38,7 +39,8 @@ pub(super) fn is_shared(inside: &str) -> bool {
     ["AGENTS.md", "SOUL.md"].contains(&inside)
 }
 
-/// The path in the other folder of a path that lies in one; `None` if it lies elsewhere. Either may be the root, of which only what is its owner's counts.
+/// The path in the other folder of a path that lies in one; `None` if it lies elsewhere. Either may
+/// be the root, of which only what is its owner's counts.
 pub(super) fn moved(path: &str, from: &str, to: &str) -> Option<String> {
     let (beside, inside) = match path.strip_prefix(EXPERIENCE) {
         Some(inside) => (EXPERIENCE, inside),
@@ -72,13 +74,15 @@ pub(super) fn within(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// What a path begins with that lies not in the workspace but beside it, with what profiles have learned. No path of the workspace begins like this.
+/// What a path begins with that lies not in the workspace but beside it, with what profiles have
+/// learned. No path of the workspace begins like this.
 pub const EXPERIENCE: &str = "//experience/";
 
 /// The most of one text file that is read for a change, in bytes.
 pub(super) const MAX_TEXT_FILE: u64 = 1024 * 1024;
 
-/// Where a path of a folder lies, relative to the workspace; `None` if it could lead anywhere else. `a/../b` is `b`.
+/// Where a path of a folder lies, relative to the workspace; `None` if it could lead anywhere else.
+/// `a/../b` is `b`.
 pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
     let (beside, path) = match path.strip_prefix(EXPERIENCE) {
         Some(path) => (EXPERIENCE, path),
@@ -90,7 +94,8 @@ pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
     (is_clear && !of_others).then(|| format!("{beside}{}", within(folder, &path)))
 }
 
-/// The path without its steps to the same folder and back up; `None` if it is absolute or leads above its beginning.
+/// The path without its steps to the same folder and back up; `None` if it is absolute or leads
+/// above its beginning.
 pub fn normal(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {
@@ -137,7 +142,8 @@ pub(super) fn is_loaded(path: &str) -> bool {
     memory || agents || is_owners_hand(&path) || path == "user.md"
 }
 
-/// The most that a file may become by our doing, in bytes. What is loaded by itself may not become more than is loaded of it.
+/// The most that a file may become by our doing, in bytes. What is loaded by itself may not become
+/// more than is loaded of it.
 pub(super) fn most_bytes(spot: &str) -> usize {
     let own = folded(within_folder(spot));
     match own.strip_prefix("memory/") {
@@ -190,7 +196,8 @@ fn is_for_others(name: &str) -> bool {
     ["people", "groups"].contains(&folded(name).as_str())
 }
 
-/// The path as the least exact disk reads it: without capitals, characters that leave no mark, and dots or spaces at the end of a name.
+/// The path as the least exact disk reads it: without capitals, characters that leave no mark, and
+/// dots or spaces at the end of a name.
 fn folded(path: &str) -> String {
     let seen = path.chars().filter(|c| !name::is_hidden(*c));
     let plain: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();

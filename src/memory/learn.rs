@@ -1,8 +1,10 @@
 //! What was learned from what went wrong: tools that failed, and what a person put right.
 //!
-//! Each is one line with a counter, so the same trouble fifty times is one line. Of a failure there stands the tool, our own word for what happened, how often and when
-//! last; never a word from outside, so such a line is the program's own whatever the turn had read. What was put right is taken down by the extractor from what a person typed.
-//! Conversations begin with the newest of both. Each kind has its own room: however much fails, what a person put right is read.
+//! Each is one line with a counter, so the same trouble fifty times is one line. Of a failure there
+//! stands the tool, our own word for what happened, how often and when last; never a word from
+//! outside, so such a line is the program's own whatever the turn had read. What was put right is
+//! taken down by the extractor from what a person typed. Conversations begin with the newest of
+//! both. Each kind has its own room: however much fails, what a person put right is read.
 
 use crate::memory::workspace::Notes;
 use std::sync::Arc;
@@ -59,8 +61,9 @@ impl Notes<'_> {
         Ok(())
     }
 
-    /// Keeps what a person put right. Keeping the same answer of the extractor again changes nothing. Where the file cannot be changed it stands in the note of
-    /// the month, so that nothing is lost and nobody waits.
+    /// Keeps what a person put right. Keeping the same answer of the extractor again changes
+    /// nothing. Where the file cannot be changed it stands in the note of the month, so that
+    /// nothing is lost and nobody waits.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why it is not kept.
@@ -90,10 +93,8 @@ impl Notes<'_> {
         Ok(Ok(()))
     }
 
-    /// What that person's conversations begin with: what they put right and what failed. Trusted, and bounded.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What that person's conversations begin with: what they put right and what failed. Trusted,
+    /// and bounded.
     pub async fn learnings(&self, who: &Party) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut parts = Vec::new();
@@ -110,9 +111,6 @@ impl Notes<'_> {
     }
 
     /// The versions of the files from which [`Tree::learnings`] tells, as far as we wrote them.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn learned_from(&self, who: &Party) -> anyhow::Result<Vec<Node>> {
         let mut nodes = Vec::new();
         for path in [CORRECTIONS, ERRORS] {
@@ -122,7 +120,8 @@ impl Notes<'_> {
         Ok(nodes)
     }
 
-    /// Whether the file of corrections stands as this answer of the extractor left it: the row of the version comes before its file, so only both together say that it does.
+    /// Whether the file of corrections stands as this answer of the extractor left it: the row of
+    /// the version comes before its file, so only both together say that it does.
     async fn holds(&self, origin: &ChangeOrigin) -> anyhow::Result<bool> {
         let Some(found) = self.standing(&origin.who, CORRECTIONS).await? else { return Ok(false) };
         let (row, from) = (found.row, origin.from.clone());
@@ -134,7 +133,8 @@ impl Notes<'_> {
     }
 }
 
-/// The text with that line once more: counted, and the newest. Another answer to the same trouble begins to count anew.
+/// The text with that line once more: counted, and the newest. Another answer to the same trouble
+/// begins to count anew.
 fn counted(text: &str, section: &str, key: &str, says: &str, day: &str) -> String {
     // The line does not hold every sign of it: a star is none there.
     let known = memory_md::facts_in(text, section).into_iter().find(|known| memory_md::is_same_key(&known.key, key));

@@ -1,7 +1,8 @@
 //! First contents, and what a turn begins with.
 //!
-//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is too long is left out or cut, and
-//! [`Loaded::notes`] says so: a broken file never keeps the assistant from answering.
+//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is
+//! too long is left out or cut, and [`Loaded::notes`] says so: a broken file never keeps the
+//! assistant from answering.
 
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 impl Workspace {
-    /// Makes the folders and gives every file that is missing its first contents. What exists is left as it is. The owner's own
-    /// files wait until there is an owner.
+    /// Makes the folders and gives every file that is missing its first contents. What exists is
+    /// left as it is. The owner's own files wait until there is an owner.
     ///
     /// # Errors
     /// If the workspace cannot be written.
@@ -43,8 +44,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// What a turn for that person or group on that local day begins with. What is missing of its own gets its first contents. If nothing is to be kept, nothing that was is
-    /// shown either.
+    /// What a turn for that person or group on that local day begins with. What is missing of its
+    /// own gets its first contents. If nothing is to be kept, nothing that was is shown either.
     ///
     /// # Errors
     /// If the journal cannot be read. Trouble with a file is no error but a note.

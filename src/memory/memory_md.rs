@@ -1,8 +1,10 @@
 //! The managed regions of `MEMORY.md` and of files like it: facts, and the index of notes.
 //!
-//! A fact is one line, `- **key**: value`, with the day at its end; a line of the index is `- [Title](slug.md): what it says`. The newest stand last.
-//! All else in these files is a person's and stays as it is, also between the lines. A region has a measure: over it the oldest facts are handed
-//! back, so that they can be kept elsewhere, and the index is made shorter step by step (`fit_index`); nothing is dropped.
+//! A fact is one line, `- **key**: value`, with the day at its end; a line of the index is
+//! `- [Title](slug.md): what it says`. The newest stand last. All else in these files is a person's
+//! and stays as it is, also between the lines. A region has a measure: over it the oldest facts are
+//! handed back, so that they can be kept elsewhere, and the index is made shorter step by step
+//! (`fit_index`); nothing is dropped.
 
 mod fit;
 
@@ -60,7 +62,8 @@ pub fn fact_of(line: &str) -> Option<Fact> {
     (!fact.key.is_empty()).then_some(fact)
 }
 
-/// What a line says, without the mark of a list, the time in a note of a day, and the day at its end; `None` if it is no entry of a list.
+/// What a line says, without the mark of a list, the time in a note of a day, and the day at its
+/// end; `None` if it is no entry of a list.
 pub fn said_in(line: &str) -> Option<&str> {
     let said = item(line)?;
     let timed = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
@@ -74,8 +77,9 @@ pub fn line_of(fact: &Fact) -> String {
     format!("- **{}**: {}{day}", clean_key(&fact.key), one_line(&fact.value))
 }
 
-/// Adds a fact to that section: the same one is not added twice, another value of the same key takes the place of the old one. When the facts
-/// take more than `most` bytes, the oldest are taken out.
+/// Adds a fact to that section: the same one is not added twice, another value of the same key
+/// takes the place of the old one. When the facts take more than `most` bytes, the oldest are taken
+/// out.
 pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> Added {
     let same: Vec<Fact> = facts_in(text, section).into_iter().filter(|old| is_about(old, &fact.key)).collect();
     let line = line_of(fact);
@@ -97,12 +101,14 @@ pub fn without_facts(text: &str, section: &str, goes: impl Fn(&Fact) -> bool) ->
     without_lines(text, section, |line| fact_of(line).is_some_and(|fact| goes(&fact)))
 }
 
-/// The text without the lines of that section that state just this fact: another value of its key stays.
+/// The text without the lines of that section that state just this fact: another value of its key
+/// stays.
 pub fn remove_just(text: &str, section: &str, fact: &Fact) -> String {
     without_facts(text, section, |stands| stands == fact)
 }
 
-/// The text with exactly one line for that note in `## Index`, the last one if it is new or says something new.
+/// The text with exactly one line for that note in `## Index`, the last one if it is new or says
+/// something new.
 pub fn index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
     let line = line_of_note(title, file, hook);
     let here: Vec<&str> = own_lines(text, INDEX).filter(|line| leads_to(line, file)).collect();
@@ -112,7 +118,8 @@ pub fn index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
     with_line(&drop_index_line(text, file), INDEX, &line)
 }
 
-/// The text with that line of another index at the end of its own, word for word; the note has no other line in it then.
+/// The text with that line of another index at the end of its own, word for word; the note has no
+/// other line in it then.
 pub fn take_index_line(text: &str, line: &str) -> String {
     match note_of(line) {
         Some((_, file, _)) => with_line(&drop_index_line(text, file), INDEX, line.trim_end()),
@@ -163,7 +170,8 @@ pub fn index_lines(text: &str) -> impl Iterator<Item = &str> {
     own_lines(text, INDEX).filter(|line| note_of(line).is_some())
 }
 
-/// Key and value of a sentence of the form `key: value` or `key - value`. A time, an address on the web and a list of sentences have no key.
+/// Key and value of a sentence of the form `key: value` or `key - value`. A time, an address on the
+/// web and a list of sentences have no key.
 pub fn key_of(sentence: &str) -> Option<(&str, &str)> {
     let colon = sentence.split_once(": ").into_iter();
     let (key, value) = colon.chain(sentence.split_once(" - ")).min_by_key(|(key, _)| key.len())?;
@@ -210,7 +218,8 @@ fn without_numbers(text: &str, gone: &[usize]) -> String {
     lines.filter(|(at, _)| !gone.contains(&(at + 1))).map(|(_, line)| line).collect()
 }
 
-/// The text with a line at the end of the section's own words: above the headings that a person put under it.
+/// The text with a line at the end of the section's own words: above the headings that a person put
+/// under it.
 fn with_line(text: &str, section: &str, line: &str) -> String {
     let parts = section::sections(text);
     let name =

@@ -36,8 +36,9 @@ impl Note {
     }
 }
 
-/// The name of the file of a note with that title, without `.md`. A title of which no letter can stand in it is named by its own digest; so is one that
-/// would be taken for something else: a day, `memory`, `untrusted`, or a file that holds what moved out of `MEMORY.md`.
+/// The name of the file of a note with that title, without `.md`. A title of which no letter can
+/// stand in it is named by its own digest; so is one that would be taken for something else: a day,
+/// `memory`, `untrusted`, or a file that holds what moved out of `MEMORY.md`.
 pub fn slug(title: &str) -> String {
     let lower = one_line(title).to_lowercase();
     let dashed: String = lower.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();

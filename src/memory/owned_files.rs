@@ -1,7 +1,9 @@
-//! Every file of one party, for what concerns all of them: forgetting, handing over, the operator's look at their health.
+//! Every file of one party, for what concerns all of them: forgetting, handing over, the operator's
+//! look at their health.
 //!
-//! Links are passed over, wherever they lead, and so are hidden names. The first owner's folder is the root of the tree; the folders of others in it are not
-//! theirs. What is deleted here goes without a version, because it is forgotten.
+//! Links are passed over, wherever they lead, and so are hidden names. The first owner's folder is
+//! the root of the tree; the folders of others in it are not theirs. What is deleted here goes
+//! without a version, because it is forgotten.
 
 use crate::memory::workspace::WorkspaceFolders;
 use std::fs;
@@ -36,7 +38,8 @@ pub struct OwnPath {
 }
 
 impl WorkspaceFolders<'_> {
-    /// The files of a party by path, those beside the workspace last. What was written for somebody else is none of theirs.
+    /// The files of a party by path, those beside the workspace last. What was written for somebody
+    /// else is none of theirs.
     ///
     /// # Errors
     /// If the journal or a folder cannot be read.
@@ -74,10 +77,8 @@ impl WorkspaceFolders<'_> {
         Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
-    /// The bytes of a file of a party; `None` if it is not there any more or not theirs, or larger than that.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The bytes of a file of a party; `None` if it is not there any more or not theirs, or larger
+    /// than that.
     pub async fn bytes_of(&self, whose: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
         let (tree, spot) = (self.tree.clone(), file.spot.clone());
         let read = blocking(move || {
@@ -90,8 +91,8 @@ impl WorkspaceFolders<'_> {
         Ok(bytes.filter(|_| !foreign))
     }
 
-    /// Takes everything of a person in their folder off the disk. Of the root only what is theirs goes, not what is for everybody; what was written for somebody
-    /// else stays.
+    /// Takes everything of a person in their folder off the disk. Of the root only what is theirs
+    /// goes, not what is for everybody; what was written for somebody else stays.
     ///
     /// # Errors
     /// If something cannot be deleted.
@@ -106,7 +107,8 @@ impl WorkspaceFolders<'_> {
         .await
     }
 
-    /// Takes one file off the disk, whatever it holds, with what a change of it left behind. True if it was there.
+    /// Takes one file off the disk, whatever it holds, with what a change of it left behind. True
+    /// if it was there.
     ///
     /// # Errors
     /// If it cannot be deleted.

@@ -73,7 +73,8 @@ pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text without `<!-- … -->`; a comment that has its lines to itself takes them along. One that never ends is text.
+/// The text without `<!-- … -->`; a comment that has its lines to itself takes them along. One that
+/// never ends is text.
 pub fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

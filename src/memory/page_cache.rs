@@ -1,4 +1,5 @@
-//! The pages read so far. An unchanged file costs one look at its metadata; a changed one is read again.
+//! The pages read so far. An unchanged file costs one look at its metadata; a changed one is read
+//! again.
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -17,7 +18,8 @@ const MAX_FILE: u64 = 4 * 1024 * 1024;
 /// The most profiles that are looked at.
 const MOST_PROFILES: usize = 20;
 
-/// The pages that were read, one of each kind for each folder; so it grows with the people and not with the days.
+/// The pages that were read, one of each kind for each folder; so it grows with the people and not
+/// with the days.
 #[derive(Debug)]
 pub(super) struct PageCache {
     disk: Disk,
@@ -53,7 +55,8 @@ struct Shelved {
     page: Arc<FileVersion>,
 }
 
-/// What changes when a file changes. The time of the last status change also sees a write that sets the old time back.
+/// What changes when a file changes. The time of the last status change also sees a write that sets
+/// the old time back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     file: (u64, u64),
@@ -88,7 +91,8 @@ impl PageCache {
         self.look_at(PageKey::At(asked.to_owned()), asked, name)
     }
 
-    /// What profiles have learned with the person of that folder: the names of the files, sorted. Blocks.
+    /// What profiles have learned with the person of that folder: the names of the files, sorted.
+    /// Blocks.
     pub(super) fn profiles(&self, folder: &str) -> Vec<String> {
         let found = fs::read_dir(self.experience.unchecked(folder)).into_iter().flatten();
         let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

@@ -1,7 +1,9 @@
 //! Lines of the note of the day, and sections of files.
 //!
-//! The same line is not added twice, and another value of the same key takes the place of the old one, also of one that is known as a fact (`supersede`). What would reach out of its section is refused. Words of a tainted
-//! turn that were meant for a file that is loaded by itself wait in `memory/untrusted/`, in a file of their own.
+//! The same line is not added twice, and another value of the same key takes the place of the old
+//! one, also of one that is known as a fact (`supersede`). What would reach out of its section is
+//! refused. Words of a tainted turn that were meant for a file that is loaded by itself wait in
+//! `memory/untrusted/`, in a file of their own.
 
 use super::default_files::DefaultFile as First;
 use super::remember::Kept;

@@ -1,9 +1,11 @@
-//! The way to a file. Every part of a path is opened by itself, in the folder that is held open by then, and no call of the system follows a link.
+//! The way to a file. Every part of a path is opened by itself, in the folder that is held open by
+//! then, and no call of the system follows a link.
 //!
-//! So what is found is what is used: whoever swaps a folder or a file for a link meanwhile changes where the next walk leads and not where this one has
-//! arrived. A link is followed here, part by part, as long as it stays inside; one that is written as an absolute path counts from the root that
-//! it names. The path that comes out is the one by which the thing is known in the journal, whatever links lay on the way and however its name was
-//! spelt (`spelling`).
+//! So what is found is what is used: whoever swaps a folder or a file for a link meanwhile changes
+//! where the next walk leads and not where this one has arrived. A link is followed here, part by
+//! part, as long as it stays inside; one that is written as an absolute path counts from the root
+//! that it names. The path that comes out is the one by which the thing is known in the journal,
+//! whatever links lay on the way and however its name was spelt (`spelling`).
 
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -34,7 +36,8 @@ pub(super) struct OpenFolder {
 pub(super) struct Reached {
     /// The folder.
     pub folder: OpenFolder,
-    /// The name in it; blank if the folder itself is meant, and a path where even the folders on the way are not there.
+    /// The name in it; blank if the folder itself is meant, and a path where even the folders on
+    /// the way are not there.
     pub name: String,
     /// What lies there.
     pub lies: Lies,
@@ -73,7 +76,8 @@ impl Reached {
     }
 }
 
-/// Goes to that path below `root`, where names are looked up like that. With [`Absent::Make`] its last part is a folder too.
+/// Goes to that path below `root`, where names are looked up like that. With [`Absent::Make`] its
+/// last part is a folder too.
 pub(super) fn walk(root: &Path, lookup: Lookup, inside: &str, absent: Absent) -> anyhow::Result<Reached> {
     let base =
         rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;
@@ -110,7 +114,8 @@ impl Walk<'_> {
         Ok(Reached { folder: self.here(), name: String::new(), lies: Lies::OpenFolder })
     }
 
-    /// Goes on by one part; what lies at the end of the way and its own name, if this is it and no folder.
+    /// Goes on by one part; what lies at the end of the way and its own name, if this is it and no
+    /// folder.
     fn step(&mut self, name: &str) -> anyhow::Result<Option<(String, Lies)>> {
         let here = self.here();
         let is_last = self.rest.iter().all(String::is_empty);

@@ -1,4 +1,5 @@
-//! Files that are written whole and by the program itself: first contents, and what came with messages.
+//! Files that are written whole and by the program itself: first contents, and what came with
+//! messages.
 
 use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
@@ -68,7 +69,8 @@ impl FileVersions<'_> {
         .await
     }
 
-    /// First contents are kept with their row, so that they can be returned to; what came with a message stands in its file alone.
+    /// First contents are kept with their row, so that they can be returned to; what came with a
+    /// message stands in its file alone.
     async fn announce(&self, folder: &OpenFolder, draft: FileDraft, now: Timestamp) -> anyhow::Result<FileDraft> {
         let path = layout::within(&folder.inside, &draft.name);
         let job = move |tx: Tx<'_>| {

@@ -1,7 +1,10 @@
-//! What cannot be read as text makes way for an earlier version of its file: it gets a name of its own beside it, whole, and is nobody's memory any more.
+//! What cannot be read as text makes way for an earlier version of its file: it gets a name of its
+//! own beside it, whole, and is nobody's memory any more.
 //!
-//! Nothing of it is written anew or looked into, so it may be as large and as broken as it likes. Where its words came from goes along: the new name is marked before
-//! the file has it. A crash in between leaves the broken file where it was, or beside, and the same command again puts the version back.
+//! Nothing of it is written anew or looked into, so it may be as large and as broken as it likes.
+//! Where its words came from goes along: the new name is marked before the file has it. A crash in
+//! between leaves the broken file where it was, or beside, and the same command again puts the
+//! version back.
 
 use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
@@ -27,8 +30,9 @@ struct UnreadableFile {
 }
 
 impl FileVersions<'_> {
-    /// Makes room where something stands that cannot be read as text, if that version of the file may come back there. Gives the new name as its owner sees it; `None`
-    /// if nothing has to make way, or nothing may.
+    /// Makes room where something stands that cannot be read as text, if that version of the file
+    /// may come back there. Gives the new name as its owner sees it; `None` if nothing has to make
+    /// way, or nothing may.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.

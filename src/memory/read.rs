@@ -18,7 +18,8 @@ const MAX_NOTE: u64 = 64 * 1024;
 const HEARTBEAT: &str = "HEARTBEAT.md";
 
 impl WorkspaceFiles<'_> {
-    /// One of a person's notes word for word, and its row if we wrote just that. Only plain Markdown files in their `memory/` are notes.
+    /// One of a person's notes word for word, and its row if we wrote just that. Only plain
+    /// Markdown files in their `memory/` are notes.
     ///
     /// # Errors
     /// If it is no note, is not there, is too long or no text, or was written for somebody else.
@@ -40,8 +41,8 @@ impl WorkspaceFiles<'_> {
         Ok((Labelled::new(Arc::from(words), label, scope), row))
     }
 
-    /// `HEARTBEAT.md` word for word, with whose it is, and its row if we wrote just that. `None` if there is no such file, or whose root it lies in is no owner who
-    /// is let in.
+    /// `HEARTBEAT.md` word for word, with whose it is, and its row if we wrote just that. `None` if
+    /// there is no such file, or whose root it lies in is no owner who is let in.
     ///
     /// # Errors
     /// If it cannot be read, is too long or no text, or was written for somebody else.

@@ -1,7 +1,8 @@
 //! What was said, found by words and meaning.
 //!
-//! The names of those who talk are cut from the question before it is compared by meaning: with a name in it, it is nearest to greetings. Where nobody
-//! computes vectors, or nobody does at the moment, words alone decide.
+//! The names of those who talk are cut from the question before it is compared by meaning: with a
+//! name in it, it is nearest to greetings. Where nobody computes vectors, or nobody does at the
+//! moment, words alone decide.
 
 use std::sync::Arc;
 
@@ -38,7 +39,8 @@ pub struct RecallQuery {
 }
 
 impl Recollection {
-    /// Over that journal, by meaning too if there are vectors. `agent` is what the assistant is called.
+    /// Over that journal, by meaning too if there are vectors. `agent` is what the assistant is
+    /// called.
     pub fn new(journal: Journal, vectors: Option<Vectors>, agent: &str) -> Self {
         Self { journal, vectors, agent: Arc::from(agent), zone: Zone::UTC }
     }

@@ -1,4 +1,5 @@
-//! Files that came with messages: kept under `inbox/`, read back, and deleted when their time is over.
+//! Files that came with messages: kept under `inbox/`, read back, and deleted when their time is
+//! over.
 
 use crate::memory::workspace::WorkspaceFiles;
 use anyhow::Context;
@@ -26,8 +27,9 @@ pub enum Received {
 }
 
 impl WorkspaceFiles<'_> {
-    /// Keeps a file that came with a message, under the `inbox/` of the person's or group's folder. Gives its path relative to the workspace,
-    /// and its SHA-256. The same file of the same message replaces itself.
+    /// Keeps a file that came with a message, under the `inbox/` of the person's or group's folder.
+    /// Gives its path relative to the workspace, and its SHA-256. The same file of the same message
+    /// replaces itself.
     ///
     /// # Errors
     /// If the workspace or the journal cannot be written.
@@ -54,7 +56,8 @@ impl WorkspaceFiles<'_> {
     /// The bytes of a file that [`Tree::save_inbox`] kept for that party.
     ///
     /// # Errors
-    /// If it is not there, was kept for somebody else, or the path leads anywhere else than to an inbox.
+    /// If it is not there, was kept for somebody else, or the path leads anywhere else than to an
+    /// inbox.
     pub async fn read_inbox(&self, whose: Scope, path: &str) -> anyhow::Result<Vec<u8>> {
         anyhow::ensure!(layout::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
@@ -66,7 +69,8 @@ impl WorkspaceFiles<'_> {
         Ok(bytes)
     }
 
-    /// Deletes a file that [`Tree::save_inbox`] kept, if it is still the one that we wrote. No link is followed.
+    /// Deletes a file that [`Tree::save_inbox`] kept, if it is still the one that we wrote. No link
+    /// is followed.
     ///
     /// # Errors
     /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.

@@ -1,7 +1,9 @@
-//! Changes that were announced and not made, because the power went or the turn was stopped in between.
+//! Changes that were announced and not made, because the power went or the turn was stopped in
+//! between.
 //!
-//! A change is a row first. Where what it replaces still stands untouched, it is made now; where its words stand there already, only that is written down;
-//! where anything else stands there, a person has changed the file since, and theirs stays.
+//! A change is a row first. Where what it replaces still stands untouched, it is made now; where
+//! its words stand there already, only that is written down; where anything else stands there, a
+//! person has changed the file since, and theirs stays.
 
 use super::disk::Placed;
 use super::workspace::blocking;
@@ -10,10 +12,8 @@ use crate::memory::workspace::FileVersions;
 use crate::store::{Tx, Unplaced};
 
 impl FileVersions<'_> {
-    /// Makes the changes that were announced and not made, as far as the disk lets it; gives how many still are not. To be called at the start, before anybody reads.
-    ///
-    /// # Errors
-    /// If the journal cannot be used.
+    /// Makes the changes that were announced and not made, as far as the disk lets it; gives how
+    /// many still are not. To be called at the start, before anybody reads.
     pub async fn finish(&self) -> anyhow::Result<usize> {
         let _alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
         self.finish_open().await

@@ -1,7 +1,9 @@
 //! Notes: one file each, and exactly one line of the index for each of them.
 //!
-//! The note and the index change together or not at all. Where the index has become too long, lines move to a file of their kind, which has a line of its own; so the line
-//! of a note stands in one of these, and is looked for in all of them. Words of a tainted turn go to `memory/untrusted/` instead, in a file of their own.
+//! The note and the index change together or not at all. Where the index has become too long, lines
+//! move to a file of their kind, which has a line of its own; so the line of a note stands in one
+//! of these, and is looked for in all of them. Words of a tainted turn go to `memory/untrusted/`
+//! instead, in a file of their own.
 
 use crate::memory::workspace::Notes;
 use std::collections::BTreeMap;
@@ -27,7 +29,8 @@ pub struct NoteDraft {
     pub title: String,
     /// What is to be remembered.
     pub content: String,
-    /// `user`, `project`, `simulator`, `preference` or `reference`; anything else is taken for `project`.
+    /// `user`, `project`, `simulator`, `preference` or `reference`; anything else is taken for
+    /// `project`.
     pub kind: String,
 }
 
@@ -53,8 +56,9 @@ struct Shelves {
 }
 
 impl Notes<'_> {
-    /// Keeps a note, and exactly one line for it in the index of `MEMORY.md`. A note of the same title is replaced. What says `key: value` and no more puts right what is
-    /// known under that key.
+    /// Keeps a note, and exactly one line for it in the index of `MEMORY.md`. A note of the same
+    /// title is replaced. What says `key: value` and no more puts right what is known under that
+    /// key.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
@@ -169,7 +173,8 @@ impl Notes<'_> {
         Ok(written.map(|written| Kept { written, path, redirected: true }))
     }
 
-    /// The same for words that were meant for another file: a file of their own, whatever else waits.
+    /// The same for words that were meant for another file: a file of their own, whatever else
+    /// waits.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
@@ -244,7 +249,8 @@ struct Index {
 }
 
 impl Index {
-    /// The files that lines have moved to, and `MEMORY.md` last, with exactly one line for that note among them. `memory_at` is the place of `MEMORY.md` in the change.
+    /// The files that lines have moved to, and `MEMORY.md` last, with exactly one line for that
+    /// note among them. `memory_at` is the place of `MEMORY.md` in the change.
     fn with_line(&self, texts: &[Option<&str>], note: &Note, memory_at: usize) -> Vec<New> {
         let Some((memory, folds)) = texts.split_last() else { return Vec::new() };
         let memory = memory.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
@@ -274,13 +280,15 @@ impl Index {
         news
     }
 
-    /// Of what kind the note in that file is, if lines of that kind have a file to move to in this change. The note that is kept just now stays.
+    /// Of what kind the note in that file is, if lines of that kind have a file to move to in this
+    /// change. The note that is kept just now stays.
     fn fold_of(&self, file: &str) -> Option<String> {
         let kind = self.kinds.get(file).filter(|_| !file.eq_ignore_ascii_case(&self.file))?;
         self.folds.contains(&fold_name(kind)).then(|| kind.clone())
     }
 
-    /// The same without any line for that note. What says how many lines another file holds says it anew.
+    /// The same without any line for that note. What says how many lines another file holds says it
+    /// anew.
     fn without_line(&self, texts: &[Option<&str>]) -> Vec<New> {
         let without = |text: &Option<&str>| text.map(|text| memory_md::drop_index_line(text, &self.file));
         let mut lines: Vec<Option<String>> = texts.iter().map(without).collect();

@@ -1,4 +1,5 @@
-//! What a person decides about words that are there already: that they are theirs, or that an earlier version counts again.
+//! What a person decides about words that are there already: that they are theirs, or that an
+//! earlier version counts again.
 
 use super::note;
 use super::remember::{Kept, NoteDraft};
@@ -15,8 +16,9 @@ use crate::wording::knowledge as says;
 type Version = (Option<String>, Label);
 
 impl FileVersions<'_> {
-    /// Makes an untrusted text a person's own by their yes: what lies in `memory/untrusted/` becomes a note with a line in the index, what lies elsewhere
-    /// is trusted from now on. `digest` is what they were shown.
+    /// Makes an untrusted text a person's own by their yes: what lies in `memory/untrusted/`
+    /// becomes a note with a line in the index, what lies elsewhere is trusted from now on.
+    /// `digest` is what they were shown.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.

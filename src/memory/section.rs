@@ -1,8 +1,9 @@
 //! Sections of a Markdown file: found by their headings, changed without touching another byte.
 //!
-//! A heading is a line that begins with `#`; one in a code fence, a comment, a list, a quotation or front matter is none. A section reaches to the next heading
-//! of the same or a higher level, so it has its subsections in it. What is added goes after the last words of a section, before the empty
-//! lines that part it from the next. Line ends are written as the file has them.
+//! A heading is a line that begins with `#`; one in a code fence, a comment, a list, a quotation or
+//! front matter is none. A section reaches to the next heading of the same or a higher level, so it
+//! has its subsections in it. What is added goes after the last words of a section, before the
+//! empty lines that part it from the next. Line ends are written as the file has them.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -36,7 +37,8 @@ struct Heading<'t> {
     to: usize,
 }
 
-/// All headings of a text in their order. What stands above the first one comes first, if there is anything.
+/// All headings of a text in their order. What stands above the first one comes first, if there is
+/// anything.
 pub fn sections(text: &str) -> Vec<MarkdownSection<'_>> {
     let headings = headings(text);
     let mut parts = Vec::with_capacity(headings.len() + 1);
@@ -55,7 +57,8 @@ pub fn sections(text: &str) -> Vec<MarkdownSection<'_>> {
     parts
 }
 
-/// What stands in the section of that name, with its subsections; `None` if there is no such heading.
+/// What stands in the section of that name, with its subsections; `None` if there is no such
+/// heading.
 pub fn read<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (from, to) = span(text, name)?;
     Some(between(text, from, to))
@@ -99,7 +102,8 @@ pub fn replace(text: &str, name: &str, with: &str) -> String {
     format!("{}{new}{line_end}{after}", between(text, 0, begin))
 }
 
-/// Whether nothing but that section was changed or made: words that are put in can close it early, or swallow what comes after.
+/// Whether nothing but that section was changed or made: words that are put in can close it early,
+/// or swallow what comes after.
 pub fn keeps_others(before: &str, after: &str, name: &str) -> bool {
     let rest = |text, (_, to): (usize, usize)| -> &str { between(text, to, usize::MAX) };
     match (span(before, name), span(after, name)) {
@@ -184,8 +188,8 @@ impl Insertion<'_> {
     }
 }
 
-/// The empty line that a text begins with, if what comes after it is still parted from what stands above, or is nothing: what was taken away here has left it, and
-/// it would be one more each time.
+/// The empty line that a text begins with, if what comes after it is still parted from what stands
+/// above, or is nothing: what was taken away here has left it, and it would be one more each time.
 fn spare_line(after: &str) -> &str {
     let line = first_line(after);
     let rest = between(after, line.len(), after.len());

@@ -1,8 +1,12 @@
-//! One value of each key: what a person has us remember, or the assistant keeps, as `key: value` takes the place of what was known under that key, wherever it stands.
+//! One value of each key: what a person has us remember, or the assistant keeps, as `key: value`
+//! takes the place of what was known under that key, wherever it stands.
 //!
-//! A fact has one home (`facts`). A new value goes to the first list that holds the key and is read, so that what was taken down in a conversation is put right where it stands;
-//! else to `MEMORY.md`. From every other list the key goes, and from the note of today, which is read beside them. It is one change: nobody ever reads two values, whatever
-//! crashes, and the old ones stay in the histories of their files. What stands in the notes of other days and months is history and is not touched.
+//! A fact has one home (`facts`). A new value goes to the first list that holds the key and is
+//! read, so that what was taken down in a conversation is put right where it stands; else to
+//! `MEMORY.md`. From every other list the key goes, and from the note of today, which is read
+//! beside them. It is one change: nobody ever reads two values, whatever crashes, and the old ones
+//! stay in the histories of their files. What stands in the notes of other days and months is
+//! history and is not touched.
 
 use super::agent::Home;
 use super::default_files::DefaultFile as First;
@@ -34,7 +38,8 @@ struct KeyChange {
 }
 
 impl Notes<'_> {
-    /// Keeps what is so under that key, in one place, whatever was known under it before. What was kept names the place as its owner sees it.
+    /// Keeps what is so under that key, in one place, whatever was known under it before. What was
+    /// kept names the place as its owner sees it.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
@@ -56,7 +61,8 @@ impl Notes<'_> {
         }
     }
 
-    /// The same for words of the form `key: value`, if something is known under that key; `None` if not.
+    /// The same for words of the form `key: value`, if something is known under that key; `None` if
+    /// not.
     pub(super) async fn put_right(
         &self,
         origin: &ChangeOrigin,
@@ -66,7 +72,8 @@ impl Notes<'_> {
         Ok(Some(self.keep_told(origin, key, value).await?.map(named)))
     }
 
-    /// The same for a note. One that stands already under its title is left to say it, and then no list does; `None` if the note is to be filed.
+    /// The same for a note. One that stands already under its title is left to say it, and then no
+    /// list does; `None` if the note is to be filed.
     pub(super) async fn put_right_by(
         &self,
         origin: &ChangeOrigin,

@@ -1,13 +1,17 @@
-//! Nearness in meaning: vectors of what was said and of what is known, and what of them is near to a question.
+//! Nearness in meaning: vectors of what was said and of what is known, and what of them is near to
+//! a question.
 //!
-//! The journal keeps the vectors. They are read into memory in the background ([`load`]), a byte for each number ([`shelf`]), and one thread walks through
-//! them for each question ([`walk`]); entries have categories besides ([`category`]). Nothing of this is there without `[embedding]`. What lacks a vector is
-//! computed in the background as well ([`backfill`]): newest first, within half of the background's budget, with pauses that grow while the server is away.
-//! Nothing has to be remembered for that: what is missing is read off the rows.
+//! The journal keeps the vectors. They are read into memory in the background ([`load`]), a byte
+//! for each number ([`shelf`]), and one thread walks through them for each question ([`walk`]);
+//! entries have categories besides ([`category`]). Nothing of this is there without `[embedding]`.
+//! What lacks a vector is computed in the background as well ([`backfill`]): newest first, within
+//! half of the background's budget, with pauses that grow while the server is away. Nothing has to
+//! be remembered for that: what is missing is read off the rows.
 //!
-//! A search waits neither for a server nor for the disk. A server that is away, slow, or gives nonsense leaves the search to words at once, and is asked again
-//! after a pause, for ever. Vectors that are not in memory yet leave it to words until they are. Another model, or another length of its vectors, is another
-//! key: all is computed anew, and the old ones go when that is done.
+//! A search waits neither for a server nor for the disk. A server that is away, slow, or gives
+//! nonsense leaves the search to words at once, and is asked again after a pause, for ever. Vectors
+//! that are not in memory yet leave it to words until they are. Another model, or another length of
+//! its vectors, is another key: all is computed anew, and the old ones go when that is done.
 
 mod backfill;
 pub(super) mod category;
@@ -113,7 +117,8 @@ struct Away {
 }
 
 impl Vectors {
-    /// Vectors of that journal. Whoever makes them also has [`Vectors::load`] and [`Vectors::run`] at work.
+    /// Vectors of that journal. Whoever makes them also has [`Vectors::load`] and [`Vectors::run`]
+    /// at work.
     pub fn new(parts: VectorParts) -> Self {
         let VectorParts { journal, clock, ledger, embedder } = parts;
         let state = VectorState { dimensions: embedder.card().dimensions, ..VectorState::default() };
@@ -130,8 +135,8 @@ impl Vectors {
         }))
     }
 
-    /// What was said that is nearest to a question in one scope, nearest first. `None` when nobody computes vectors at the moment, or they are not read
-    /// yet: then words alone decide.
+    /// What was said that is nearest to a question in one scope, nearest first. `None` when nobody
+    /// computes vectors at the moment, or they are not read yet: then words alone decide.
     pub async fn said(&self, scope: Scope, question: &Text, untrusted_too: bool, limit: usize) -> Option<Vec<Near>> {
         let vector = self.of_question(question).await?;
         let walk = move |shelf: &VectorCache, vector: &[f32]| (shelf.nearest(vector, untrusted_too, limit), ());
@@ -140,7 +145,8 @@ impl Vectors {
         Some(near)
     }
 
-    /// The entries that are nearest to a question, of a scope and of what everybody shares. `None` as above.
+    /// The entries that are nearest to a question, of a scope and of what everybody shares. `None`
+    /// as above.
     pub async fn entries(&self, scope: Scope, question: &Text, wanted: EntryFilter) -> Option<NearEntries> {
         let vector = self.of_question(question).await?;
         let limit = wanted.limit;

@@ -13,10 +13,8 @@ use crate::store::{Db, FileRow};
 const VERSIONS: u32 = 200;
 
 impl FileVersions<'_> {
-    /// The newest versions of the file at that path of the party's folder, newest first, and the last trusted one, however old; none if it is no path of theirs.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The newest versions of the file at that path of the party's folder, newest first, and the
+    /// last trusted one, however old; none if it is no path of theirs.
     pub async fn past(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
         let Ok(spot) = self.files().real_spot(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
@@ -31,7 +29,8 @@ impl FileVersions<'_> {
         Ok(rows.into_iter().filter(|row| row.scope.equals(scope)).collect())
     }
 
-    /// Where the file at that path of the party's folder lies on the disk, whether it is there or not. Its folder is made.
+    /// Where the file at that path of the party's folder lies on the disk, whether it is there or
+    /// not. Its folder is made.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why the place is not given.

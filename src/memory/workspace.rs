@@ -34,14 +34,16 @@ pub(super) struct WorkspaceInner {
     pub(super) writing: Arc<Mutex<()>>,
     /// Held while something is forgotten, and while what was read before is written down.
     pub(super) forgetting: Arc<Mutex<()>>,
-    /// Held while folders are moved; nobody asks where files lie meanwhile. Taken after the two above.
+    /// Held while folders are moved; nobody asks where files lie meanwhile. Taken after the two
+    /// above.
     pub(super) moving: RwLock<()>,
     /// What was written since the index looked last.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
 }
 
 impl Workspace {
-    /// The tree in that folder, which need not exist yet, with what profiles have learned in the other one.
+    /// The tree in that folder, which need not exist yet, with what profiles have learned in the
+    /// other one.
     pub fn new(root: PathBuf, experience: PathBuf, journal: Journal, zone: Zone) -> Self {
         let (disk, experience) = (Disk::new(root), Disk::new(experience));
         let inner = WorkspaceInner {
@@ -69,7 +71,8 @@ impl Workspace {
         layout::most_bytes(path)
     }
 
-    /// The files that the agent keeps what it took down in, as their owner sees them: that of its profile, if it has one, and that of the workspace.
+    /// The files that the agent keeps what it took down in, as their owner sees them: that of its
+    /// profile, if it has one, and that of the workspace.
     pub fn taken_down(&self) -> Vec<String> {
         self.1.profile_file().into_iter().chain([self.1.workspace_file()]).collect()
     }

@@ -1,14 +1,17 @@
 //! The one writer.
 //!
-//! Whoever changes a file of the tree comes through here. One at a time: the file is read again, what a person made of it meanwhile is
-//! recorded as their version, the change is applied to that, and the row with path, hash, label and content is committed before the new file takes
-//! the place of the old one. So reading can tell whose words a file holds, and every change can be looked at and taken back. A person who saves in that
-//! very instant is seen: their version is recorded, and the change applied to it. Several files that change together are announced in one
-//! transaction, and what a power cut leaves undone is done by the next start (`finish`): all of it, or nothing.
+//! Whoever changes a file of the tree comes through here. One at a time: the file is read again,
+//! what a person made of it meanwhile is recorded as their version, the change is applied to that,
+//! and the row with path, hash, label and content is committed before the new file takes the place
+//! of the old one. So reading can tell whose words a file holds, and every change can be looked at
+//! and taken back. A person who saves in that very instant is seen: their version is recorded, and
+//! the change applied to it. Several files that change together are announced in one transaction,
+//! and what a power cut leaves undone is done by the next start (`finish`): all of it, or nothing.
 //!
-//! What decides here is only what holds for every change: it stays in the folder of the party, within the size of its file, no tool writes what is
-//! the owner's hand alone, and untrusted words never reach a file that is loaded by itself. Where lines move from one file to another, the label of the one goes
-//! along. What a change *means* is for its maker.
+//! What decides here is only what holds for every change: it stays in the folder of the party,
+//! within the size of its file, no tool writes what is the owner's hand alone, and untrusted words
+//! never reach a file that is loaded by itself. Where lines move from one file to another, the
+//! label of the one goes along. What a change *means* is for its maker.
 
 use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
@@ -74,7 +77,8 @@ impl Author {
 pub enum New {
     /// These words, whole.
     Text(String),
-    /// These words, whole; some of them stood until now in another file of the same change, which is named by its place among the paths.
+    /// These words, whole; some of them stood until now in another file of the same change, which
+    /// is named by its place among the paths.
     Moved(String, usize),
     /// What it is.
     Same,
@@ -116,7 +120,8 @@ pub enum NotWritten {
     /// What stands there is no text.
     #[error("What stands there is no text")]
     NoText,
-    /// A file that is loaded by itself, or has a part in the change, cannot be read as text; which one, as its owner sees it.
+    /// A file that is loaded by itself, or has a part in the change, cannot be read as text; which
+    /// one, as its owner sees it.
     #[error("{0} cannot be read as text")]
     Unreadable(String),
     /// The maker of the change found that it cannot be made; the sentence says why.
@@ -149,8 +154,9 @@ struct NextVersion {
 }
 
 impl FileVersions<'_> {
-    /// Changes the file at that path of the party's folder (or of the experience, if it begins with [`super::EXPERIENCE`]). `make` is given what stands there
-    /// now, or `None`; it may be asked again if a person changes the file at the same moment.
+    /// Changes the file at that path of the party's folder (or of the experience, if it begins with
+    /// [`super::EXPERIENCE`]). `make` is given what stands there now, or `None`; it may be asked
+    /// again if a person changes the file at the same moment.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why the change is not made.
@@ -165,8 +171,9 @@ impl FileVersions<'_> {
         Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
     }
 
-    /// Changes several files, all or none of them, in the order of their paths. `make` is given what stands in each, and says for each what it becomes; asked
-    /// again, it finds some of them changed by itself already.
+    /// Changes several files, all or none of them, in the order of their paths. `make` is given
+    /// what stands in each, and says for each what it becomes; asked again, it finds some of them
+    /// changed by itself already.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing is changed.
@@ -207,7 +214,8 @@ impl FileVersions<'_> {
         anyhow::bail!("A file of the workspace changes all the time")
     }
 
-    /// What stands in each file, with the label of its words, once all of them may be changed by that origin.
+    /// What stands in each file, with the label of its words, once all of them may be changed by
+    /// that origin.
     async fn looked(
         &self,
         origin: &ChangeOrigin,
@@ -265,7 +273,8 @@ impl FileVersions<'_> {
         let rows = plans.iter().filter_map(|plan| plan.next.as_ref()).map(|next| next.row);
         let (done, rest): (Vec<_>, Vec<_>) = rows.enumerate().partition(|(at, _)| *at < placed);
         let complete = rest.is_empty();
-        // Where the disk failed it is not known what stands: the rows stay open, and the next change or start does it again.
+        // Where the disk failed it is not known what stands: the rows stay open, and the next
+        // change or start does it again.
         let taken_back = if error.is_some() { Vec::new() } else { rest };
         self.conclude(done, taken_back).await?;
         for plan in plans.iter().filter(|plan| plan.next.is_some()) {
@@ -288,7 +297,8 @@ impl FileVersions<'_> {
         self.0.journal.write("a changed file stands in its place", job).await
     }
 
-    /// How many of the files stand in their places now, in their order, and what kept the next one from it. Blocks.
+    /// How many of the files stand in their places now, in their order, and what kept the next one
+    /// from it. Blocks.
     fn place_each(&self, plans: &[WritePlan]) -> (usize, Option<anyhow::Error>) {
         let mut placed = 0;
         for plan in plans {
@@ -303,7 +313,8 @@ impl FileVersions<'_> {
         (placed, None)
     }
 
-    /// Puts the words there, or takes the file away, if what stands there still has that digest. Blocks.
+    /// Puts the words there, or takes the file away, if what stands there still has that digest.
+    /// Blocks.
     pub(super) fn place(&self, spot: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<Placed> {
         let (disk, inside) = self.disk_of(spot);
         let (parent, name) = inside.rsplit_once('/').unwrap_or(("", inside));
@@ -341,7 +352,8 @@ pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(),
     Ok(())
 }
 
-/// The reason with the name of the file, where a person would have to know it: a change may be about several.
+/// The reason with the name of the file, where a person would have to know it: a change may be
+/// about several.
 fn named(why: NotWritten, folder: &str, spot: &str) -> NotWritten {
     match (why, layout::own(folder, spot)) {
         (NotWritten::NoText | NotWritten::Unreadable(_), Some(path)) if layout::is_loaded(&path) => {

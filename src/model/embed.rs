@@ -1,8 +1,10 @@
-//! The seam to the models that turn words into vectors: labelled texts go in, as many vectors come out.
+//! The seam to the models that turn words into vectors: labelled texts go in, as many vectors come
+//! out.
 //!
-//! Whatever a server answers is checked before anybody counts on it: one vector for each text, all of the same length and of the length that was asked for,
-//! and every number finite. The vectors are brought to length one here, so that nearness is a plain sum of products everywhere else. Errors are the ones
-//! of any model call; texts and key are never part of one, and never logged.
+//! Whatever a server answers is checked before anybody counts on it: one vector for each text, all
+//! of the same length and of the length that was asked for, and every number finite. The vectors
+//! are brought to length one here, so that nearness is a plain sum of products everywhere else.
+//! Errors are the ones of any model call; texts and key are never part of one, and never logged.
 
 mod ollama;
 mod openai;
@@ -23,13 +25,15 @@ use crate::trust::Text;
 /// The most texts that go over in one call.
 pub const BATCH: usize = 64;
 
-/// The most that is sent of one text, in characters: small models take 512 tokens, and what is longer is cut into entries before.
+/// The most that is sent of one text, in characters: small models take 512 tokens, and what is
+/// longer is cut into entries before.
 const MOST_CHARS: usize = 2_000;
 
 /// No server is waited for longer, whatever it computes.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// The most that is read of an answer, in bytes: a full batch of the longest vectors there are, written out.
+/// The most that is read of an answer, in bytes: a full batch of the longest vectors there are,
+/// written out.
 const MOST_BYTES: usize = 24 << 20;
 
 /// A model that turns words into vectors.
@@ -38,7 +42,8 @@ pub trait Embedder: Send + Sync {
     /// What it is.
     fn card(&self) -> &EmbedderCard;
 
-    /// The vectors of these texts, in their order; at most [`BATCH`] texts. All of it takes at most `patience`.
+    /// The vectors of these texts, in their order; at most [`BATCH`] texts. All of it takes at most
+    /// `patience`.
     async fn embed(&self, texts: &[Text], patience: Duration) -> Result<Embedded, ModelError>;
 }
 
@@ -128,7 +133,8 @@ fn without_words(error: ModelError) -> ModelError {
     }
 }
 
-/// The words of each text as they go over: never nothing, which some servers refuse together with all the others of the batch.
+/// The words of each text as they go over: never nothing, which some servers refuse together with
+/// all the others of the batch.
 fn inputs(texts: &[Text]) -> Vec<String> {
     let of = |text: &Text| crate::text::shorten(text.open().0, MOST_CHARS);
     texts.iter().map(of).map(|words| if words.trim().is_empty() { "-".to_owned() } else { words }).collect()

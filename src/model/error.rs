@@ -1,9 +1,10 @@
-//! What a server's refusal means: status, headers and body of an answer turned into the one [`ModelError`] that says what
-//! to do next.
+//! What a server's refusal means: status, headers and body of an answer turned into the one
+//! [`ModelError`] that says what to do next.
 //!
-//! Providers disagree about codes and agree roughly about words, so the words are looked at before the status. Only a
-//! rejection carries the server's own sentence, since nobody could mend the configuration without it; it is cleaned,
-//! short, and left out altogether when it repeats the key or a piece of the conversation.
+//! Providers disagree about codes and agree roughly about words, so the words are looked at before
+//! the status. Only a rejection carries the server's own sentence, since nobody could mend the
+//! configuration without it; it is cleaned, short, and left out altogether when it repeats the key
+//! or a piece of the conversation.
 
 use std::time::Duration;
 
@@ -73,7 +74,8 @@ impl Fault<'_> {
         if matches!(status, 401 | 403) || says(BAD_KEY) {
             return ModelError::BadKey;
         }
-        // An error inside a stream: the request itself was accepted, so what went wrong may go well the next time.
+        // An error inside a stream: the request itself was accepted, so what went wrong may go well
+        // the next time.
         if matches!(status, 200 | 408 | 409 | 425 | 429 | 500..) || says(LATER) {
             return self.later(status);
         }
@@ -86,7 +88,8 @@ impl Fault<'_> {
     }
 }
 
-/// How long the server asks to be left alone: seconds, or a date compared with the server's own clock.
+/// How long the server asks to be left alone: seconds, or a date compared with the server's own
+/// clock.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse::<f64>() {
@@ -94,7 +97,8 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
     let until = chrono::DateTime::parse_from_rfc2822(value).ok()?;
     let now = headers.get(DATE).and_then(|date| chrono::DateTime::parse_from_rfc2822(date.to_str().ok()?).ok());
-    // Without the server's clock the date cannot be compared with anything: the longest wait is the safe guess.
+    // Without the server's clock the date cannot be compared with anything: the longest wait is the
+    // safe guess.
     Some(now.map_or(LONGEST_WAIT, |now| (until - now).to_std().unwrap_or_default()))
 }
 

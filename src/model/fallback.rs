@@ -1,14 +1,15 @@
 //! Whether another model is asked when one gives no answer: a pure rule.
 //!
-//! The engine walks through the models of a purse itself, since each is metered alone and the waits between attempts belong to
-//! the engine's clock.
+//! The engine walks through the models of a purse itself, since each is metered alone and the waits
+//! between attempts belong to the engine's clock.
 
 use super::{ModelError, ModelInfo};
 
 /// Whether `next` is to be asked after `current` has failed for good (that is, after its retries).
 ///
-/// A refusal stands: shopping for a model that says what another declined to say is not ours to do. Our own budget
-/// counts for all models together. What was too long for one may fit only a larger one.
+/// A refusal stands: shopping for a model that says what another declined to say is not ours to do.
+/// Our own budget counts for all models together. What was too long for one may fit only a larger
+/// one.
 pub fn should_fall_back(error: &ModelError, current: &ModelInfo, next: &ModelInfo) -> bool {
     match error {
         ModelError::Refused | ModelError::OverBudget(_) | ModelError::AboveLimit(_) => false,

@@ -1,9 +1,10 @@
 //! Anthropic and Gemini, whose wire formats the `genai` library knows.
 //!
-//! The library only translates; what it leaves open is closed here. It takes an ending such as `-high` off a model's
-//! name unless an effort is given, so one is always given or the name is refused. It ends a broken-off stream in silence
-//! (Anthropic) or with an end that lacks a reason (Gemini), and goes on after an error: an answer is whole only with a
-//! reason to stop, and the first error ends it. Its errors print the conversation, and it writes such errors to the log by
+//! The library only translates; what it leaves open is closed here. It takes an ending such as
+//! `-high` off a model's name unless an effort is given, so one is always given or the name is
+//! refused. It ends a broken-off stream in silence (Anthropic) or with an end that lacks a reason
+//! (Gemini), and goes on after an error: an answer is whole only with a reason to stop, and the
+//! first error ends it. Its errors print the conversation, and it writes such errors to the log by
 //! itself: they are taken apart, never shown, and it runs without a log.
 
 mod ask;
@@ -43,7 +44,8 @@ impl Other {
     /// A model of Anthropic.
     pub(super) fn anthropic(config: &config::Model) -> anyhow::Result<Self> {
         let mut other = Self::new(config, "anthropic", AdapterKind::Anthropic, "https://api.anthropic.com/v1/")?;
-        // No effort at all leaves the name alone. It also keeps thinking off, whose signed blocks would have to be sent back.
+        // No effort at all leaves the name alone. It also keeps thinking off, whose signed blocks
+        // would have to be sent back.
         other.options = other.options.with_reasoning_effort(ReasoningEffort::Zero);
         Ok(other)
     }
@@ -157,7 +159,8 @@ fn usage(counted: &genai::chat::Usage) -> Usage {
     Usage { input, cached: cached.min(input), output: tokens(counted.completion_tokens) }
 }
 
-/// The calls, each with an id of its own: where Gemini gives none the library counts anew in every piece of a stream.
+/// The calls, each with an id of its own: where Gemini gives none the library counts anew in every
+/// piece of a stream.
 fn calls(end: StreamEnd, round: usize) -> Vec<ToolCall> {
     let mut seen = BTreeSet::new();
     let calls = end.captured_into_tool_calls().unwrap_or_default();

@@ -1,9 +1,11 @@
-//! The model that needs nothing: no key, no network, no time. A real default, and not a pretence of more than it is.
+//! The model that needs nothing: no key, no network, no time. A real default, and not a pretence of
+//! more than it is.
 //!
-//! It answers from the conversation, the memory and the last summary in the prompt, calls tools for the plainest of
-//! wishes, writes extractive summaries, and says under each answer which model is speaking. It generates nothing: every
-//! statement it makes is a quote with its origin, so what a tool brought home can be shown by it but never obeyed.
-//! The same request gives the same answer. It looks at the newest messages only, so its time does not grow with a history.
+//! It answers from the conversation, the memory and the last summary in the prompt, calls tools for
+//! the plainest of wishes, writes extractive summaries, and says under each answer which model is
+//! speaking. It generates nothing: every statement it makes is a quote with its origin, so what a
+//! tool brought home can be shown by it but never obeyed. The same request gives the same answer.
+//! It looks at the newest messages only, so its time does not grow with a history.
 
 mod answer;
 pub mod extract;

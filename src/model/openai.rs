@@ -1,8 +1,9 @@
-//! The client for every server that speaks OpenAI's chat completions: OpenAI, OpenRouter, vLLM, llama.cpp, Ollama.
+//! The client for every server that speaks OpenAI's chat completions: OpenAI, OpenRouter, vLLM,
+//! llama.cpp, Ollama.
 //!
-//! Small and exact: the model's name goes over untouched, an answer is always streamed, and a stream counts as whole only
-//! when the server said that it is. What went wrong becomes the one [`ModelError`] that says what to do; bodies are
-//! never logged and never part of an error.
+//! Small and exact: the model's name goes over untouched, an answer is always streamed, and a
+//! stream counts as whole only when the server said that it is. What went wrong becomes the one
+//! [`ModelError`] that says what to do; bodies are never logged and never part of an error.
 
 mod body;
 mod draft;
@@ -32,7 +33,8 @@ pub(super) struct OpenAi {
 }
 
 impl OpenAi {
-    /// The model as configured; `provider` is its word in the card and `usual` the address when none is set.
+    /// The model as configured; `provider` is its word in the card and `usual` the address when
+    /// none is set.
     pub(super) fn new(config: &config::Model, provider: &str, usual: &str) -> anyhow::Result<Self> {
         let base = wire::base(config.base_url.as_deref(), usual)?;
         Ok(Self {

@@ -1,4 +1,5 @@
-//! What a model answers. The only way to build a reply takes the request, so that its label is the join of all that went in.
+//! What a model answers. The only way to build a reply takes the request, so that its label is the
+//! join of all that went in.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! When to ask the same model again: a pure rule, so that whoever owns the clock does the waiting.
 //!
-//! Only what may pass is tried again, at most [`ATTEMPTS`] times in all. The waits double from one second; half of each is
-//! drawn by the caller's `jitter`, so that many clients of a recovering server do not come back at once. A server's own
-//! `Retry-After` is never undercut; one that is longer than anybody would wait for ends the attempts instead.
+//! Only what may pass is tried again, at most [`ATTEMPTS`] times in all. The waits double from one
+//! second; half of each is drawn by the caller's `jitter`, so that many clients of a recovering
+//! server do not come back at once. A server's own `Retry-After` is never undercut; one that is
+//! longer than anybody would wait for ends the attempts instead.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Server-sent events from raw bytes: whole `data` payloads, whatever way the network cut them.
 //!
-//! Pieces may end anywhere, within a character too; lines may end in LF, CRLF or CR. A line or an event longer than
-//! [`MAX_EVENT`] is an error, so that a server cannot fill the memory. Bytes that are not UTF-8 become replacement marks
-//! instead of ending an answer that is otherwise whole.
+//! Pieces may end anywhere, within a character too; lines may end in LF, CRLF or CR. A line or an
+//! event longer than [`MAX_EVENT`] is an error, so that a server cannot fill the memory. Bytes that
+//! are not UTF-8 become replacement marks instead of ending an answer that is otherwise whole.
 
 /// The longest event, in bytes.
 pub(super) const MAX_EVENT: usize = 1 << 20;
@@ -41,7 +41,8 @@ impl Events {
         Ok(events)
     }
 
-    /// The event that the end of the stream completes, if any: some servers leave out the last empty line.
+    /// The event that the end of the stream completes, if any: some servers leave out the last
+    /// empty line.
     pub(super) fn finish(&mut self) -> Option<String> {
         let complete = self.end_line();
         complete.or_else(|| self.dispatch())

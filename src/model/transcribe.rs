@@ -18,8 +18,8 @@ const MAX_TEXT: usize = 1 << 20;
 /// A recording is heard as a whole before the first byte comes back.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Audio tokens for a second of sound, where a server counts those: OpenAI's guide to realtime costs names one token
-/// for 100 ms of a person's audio.
+/// Audio tokens for a second of sound, where a server counts those: OpenAI's guide to realtime
+/// costs names one token for 100 ms of a person's audio.
 const AUDIO_TOKENS_A_SECOND: u64 = 10;
 
 /// Words of a recording, with the server's own count of it.
@@ -64,7 +64,8 @@ struct TranscriptionResponse {
     usage: serde_json::Value,
 }
 
-/// OpenAI counts by the length of a recording (`whisper-1`) or in tokens (the newer models); other servers do not count.
+/// OpenAI counts by the length of a recording (`whisper-1`) or in tokens (the newer models); other
+/// servers do not count.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Usage {

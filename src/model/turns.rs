@@ -1,9 +1,10 @@
 //! A request as the wires want it: instructions first, then the two sides by turns.
 //!
-//! Local servers fill a chat template that often knows only one system message, at the very beginning, and wants user
-//! and assistant to alternate; the large providers do not mind. So instructions that come later stand as the program's
-//! words on the user's side, and neighbours of one side are joined. Nothing is reordered, so a cached beginning stays
-//! the same from call to call.
+//! Local servers fill a chat template that often knows only one system message, at the very
+//! beginning, and wants user and assistant to alternate; the large providers do not mind. So
+//! instructions that come later stand as the program's words on the user's side, and neighbours of
+//! one side are joined. Nothing is reordered, so a cached beginning stays the same from call to
+//! call.
 
 use super::request::{Message, Request, RequestPart, Role};
 
@@ -67,7 +68,8 @@ fn placed(message: &Message, marked: bool) -> Vec<Placed<'_>> {
 
 /// Arguments as they are sent back: an object, whatever the model once wrote.
 ///
-/// Providers and chat templates parse them, and some fail on what is no object. So what is none is shown as a text.
+/// Providers and chat templates parse them, and some fail on what is no object. So what is none is
+/// shown as a text.
 pub(super) fn arguments(written: &str) -> serde_json::Map<String, serde_json::Value> {
     match serde_json::from_str(written) {
         Ok(serde_json::Value::Object(object)) => object,

@@ -1,6 +1,8 @@
-//! What all wires share: the HTTP client with its patience, the address of an endpoint, and bounded reading.
+//! What all wires share: the HTTP client with its patience, the address of an endpoint, and bounded
+//! reading.
 //!
-//! One client never follows a redirect: it would carry the conversation to a server that nobody configured.
+//! One client never follows a redirect: it would carry the conversation to a server that nobody
+//! configured.
 
 use std::time::Duration;
 
@@ -35,8 +37,9 @@ pub(super) fn client(patience: Duration) -> anyhow::Result<reqwest::Client> {
         .context("Cannot set up the HTTP client")
 }
 
-/// The base address: the configured one, or the provider's own. One without a path gets the provider's usual path, so
-/// that `http://localhost:11434` means the same as `http://localhost:11434/v1`. It always ends with a slash.
+/// The base address: the configured one, or the provider's own. One without a path gets the
+/// provider's usual path, so that `http://localhost:11434` means the same as
+/// `http://localhost:11434/v1`. It always ends with a slash.
 pub(super) fn base(configured: Option<&str>, usual: &str) -> anyhow::Result<Url> {
     let usual = Url::parse(usual).context("The usual address does not parse")?;
     let Some(configured) = configured else {
@@ -73,7 +76,8 @@ pub(super) fn card(config: &config::Model, provider: &str) -> ModelInfo {
     }
 }
 
-/// Why no answer came, or not all of it. The library's own words may hold the address, so none of them are used.
+/// Why no answer came, or not all of it. The library's own words may hold the address, so none of
+/// them are used.
 pub(super) fn lost(error: &reqwest::Error) -> ModelError {
     let what = if error.is_timeout() {
         "the server keeps silent"
@@ -87,7 +91,8 @@ pub(super) fn lost(error: &reqwest::Error) -> ModelError {
     ModelError::Later { after: None, what: what.to_owned() }
 }
 
-/// The whole body as text, up to `limit` bytes; `None` when it is longer or breaks off. Bytes that are not UTF-8 are replaced.
+/// The whole body as text, up to `limit` bytes; `None` when it is longer or breaks off. Bytes that
+/// are not UTF-8 are replaced.
 pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<Option<String>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

@@ -1,11 +1,15 @@
 //! What becomes of what stored reflections propose.
 //!
-//! Each open action is seen to in its order. A change of a skill that an owner's reflection proposes goes to the gate, like one
-//! that is asked for in a chat, if the owner wants that and the day has room: that is decided and written down first, by the one writer, so the
-//! limit holds whoever asks at the same time. The proposal and the action's end are one transaction of the gate. Within the same limits, what an
-//! owner's reflection wants to remember is kept through the one writer of the knowledge, with the label of the reflection: text from outside in it, and
-//! it waits as a note where nothing is loaded by itself. What says `key: value`, or another value under the title of a fact, is a fact and takes the place of what
-//! was known of its key; all else becomes a note. The rest stays a suggestion. A crash in between leaves the action taken, and it is taken up.
+//! Each open action is seen to in its order. A change of a skill that an owner's reflection
+//! proposes goes to the gate, like one that is asked for in a chat, if the owner wants that and the
+//! day has room: that is decided and written down first, by the one writer, so the limit holds
+//! whoever asks at the same time. The proposal and the action's end are one transaction of the
+//! gate. Within the same limits, what an owner's reflection wants to remember is kept through the
+//! one writer of the knowledge, with the label of the reflection: text from outside in it, and it
+//! waits as a note where nothing is loaded by itself. What says `key: value`, or another value
+//! under the title of a fact, is a fact and takes the place of what was known of its key; all else
+//! becomes a note. The rest stays a suggestion. A crash in between leaves the action taken, and it
+//! is taken up.
 
 use std::sync::Arc;
 
@@ -41,7 +45,8 @@ impl Reflector {
     /// Does what stored reflections propose and nobody has seen to yet.
     ///
     /// # Errors
-    /// If the journal cannot be used. Trouble with one action keeps the others from nothing; it is taken up at the next call.
+    /// If the journal cannot be used. Trouble with one action keeps the others from nothing; it is
+    /// taken up at the next call.
     pub async fn act(&self) -> anyhow::Result<()> {
         for action in self.journal.read(|db| db.reflections().open_actions()).await? {
             if !self.take(&action).await? {
@@ -98,7 +103,8 @@ impl Reflector {
         self.journal.write("keep what a reflection remembers", end).await
     }
 
-    /// The fact that a note states, if it is one. Words from outside are none: they would change what is loaded.
+    /// The fact that a note states, if it is one. Words from outside are none: they would change
+    /// what is loaded.
     async fn fact_of(&self, origin: &memory::ChangeOrigin, note: &NoteDraft) -> anyhow::Result<Option<Fact>> {
         let text = note.content.trim();
         if !origin.label.is_trusted() || text.contains('\n') || text.chars().count() > FACT {

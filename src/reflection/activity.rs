@@ -1,7 +1,9 @@
-//! What happened in a time, in numbers that the program counted: the part of what a model is shown that nobody can make up.
+//! What happened in a time, in numbers that the program counted: the part of what a model is shown
+//! that nobody can make up.
 //!
-//! Numbers are safe, names are not: the name of a tool or a skill stands in a call as a model spelled it, perhaps because a page told it to. So only
-//! names that this house knows are written; everything else is counted without one.
+//! Numbers are safe, names are not: the name of a tool or a skill stands in a call as a model
+//! spelled it, perhaps because a page told it to. So only names that this house knows are written;
+//! everything else is counted without one.
 
 use crate::id::PersonId;
 use crate::store::Db;
@@ -30,9 +32,6 @@ pub struct Names {
 }
 
 /// The counters of a time, in a line each.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn numbers(db: Db<'_>, window: Window, period: &str, names: &Names) -> anyhow::Result<String> {
     let Window { person, from, to } = window;
     let scope = Scope::Person(person);

@@ -1,7 +1,8 @@
 //! What counts as an answer: one JSON object in a strict form, and nothing that has to be guessed.
 //!
-//! The object may stand alone or in the one fenced block of the answer; it is not fished for in prose. An answer that is none is asked for again. A
-//! proposed action that makes no sense spoils only itself: it is kept with its error, so that the next reflection can be told, and never done.
+//! The object may stand alone or in the one fenced block of the answer; it is not fished for in
+//! prose. An answer that is none is asked for again. A proposed action that makes no sense spoils
+//! only itself: it is kept with its error, so that the next reflection can be told, and never done.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -179,7 +180,8 @@ pub fn read(answer: &str) -> Option<ReflectionForm> {
     (!form.title.is_empty() && says_something).then_some(form)
 }
 
-/// The answer itself if it is an object, else what stands in its one fenced block. No line of JSON begins with a fence.
+/// The answer itself if it is an object, else what stands in its one fenced block. No line of JSON
+/// begins with a fence.
 fn object(answer: &str) -> Option<&str> {
     let bare = answer.trim();
     if bare.starts_with('{') {
@@ -252,7 +254,8 @@ fn check(kind: ActionKind, payload: &Payload) -> Option<&'static str> {
     }
 }
 
-/// Whether these are the files of a new skill: one of them is its main one, and nothing is to be taken out.
+/// Whether these are the files of a new skill: one of them is its main one, and nothing is to be
+/// taken out.
 fn is_whole(files: &[File]) -> bool {
     files.iter().any(|file| file.path == MAIN) && files.iter().all(|file| file.content.is_some())
 }

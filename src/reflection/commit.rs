@@ -1,7 +1,8 @@
 //! The end of a slot: a good answer with everything that it says, or that there is none.
 //!
-//! Each is one transaction: the reflection, its text, its actions, the notice to the owner, the slot. So nobody is told twice, and there is never a
-//! reflection without its actions. An answer is kept under the join of everything that its turn had read.
+//! Each is one transaction: the reflection, its text, its actions, the notice to the owner, the
+//! slot. So nobody is told twice, and there is never a reflection without its actions. An answer is
+//! kept under the join of everything that its turn had read.
 
 use std::sync::Arc;
 

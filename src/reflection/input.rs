@@ -1,9 +1,11 @@
 //! What the assistant is shown of a day, a week or a month.
 //!
-//! The trusted projection, numbers that the program counted, and what became of what was proposed before; nothing that text from outside had a part in. A
-//! day is looked at in its conversations. A week is looked at in its days' reflections, and in the conversations of the days that have none; a
-//! month in its weeks', and where a week has none, in those of its days. So nothing that was said is passed over, and nothing is looked at
-//! twice. A reflection that text from outside had a part in is only named.
+//! The trusted projection, numbers that the program counted, and what became of what was proposed
+//! before; nothing that text from outside had a part in. A day is looked at in its conversations. A
+//! week is looked at in its days' reflections, and in the conversations of the days that have none;
+//! a month in its weeks', and where a week has none, in those of its days. So nothing that was said
+//! is passed over, and nothing is looked at twice. A reflection that text from outside had a part
+//! in is only named.
 
 use super::activity::{self, Names, Window};
 use super::labelled_builder::{ReflectionText, fit};
@@ -65,9 +67,6 @@ pub struct ReflectionInput {
 
 impl InputRequest {
     /// What there is to be looked at; `None` if that is too little to ask a model.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn at(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<ReflectionInput>> {
         let (scope, person) = (self.slot.scope, self.person.id);
         let (from, to) = self.reach();
@@ -81,7 +80,8 @@ impl InputRequest {
         Ok((!too_little).then_some(ReflectionInput { earlier, window: Window { person, from, to } }))
     }
 
-    /// The time that it covers. A week belongs to the month of its last day, so a month reaches over whole weeks.
+    /// The time that it covers. A week belongs to the month of its last day, so a month reaches
+    /// over whole weeks.
     fn reach(&self) -> (Timestamp, Timestamp) {
         let (from, to) = (self.slot.from, self.slot.to);
         let week_of = |at| Period::containing(Span::Week, at, self.zone).begins(self.zone);
@@ -92,16 +92,14 @@ impl InputRequest {
     }
 
     /// Everything that is put before the assistant.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn input(&self, db: Db<'_>, seen: &ReflectionInput) -> anyhow::Result<Input> {
         let scope = self.slot.scope;
         let task = wording::own(says::task(&self.period_in_words(), &self.person.name), scope);
         let pages = [self.numbers(db)?, self.last_time(db)?, self.material(db, seen)?, self.catalogue(db)?];
         let (mut words, mut from) = (vec![task], Vec::new());
         for (text, nodes) in pages.into_iter().flatten().map(|page| page.done(scope)) {
-            // All of it is trusted by the way it was chosen. Should a mistake ever let anything else in, it is left out here.
+            // All of it is trusted by the way it was chosen. Should a mistake ever let anything
+            // else in, it is left out here.
             if text.label().is_trusted() {
                 words.push(text);
                 from.extend(nodes);

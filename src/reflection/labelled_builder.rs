@@ -1,4 +1,5 @@
-//! A text that is put together from words of the program and from stored words, with the join of their labels and what they grew from.
+//! A text that is put together from words of the program and from stored words, with the join of
+//! their labels and what they grew from.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What became of a proposed action, in words: for the owner, and for the next reflection, which learns from it.
+//! What became of a proposed action, in words: for the owner, and for the next reflection, which
+//! learns from it.
 
 use super::answer_schema::ActionKind;
 use crate::store::{ActionRow, ActionState, Db, ProposalRow};
@@ -8,18 +9,13 @@ use crate::wording::reflection as says;
 /// The most characters of a reason.
 const REASON: usize = 300;
 
-/// What became of it, without a reason that may repeat what the action says: for an action that text from outside had a part in.
-///
-/// # Errors
-/// If the journal cannot be read.
+/// What became of it, without a reason that may repeat what the action says: for an action that
+/// text from outside had a part in.
 pub fn bare(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
     told(db, &ActionRow { reason: String::new(), ..action.clone() })
 }
 
 /// What became of it.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn told(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
     let reason = shorten(&one_line(&action.reason), REASON);
     Ok(match action.state {
@@ -52,7 +48,8 @@ fn decided(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
     })
 }
 
-/// Why the owner refused it; blank if that repeats text from outside, which must not come back as the owner's word.
+/// Why the owner refused it; blank if that repeats text from outside, which must not come back as
+/// the owner's word.
 fn owners_reason(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
     let repeats = !db.fingerprints().pasted_from(&proposal.reason, proposal.scope)?.is_empty();
     Ok(if repeats { String::new() } else { shorten(&one_line(&proposal.reason), REASON) })

@@ -38,9 +38,6 @@ pub fn notice(slot: &SlotRow, form: &ReflectionForm) -> String {
 }
 
 /// A stored reflection with what became of what it proposed. Its label is the join over all of it.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     let (mut words, mut label): (String, Label) = (String::new(), reflection.label.clone());
     for text in db.messages().texts_of(reflection.message)? {

@@ -1,7 +1,9 @@
-//! What was said in a time, as far as nothing from outside had a part in it, and how much of that fits.
+//! What was said in a time, as far as nothing from outside had a part in it, and how much of that
+//! fits.
 //!
-//! A message belongs to the time in which it was received, whenever its conversation began, and an answer belongs to the message that it answers. What
-//! does not fit is cut from the beginning of each conversation, what was said last being worth most, and the cut is named.
+//! A message belongs to the time in which it was received, whenever its conversation began, and an
+//! answer belongs to the message that it answers. What does not fit is cut from the beginning of
+//! each conversation, what was said last being worth most, and the cut is named.
 
 use std::fmt::Write as _;
 
@@ -40,9 +42,6 @@ struct DialogueLine {
 }
 
 /// What was said in that time but for the given stretches of it, one conversation after the other.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn between(
     db: Db<'_>,
     window: Window,
@@ -78,9 +77,6 @@ fn answer(db: Db<'_>, talk: Option<&mut ConversationTranscript>, turn: Option<Tu
 }
 
 /// As many of their lines as fit.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn tell(
     db: Db<'_>,
     page: &mut ReflectionText,
@@ -167,7 +163,8 @@ impl ConversationTranscript {
         Ok(())
     }
 
-    /// What is written down of the whole conversation, from what is trusted of it. Gives how much that is.
+    /// What is written down of the whole conversation, from what is trusted of it. Gives how much
+    /// that is.
     fn tell_in_short(&self, db: Db<'_>, page: &mut ReflectionText, most: u64) -> anyhow::Result<u64> {
         let summary =
             self.conversation.map(|id| db.summaries().summary_of(id, SummaryInputs::Trusted)).transpose()?.flatten();

@@ -1,9 +1,12 @@
 //! The skills that may be used now, and the only way to look at them.
 //!
-//! A look compares the folder with the journal. A content that was accepted before is live. A folder that the gate did not write and nobody accepted is
-//! held, and waits for the owner like a proposal; with `[skills] by_hand = "live"` it is a person's work and live at once, unless the scan finds something in it.
-//! A change in place of an accepted skill is live at once as well, unless the scan finds something: then the change is held, and the version that was
-//! accepted last stays in use, out of the journal. A folder that is not there any more is remembered as gone. While nothing changes on the disk a look costs a walk over the metadata and nothing else.
+//! A look compares the folder with the journal. A content that was accepted before is live. A
+//! folder that the gate did not write and nobody accepted is held, and waits for the owner like a
+//! proposal; with `[skills] by_hand = "live"` it is a person's work and live at once, unless the
+//! scan finds something in it. A change in place of an accepted skill is live at once as well,
+//! unless the scan finds something: then the change is held, and the version that was accepted last
+//! stays in use, out of the journal. A folder that is not there any more is remembered as gone.
+//! While nothing changes on the disk a look costs a walk over the metadata and nothing else.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +47,8 @@ impl LiveSkill {
 pub struct ActiveSkills {
     /// What may be used, by folder.
     pub skills: BTreeMap<String, LiveSkill>,
-    /// Folders that wait for the owner. Of one that was accepted before, the accepted version is among `skills`.
+    /// Folders that wait for the owner. Of one that was accepted before, the accepted version is
+    /// among `skills`.
     pub held: Vec<String>,
     /// Folders that cannot be read as skills.
     pub broken: Vec<UnloadableSkill>,
@@ -56,7 +60,8 @@ impl ActiveSkills {
         self.skills.get(name).or_else(|| self.skills.values().find(|live| live.skill.manifest.name == name))
     }
 
-    /// Stage one: every skill that can be used with these tools, in a line each. Blank if there is none.
+    /// Stage one: every skill that can be used with these tools, in a line each. Blank if there is
+    /// none.
     pub fn listing(&self, tools: &[String], budget: u64) -> Text {
         let available = Available { tools, platform: std::env::consts::OS };
         let usable = || self.skills.values().filter(|live| skill::applies(&live.skill.manifest, &available));
@@ -66,7 +71,8 @@ impl ActiveSkills {
         Labelled::new(Arc::from(words), label, Scope::Shared)
     }
 
-    /// What a prompt with the listing grew from, besides what ships with the program and what a person wrote by hand.
+    /// What a prompt with the listing grew from, besides what ships with the program and what a
+    /// person wrote by hand.
     pub fn nodes(&self) -> Vec<Node> {
         let is_grown = |live: &&LiveSkill| {
             matches!(live.origin.as_str(), "proposal" | "rollback") || live.label.asks_before_leaving()
@@ -96,9 +102,6 @@ pub(super) struct FolderSnapshot {
 
 impl Review {
     /// Looks at the skills.
-    ///
-    /// # Errors
-    /// If the journal cannot be read or written.
     pub async fn live(&self) -> anyhow::Result<Arc<ActiveSkills>> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         if self.0.untold.swap(false, Ordering::Relaxed) {
@@ -147,8 +150,8 @@ impl Review {
         tokio::task::spawn_blocking(move || inner.disk.lying(&name)).await?
     }
 
-    /// What lies in the folder of that skill and is about to be replaced, kept as a version first. A look keeps only what can be read as a skill, and a
-    /// person may have left one half written.
+    /// What lies in the folder of that skill and is about to be replaced, kept as a version first.
+    /// A look keeps only what can be read as a skill, and a person may have left one half written.
     pub(super) async fn kept(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
         let Some(content) = self.lying(name).await? else { return Ok(None) };
         let (skill, digest, now) = (name.to_owned(), content.digest(), self.0.clock.now());
@@ -175,10 +178,8 @@ impl Review {
         self.0.journal.read(|db| known(db, &seen)).await
     }
 
-    /// Returns the proposal about the folder of that skill, if it is held. One that nobody decided about in time is made again.
-    ///
-    /// # Errors
-    /// If the journal cannot be read or written.
+    /// Returns the proposal about the folder of that skill, if it is held. One that nobody decided
+    /// about in time is made again.
     pub async fn held(&self, name: &str) -> anyhow::Result<FolderLock> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         let live = self.look().await?;
@@ -232,7 +233,8 @@ fn is_known(row: &SkillRow, skill: &Skill) -> bool {
     row.name == skill.folder && row.digest == skill.digest.as_str() && matches!(row.state.as_str(), "live" | "held")
 }
 
-/// The state of a skill of which no content is seen. What somebody is writing is not gone: what it will be is a change in place.
+/// The state of a skill of which no content is seen. What somebody is writing is not gone: what it
+/// will be is a change in place.
 fn without_a_skill(seen: &Catalogue, row: &SkillRow) -> &'static str {
     if seen.broken.iter().any(|broken| broken.folder == row.name) { "broken" } else { "gone" }
 }
@@ -315,8 +317,9 @@ fn version_of(
     tx.skills().version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))
 }
 
-/// The label of a content that a person wrote and that is live without a question; `None` if it is held. A change in place keeps the label of the version
-/// that it changes: what a third party's skill says is no less theirs after an edit.
+/// The label of a content that a person wrote and that is live without a question; `None` if it is
+/// held. A change in place keeps the label of the version that it changes: what a third party's
+/// skill says is no less theirs after an edit.
 fn accepted_unasked(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder) -> anyhow::Result<Option<Label>> {
     if !scan::scan_skill(skill, content).is_empty() {
         return Ok(None);

@@ -1,8 +1,10 @@
-//! An approval becomes a change of the folder: the intention is a row before anything is touched, the end is a row after it.
+//! An approval becomes a change of the folder: the intention is a row before anything is touched,
+//! the end is a row after it.
 //!
-//! Between the two rows only [`super::disk`] works, which leaves the old folder or the new one at every instant and can be called again. So after a
-//! power cut the intended changes are simply made again, before anybody looks at a skill. What lies there and is not what the owner saw is
-//! never replaced: the proposal ends as a conflict, and the person's work stays.
+//! Between the two rows only [`super::disk`] works, which leaves the old folder or the new one at
+//! every instant and can be called again. So after a power cut the intended changes are simply made
+//! again, before anybody looks at a skill. What lies there and is not what the owner saw is never
+//! replaced: the proposal ends as a conflict, and the person's work stays.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -33,7 +35,8 @@ pub enum Applied {
 /// Writes down what an approval is about to do. Uses the approval up.
 pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::Result<()> {
     let proposal = Proposal::load(*tx, approval.proposal())?.context("An approved proposal vanished")?;
-    // Approved is this content and no other: the rows may have changed on the disk since anybody looked.
+    // Approved is this content and no other: the rows may have changed on the disk since anybody
+    // looked.
     anyhow::ensure!(proposal.digest() == *approval.digest(), "A proposal is not what was approved");
     let row = &proposal.row;
     let target = if let ProposalChange::Rename { to } = &proposal.change { to } else { &row.skill };
@@ -67,7 +70,8 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::R
     Ok(())
 }
 
-/// Enters that a version is what was approved: its label from then on, and the hosts that were shown if it is a third party's.
+/// Enters that a version is what was approved: its label from then on, and the hosts that were
+/// shown if it is a third party's.
 pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, version: VersionId) -> anyhow::Result<()> {
     let third_party = proposal.third_party.then_some(version);
     let hosts = proposal.result.as_ref().filter(|_| third_party.is_some()).map(|folder| contents::hosts(folder).0);
@@ -75,7 +79,8 @@ pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, versi
     tx.derivations().derive(Node::Version(version), Node::Proposal(proposal.row.id))
 }
 
-/// Writes down that a skill shall have a content that was accepted before, under the label that it was accepted with, or that the program ships.
+/// Writes down that a skill shall have a content that was accepted before, under the label that it
+/// was accepted with, or that the program ships.
 pub(super) fn begin_accepted(
     tx: Tx<'_>,
     skill: &str,

@@ -1,7 +1,10 @@
-//! The permission to change a skill: it names one proposal and the digest that was shown, and it is used up by applying it.
+//! The permission to change a skill: it names one proposal and the digest that was shown, and it is
+//! used up by applying it.
 //!
-//! Only the gate can make one, in the two places where something is decided: a test in `tests/structure` lists them. It cannot be copied, so one decision
-//! changes the folder once, and it holds the digest, so what is applied is what was decided about. Everybody else can look at one:
+//! Only the gate can make one, in the two places where something is decided: a test in
+//! `tests/structure` lists them. It cannot be copied, so one decision changes the folder once, and
+//! it holds the digest, so what is applied is what was decided about. Everybody else can look at
+//! one:
 //!
 //! ```
 //! use compline::review::approval::Approval;

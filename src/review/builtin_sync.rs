@@ -1,12 +1,15 @@
-//! What to do with a skill that ships with the program: a decision of three digests, without disk and without journal.
+//! What to do with a skill that ships with the program: a decision of three digests, without disk
+//! and without journal.
 //!
-//! The program ships one content, the journal remembers which ones it put there or offered, and something lies in the folder, or nothing. What lies there
-//! and is not word for word one of ours is a person's: it stays, and a newer version is offered to them once. What was there and is gone was taken
-//! away by a person, and stays away over all later versions. So nothing of a person's is ever replaced without their yes, and whoever never touched a
-//! built-in skill always has the newest.
+//! The program ships one content, the journal remembers which ones it put there or offered, and
+//! something lies in the folder, or nothing. What lies there and is not word for word one of ours
+//! is a person's: it stays, and a newer version is offered to them once. What was there and is gone
+//! was taken away by a person, and stays away over all later versions. So nothing of a person's is
+//! ever replaced without their yes, and whoever never touched a built-in skill always has the
+//! newest.
 //!
-//! A folder that is put back by hand to exactly what we wrote counts as untouched again. A skill that is no longer shipped is not decided
-//! about: it stays as it is.
+//! A folder that is put back by hand to exactly what we wrote counts as untouched again. A skill
+//! that is no longer shipped is not decided about: it stays as it is.
 
 use crate::skill::Digest;
 
@@ -24,9 +27,11 @@ pub(super) struct Before {
 pub(super) enum SyncAction {
     /// All is as it shall be.
     Nothing,
-    /// The shipped content lies there, and the journal does not know it: it counts as installed from now on.
+    /// The shipped content lies there, and the journal does not know it: it counts as installed
+    /// from now on.
     Remember,
-    /// Put the shipped content there, in the place of exactly what lies there. From then on it is the installed one.
+    /// Put the shipped content there, in the place of exactly what lies there. From then on it is
+    /// the installed one.
     Put,
     /// Show the shipped content to the owner as a proposal. From then on it is the offered one.
     Offer,
@@ -55,7 +60,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a journal can say, and what can lie there, in letters: versions of ours and works of persons.
+    /// What a journal can say, and what can lie there, in letters: versions of ours and works of
+    /// persons.
     fn digest(name: &str) -> Option<Digest> {
         (name != "-").then(|| Digest::of(name.as_bytes()))
     }

@@ -1,4 +1,5 @@
-//! Keeps the built-in skills up to date at the start, without ever taking anything away from a person ([`super::sync`] decides).
+//! Keeps the built-in skills up to date at the start, without ever taking anything away from a
+//! person ([`super::sync`] decides).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -94,7 +95,8 @@ impl Review {
         Ok(())
     }
 
-    /// What was offered is remembered, and what was put there if it lies there: a change that a person prevented was not made.
+    /// What was offered is remembered, and what was put there if it lies there: a change that a
+    /// person prevented was not made.
     async fn remember(&self, begun: Vec<(&'static str, Digest, bool)>) -> anyhow::Result<()> {
         let mut known = Vec::new();
         for (name, digest, put) in begun {

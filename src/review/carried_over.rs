@@ -1,7 +1,9 @@
-//! The skills that were in use before folders by hand were held: they stay in use, and the owner is told once which of them were put there by hand.
+//! The skills that were in use before folders by hand were held: they stay in use, and the owner is
+//! told once which of them were put there by hand.
 //!
-//! The migration leaves a fact in the journal of a home that had skills. The first start after it notes the names and gives third parties' skills their
-//! origin; the worker tells the owner, and the fact is gone with the notice.
+//! The migration leaves a fact in the journal of a home that had skills. The first start after it
+//! notes the names and gives third parties' skills their origin; the worker tells the owner, and
+//! the fact is gone with the notice.
 
 use anyhow::Context;
 
@@ -22,7 +24,8 @@ impl Review {
         self.0.journal.write("carry skills over", carry_over).await
     }
 
-    /// The names of which the owner is to be told, and their joined label; `None` if there is nothing to tell.
+    /// The names of which the owner is to be told, and their joined label; `None` if there is
+    /// nothing to tell.
     pub(super) async fn carried_over(&self) -> anyhow::Result<Option<Vec<String>>> {
         let fact = self.0.journal.read(|db| db.settings().fact(FACT)).await?.filter(|value| !value.is_empty());
         fact.map(|names| serde_json::from_str(&names).context("The list of skills cannot be read")).transpose()

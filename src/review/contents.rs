@@ -1,7 +1,9 @@
-//! The contents of a skill as its owner is shown them before accepting it: files, scripts, and the hosts of the addresses in them.
+//! The contents of a skill as its owner is shown them before accepting it: files, scripts, and the
+//! hosts of the addresses in them.
 //!
-//! All of it is a function of the files alone, so it is covered by the digest that a yes names. A host that is put together at run time, or that stands
-//! without a scheme, is not found; nothing is opened there without a question for that.
+//! All of it is a function of the files alone, so it is covered by the digest that a yes names. A
+//! host that is put together at run time, or that stands without a scheme, is not found; nothing is
+//! opened there without a question for that.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,8 @@
 //! What a change would do to a skill, as a person and a reviewer read it.
 //!
-//! A unified diff over all files, with hidden characters revealed, so that nothing can be in the result which is not on the page. A
-//! file that is not text is named with its size and digest. Lines that end differently only (with a carriage return or without) say so.
+//! A unified diff over all files, with hidden characters revealed, so that nothing can be in the
+//! result which is not on the page. A file that is not text is named with its size and digest.
+//! Lines that end differently only (with a carriage return or without) say so.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +18,8 @@ const AROUND: usize = 3;
 /// From so many pairs of an old and a new line on, a file is shown as replaced.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// The change from `base` to `result` over all files, with everything hidden revealed. Blank if there is none.
+/// The change from `base` to `result` over all files, with everything hidden revealed. Blank if
+/// there is none.
 pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String {
     let mut page = String::new();
     for file in files(base, result) {
@@ -119,10 +121,12 @@ fn write_lines(page: &mut String, old: &str, new: &str) {
 /// A header, and lines with the sign of what happens to them.
 type Hunk = (String, Vec<(char, String)>);
 
-/// The changed lines with those around them. Only a line feed ends a line; a carriage return alone would hide what stands before it.
+/// The changed lines with those around them. Only a line feed ends a line; a carriage return alone
+/// would hide what stands before it.
 fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    // The time to find the smallest difference grows with the square, and whoever proposes the text chooses it.
+    // The time to find the smallest difference grows with the square, and whoever proposes the text
+    // chooses it.
     if old.len().saturating_mul(new.len()) > MOST_PAIRS {
         let all = |sign, lines: &[&str]| lines.iter().map(|line| (sign, (*line).to_owned())).collect::<Vec<_>>();
         let header = format!("@@ -1,{} +1,{} @@", old.len(), new.len());

@@ -1,15 +1,20 @@
 //! The one writer of the skills folder: puts one whole folder in the place of another, or nothing.
 //!
-//! A [`Swap`] says what must lie there and what shall lie there. Where the filesystem can exchange two folders there is the whole old or the whole new content
-//! at every instant; elsewhere there is nothing for the time between two renames. The old content is compared after it was taken out, so what a
-//! person saved at the last moment is seen, and put back: the swap ends as a conflict. Where it cannot go back because a person has put
-//! something else there meanwhile, the later work stays where it is and the earlier one is moved to `.kept/`; neither is lost.
+//! A [`Swap`] says what must lie there and what shall lie there. Where the filesystem can exchange
+//! two folders there is the whole old or the whole new content at every instant; elsewhere there is
+//! nothing for the time between two renames. The old content is compared after it was taken out, so
+//! what a person saved at the last moment is seen, and put back: the swap ends as a conflict. Where
+//! it cannot go back because a person has put something else there meanwhile, the later work stays
+//! where it is and the earlier one is moved to `.kept/`; neither is lost.
 //!
-//! [`Disk::swap`] decides every move from what lies on the disk ([`plan`]). So it can be called again after a power cut at any point, and for a change that
-//! is made already it does nothing. What it cannot see is a program that keeps an old folder open and writes into it after it was compared, and
-//! a person who restores exactly the old content before the end of the change is journalled: that change is made again.
+//! [`Disk::swap`] decides every move from what lies on the disk ([`plan`]). So it can be called
+//! again after a power cut at any point, and for a change that is made already it does nothing.
+//! What it cannot see is a program that keeps an old folder open and writes into it after it was
+//! compared, and a person who restores exactly the old content before the end of the change is
+//! journalled: that change is made again.
 //!
-//! Links are never followed and never replaced. Empty folders and permissions within a skill are not part of its content, and are not kept.
+//! Links are never followed and never replaced. Empty folders and permissions within a skill are
+//! not part of its content, and are not kept.
 
 mod dir_handles;
 mod plan;
@@ -26,10 +31,12 @@ use crate::skill::{Digest, SkillFolder, name};
 use dir_handles::{Ground, Lies, SkillDir, Spot};
 use plan::{Ending, Move, PathState, Scene, SwapDir};
 
-/// The most moves of one swap. Without a person who changes the folder all the time, fewer than ten are made.
+/// The most moves of one swap. Without a person who changes the folder all the time, fewer than ten
+/// are made.
 const MOST_MOVES: usize = 32;
 
-/// Is told the name of every step on the disk before it is made; an error is taken for the system's. For tests of power cuts and full disks.
+/// Is told the name of every step on the disk before it is made; an error is taken for the
+/// system's. For tests of power cuts and full disks.
 #[derive(Clone)]
 pub struct DiskFailpoint(pub Arc<dyn Fn(&'static str) -> io::Result<()> + Send + Sync>);
 
@@ -126,8 +133,8 @@ impl Disk {
         Work { ground, swap, goal: swap.content.map(SkillFolder::digest), exchange: true }.run()
     }
 
-    /// Clears what changes have left that are not among the open ones. Called before anything new is intended, so that no number is used again while
-    /// something with that number is left.
+    /// Clears what changes have left that are not among the open ones. Called before anything new
+    /// is intended, so that no number is used again while something with that number is left.
     ///
     /// # Errors
     /// If the disk does not let it. Nothing is lost.
@@ -189,7 +196,8 @@ impl Work<'_> {
         })
     }
 
-    /// The new content gets its name once it is whole, on the disk, and the same when it is read back: some filesystems change names.
+    /// The new content gets its name once it is whole, on the disk, and the same when it is read
+    /// back: some filesystems change names.
     fn write(&self) -> Result<(), SwapError> {
         let Some(content) = self.swap.content else { return Ok(()) };
         let part = StagedKind::Part.spot(self.swap.id, self.swap.name);
@@ -281,7 +289,8 @@ impl StagedKind {
     }
 }
 
-/// Removes a content that is not needed. It loses its name first, so that half a folder is never taken for a work.
+/// Removes a content that is not needed. It loses its name first, so that half a folder is never
+/// taken for a work.
 fn discard(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result<()> {
     let gone = StagedKind::Gone.spot(id, skill);
     ground.rename("discard", spot, &gone)?;
@@ -289,7 +298,8 @@ fn discard(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result
     Ok(())
 }
 
-/// Removes what nobody needs. What cannot be removed stands in nobody's way, and is tried again at the next start.
+/// Removes what nobody needs. What cannot be removed stands in nobody's way, and is tried again at
+/// the next start.
 fn tidy(ground: &Ground<'_>, id: i64, name: &str) {
     if let Err(error) = ground.remove(name) {
         tracing::warn!(change.id = id, "Cannot clear up after change {id} of a skill: {}", error.kind());

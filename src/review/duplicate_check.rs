@@ -1,4 +1,5 @@
-//! Second stage: is it a change at all, made from what lies there, and not one that was decided already?
+//! Second stage: is it a change at all, made from what lies there, and not one that was decided
+//! already?
 
 use super::proposal::{ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Refused};
@@ -12,7 +13,8 @@ use crate::wording::proposal as says;
 pub(super) enum DuplicateState {
     /// It is new.
     New,
-    /// The same waits already: asking twice makes no second one, so a call that was cut off may be made again.
+    /// The same waits already: asking twice makes no second one, so a call that was cut off may be
+    /// made again.
     Waits(ProposalId),
 }
 
@@ -34,15 +36,17 @@ pub(super) fn check(
     if let Some(same) = alike.iter().find(|row| row.state == "pending" && row.base == base) {
         return Ok(Ok(DuplicateState::Waits(same.id)));
     }
-    // To delete something is proposed without a content: what was refused is the deletion of this very content.
+    // To delete something is proposed without a content: what was refused is the deletion of this
+    // very content.
     match alike.iter().find(|row| row.state == "rejected" && (!content.is_empty() || row.base == base)) {
         Some(row) => Ok(Err(Refused::because(&says::rejected_before(row.id, &reason(db, draft, row)?)))),
         None => Ok(Ok(DuplicateState::New)),
     }
 }
 
-/// Why the owner refused it, for whoever proposed it. Blank for anybody else: it may say what is not theirs to know; and blank if it repeats
-/// untrusted text, which must not come back as the owner's word.
+/// Why the owner refused it, for whoever proposed it. Blank for anybody else: it may say what is
+/// not theirs to know; and blank if it repeats untrusted text, which must not come back as the
+/// owner's word.
 fn reason(db: Db<'_>, draft: &ProposalDraft, row: &ProposalRow) -> anyhow::Result<String> {
     let person = draft.origin.turn().and_then(|(_, person)| person);
     let tells = person == row.person && db.fingerprints().pasted_from(&row.reason, row.scope)?.is_empty();

@@ -1,8 +1,10 @@
 //! The last stage: the owner, who decides about exactly what was shown.
 //!
-//! A decision names the proposal and at least eight digits of its digest, which stands at the end of what is shown and nowhere else. It counts once, until the
-//! proposal expires, and only from an owner: in a direct chat as a typed command or a button, or on the command line of the home. That it was typed is
-//! the gateway's to know; who is an owner is asked of the journal here. Every attempt is stored, whether it counted or not.
+//! A decision names the proposal and at least eight digits of its digest, which stands at the end
+//! of what is shown and nowhere else. It counts once, until the proposal expires, and only from an
+//! owner: in a direct chat as a typed command or a button, or on the command line of the home. That
+//! it was typed is the gateway's to know; who is an owner is asked of the journal here. Every
+//! attempt is stored, whether it counted or not.
 
 use std::sync::Arc;
 
@@ -131,9 +133,6 @@ impl Review {
     }
 
     /// Refuses a proposal. It is not proposed again.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub async fn reject(&self, id: ProposalId, reason: &str, by: By) -> anyhow::Result<Decided> {
         let (reason, now) = (reason.to_owned(), self.0.clock.now());
         self.0
@@ -233,7 +232,8 @@ fn judge_open(
     Ok(Err(refusal))
 }
 
-/// Uses an approval: a held folder becomes accepted as it lies there, everything else is written down as an intended change.
+/// Uses an approval: a held folder becomes accepted as it lies there, everything else is written
+/// down as an intended change.
 pub(super) fn take(
     tx: Tx<'_>,
     approval: Approval,

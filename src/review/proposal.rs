@@ -1,7 +1,9 @@
-//! What is proposed: as it is asked for ([`ProposalDraft`]), and as it lies in the journal ([`Proposal`]), immutable, under one digest.
+//! What is proposed: as it is asked for ([`ProposalDraft`]), and as it lies in the journal
+//! ([`Proposal`]), immutable, under one digest.
 //!
-//! The digest covers everything that the owner decides about: which skill, which change, the content it was made from and the content it would
-//! have, the reason, the label. A random number is mixed in, so no model can know the digest of what it proposed and talk somebody into
+//! The digest covers everything that the owner decides about: which skill, which change, the
+//! content it was made from and the content it would have, the reason, the label. A random number
+//! is mixed in, so no model can know the digest of what it proposed and talk somebody into
 //! approving it unseen. It is computed anew from the stored rows whenever it is used.
 
 use std::sync::Arc;
@@ -31,7 +33,8 @@ pub struct ProposalDraft {
     pub origin: ProposalOrigin,
 }
 
-/// Where a proposal comes from. What it says is checked against the journal, and never makes anything cleaner than the journal says.
+/// Where a proposal comes from. What it says is checked against the journal, and never makes
+/// anything cleaner than the journal says.
 #[derive(Debug, Clone)]
 pub enum ProposalOrigin {
     /// A model asked for it in a turn.
@@ -53,7 +56,8 @@ pub enum ProposalOrigin {
         turn: TurnId,
         /// Whose reflection it is.
         person: PersonId,
-        /// If it is made of a note: where the note's words came from, and the row of the version of the file if we wrote it.
+        /// If it is made of a note: where the note's words came from, and the row of the version of
+        /// the file if we wrote it.
         note: Option<(Label, Option<i64>)>,
     },
     /// The owner makes a note of the workspace a skill.
@@ -151,7 +155,8 @@ pub struct Proposal {
     pub base: Option<SkillFolder>,
     /// What the stages said, in order.
     pub verdicts: Vec<VerdictRow>,
-    /// Whether words of a third party are in it: they come from outside, from a third party's skill, or from the version that it would change.
+    /// Whether words of a third party are in it: they come from outside, from a third party's
+    /// skill, or from the version that it would change.
     pub third_party: bool,
 }
 
@@ -174,7 +179,8 @@ impl Proposal {
         Ok(Some(Self { row, change, result, base, verdicts, third_party }))
     }
 
-    /// The digest that the stored rows have now. Anything but the stored digest means that somebody tampered with them.
+    /// The digest that the stored rows have now. Anything but the stored digest means that somebody
+    /// tampered with them.
     pub fn digest(&self) -> Digest {
         let content = self.result.as_ref().map(SkillFolder::digest);
         DigestInput {
@@ -196,8 +202,9 @@ impl Proposal {
     }
 }
 
-/// The version that a proposal is to be compared with: where a held folder lies, what was accepted last. Else a text that nobody ever accepted would
-/// pass for one that does not change, and not be shown.
+/// The version that a proposal is to be compared with: where a held folder lies, what was accepted
+/// last. Else a text that nobody ever accepted would pass for one that does not change, and not be
+/// shown.
 fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> {
     let lies = db.skills().version_with(&row.skill, &row.base)?;
     if row.origin == "folder" || lies.as_ref().is_some_and(|version| !version.accepted) {

@@ -1,7 +1,9 @@
-//! What operators are shown of the gate. Nothing here decides, and nothing is changed but what a look at the folder teaches the journal.
+//! What operators are shown of the gate. Nothing here decides, and nothing is changed but what a
+//! look at the folder teaches the journal.
 //!
-//! A proposal that waited too long is told as expired from that moment on, whether or not the task that writes it down has come to it: what is shown and
-//! what [`Review::approve`] would do are the same at every instant.
+//! A proposal that waited too long is told as expired from that moment on, whether or not the task
+//! that writes it down has come to it: what is shown and what [`Review::approve`] would do are the
+//! same at every instant.
 
 use super::proposal::{self, Proposal, ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Review};
@@ -21,9 +23,6 @@ pub struct History {
 
 impl Review {
     /// The proposals that wait for somebody, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn pending(&self) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
         let rows = self.0.journal.read(|db| db.proposals().pending_proposals()).await?;
@@ -31,9 +30,6 @@ impl Review {
     }
 
     /// The newest proposals, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
         let rows = self.0.journal.read(move |db| db.proposals().newest_proposals(limit)).await?;
@@ -41,9 +37,6 @@ impl Review {
     }
 
     /// One proposal whole.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<Proposal>> {
         let now = self.0.clock.now();
         let found = self.0.journal.read(move |db| Proposal::load(db, id)).await?;
@@ -64,7 +57,8 @@ impl Review {
         self.0.journal.read(read).await
     }
 
-    /// What would have to be proposed to give a skill exactly this content, whatever lies there now.
+    /// What would have to be proposed to give a skill exactly this content, whatever lies there
+    /// now.
     ///
     /// # Errors
     /// If what lies there cannot be read.
@@ -74,7 +68,8 @@ impl Review {
         content: &SkillFolder,
         origin: ProposalOrigin,
     ) -> anyhow::Result<ProposalDraft> {
-        // What is compared with has to be known to the journal, or the owner would not see what goes.
+        // What is compared with has to be known to the journal, or the owner would not see what
+        // goes.
         self.live().await?;
         let lying = self.lying(skill).await?;
         let change = if lying.is_some() { ProposalChange::Edit } else { ProposalChange::Create };

@@ -1,12 +1,15 @@
 //! Makes visible what a person would not see in a text.
 //!
-//! Whoever approves a text must see what a model will read. So every character that leaves no mark on the screen, or that changes how its
-//! neighbours are shown, is written out as `⟨U+200B zero width space⟩`: control characters (an escape sequence thereby loses its first
-//! character), zero-width and bidirectional marks, the tags block, variation selectors, soft hyphens, invisible operators, fillers and all
-//! spaces but the plain one. The end of a line stays one, with or without its carriage return; a carriage return alone is shown.
+//! Whoever approves a text must see what a model will read. So every character that leaves no mark
+//! on the screen, or that changes how its neighbours are shown, is written out as
+//! `⟨U+200B zero width space⟩`: control characters (an escape sequence thereby loses its first
+//! character), zero-width and bidirectional marks, the tags block, variation selectors, soft
+//! hyphens, invisible operators, fillers and all spaces but the plain one. The end of a line stays
+//! one, with or without its carriage return; a carriage return alone is shown.
 //!
-//! One exception keeps honest text readable: a single variation selector 15 or 16 behind a symbol, and a zero-width joiner between
-//! two emoji, stay as they are. What they can say is one of a few shapes of one picture, so nothing can be hidden in them.
+//! One exception keeps honest text readable: a single variation selector 15 or 16 behind a symbol,
+//! and a zero-width joiner between two emoji, stay as they are. What they can say is one of a few
+//! shapes of one picture, so nothing can be hidden in them.
 
 /// The text with every hidden character written out.
 pub fn reveal(text: &str) -> String {
@@ -29,7 +32,8 @@ pub fn reveal(text: &str) -> String {
     shown
 }
 
-/// Whether a person would not see this character, or would see others changed by it. Line feed and tab are seen.
+/// Whether a person would not see this character, or would see others changed by it. Line feed and
+/// tab are seen.
 pub fn is_hidden(c: char) -> bool {
     if matches!(c, '\n' | '\t' | ' ') {
         return false;
@@ -66,7 +70,8 @@ pub(super) fn joins_emoji(before: Option<char>, c: char, after: Option<char>) ->
     }
 }
 
-/// Characters without any mark of their own, as Unicode lists them, with the fillers and blanks that behave the same.
+/// Characters without any mark of their own, as Unicode lists them, with the fillers and blanks
+/// that behave the same.
 fn is_default_ignorable(c: char) -> bool {
     matches!(u32::from(c),
         0xAD | 0x34F | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x200B..=0x200D | 0x2060..=0x206F | 0x2800

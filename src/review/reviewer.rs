@@ -1,10 +1,13 @@
 //! The reviewer: a model that reads a proposal as data and says whether it is safe.
 //!
-//! It is asked apart from every conversation, with no tools, and what it reviews stands between boundaries that the text cannot contain,
-//! because they are derived from it. Its answer counts only in one strict form. Everything else is [`Verdict::None`]: an answer in other
-//! words, a second object, a verdict that stood ready in the proposal, no answer within a minute, no model but the offline one. No verdict is never a yes.
+//! It is asked apart from every conversation, with no tools, and what it reviews stands between
+//! boundaries that the text cannot contain, because they are derived from it. Its answer counts
+//! only in one strict form. Everything else is [`Verdict::None`]: an answer in other words, a
+//! second object, a verdict that stood ready in the proposal, no answer within a minute, no model
+//! but the offline one. No verdict is never a yes.
 //!
-//! A verdict is advice of a model that has read untrusted text: it changes no label, and nothing here approves anything.
+//! A verdict is advice of a model that has read untrusted text: it changes no label, and nothing
+//! here approves anything.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -93,7 +96,8 @@ pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
     Ok(request)
 }
 
-/// Asks the first model, and once more after an error that passes. The caller is counted as working.
+/// Asks the first model, and once more after an error that passes. The caller is counted as
+/// working.
 pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &OnBehalf, clock: &dyn Clock) -> Verdict {
     let Some(&index) = purse.order().first() else { return Verdict::None { why: words::NO_MODEL } };
     if purse.card(index).is_none_or(|card| card.provider == "offline") {
@@ -114,8 +118,8 @@ pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &OnBehalf, clo
     }
 }
 
-/// The verdict in an answer, if it is in the strict form: one JSON object with exactly the two keys, and nothing around it but white
-/// space and at most one fence.
+/// The verdict in an answer, if it is in the strict form: one JSON object with exactly the two
+/// keys, and nothing around it but white space and at most one fence.
 pub fn read(reply: &str) -> Verdict {
     match strict(reply) {
         Some(ReviewerAnswer { verdict, reasons }) if verdict == "safe" => Verdict::Safe { why: reasons },
@@ -124,7 +128,8 @@ pub fn read(reply: &str) -> Verdict {
     }
 }
 
-/// A line that does not occur in `content`, which is the digest of it and as many more digits as it takes.
+/// A line that does not occur in `content`, which is the digest of it and as many more digits as it
+/// takes.
 fn boundary(content: &str) -> String {
     let mut boundary = format!("data-{}", Digest::of(content.as_bytes()).short());
     while content.contains(&boundary) {
@@ -180,7 +185,8 @@ async fn attempts(
     purse.call(index, request, &NullSink, on_behalf).await
 }
 
-/// The verdict in a reply to `request`. One that was cut off, calls tools or only repeats what stands in the proposal is none.
+/// The verdict in a reply to `request`. One that was cut off, calls tools or only repeats what
+/// stands in the proposal is none.
 fn judge(request: &Request, reply: &Reply) -> Verdict {
     if reply.stop != Stop::End || !reply.calls().is_empty() {
         return Verdict::None { why: words::CUT };
@@ -195,7 +201,8 @@ fn judge(request: &Request, reply: &Reply) -> Verdict {
     }
 }
 
-/// Whether the answer, or its reasons, stand in what was reviewed; spaces and signs aside, since a diff and JSON write them differently.
+/// Whether the answer, or its reasons, stand in what was reviewed; spaces and signs aside, since a
+/// diff and JSON write them differently.
 fn is_echo(request: &Request, answer: &str, why: &str) -> bool {
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
@@ -222,7 +229,8 @@ fn why(error: &ModelError) -> &'static str {
     }
 }
 
-/// The strict form. A key that comes twice, or is another one, is an error of the reader that is derived.
+/// The strict form. A key that comes twice, or is another one, is an error of the reader that is
+/// derived.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReviewerAnswer {

@@ -1,11 +1,14 @@
 //! The scan: looks for what an attack on the assistant looks like in the texts of a skill.
 //!
-//! It is an addition to the gate and replaces none of its stages: a finding can only make somebody look, and that there is none proves nothing.
-//! Rules read the text through a view in which disguises are undone (hidden characters, look-alike letters, figures for letters, letters set
-//! apart), and say where in the original it stands. What an honest skill needs is left alone: commands in a code block, words that are
-//! quoted in order to warn of them, orders that are denied.
+//! It is an addition to the gate and replaces none of its stages: a finding can only make somebody
+//! look, and that there is none proves nothing. Rules read the text through a view in which
+//! disguises are undone (hidden characters, look-alike letters, figures for letters, letters set
+//! apart), and say where in the original it stands. What an honest skill needs is left alone:
+//! commands in a code block, words that are quoted in order to warn of them, orders that are
+//! denied.
 //!
-//! Total on any input, linear in its length, at most [`MOST`] findings for a folder, in the order of the files and then of the text.
+//! Total on any input, linear in its length, at most [`MOST`] findings for a folder, in the order
+//! of the files and then of the text.
 
 mod command;
 mod concealed;
@@ -74,8 +77,8 @@ pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
     bounded(findings)
 }
 
-/// What is suspicious in the name and the description as a prompt tells them, and was not `found` where they stand: front matter and Markdown may
-/// write a letter without writing it.
+/// What is suspicious in the name and the description as a prompt tells them, and was not `found`
+/// where they stand: front matter and Markdown may write a letter without writing it.
 fn told(main: &str, found: &[Finding]) -> Vec<Finding> {
     let Ok((manifest, _)) = manifest::read(main, "") else { return Vec::new() };
     let told = format!("{}\n{}", manifest.name, manifest.description);

@@ -1,7 +1,9 @@
-//! A proposal as its owner reads it before deciding: what it would do, why, where it grew, what each stage said, the whole diff, the digest at the end.
+//! A proposal as its owner reads it before deciding: what it would do, why, where it grew, what
+//! each stage said, the whole diff, the digest at the end.
 //!
-//! Every word that is not the program's stands in a preformatted block in which nothing is hidden and nothing is markup. The digest is shown only
-//! after the whole diff, and the buttons under it: who has not had all of it before them cannot approve.
+//! Every word that is not the program's stands in a preformatted block in which nothing is hidden
+//! and nothing is markup. The digest is shown only after the whole diff, and the buttons under it:
+//! who has not had all of it before them cannot approve.
 
 use std::sync::Arc;
 
@@ -82,7 +84,8 @@ fn decide_buttons(proposal: &Proposal, digest: &Digest) -> Vec<(String, String)>
     ]
 }
 
-/// A name that cannot end the code span that it stands in. What a person calls a folder may hold anything that can be seen.
+/// A name that cannot end the code span that it stands in. What a person calls a folder may hold
+/// anything that can be seen.
 fn in_a_span(name: &str) -> String {
     reveal(name).replace('`', "'")
 }

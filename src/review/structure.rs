@@ -1,8 +1,10 @@
 //! Whether a change has a shape that a skill may have, before anybody reads what it says.
 //!
-//! Everything here is decided from values alone: the name, the change, the two contents. Each thing that is wrong is one sentence for
-//! whoever proposed it; no sentence means that the shape is right. A link that leads nowhere or out of the folder is as wrong as a missing
-//! `SKILL.md`. Renaming is not a way to edit: it may change the name in the front matter and not one other byte.
+//! Everything here is decided from values alone: the name, the change, the two contents. Each thing
+//! that is wrong is one sentence for whoever proposed it; no sentence means that the shape is
+//! right. A link that leads nowhere or out of the folder is as wrong as a missing `SKILL.md`.
+//! Renaming is not a way to edit: it may change the name in the front matter and not one other
+//! byte.
 
 use std::collections::BTreeMap;
 
@@ -171,7 +173,8 @@ fn check_sizes(folder: &SkillFolder, bounds: Bounds, wrong: &mut Vec<String>) {
     }
 }
 
-/// Every path alone, and two paths that some computer would take for one or for a file and a folder.
+/// Every path alone, and two paths that some computer would take for one or for a file and a
+/// folder.
 fn check_paths(folder: &SkillFolder, wrong: &mut Vec<String>) {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     for (path, _) in folder.files() {
@@ -218,7 +221,8 @@ fn has_scheme(address: &str) -> bool {
     address.split_once(':').is_some_and(|(scheme, _)| is_word(scheme))
 }
 
-/// The path that a relative address in the file `from` means; blank for the folder itself. `None` if it leads out.
+/// The path that a relative address in the file `from` means; blank for the folder itself. `None`
+/// if it leads out.
 fn target(from: &str, address: &str) -> Option<String> {
     let address = address.split(['#', '?']).next().unwrap_or_default();
     if address.is_empty() {

@@ -1,7 +1,9 @@
-//! A draft becomes a proposal: through taint, hash, structure and scan, all of it before anything is written.
+//! A draft becomes a proposal: through taint, hash, structure and scan, all of it before anything
+//! is written.
 //!
-//! What a stage refuses is told in sentences and leaves nothing behind. What passes is stored whole in one transaction with everything the
-//! stages said, so nobody ever decides about anything but these rows. The skills folder is only read.
+//! What a stage refuses is told in sentences and leaves nothing behind. What passes is stored whole
+//! in one transaction with everything the stages said, so nobody ever decides about anything but
+//! these rows. The skills folder is only read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +21,8 @@ use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::proposal as says;
 
-/// So many proposals of models may wait at once; and so many of them with untrusted text in them, lest a page floods the owner.
+/// So many proposals of models may wait at once; and so many of them with untrusted text in them,
+/// lest a page floods the owner.
 const MOST_WAITING: usize = 30;
 const MOST_TAINTED: usize = 5;
 
@@ -39,7 +42,8 @@ impl Review {
     /// If the journal or the folder cannot be read or written.
     pub async fn submit(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
-        // What lies there now is what the draft is compared with: it has to be a version that the journal knows.
+        // What lies there now is what the draft is compared with: it has to be a version that the
+        // journal knows.
         self.look().await?;
         let staged = self.stage(draft).await;
         drop(alone);
@@ -51,7 +55,8 @@ impl Review {
 
     /// The same for who holds the lock already. Rings nobody.
     pub(super) async fn stage(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
-        // What no skill can be called is not looked for: the third stage says what is wrong with it.
+        // What no skill can be called is not looked for: the third stage says what is wrong with
+        // it.
         let is_by_a_model = draft.origin.turn().is_some();
         let base = match is_name(&draft.skill) {
             false => None,
@@ -101,8 +106,9 @@ impl Review {
 }
 
 impl Review {
-    /// Whether that content of the skill may be used. What a model builds upon has to be: what it does not touch of a held folder would come in with its
-    /// proposal, and the sentences of the later stages would tell it what stands there.
+    /// Whether that content of the skill may be used. What a model builds upon has to be: what it
+    /// does not touch of a held folder would come in with its proposal, and the sentences of the
+    /// later stages would tell it what stands there.
     async fn is_accepted(&self, skill: &str, content: &SkillFolder) -> anyhow::Result<bool> {
         let (skill, digest) = (skill.to_owned(), content.digest());
         let version = self.0.journal.read(move |db| db.skills().version_with(&skill, digest.as_str())).await?;
@@ -176,7 +182,8 @@ fn renamed(text: &str, to: &str) -> Option<String> {
     Some(lines.concat())
 }
 
-/// What a model proposes is not kept if it is nobody's to propose, or if the owner has enough to read.
+/// What a model proposes is not kept if it is nobody's to propose, or if the owner has enough to
+/// read.
 fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool) -> anyhow::Result<Option<Refused>> {
     match &examined.draft.origin {
         ProposalOrigin::Turn { .. } => {}

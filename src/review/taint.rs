@@ -1,9 +1,11 @@
 //! First stage: where do the words come from?
 //!
-//! The journal is asked, not the caller: a turn that does not exist, belongs to another conversation or to somebody else counts as tainted, and
-//! the label is the join of what the caller says and what the journal says. Clean is only what the owner's own turn made of trusted text, and even that waits for the
-//! owner when the turn held a quote, a code block or a long text, or an earlier one of the conversation did: pasting looks like typing, and "make that a
-//! skill" is what one says next.
+//! The journal is asked, not the caller: a turn that does not exist, belongs to another
+//! conversation or to somebody else counts as tainted, and the label is the join of what the caller
+//! says and what the journal says. Clean is only what the owner's own turn made of trusted text,
+//! and even that waits for the owner when the turn held a quote, a code block or a long text, or an
+//! earlier one of the conversation did: pasting looks like typing, and "make that a skill" is what
+//! one says next.
 
 mod looked_back;
 
@@ -105,7 +107,8 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     }
 }
 
-/// The join of all that a turn read (its own label has those of its steps), and the texts of what somebody said in it: what the program asks for is nobody's word, even if an owner wanted it.
+/// The join of all that a turn read (its own label has those of its steps), and the texts of what
+/// somebody said in it: what the program asks for is nobody's word, even if an owner wanted it.
 fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)> {
     let mut label = row.label.clone();
     let mut said = Vec::new();
@@ -131,7 +134,8 @@ fn may_be_pasted(text: &StoredText) -> bool {
     text.kind != TextKind::Quote && (has_a_block(words) || words.chars().count() > LONG)
 }
 
-/// Why what was typed in a turn may not be its person's own words. A turn in which nobody typed anything is no request of anybody.
+/// Why what was typed in a turn may not be its person's own words. A turn in which nobody typed
+/// anything is no request of anybody.
 fn looks_pasted(texts: &[StoredText]) -> Option<&'static str> {
     let said: Vec<&str> =
         texts.iter().filter(|text| text.kind != TextKind::Quote).map(|text| &**text.text.open().0).collect();
@@ -148,8 +152,8 @@ fn looks_pasted(texts: &[StoredText]) -> Option<&'static str> {
     }
 }
 
-/// Whether a single message that the conversation began with holds a block or is long. Quotes count in their own turn only: in a later one they are
-/// what their labels say.
+/// Whether a single message that the conversation began with holds a block or is long. Quotes count
+/// in their own turn only: in a later one they are what their labels say.
 fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
     let before = |message: &StoredMessage| {
         message.kind == MessageKind::Said && message.turn.is_some_and(|turn| turn.0 < row.id.0)
@@ -193,7 +197,8 @@ mod tests {
     use crate::time::Timestamp;
     use crate::trust::{Labelled, Text};
 
-    /// Ada is an owner, Ben a member; each has a conversation with one turn, in which they typed a request.
+    /// Ada is an owner, Ben a member; each has a conversation with one turn, in which they typed a
+    /// request.
     pub(super) struct House {
         pub(super) journal: Journal,
         pub(super) ada: SkillLocation,

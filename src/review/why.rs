@@ -1,8 +1,9 @@
-//! Where a proposal comes from: the chain of edges in the journal from it back to the first text that came from outside, told in plain
-//! sentences.
+//! Where a proposal comes from: the chain of edges in the journal from it back to the first text
+//! that came from outside, told in plain sentences.
 //!
-//! For each source in its label the chain follows whatever carries that source, and ends where nothing that it grew from carries it any more: there it
-//! came in. Many answers in a row are one step. A chain that the journal does not hold any more is said to be lost, not made up.
+//! For each source in its label the chain follows whatever carries that source, and ends where
+//! nothing that it grew from carries it any more: there it came in. Many answers in a row are one
+//! step. A chain that the journal does not hold any more is said to be lost, not made up.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,9 +19,6 @@ const MOST_SOURCES: usize = 6;
 const MOST_NODES: usize = 20_000;
 
 /// The chains of a proposal as Markdown lines; `None` if there is no such proposal.
-///
-/// # Errors
-/// If the journal cannot be read.
 pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
     let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
     if row.label.is_trusted() {
@@ -72,7 +70,8 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
     Ok(path.into_iter().filter_map(|node| times.get(&node).map(|at| (node, *at))).collect())
 }
 
-/// The path in words, a numbered line for each step if there are several. Answers in a row are one step.
+/// The path in words, a numbered line for each step if there are several. Answers in a row are one
+/// step.
 fn told(
     db: Db<'_>,
     path: &[(Node, Timestamp)],

@@ -1,8 +1,11 @@
-//! What happens to a proposal between its staging and the owner: the reviewer is asked, the policy applied, the owner told.
+//! What happens to a proposal between its staging and the owner: the reviewer is asked, the policy
+//! applied, the owner told.
 //!
-//! All of it is read off the rows, so a restart goes on where it stood: a proposal that was not reviewed is reviewed, one of which nobody was
-//! told is told, and the time in which they can decide runs from then. The reviewer can only ever say less than the policy allows: whatever is not its clear yes leaves the proposal waiting. What it says is
-//! as untrusted as what it read. Where a setting leaves the reviewer out, that is all that it leaves out.
+//! All of it is read off the rows, so a restart goes on where it stood: a proposal that was not
+//! reviewed is reviewed, one of which nobody was told is told, and the time in which they can
+//! decide runs from then. The reviewer can only ever say less than the policy allows: whatever is
+//! not its clear yes leaves the proposal waiting. What it says is as untrusted as what it read.
+//! Where a setting leaves the reviewer out, that is all that it leaves out.
 
 use crate::review::ReviewWorker;
 use std::sync::Arc;
@@ -105,7 +108,8 @@ impl ReviewWorker<'_> {
         }
     }
 
-    /// Tells the owner in one message of many folders that are held. False if there is no place yet to tell them.
+    /// Tells the owner in one message of many folders that are held. False if there is no place yet
+    /// to tell them.
     async fn tell_of_folders(&self, folders: Vec<(ProposalId, String)>) -> anyhow::Result<bool> {
         let lines: Vec<(ProposalId, String)> =
             folders.into_iter().map(|(id, name)| (id, one_line(&reveal(&name)).replace('`', "'"))).collect();
@@ -119,7 +123,8 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// Tells the owner which skills were put there by hand before such folders were held. False if there is no place yet to tell them.
+    /// Tells the owner which skills were put there by hand before such folders were held. False if
+    /// there is no place yet to tell them.
     async fn tell_carried_over(&self, names: &[String]) -> anyhow::Result<bool> {
         let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
         let (words, now) = (says::carried_over(&names), self.0.clock.now());
@@ -239,7 +244,8 @@ impl ReviewWorker<'_> {
                 owner_decision::take(tx, approval, lying.as_ref(), now).map(Some)
             })
             .await?;
-        // How it ended is read off the rows and told next: also after a start, if the power goes here.
+        // How it ended is read off the rows and told next: also after a start, if the power goes
+        // here.
         match begun {
             Some(Ok(done)) => self.finish(done).await.map(drop),
             Some(Err(_)) | None => Ok(()),
@@ -261,7 +267,8 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// Tells the owner what became of what a policy approved. False if there is no place yet to tell them.
+    /// Tells the owner what became of what a policy approved. False if there is no place yet to
+    /// tell them.
     async fn tell_end(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
         self.tell_owner("tell of a skill", id, move |tx, address, scope| {
@@ -273,7 +280,8 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// Posts something about a proposal to the owner, once. False if there is no place yet to tell them.
+    /// Posts something about a proposal to the owner, once. False if there is no place yet to tell
+    /// them.
     async fn tell_owner(
         &self,
         job: &'static str,

@@ -1,9 +1,12 @@
-//! Which periods are to be looked back on now: a pure function of the cron expressions, the last slot of each job, the zone and the time.
+//! Which periods are to be looked back on now: a pure function of the cron expressions, the last
+//! slot of each job, the zone and the time.
 //!
-//! A period is due at the first time that its cron expression names at or after its end, so the expression says when a job runs and never
-//! what it covers: one that comes true on weekdays only makes up for the weekend on Monday. Windows abut: each begins where the last one ended, whatever
-//! was changed in between, the zone included. After an absence each period is made up for, oldest first, but those that were due more than
-//! the horizon ago become one slot that is missed; the latest of each job is always made up for.
+//! A period is due at the first time that its cron expression names at or after its end, so the
+//! expression says when a job runs and never what it covers: one that comes true on weekdays only
+//! makes up for the weekend on Monday. Windows abut: each begins where the last one ended, whatever
+//! was changed in between, the zone included. After an absence each period is made up for, oldest
+//! first, but those that were due more than the horizon ago become one slot that is missed; the
+//! latest of each job is always made up for.
 
 use std::time::Duration;
 
@@ -76,7 +79,8 @@ fn begin(job: Job, since: &Since, zone: Zone) -> (Period, Timestamp) {
         }
         Since::Last(name, ended) => {
             let period = Period::containing(job.span(), *ended, zone);
-            // After a change of the zone the same local day may come twice: the rest of it goes with the next one.
+            // After a change of the zone the same local day may come twice: the rest of it goes
+            // with the next one.
             let again = period.to_string() == *name;
             (if again { period.next() } else { period }, *ended)
         }
@@ -95,7 +99,8 @@ fn without_the_old(claims: Vec<Claim>, horizon: Timestamp) -> Vec<Claim> {
     missed.into_iter().chain(rest.iter().cloned()).collect()
 }
 
-/// In the order in which they are worked on: by what they cover, then days before weeks before months.
+/// In the order in which they are worked on: by what they cover, then days before weeks before
+/// months.
 pub fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
     claims.sort_by_key(|claim| (claim.to, claim.job));
     claims

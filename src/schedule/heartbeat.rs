@@ -1,12 +1,14 @@
-//! The heartbeat: now and then a look at `HEARTBEAT.md`, which the owner keeps by hand, and a run of the assistant if something is to do there.
+//! The heartbeat: now and then a look at `HEARTBEAT.md`, which the owner keeps by hand, and a run
+//! of the assistant if something is to do there.
 //!
-//! While nothing is ([`actionable`]) no model is asked and no slot is made: a look costs one line in the journal, the time of the last one, from which
-//! the next follows however often the program is started. In quiet hours nothing is looked at; what was due then is looked at once after them.
-//! While other work runs for the owner, a look is left out. The file counts only while it is trusted: words from outside that somebody put there set
-//! nothing in motion.
+//! While nothing is ([`actionable`]) no model is asked and no slot is made: a look costs one line
+//! in the journal, the time of the last one, from which the next follows however often the program
+//! is started. In quiet hours nothing is looked at; what was due then is looked at once after them.
+//! While other work runs for the owner, a look is left out. The file counts only while it is
+//! trusted: words from outside that somebody put there set nothing in motion.
 //!
-//! An answer that says that there is nothing to tell is kept and not sent. A run that fails is not repeated and not told: the next look
-//! sees the same file.
+//! An answer that says that there is nothing to tell is kept and not sent. A run that fails is not
+//! repeated and not told: the next look sees the same file.
 
 mod actionable;
 
@@ -115,7 +117,8 @@ fn looked(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     tx.settings().set_fact(LOOKED, &now.0.to_string())
 }
 
-/// Claims the slot and assigns the run. `None` if that was done before, other work runs, or the owner cannot be reached.
+/// Claims the slot and assigns the run. `None` if that was done before, other work runs, or the
+/// owner cannot be reached.
 fn begin(tx: Tx<'_>, to_do: &ToDo, due: Timestamp, zone: Zone, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
     let (owner, file, row) = to_do;
     let scope = Scope::Person(*owner);
@@ -145,7 +148,8 @@ fn begin(tx: Tx<'_>, to_do: &ToDo, due: Timestamp, zone: Zone, now: Timestamp) -
     Ok(Some(run.stream))
 }
 
-/// Whether an answer says that there is nothing to tell: the one word for that, whatever its case and whatever surrounds it, or no word at all.
+/// Whether an answer says that there is nothing to tell: the one word for that, whatever its case
+/// and whatever surrounds it, or no word at all.
 fn is_nothing(answer: &Text) -> bool {
     let (words, _, _) = answer.open();
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -159,7 +163,8 @@ fn without_tags(words: &str) -> String {
     pieces.fold(first, |all, piece| all + piece.split_once('>').map_or(piece, |(_, after)| after))
 }
 
-/// The end of the quiet hours, if `now` lies in them. They are minutes since midnight on the clock, and may go over it.
+/// The end of the quiet hours, if `now` lies in them. They are minutes since midnight on the clock,
+/// and may go over it.
 fn quiet_until(quiet: Option<(u32, u32)>, now: Timestamp, zone: Zone) -> Option<Timestamp> {
     let (from, to) = quiet?;
     let time = zone.time_of_day(now);

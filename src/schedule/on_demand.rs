@@ -1,7 +1,8 @@
 //! Looking back because an owner asks for it, now.
 //!
-//! Asking changes nothing about what is covered: the period has to be over, what comes before it and was not looked back on goes first, and a period
-//! that was looked back on is only done again if that is what was asked for. The new run counts, and the older one stays as it is.
+//! Asking changes nothing about what is covered: the period has to be over, what comes before it
+//! and was not looked back on goes first, and a period that was looked back on is only done again
+//! if that is what was asked for. The new run counts, and the older one stays as it is.
 
 use std::time::Duration;
 
@@ -35,9 +36,6 @@ pub enum OnDemandResult {
 
 impl Schedule {
     /// Looks back on a period now: the latest that is over, unless one is named.
-    ///
-    /// # Errors
-    /// If the journal cannot be used.
     pub async fn ask(
         &self,
         person: PersonId,
@@ -78,10 +76,8 @@ impl Schedule {
         Ok(asked)
     }
 
-    /// The slot when it is over, or as it stands after `patience` (by the clock on the wall: somebody waits).
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The slot when it is over, or as it stands after `patience` (by the clock on the wall:
+    /// somebody waits).
     pub async fn when_over(&self, id: SlotId, patience: Duration) -> anyhow::Result<Option<SlotRow>> {
         let mut looked = self.looked.subscribe();
         let over = async {
@@ -103,7 +99,8 @@ fn again_or_not(tx: Tx<'_>, last: SlotRow, again: bool, now: Timestamp) -> anyho
     if last.state.is_open() {
         return Ok(OnDemandResult::OnIt(last.id, last.period));
     }
-    // What was passed over, missed or failed has no reflection that could be repeated: asking is enough.
+    // What was passed over, missed or failed has no reflection that could be repeated: asking is
+    // enough.
     if last.state == SlotState::Done && !again {
         return Ok(OnDemandResult::Done(last));
     }

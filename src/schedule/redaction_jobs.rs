@@ -1,9 +1,12 @@
-//! Words that go at their instant: when a timer has run out, and what lies outside of the journal when its sender deleted it.
+//! Words that go at their instant: when a timer has run out, and what lies outside of the journal
+//! when its sender deleted it.
 //!
-//! What is due is read off the rows, so a restart or an absence makes no difference but delay; before the program begins anything it does what is due
-//! ([`Schedule::let_go`]). Words go from the journal in one transaction for each few messages, the files of the workspace after it: their rows say until then
-//! that they are still to be deleted. The journal's log is cut behind it, because the words stand there as well. The search index, which finds them no more,
-//! is put together anew in the night.
+//! What is due is read off the rows, so a restart or an absence makes no difference but delay;
+//! before the program begins anything it does what is due ([`Schedule::let_go`]). Words go from the
+//! journal in one transaction for each few messages, the files of the workspace after it: their
+//! rows say until then that they are still to be deleted. The journal's log is cut behind it,
+//! because the words stand there as well. The search index, which finds them no more, is put
+//! together anew in the night.
 
 use std::time::Duration;
 
@@ -21,9 +24,6 @@ const AGAIN: Duration = Duration::from_secs(60);
 
 impl Schedule {
     /// Does what is due now, before anything begins that could show it.
-    ///
-    /// # Errors
-    /// If the journal cannot be used.
     pub async fn let_go(&self) -> anyhow::Result<()> {
         self.finish_forgetting().await?;
         self.gone().await.map(drop)
@@ -59,7 +59,8 @@ impl Schedule {
         Ok(true)
     }
 
-    /// The file goes first and its row after it: after a crash in between it is not there, and the row is marked the next time. False if one is left.
+    /// The file goes first and its row after it: after a crash in between it is not there, and the
+    /// row is marked the next time. False if one is left.
     async fn drop_files_of_the_gone(&self) -> anyhow::Result<bool> {
         let (mut after, mut whole) = (0, true);
         loop {

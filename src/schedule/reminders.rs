@@ -1,12 +1,16 @@
 //! Reminders and tasks: what people want to be told or done at a certain time.
 //!
-//! What is due happens in one transaction with the row that says that it happened ([`fire`]): a reminder is told by posting it and
-//! ending or moving its row, a task is begun by claiming its slot, assigning the run and moving its row. What comes back is named by the instant
-//! at which it was due, once: whatever the clock does, no occurrence happens twice. Several that were missed become one that says so.
+//! What is due happens in one transaction with the row that says that it happened ([`fire`]): a
+//! reminder is told by posting it and ending or moving its row, a task is begun by claiming its
+//! slot, assigning the run and moving its row. What comes back is named by the instant at which it
+//! was due, once: whatever the clock does, no occurrence happens twice. Several that were missed
+//! become one that says so.
 //!
-//! The stored next time of what comes back is only a note of what the expression says in the zone of today; where the two differ
-//! (the zone was changed, the clock was ahead and set right) the expression wins. But not while the clock is behind the newest message, as on a computer
-//! that does not know the time yet: what it would plan for then would be told as years late once it does.
+//! The stored next time of what comes back is only a note of what the expression says in the zone
+//! of today; where the two differ (the zone was changed, the clock was ahead and set right) the
+//! expression wins. But not while the clock is behind the newest message, as on a computer that
+//! does not know the time yet: what it would plan for then would be told as years late once it
+//! does.
 
 mod fire;
 mod times;
@@ -22,7 +26,8 @@ use crate::time::{Timestamp, Zone};
 use crate::wording::{self, reminder as says};
 use fire::Fired;
 
-/// When to look again while somebody cannot be reached, or a run is not over: nobody rings for the one, and the other may end unheard.
+/// When to look again while somebody cannot be reached, or a run is not over: nobody rings for the
+/// one, and the other may end unheard.
 const AGAIN: Duration = Duration::from_secs(10 * 60);
 
 impl Schedule {

@@ -1,14 +1,17 @@
-//! What somebody wanted forgotten, and was cut off: it is finished before anything begins that could show it.
+//! What somebody wanted forgotten, and was cut off: it is finished before anything begins that
+//! could show it.
 //!
-//! Whoever asks does the work at once and is told; here is only what was left of that by a crash, and a look now and then whether something
-//! that was left because nobody asked for it has gone by itself since. Then the words that were looked for go as well.
+//! Whoever asks does the work at once and is told; here is only what was left of that by a crash,
+//! and a look now and then whether something that was left because nobody asked for it has gone by
+//! itself since. Then the words that were looked for go as well.
 
 use super::Schedule;
 use crate::store::Forgotten;
 use crate::time::Timestamp;
 
 impl Schedule {
-    /// Finishes what was begun. One that cannot be finished now keeps nothing else from starting; the next round tries it again.
+    /// Finishes what was begun. One that cannot be finished now keeps nothing else from starting;
+    /// the next round tries it again.
     pub(super) async fn finish_forgetting(&self) -> anyhow::Result<()> {
         let now = self.clock.now();
         for row in self.journal.read(|db| db.erasure().unfinished_forgettings()).await? {

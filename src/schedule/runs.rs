@@ -1,7 +1,9 @@
-//! What becomes of the runs that the schedule assigned by itself: those of the heartbeat and of tasks.
+//! What becomes of the runs that the schedule assigned by itself: those of the heartbeat and of
+//! tasks.
 //!
-//! A run is a slot that is `working`. When its turn is over, what the person is told and the end of the slot are one transaction, so an answer is
-//! posted once however often the program dies. Where it goes is looked up then: who is let in no longer is told nothing.
+//! A run is a slot that is `working`. When its turn is over, what the person is told and the end of
+//! the slot are one transaction, so an answer is posted once however often the program dies. Where
+//! it goes is looked up then: who is let in no longer is told nothing.
 
 use super::Schedule;
 use crate::engine::system_run::{self, RunOutcome};
@@ -29,7 +31,8 @@ impl Schedule {
                 let open = db.slots().open_slots()?.into_iter().filter(|slot| mine(&slot.job));
                 let mut ended = Vec::new();
                 for slot in open {
-                    // Claimed and assigned is one step, so there is none without a conversation; were there one, it is no run.
+                    // Claimed and assigned is one step, so there is none without a conversation;
+                    // were there one, it is no run.
                     let never = || Ok(RunOutcome::GaveUp { reason: "never_asked".to_owned() });
                     let outcome =
                         slot.conversation.map_or_else(never, |conversation| system_run::outcome(db, conversation))?;
@@ -43,7 +46,8 @@ impl Schedule {
     }
 }
 
-/// Ends a slot with its answer, which is posted. `None` if it was over already, or nobody can be told.
+/// Ends a slot with its answer, which is posted. `None` if it was over already, or nobody can be
+/// told.
 pub(super) fn answer(
     tx: Tx<'_>,
     slot: &SlotRow,

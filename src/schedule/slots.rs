@@ -1,10 +1,12 @@
 //! Slots: claimed when they are due, taken up until they are over.
 //!
-//! All that is due is claimed in one transaction, so nothing is claimed twice however often it is looked at. One slot of a person is worked on at a
-//! time, oldest first: a week waits for its days, a month for its weeks. Members' slots do not wait for the owner's.
+//! All that is due is claimed in one transaction, so nothing is claimed twice however often it is
+//! looked at. One slot of a person is worked on at a time, oldest first: a week waits for its days,
+//! a month for its weeks. Members' slots do not wait for the owner's.
 //!
-//! While the clock is behind the newest message nothing is claimed: days would end early. Slots from a time that has not come (a clock that was
-//! ahead, and set right) and that nothing was made of are forgotten, so that their days are looked back on when they come.
+//! While the clock is behind the newest message nothing is claimed: days would end early. Slots
+//! from a time that has not come (a clock that was ahead, and set right) and that nothing was made
+//! of are forgotten, so that their days are looked back on when they come.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -76,7 +78,8 @@ impl Schedule {
         Ok(())
     }
 
-    /// What is due for whom, in the order in which it is worked on, and what comes next. Nothing while the clock is behind the newest message.
+    /// What is due for whom, in the order in which it is worked on, and what comes next. Nothing
+    /// while the clock is behind the newest message.
     async fn due(&self, now: Timestamp) -> anyhow::Result<Due> {
         let (config, zone) = (self.reflection.clone(), self.zone);
         let horizon = Duration::from_hours(24 * u64::from(config.catch_up_days));
@@ -104,16 +107,14 @@ impl Schedule {
     }
 
     /// What is looked back on next, soonest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn coming(&self) -> anyhow::Result<Vec<Coming>> {
         let mut coming = self.due(self.clock.now()).await?.coming;
         coming.sort_by_key(|coming| (coming.at, coming.job));
         Ok(coming)
     }
 
-    /// Goes on with what is claimed and not over, one slot of a person at a time; when something is to be tried again.
+    /// Goes on with what is claimed and not over, one slot of a person at a time; when something is
+    /// to be tried again.
     async fn take_up(&self) -> anyhow::Result<Option<Timestamp>> {
         let open = self.journal.read(|db| db.slots().open_slots()).await?;
         let mut waits = BTreeSet::new();

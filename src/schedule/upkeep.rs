@@ -1,13 +1,18 @@
-//! Once a local day, when everybody sleeps: old words and files go, the log is cut, the search index is merged and compared, the journal is checked.
+//! Once a local day, when everybody sleeps: old words and files go, the log is cut, the search
+//! index is merged and compared, the journal is checked.
 //!
-//! Upkeep is a slot like any other: named by the local day, claimed by inserting it, taken up after a crash, and never made up for; after an absence it
-//! runs once. What it does is cut into steps ([`steps`]), each a transaction of a few hundred rows or a look at one table, so nobody ever waits
-//! longer than that for the writer; between two steps whatever else is due gets its turn. Where in the round it is, is kept in memory: every step
-//! finds its own work, so a round that begins anew passes over what is done.
+//! Upkeep is a slot like any other: named by the local day, claimed by inserting it, taken up after
+//! a crash, and never made up for; after an absence it runs once. What it does is cut into steps
+//! ([`steps`]), each a transaction of a few hundred rows or a look at one table, so nobody ever
+//! waits longer than that for the writer; between two steps whatever else is due gets its turn.
+//! Where in the round it is, is kept in memory: every step finds its own work, so a round that
+//! begins anew passes over what is done.
 //!
-//! Nothing is deleted for its age in the first round after an absence of days: a clock that is far ahead for some hours looks like that.
+//! Nothing is deleted for its age in the first round after an absence of days: a clock that is far
+//! ahead for some hours looks like that.
 //!
-//! A step that fails is logged and left for tomorrow. Upkeep says nothing to anybody, unless the disk is nearly full or the journal damaged.
+//! A step that fails is logged and left for tomorrow. Upkeep says nothing to anybody, unless the
+//! disk is nearly full or the journal damaged.
 
 mod knowledge;
 mod rows;
@@ -45,7 +50,8 @@ struct Round {
 }
 
 impl Rounds {
-    /// The step at which the round of that slot stands: the first, if this program has not begun it.
+    /// The step at which the round of that slot stands: the first, if this program has not begun
+    /// it.
     fn step_of(&self, slot: SlotId) -> MaintenanceStep {
         let round = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         round
@@ -78,7 +84,8 @@ impl Upkeep<'_> {
         Ok(open.into_iter().find(|slot| slot.job == JOB))
     }
 
-    /// Claims the latest round that is due, unless it was done. A home that is younger than that has nothing to be kept up.
+    /// Claims the latest round that is due, unless it was done. A home that is younger than that
+    /// has nothing to be kept up.
     async fn claim_round(&self, cron: &Cron, now: Timestamp) -> anyhow::Result<Option<SlotId>> {
         let zone = self.zone;
         let today = Period::containing(Span::Day, now, zone);
@@ -88,7 +95,8 @@ impl Upkeep<'_> {
         let day = Period::containing(Span::Day, due, zone);
         let (period, from, to) = (day.to_string(), day.begins(zone), day.ends(zone));
         let name = period.clone();
-        // By its name, and not by the latest there is: a clock that was ahead for an hour would silence it until then.
+        // By its name, and not by the latest there is: a clock that was ahead for an hour would
+        // silence it until then.
         let look =
             move |db: Db<'_>| Ok((db.slots().newest_run(Scope::Shared, JOB, &name)?, db.maintenance().used_since()?));
         let (done, since) = self.journal.read(look).await?;

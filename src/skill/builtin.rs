@@ -1,7 +1,7 @@
 //! The skills that come with the program, embedded in it.
 //!
-//! They are the same files that stand under `skills/` in the source, one folder each. Nothing is written here: whoever puts them on the disk decides
-//! what of a person's own changes stays.
+//! They are the same files that stand under `skills/` in the source, one folder each. Nothing is
+//! written here: whoever puts them on the disk decides what of a person's own changes stays.
 
 use std::sync::Arc;
 

@@ -1,9 +1,12 @@
 //! What lies in the skills folder, and a cheap way to look again.
 //!
-//! A [`Catalogue`] is one look: every folder with a `SKILL.md` is in it, either as a [`Skill`] or as [`UnloadableSkill`] with the reason. Plain files, folders
-//! without a `SKILL.md` and entries that begin with a dot are left out without a word; links are named and never followed. The [`SkillCache`] reads a folder
-//! again only if the stamp of any file in it has changed, and gives the very same catalogue while nothing has. It takes the stamps before it reads, so a
-//! change made meanwhile is seen by the next look. It decides nothing about use: what lies here may well be held.
+//! A [`Catalogue`] is one look: every folder with a `SKILL.md` is in it, either as a [`Skill`] or
+//! as [`UnloadableSkill`] with the reason. Plain files, folders without a `SKILL.md` and entries
+//! that begin with a dot are left out without a word; links are named and never followed. The
+//! [`SkillCache`] reads a folder again only if the stamp of any file in it has changed, and gives
+//! the very same catalogue while nothing has. It takes the stamps before it reads, so a change made
+//! meanwhile is seen by the next look. It decides nothing about use: what lies here may well be
+//! held.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,9 +26,11 @@ use stamp::Stamps;
 pub struct Skill {
     /// The name of its folder.
     pub folder: String,
-    /// What it says about itself; its name is the one it goes by, which no other skill of the catalogue has.
+    /// What it says about itself; its name is the one it goes by, which no other skill of the
+    /// catalogue has.
     pub manifest: Manifest,
-    /// Another name that its file gives, if it goes by that of its folder because that other one is taken.
+    /// Another name that its file gives, if it goes by that of its folder because that other one is
+    /// taken.
     pub wanted: Option<String>,
     /// All of its files.
     pub content: Arc<SkillFolder>,
@@ -160,7 +165,8 @@ fn load(path: &Path, name: &str, stamps: &Stamps) -> Option<LoadResult> {
 }
 
 fn read(path: &Path, name: &str) -> Result<Skill, LoadFailure> {
-    // An editor may have replaced a file between its listing and its opening; the second try finds the new one.
+    // An editor may have replaced a file between its listing and its opening; the second try finds
+    // the new one.
     let content = SkillFolder::read(path).or_else(|_| SkillFolder::read(path)).map_err(|error| LoadFailure {
         may_pass: matches!(error, Unreadable::Failed { .. }),
         why: error.to_string(),

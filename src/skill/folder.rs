@@ -1,8 +1,9 @@
 //! A skill as what it is on the disk: one folder of files, with one digest over all of them.
 //!
-//! A [`SkillFolder`] is a value: it is read whole, compared whole and written whole, so nobody ever judges one content and uses another. Links
-//! and anything that is no plain file make a folder unreadable; they could lead out of it. The digest covers every path and every byte,
-//! each with its length, so two folders have the same digest only if they are the same.
+//! A [`SkillFolder`] is a value: it is read whole, compared whole and written whole, so nobody ever
+//! judges one content and uses another. Links and anything that is no plain file make a folder
+//! unreadable; they could lead out of it. The digest covers every path and every byte, each with
+//! its length, so two folders have the same digest only if they are the same.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -51,7 +52,8 @@ impl Digest {
         crate::text::cut_bytes(&self.0, 16)
     }
 
-    /// Whether somebody who typed `typed` meant this digest: at least 8 of its first digits, in either case, and not a wrong one.
+    /// Whether somebody who typed `typed` meant this digest: at least 8 of its first digits, in
+    /// either case, and not a wrong one.
     pub fn is_meant_by(&self, typed: &str) -> bool {
         typed.len() >= 8 && self.0.starts_with(&typed.to_ascii_lowercase())
     }
@@ -189,7 +191,8 @@ fn read_into(
     Ok(())
 }
 
-/// At most one byte more than is left. Opened without following a link, should the file have become one meanwhile.
+/// At most one byte more than is left. Opened without following a link, should the file have become
+/// one meanwhile.
 fn read_file(path: &Path, left: u64) -> std::io::Result<Vec<u8>> {
     use rustix::fs::{Mode, OFlags};
     let file =

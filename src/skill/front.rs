@@ -1,8 +1,10 @@
 //! The YAML between the two `---` lines, read as text.
 //!
-//! Every value is what stands in the file: `1.10` stays `1.10`, `yes` stays `yes`, for the format knows nothing but text. Aliases are refused and the depth
-//! is bounded, so a small file cannot become a large value. What the format's own reader would not take although it is YAML (flow style, tags, anchors,
-//! a key given twice) is read and remembered as [`Front::unusual`]. Where it is no YAML at all, [`by_lines`] still finds the plain `key: value` lines.
+//! Every value is what stands in the file: `1.10` stays `1.10`, `yes` stays `yes`, for the format
+//! knows nothing but text. Aliases are refused and the depth is bounded, so a small file cannot
+//! become a large value. What the format's own reader would not take although it is YAML (flow
+//! style, tags, anchors, a key given twice) is read and remembered as [`Front::unusual`]. Where it
+//! is no YAML at all, [`by_lines`] still finds the plain `key: value` lines.
 
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
 
@@ -63,7 +65,8 @@ impl Value {
         }
     }
 
-    /// As words: the items of a list, or a text taken apart at spaces and commas outside of parentheses.
+    /// As words: the items of a list, or a text taken apart at spaces and commas outside of
+    /// parentheses.
     pub(super) fn words(&self) -> Vec<String> {
         match self {
             Self::Text(text) => split_words(text),
@@ -122,7 +125,8 @@ pub(super) fn parse(yaml: &str) -> Result<Front, FrontMatterError> {
     }
 }
 
-/// The plain `key: value` lines of text that is no YAML. Lines that are indented belong to the value before them.
+/// The plain `key: value` lines of text that is no YAML. Lines that are indented belong to the
+/// value before them.
 pub(super) fn by_lines(text: &str) -> Front {
     let mut entries: Vec<FrontMatterEntry> = Vec::new();
     for (index, line) in text.lines().enumerate() {

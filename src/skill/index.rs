@@ -1,8 +1,9 @@
 //! Stage one: the list of skills that stands in every prompt.
 //!
-//! Every skill that applies is in it, each on one line. When the list is too long for its budget all descriptions are cut to the same length and the list
-//! says so; no skill is dropped, because what is not listed is never used. A description is somebody's text: it is put on one line and without the
-//! brackets of tags, so it can pass for nothing but a description.
+//! Every skill that applies is in it, each on one line. When the list is too long for its budget
+//! all descriptions are cut to the same length and the list says so; no skill is dropped, because
+//! what is not listed is never used. A description is somebody's text: it is put on one line and
+//! without the brackets of tags, so it can pass for nothing but a description.
 
 use super::manifest::Manifest;
 use super::name;
@@ -28,8 +29,8 @@ pub fn applies(manifest: &Manifest, available: &Available<'_>) -> bool {
     has_tools && (manifest.platforms.is_empty() || manifest.platforms.iter().any(|name| platform(name) == here))
 }
 
-/// The list of these skills, each with the name of its folder; blank if there are none. Everything together takes at most `budget_tokens` tokens,
-/// unless the bare names alone take more.
+/// The list of these skills, each with the name of its folder; blank if there are none. Everything
+/// together takes at most `budget_tokens` tokens, unless the bare names alone take more.
 pub fn listing<'a>(skills: impl Iterator<Item = (&'a str, &'a Manifest)>, budget_tokens: u64) -> String {
     let skills: Vec<SkillLine> = skills.map(|(folder, manifest)| SkillLine::of(folder, manifest)).collect();
     if skills.is_empty() {
@@ -71,7 +72,8 @@ fn written(skills: &[SkillLine], intro: &str, longest: u64) -> String {
     list
 }
 
-/// One line without characters that cannot be seen, in which nothing opens or closes a frame or a code span.
+/// One line without characters that cannot be seen, in which nothing opens or closes a frame or a
+/// code span.
 fn harmless(words: &str) -> String {
     let seen: String =
         words.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !name::is_hidden(*c)).collect();

@@ -1,8 +1,10 @@
-//! What a `SKILL.md` says about itself: the front matter of the open Agent Skills format, or a heading and a paragraph.
+//! What a `SKILL.md` says about itself: the front matter of the open Agent Skills format, or a
+//! heading and a paragraph.
 //!
-//! Reading is lenient, so that files written for other programs load: unknown keys are ignored, a list may be a list or a text, broken YAML is read line
-//! by line, and without a description the first paragraph counts. [`strict()`] is for those who write: it finds everything that the published rules forbid.
-//! Neither looks at what a skill tells a model to do.
+//! Reading is lenient, so that files written for other programs load: unknown keys are ignored, a
+//! list may be a list or a text, broken YAML is read line by line, and without a description the
+//! first paragraph counts. [`strict()`] is for those who write: it finds everything that the
+//! published rules forbid. Neither looks at what a skill tells a model to do.
 
 use std::collections::BTreeMap;
 
@@ -146,7 +148,8 @@ impl Manifest {
     }
 }
 
-/// Reads a `SKILL.md` that stands in the folder of that name: what it says about itself, and the text after that.
+/// Reads a `SKILL.md` that stands in the folder of that name: what it says about itself, and the
+/// text after that.
 ///
 /// # Errors
 /// If it is blank, its front matter is not closed or too long, or there is no description.
@@ -176,7 +179,8 @@ pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Prob
     Ok((manifest, body))
 }
 
-/// The keys and values of the front matter of any file, each as text, and what comes after. Without front matter all of it comes after.
+/// The keys and values of the front matter of any file, each as text, and what comes after. Without
+/// front matter all of it comes after.
 pub fn plain(text: &str) -> (Vec<(String, String)>, &str) {
     let Ok(ManifestParts { front, body, .. }) = split(text) else { return (Vec::new(), text) };
     let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));

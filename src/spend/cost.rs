@@ -1,4 +1,5 @@
-//! What a call costs at worst, and what it did cost. Integers only: tokens, and micro-units of money, always rounded up.
+//! What a call costs at worst, and what it did cost. Integers only: tokens, and micro-units of
+//! money, always rounded up.
 
 use crate::config::Price;
 use crate::model::{ModelInfo, Reply, Request, Usage};
@@ -7,8 +8,8 @@ use crate::text;
 /// A price is for so many tokens.
 const PER: u128 = 1_000_000;
 
-/// Tokens for a second of sound where nothing is counted: the highest rate that a provider publishes (Gemini's guide to
-/// audio; OpenAI counts 10).
+/// Tokens for a second of sound where nothing is counted: the highest rate that a provider
+/// publishes (Gemini's guide to audio; OpenAI counts 10).
 const TOKENS_A_SECOND: u64 = 32;
 
 /// Tokens and money of one call.
@@ -47,13 +48,15 @@ impl Cost {
         Self { priced: price_per_minute.is_some(), input: tokens, cached: 0, output: 0, micros }
     }
 
-    /// The most that the call can cost: nothing cached, and an answer as long as it may get. `scale` corrects our guess, upwards only.
+    /// The most that the call can cost: nothing cached, and an answer as long as it may get.
+    /// `scale` corrects our guess, upwards only.
     pub(super) fn worst(card: &ModelInfo, request: &Request, scale: f64) -> Self {
         let output = request.max_output().map_or(card.max_output, |most| most.min(card.max_output));
         Self::at(tariff(card), upwards(request.estimate_tokens(), scale), 0, output)
     }
 
-    /// What is reserved at least for any call: a question of one token, and an answer as long as it may get.
+    /// What is reserved at least for any call: a question of one token, and an answer as long as it
+    /// may get.
     pub(super) fn least(card: &ModelInfo) -> Self {
         Self::at(tariff(card), 1, 0, card.max_output)
     }

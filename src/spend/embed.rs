@@ -1,5 +1,6 @@
-//! Metered embeddings. Their price is not configured, so they count in tokens; and they leave half of what the background may spend to others, because
-//! computing vectors of old words can wait for years and a summary cannot.
+//! Metered embeddings. Their price is not configured, so they count in tokens; and they leave half
+//! of what the background may spend to others, because computing vectors of old words can wait for
+//! years and a summary cannot.
 
 use std::time::Duration;
 
@@ -45,9 +46,6 @@ impl Ledger {
     }
 
     /// Whether more than half of what may be spent in the background today is left.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn has_spare(&self) -> anyhow::Result<bool> {
         let left = self.left().await?.background;
         let limit = self.background_limit();

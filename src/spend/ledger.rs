@@ -63,9 +63,6 @@ impl Ledger {
     }
 
     /// Takes up what was counted for the last calls of that model.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn recollect(&self, card: &ModelInfo) -> anyhow::Result<()> {
         let (name, of) = (name(card), name(card));
         for (guessed, counted) in
@@ -87,9 +84,6 @@ impl Ledger {
     }
 
     /// What is left today.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn left(&self) -> anyhow::Result<Left> {
         let day = self.zone.day(self.clock.now());
         let of = day.clone();

@@ -8,8 +8,8 @@ use crate::model::fallback::should_fall_back;
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Reply, Request, StreamSink};
 use crate::trust::Scope;
 
-/// The models of one use, each metered. Which one comes first can be changed while it runs; after a restart it is the
-/// configured one again.
+/// The models of one use, each metered. Which one comes first can be changed while it runs; after a
+/// restart it is the configured one again.
 pub struct ModelPool {
     models: Vec<Arc<dyn Model>>,
     ledger: Arc<Ledger>,
@@ -37,15 +37,13 @@ impl ModelPool {
         self.models.get(index).map(|model| model.card())
     }
 
-    /// What the provider of the model at that place counts for one token of our guess; one until it has counted.
+    /// What the provider of the model at that place counts for one token of our guess; one until it
+    /// has counted.
     pub fn scale(&self, index: usize) -> f64 {
         self.card(index).map_or(1.0, |card| self.ledger.scale(card))
     }
 
     /// Takes up what was counted before the program started.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn recollect(&self) -> anyhow::Result<()> {
         for model in &self.models {
             self.ledger.recollect(model.card()).await?;
@@ -53,7 +51,8 @@ impl ModelPool {
         Ok(())
     }
 
-    /// The places of the models in the order in which they are asked: the preferred one, then the others as configured.
+    /// The places of the models in the order in which they are asked: the preferred one, then the
+    /// others as configured.
     pub fn order(&self) -> Vec<usize> {
         let first = self.first.load(Ordering::Relaxed);
         let mut order: Vec<usize> = (0..self.models.len()).collect();
@@ -61,8 +60,8 @@ impl ModelPool {
         order
     }
 
-    /// Prefers the model of that name (`name` or `provider/name`), or with `None` the configured one. False, and nothing
-    /// changed, if there is no such model.
+    /// Prefers the model of that name (`name` or `provider/name`), or with `None` the configured
+    /// one. False, and nothing changed, if there is no such model.
     pub fn prefer(&self, name: Option<&str>) -> bool {
         let place = match name {
             None => Some(0),
@@ -75,9 +74,6 @@ impl ModelPool {
     }
 
     /// Whether every limit has room for an answer within that scope, were it the shortest.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn has_room(&self, scope: Scope) -> anyhow::Result<bool> {
         let order = self.order();
         match order.first().and_then(|first| self.card(*first)) {
@@ -105,8 +101,8 @@ impl ModelPool {
 }
 
 impl ModelPool {
-    /// Asks each model in its order, once, until one gives an answer that makes sense. Falls back by the same rule as an
-    /// answer to a person: never after a refusal.
+    /// Asks each model in its order, once, until one gives an answer that makes sense. Falls back
+    /// by the same rule as an answer to a person: never after a refusal.
     ///
     /// # Errors
     /// The last model's.

@@ -1,4 +1,5 @@
-//! Whether anybody saw an answer grow: then its provider has worked, and will want its money whatever error came after.
+//! Whether anybody saw an answer grow: then its provider has worked, and will want its money
+//! whatever error came after.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,8 +1,10 @@
 //! What a provider counts for one token of our guess, learned from its own figures.
 //!
-//! A guess from the characters of a text is right within a factor of about two, whatever the language (CJK, JSON and base64 are where it errs most); the ratio
-//! of what was counted to what was guessed is a property of a model and of how somebody writes, so the last calls tell it. Newer calls weigh more.
-//! It is kept in the journal call by call, so a restart begins with what was known.
+//! A guess from the characters of a text is right within a factor of about two, whatever the
+//! language (CJK, JSON and base64 are where it errs most); the ratio of what was counted to what
+//! was guessed is a property of a model and of how somebody writes, so the last calls tell it.
+//! Newer calls weigh more. It is kept in the journal call by call, so a restart begins with what
+//! was known.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -25,7 +27,8 @@ impl Scales {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied().unwrap_or(1.0)
     }
 
-    /// A provider counted so many tokens where we guessed so many. What neither guessed nor counted anything says nothing.
+    /// A provider counted so many tokens where we guessed so many. What neither guessed nor counted
+    /// anything says nothing.
     pub(super) fn learn(&self, model: &str, guessed: u64, counted: u64) {
         let Some(ratio) = ratio(guessed, counted) else { return };
         let mut scales = self.0.lock().unwrap_or_else(PoisonError::into_inner);

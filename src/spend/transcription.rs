@@ -1,8 +1,9 @@
-//! Metered transcription: the worst case is reserved before a recording is fetched, and settled with the server's count.
+//! Metered transcription: the worst case is reserved before a recording is fetched, and settled
+//! with the server's count.
 //!
-//! Only the size of a recording is known beforehand, and the length that a sender claims proves nothing. So the worst case
-//! is the length that this size has at the lowest bitrate that Opus knows for speech. A server that counts nothing leaves
-//! a call there.
+//! Only the size of a recording is known beforehand, and the length that a sender claims proves
+//! nothing. So the worst case is the length that this size has at the lowest bitrate that Opus
+//! knows for speech. A server that counts nothing leaves a call there.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use crate::model::transcribe::{Transcript, transcribe};
 use crate::model::{ModelError, Purpose};
 use crate::trust::Scope;
 
-/// Bytes of a second of sound at least: 6 kbit/s, the lowest bitrate of Opus (RFC 6716, section 2.1.1).
+/// Bytes of a second of sound at least: 6 kbit/s, the lowest bitrate of Opus (RFC 6716, section
+/// 2.1.1).
 const LEAST_BYTES_A_SECOND: u64 = 750;
 /// Reserved for a recording whose size nobody tells, and the most that is fetched of one.
 const UNKNOWN_SIZE: u64 = 4 << 20;
@@ -69,7 +71,8 @@ impl Transcriber {
     /// The words of a recording that is no larger than what was reserved.
     ///
     /// # Errors
-    /// As for a model. A recording that is larger than it was said to be is [`ModelError::TooLong`], and not sent.
+    /// As for a model. A recording that is larger than it was said to be is
+    /// [`ModelError::TooLong`], and not sent.
     pub async fn transcribe(
         &self,
         reserved: ReservedTranscription,

@@ -1,7 +1,9 @@
-//! What happened in a time, as it is counted for looking back: who said how much, which tools were used and failed, what the models cost.
+//! What happened in a time, as it is counted for looking back: who said how much, which tools were
+//! used and failed, what the models cost.
 //!
-//! Everything is counted for one person and by the received time, from the first instant on and before the last. What the program does by itself
-//! is told apart from talk, so that looking back never finds itself.
+//! Everything is counted for one person and by the received time, from the first instant on and
+//! before the last. What the program does by itself is told apart from talk, so that looking back
+//! never finds itself.
 
 use crate::store::handles::Activity;
 use rusqlite::params;
@@ -45,9 +47,6 @@ pub struct ModelUse {
 
 impl Activity<'_> {
     /// The messages that a person said in their own stream, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn said_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT m.id FROM messages m JOIN streams s ON s.id = m.stream_id
@@ -57,18 +56,12 @@ impl Activity<'_> {
     }
 
     /// The answer of a turn.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reply_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
     }
 
     /// The tools that were called, the most used first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn tools_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ToolUse>> {
         let mut query = self.db.prepare_cached(
             "SELECT tool, count(*), sum(failed) FROM steps
@@ -82,9 +75,6 @@ impl Activity<'_> {
     }
 
     /// The skills that were read, the most read first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn skills_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<SkillUse>> {
         let mut query = self.db.prepare_cached(
             "SELECT name, count(*) FROM (
@@ -98,10 +88,8 @@ impl Activity<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What was asked of the models. A call that was cut off counts with the most that it may have cost.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What was asked of the models. A call that was cut off counts with the most that it may have
+    /// cost.
     pub fn models_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<ModelUse> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*), coalesce(sum(state = 'reserved' OR output_tokens = 0), 0),
@@ -116,9 +104,6 @@ impl Activity<'_> {
     }
 
     /// How many turns of talk ended without an answer, by the reason.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn unanswered_between(
         &self,
         person: PersonId,
@@ -134,10 +119,8 @@ impl Activity<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How often the program had something done for a person by itself, by the kind; looking back does not count.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// How often the program had something done for a person by itself, by the kind; looking back
+    /// does not count.
     pub fn work_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<(String, u32)>> {
         let mut query = self.db.prepare_cached(
             "SELECT c.kind, count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id

@@ -1,8 +1,10 @@
 //! A journal that came out of a backup: what was under way when it was made is over.
 //!
-//! Nobody knows what happened since. What was asked may have been answered, what waited to be sent may have been sent, and what was proposed may have
-//! been refused. So nothing of it goes on: it is closed with a reason, in one transaction, before anybody opens the restored home.
-//! Where an adapter stood is forgotten, because the server may be further; it hands over what it still has, and what is known is not taken twice.
+//! Nobody knows what happened since. What was asked may have been answered, what waited to be sent
+//! may have been sent, and what was proposed may have been refused. So nothing of it goes on: it is
+//! closed with a reason, in one transaction, before anybody opens the restored home. Where an
+//! adapter stood is forgotten, because the server may be further; it hands over what it still has,
+//! and what is known is not taken twice.
 
 mod people;
 mod unsigned;
@@ -51,26 +53,17 @@ pub struct Parked {
 
 impl AfterRestore<'_> {
     /// What was closed when this journal came out of a backup; `None` if it never did.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn parked(&self) -> anyhow::Result<Option<Parked>> {
         Ok(self.db.settings().fact(PARKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
 
     /// The files that are said to have been received and lie in the workspace.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn received_files(&self) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare("SELECT path FROM attachments WHERE state = 'here'")?;
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
     /// Whose a file is, as it was last written.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn last_scope_of(&self, path: &str) -> anyhow::Result<Scope> {
         let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         let mut rows = query.query([path])?;
@@ -80,9 +73,6 @@ impl AfterRestore<'_> {
 
 impl AfterRestoreMut<'_> {
     /// Closes everything that was under way.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn park(&self, now: Timestamp) -> anyhow::Result<Parked> {
         let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute(params![REASON, now])?) };
         let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([REASON])?) };
@@ -128,17 +118,11 @@ impl AfterRestoreMut<'_> {
     }
 
     /// Keeps what was closed, for whoever asks later.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn note_parked(&self, parked: &Parked) -> anyhow::Result<()> {
         self.tx().settings().set_fact(PARKED, &serde_json::to_string(parked)?)
     }
 
     /// A received file is not in the backup: it came while that was made. Its adapter has it still.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn received_file_missing(&self, path: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -149,9 +133,6 @@ impl AfterRestoreMut<'_> {
     }
 
     /// A file stands in the restored workspace that nobody vouches for.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn file_found(&self, path: &str, digest: &str, label: &Label, now: Timestamp) -> anyhow::Result<()> {
         let scope = self.last_scope_of(path)?;
         self.tx().file_versions().file_written(path, digest, label, scope, now).map(drop)

@@ -1,4 +1,5 @@
-//! Files that came with messages: what their senders say of them, and where they lie once they were fetched.
+//! Files that came with messages: what their senders say of them, and where they lie once they were
+//! fetched.
 
 use crate::store::handles::{Attachments, AttachmentsMut};
 use rusqlite::{Row, params};
@@ -57,9 +58,6 @@ fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
 
 impl Attachments<'_> {
     /// The files of a message.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope, text_path, is_part
@@ -70,9 +68,6 @@ impl Attachments<'_> {
     }
 
     /// Whether a message that a turn answers holds words of any kind.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn turn_has_words(&self, turn: TurnId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM messages m JOIN texts t ON t.message_id = m.id
@@ -84,9 +79,6 @@ impl Attachments<'_> {
 
 impl AttachmentsMut<'_> {
     /// Adds a file to a message.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_attachment(
         &self,
         message: MessageId,
@@ -104,10 +96,8 @@ impl AttachmentsMut<'_> {
         Ok(AttachmentId(self.db.last_insert_rowid()))
     }
 
-    /// A file of a message was fetched and lies at `path`. If the message is gone meanwhile, it waits there to be deleted.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A file of a message was fetched and lies at `path`. If the message is gone meanwhile, it
+    /// waits there to be deleted.
     pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -118,10 +108,8 @@ impl AttachmentsMut<'_> {
         Ok(())
     }
 
-    /// A file of a message was read: where its words lie if not in itself, whether prompts hold only their beginning, and why there are none.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A file of a message was read: where its words lie if not in itself, whether prompts hold
+    /// only their beginning, and why there are none.
     pub fn attachment_read(
         &self,
         id: AttachmentId,
@@ -138,9 +126,6 @@ impl AttachmentsMut<'_> {
     }
 
     /// A file of a message will not come.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1 AND state <> 'gone'")?

@@ -1,5 +1,6 @@
-//! Where the older part of a conversation is shown as a summary. A row is the job before it is the result; the conversation's pointer moves in the
-//! transaction that stores the summary, and no message is touched by it.
+//! Where the older part of a conversation is shown as a summary. A row is the job before it is the
+//! result; the conversation's pointer moves in the transaction that stores the summary, and no
+//! message is touched by it.
 
 use crate::store::handles::{Compactions, CompactionsMut};
 use std::sync::Arc;
@@ -44,9 +45,6 @@ fn compaction(row: &Row<'_>) -> rusqlite::Result<Compaction> {
 
 impl Compactions<'_> {
     /// What prompts of a conversation show in the place of its older part, if they do.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn compacted(&self, conversation: ConversationId) -> anyhow::Result<Option<Compaction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM compactions WHERE conversation_id = ?1 AND state = 'made'
@@ -56,18 +54,12 @@ impl Compactions<'_> {
     }
 
     /// The last turn that prompts of a conversation show as a summary only; zero if there is none.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn compacted_upto(&self, conversation: ConversationId) -> anyhow::Result<TurnId> {
         let mut query = self.db.prepare_cached("SELECT compacted_upto FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or(TurnId(0)))
     }
 
     /// Whether facts were taken down because the window filled, since the last summary.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn has_pressed(&self, conversation: ConversationId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM extractions WHERE conversation_id = ?1 AND cause = 'pressure' AND upto_message > coalesce(
@@ -77,9 +69,6 @@ impl Compactions<'_> {
     }
 
     /// What persons said in a turn and what was answered, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn said_in(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self
             .db
@@ -88,9 +77,6 @@ impl Compactions<'_> {
     }
 
     /// How many characters of a turn a prompt shows: what was said, and what tools gave.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn size_of_turn(&self, turn: TurnId) -> anyhow::Result<u64> {
         let mut query = self.db.prepare_cached(
             "SELECT coalesce((SELECT sum(length(t.text)) FROM texts t JOIN messages m ON m.id = t.message_id WHERE m.turn_id = ?1), 0)
@@ -101,20 +87,14 @@ impl Compactions<'_> {
     }
 
     /// Whether one is wanted and not made.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn is_being_compacted(&self, conversation: ConversationId) -> anyhow::Result<bool> {
         let mut query =
             self.db.prepare_cached("SELECT 1 FROM compactions WHERE conversation_id = ?1 AND state = 'wanted'")?;
         Ok(query.exists([conversation])?)
     }
 
-    /// The one that is to be made next, and may be made at `now`. What waits for more than `longest`
-    /// from now was put off by a clock that was ahead.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The one that is to be made next, and may be made at `now`. What waits for more than
+    /// `longest` from now was put off by a clock that was ahead.
     pub fn due_compaction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Compaction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
@@ -123,9 +103,6 @@ impl Compactions<'_> {
     }
 
     /// When the next one may be made.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn next_compaction_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT min(retry_at) FROM compactions WHERE state = 'wanted'")?;
         Ok(query.query_row([], |row| row.get(0))?)
@@ -133,10 +110,8 @@ impl Compactions<'_> {
 }
 
 impl CompactionsMut<'_> {
-    /// The turns of a conversation up to that one are to be shown as a summary. Wanting it again changes nothing.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The turns of a conversation up to that one are to be shown as a summary. Wanting it again
+    /// changes nothing.
     pub fn want_compaction(
         &self,
         of: ConversationId,
@@ -157,10 +132,8 @@ impl CompactionsMut<'_> {
         Ok(())
     }
 
-    /// The summary is there: prompts show it from now on in the place of those turns. False, and nothing changed, if it is not wanted any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The summary is there: prompts show it from now on in the place of those turns. False, and
+    /// nothing changed, if it is not wanted any more.
     pub fn keep_compaction(&self, made: &Compaction, model: &str, now: Timestamp) -> anyhow::Result<bool> {
         let (words, label, _) = made.summary.open();
         let kept = self
@@ -179,9 +152,6 @@ impl CompactionsMut<'_> {
     }
 
     /// It could not be made now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn postpone_compaction(&self, id: CompactionId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE compactions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
@@ -189,10 +159,8 @@ impl CompactionsMut<'_> {
         Ok(())
     }
 
-    /// Words of the conversation went: its summaries are thrown away, and its turns are shown again as they are now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Words of the conversation went: its summaries are thrown away, and its turns are shown again
+    /// as they are now.
     pub fn void_compactions(&self, of: ConversationId) -> anyhow::Result<()> {
         for sql in [
             "UPDATE compactions SET state = 'void', summary = '' WHERE conversation_id = ?1 AND state <> 'void'",

@@ -82,45 +82,30 @@ pub struct NewConversation {
 
 impl Conversations<'_> {
     /// A person's stream, if they ever said anything.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn stream_of(&self, person: PersonId) -> anyhow::Result<Option<StreamId>> {
         let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
         Ok(query.query_row([person], |row| row.get(0)).optional()?)
     }
 
     /// For whom the program works by itself in that stream; none for talk.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn works_for(&self, stream: StreamId) -> anyhow::Result<Option<PersonId>> {
         let mut query = self.db.prepare_cached("SELECT work_of FROM streams WHERE id = ?1")?;
         Ok(query.query_row([stream], |row| row.get(0)).optional()?.flatten())
     }
 
     /// All streams with the person and scope of each.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn streams(&self) -> anyhow::Result<Vec<(StreamId, Option<PersonId>, Scope)>> {
         let mut query = self.db.prepare_cached("SELECT id, person_id, scope FROM streams ORDER BY id")?;
         Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?)
     }
 
     /// When `/new` was given, if no message has come since.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn break_of(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT break_at FROM streams WHERE id = ?1")?;
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
     /// The newest chat of a stream.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn newest_conversation(&self, stream: StreamId) -> anyhow::Result<Option<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1"
@@ -129,18 +114,12 @@ impl Conversations<'_> {
     }
 
     /// The conversation of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn conversation(&self, id: ConversationId) -> anyhow::Result<Option<Conversation>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"))?;
         Ok(query.query_row([id], conversation).optional()?)
     }
 
     /// The chats of a stream before the given one, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn conversations_before(&self, of: &Conversation, limit: u32) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat' ORDER BY id DESC LIMIT ?3"
@@ -149,9 +128,6 @@ impl Conversations<'_> {
     }
 
     /// Conversations, newest first; of one stream, or of all.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn conversations(&self, stream: Option<StreamId>, limit: u32) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2"
@@ -159,10 +135,8 @@ impl Conversations<'_> {
         Ok(query.query_map(params![stream, limit], conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// Chats whose end is not written down: everything that was closed, and what is open but silent since `silent_since`.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Chats whose end is not written down: everything that was closed, and what is open but silent
+    /// since `silent_since`.
     pub fn ended_without_summary(&self, silent_since: Timestamp) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
@@ -171,10 +145,8 @@ impl Conversations<'_> {
         Ok(query.query_map([silent_since], conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// The effective time of the last message of the open chat that has been silent longest and is not written down.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The effective time of the last message of the open chat that has been silent longest and is
+    /// not written down.
     pub fn longest_silence(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(
             "SELECT min(last_at) FROM conversations
@@ -183,11 +155,8 @@ impl Conversations<'_> {
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
-    /// The latest effective time of any message of a person: the clock must not be behind it. What the program asks for by itself says nothing
-    /// about the time.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The latest effective time of any message of a person: the clock must not be behind it. What
+    /// the program asks for by itself says nothing about the time.
     pub fn high_water(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT max(last_at) FROM conversations WHERE kind = 'chat'")?;
         Ok(query.query_row([], |row| row.get(0))?)
@@ -196,9 +165,6 @@ impl Conversations<'_> {
 
 impl ConversationsMut<'_> {
     /// A person's stream, made if they had none.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
         self.db
             .prepare_cached(
@@ -210,9 +176,6 @@ impl ConversationsMut<'_> {
     }
 
     /// The stream in which the program works for a person by itself, made if there was none.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn work_stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
         let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE work_of = ?1")?;
         if let Some(id) = query.query_row([person], |row| row.get(0)).optional()? {
@@ -225,18 +188,12 @@ impl ConversationsMut<'_> {
     }
 
     /// The next message of the stream begins a new conversation, or (`None`) it need not any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_break(&self, stream: StreamId, at: Option<Timestamp>) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE streams SET break_at = ?2 WHERE id = ?1")?.execute(params![stream, at])?;
         Ok(())
     }
 
     /// Opens a conversation.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
         self.db
             .prepare_cached(
@@ -248,9 +205,6 @@ impl ConversationsMut<'_> {
     }
 
     /// Closes a conversation, unless it is closed.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn close_conversation(&self, id: ConversationId, at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL")?
@@ -259,9 +213,6 @@ impl ConversationsMut<'_> {
     }
 
     /// A conversation was given a message of a person.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -273,9 +224,6 @@ impl ConversationsMut<'_> {
     }
 
     /// Fixes what a conversation begins with.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_opening(&self, id: ConversationId, opening: Option<&Text>, state: &str) -> anyhow::Result<()> {
         let (words, label) = opening.map(|text| (&**text.open().0, text.label())).unzip();
         self.db

@@ -1,11 +1,13 @@
 //! An exact copy of a journal while it is in use.
 //!
-//! The copy is made through a connection that only reads, within one read transaction: it holds every transaction that was committed when it began and
-//! nothing of any later one, however long it takes and whatever is written meanwhile. Nobody waits for it. The price is that the log cannot be
-//! merged past that moment until the copy is done.
+//! The copy is made through a connection that only reads, within one read transaction: it holds
+//! every transaction that was committed when it began and nothing of any later one, however long it
+//! takes and whatever is written meanwhile. Nobody waits for it. The price is that the log cannot
+//! be merged past that moment until the copy is done.
 //!
-//! A copy is one file without a log, readable by its owner alone, and on the disk when this returns. It never takes the place of another file, and
-//! one that could not be made whole is removed.
+//! A copy is one file without a log, readable by its owner alone, and on the disk when this
+//! returns. It never takes the place of another file, and one that could not be made whole is
+//! removed.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -26,7 +28,8 @@ const PAGES: i32 = 256;
 #[error("The disk is full")]
 pub struct DiskFull;
 
-/// Copies the journal at `from` to `to`, which must not be there. `progress` hears how many bytes are done and how many there are.
+/// Copies the journal at `from` to `to`, which must not be there. `progress` hears how many bytes
+/// are done and how many there are.
 ///
 /// # Errors
 /// If the journal cannot be read or the copy not written; [`DiskFull`] if there is no room.

@@ -1,5 +1,5 @@
-//! Addresses that the configuration gives to people. They stand with the person, whatever account of ours a channel has, so that it is known who is who before
-//! any channel is connected.
+//! Addresses that the configuration gives to people. They stand with the person, whatever account
+//! of ours a channel has, so that it is known who is who before any channel is connected.
 
 use crate::store::handles::{People, PeopleMut};
 use rusqlite::params;
@@ -26,9 +26,6 @@ pub struct KnownPerson {
 
 impl People<'_> {
     /// Everybody who is let in or may be again, the latest last.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn known_people(&self) -> anyhow::Result<Vec<KnownPerson>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, name, removed_at IS NULL, declared = 'config' FROM people WHERE ended = '' ORDER BY id",
@@ -47,9 +44,6 @@ impl People<'_> {
     }
 
     /// The addresses that the configuration gave a person: adapter and peer.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn declared_addresses_of(&self, person: PersonId) -> anyhow::Result<Vec<(String, String)>> {
         let mut query =
             self.db.prepare_cached("SELECT adapter, peer FROM declared_addresses WHERE person_id = ?1 ORDER BY id")?;
@@ -57,9 +51,6 @@ impl People<'_> {
     }
 
     /// The addresses on one adapter that the configuration gives to people who are in.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn declared_on(&self, adapter: &str) -> anyhow::Result<Vec<(String, PersonId)>> {
         let mut query = self.db.prepare_cached(
             "SELECT d.peer, d.person_id FROM declared_addresses d JOIN people p ON p.id = d.person_id
@@ -69,9 +60,6 @@ impl People<'_> {
     }
 
     /// Whether the configuration gives that address to its person, by its peer or its alias.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn is_declared(&self, id: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM addresses a JOIN declared_addresses d
@@ -90,10 +78,8 @@ impl People<'_> {
 }
 
 impl PeopleMut<'_> {
-    /// The configuration gives a person these addresses and no others. Those that it gave them before, or to somebody else whom it names, are strangers'.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The configuration gives a person these addresses and no others. Those that it gave them
+    /// before, or to somebody else whom it names, are strangers'.
     pub fn declare_addresses_of(
         &self,
         person: PersonId,
@@ -132,9 +118,6 @@ impl PeopleMut<'_> {
     }
 
     /// What the configuration gave to one person it gives to another, who is the same.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn move_declared_addresses(&self, from: PersonId, into: PersonId) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE declared_addresses SET person_id = ?2 WHERE person_id = ?1")?

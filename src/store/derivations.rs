@@ -1,5 +1,6 @@
-//! What grew from what. A turn points to the messages it answers, the files and summaries placed in it and to the turn before
-//! it, whose text is its history; so the whole origin of a reply is the closure of these edges, and a turn adds only a few.
+//! What grew from what. A turn points to the messages it answers, the files and summaries placed in
+//! it and to the turn before it, whose text is its history; so the whole origin of a reply is the
+//! closure of these edges, and a turn adds only a few.
 
 use crate::store::handles::{Derivations, DerivationsMut};
 use std::fmt;
@@ -77,9 +78,6 @@ impl Node {
 
 impl DerivationsMut<'_> {
     /// `child` grew from `parent`.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn derive(&self, child: Node, parent: Node) -> anyhow::Result<()> {
         self.db
             .prepare_cached("INSERT OR IGNORE INTO derived_from (child, parent) VALUES (?1, ?2)")?
@@ -90,9 +88,6 @@ impl DerivationsMut<'_> {
 
 impl Derivations<'_> {
     /// Where the words of a message grew: in the message itself, or, if it is a reply, in its turn.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn node_of(&self, message: MessageId) -> anyhow::Result<Node> {
         let mut query = self.db.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
         let turn: Option<Option<TurnId>> = query.query_row([message], |row| row.get(0)).optional()?;
@@ -100,19 +95,14 @@ impl Derivations<'_> {
     }
 
     /// What `child` grew from at first hand.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn parents(&self, child: Node) -> anyhow::Result<Vec<Node>> {
         let mut query = self.db.prepare_cached("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent")?;
         let words: Vec<String> = query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
     }
 
-    /// When something came to be, and where its words came from; `None` if it is not there any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// When something came to be, and where its words came from; `None` if it is not there any
+    /// more.
     pub fn birth(&self, node: Node) -> anyhow::Result<Option<(Timestamp, Label)>> {
         let (sql, id) = match node {
             Node::Message(id) => return self.birth_of_message(id),
@@ -141,9 +131,6 @@ impl Derivations<'_> {
     }
 
     /// Everything that `child` grew from, near and far.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn origins(&self, child: Node) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached(
             "WITH RECURSIVE origin (node) AS (

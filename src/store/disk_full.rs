@@ -1,7 +1,9 @@
-//! Whether something failed because nothing more can be written: the one failure of a disk that a person can do something about.
+//! Whether something failed because nothing more can be written: the one failure of a disk that a
+//! person can do something about.
 //!
-//! A disk that is full, a quota or the largest size of a file that is reached, and a log of the journal that cannot grow are all the same to whoever
-//! has to make room. The journal counts such failures of its own writing, so that whoever waits for an answer can be told at once.
+//! A disk that is full, a quota or the largest size of a file that is reached, and a log of the
+//! journal that cannot grow are all the same to whoever has to make room. The journal counts such
+//! failures of its own writing, so that whoever waits for an answer can be told at once.
 
 use std::io::ErrorKind;
 
@@ -22,14 +24,16 @@ fn is_file_full(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
-/// The library calls only the first of these full; the others are writes beyond what a quota or a limit of the size of files allows.
+/// The library calls only the first of these full; the others are writes beyond what a quota or a
+/// limit of the size of files allows.
 fn is_journal_full(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else { return false };
     error.code == ErrorCode::DiskFull
         || matches!(error.extended_code, ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// How often the journal could not be written for want of room, and whether that is so since its last write.
+/// How often the journal could not be written for want of room, and whether that is so since its
+/// last write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskSpace {
     /// How often.

@@ -1,8 +1,11 @@
-//! What words mean, as vectors, kept by model and content: the same words are paid for once, wherever they stand.
+//! What words mean, as vectors, kept by model and content: the same words are paid for once,
+//! wherever they stand.
 //!
-//! `embeddings` holds vectors by digest; entries carry their digest themselves, texts of messages have theirs in `text_digests`. What has no vector yet is read
-//! off the rows, so nothing has to be remembered about how far somebody came. A text that no model takes has an empty vector, so that it is not sent again and
-//! again. When words go, so does what they mean, unless the same words still stand somewhere else.
+//! `embeddings` holds vectors by digest; entries carry their digest themselves, texts of messages
+//! have theirs in `text_digests`. What has no vector yet is read off the rows, so nothing has to be
+//! remembered about how far somebody came. A text that no model takes has an empty vector, so that
+//! it is not sent again and again. When words go, so does what they mean, unless the same words
+//! still stand somewhere else.
 
 use crate::store::handles::{Embeddings, EmbeddingsMut};
 use std::sync::Arc;
@@ -33,10 +36,12 @@ pub struct Lacking {
     pub text: Text,
 }
 
-/// How far a reader of vectors has read. It begins with the newest words and goes back to the oldest; from then on it reads what came since it began.
+/// How far a reader of vectors has read. It begins with the newest words and goes back to the
+/// oldest; from then on it reads what came since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Read {
-    /// The words of this row, and older ones, are still to be read: a row of `texts`, or of `entries`. Nought when that is done.
+    /// The words of this row, and older ones, are still to be read: a row of `texts`, or of
+    /// `entries`. Nought when that is done.
     pub words: i64,
     /// The newest row of `embeddings` that is read.
     pub vector: i64,
@@ -66,9 +71,6 @@ const STEP: i64 = 4_000;
 
 impl Embeddings<'_> {
     /// The newest row of texts or of entries.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn newest_words(&self, pool: Corpus) -> anyhow::Result<i64> {
         let sql = match pool {
             Corpus::Said => "SELECT coalesce(max(id), 0) FROM texts",
@@ -78,9 +80,6 @@ impl Embeddings<'_> {
     }
 
     /// The words in these rows that have no vector of that model, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn lacking(&self, pool: Corpus, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<Lacking>> {
         let (what, order) = match pool {
             Corpus::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
@@ -92,18 +91,12 @@ impl Embeddings<'_> {
     }
 
     /// Whether those words have a vector of that model, be it an empty one.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn has_embedding(&self, model: &str, digest: &str) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM embeddings WHERE model = ?1 AND digest = ?2")?;
         Ok(query.exists([model, digest])?)
     }
 
     /// The vector of those words.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn embedding(&self, model: &str, digest: &str) -> anyhow::Result<Option<Vec<f32>>> {
         let mut query = self.db.prepare_cached("SELECT vector FROM embeddings WHERE model = ?1 AND digest = ?2")?;
         let blob: Option<Vec<u8>> = query.query_row([model, digest], |row| row.get(0)).optional()?;
@@ -111,9 +104,6 @@ impl Embeddings<'_> {
     }
 
     /// How many words were seen to with that model. The few that it does not take are among them.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn embedded(&self, model: &str) -> anyhow::Result<u64> {
         let mut query = self.db.prepare_cached("SELECT count(*) FROM embeddings WHERE model = ?1")?;
         let count: i64 = query.query_row([model], |row| row.get(0))?;
@@ -121,9 +111,6 @@ impl Embeddings<'_> {
     }
 
     /// How many words in these rows have no vector of that model, counted up to a bound.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn count_lacking(&self, pool: Corpus, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
         let mut query = self.db.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(pool)))?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -132,19 +119,14 @@ impl Embeddings<'_> {
     }
 
     /// Where somebody begins to read who has read nothing yet.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn begin_vectors(&self, pool: Corpus) -> anyhow::Result<Read> {
         let (vector, place) = self.newest_vectors(pool)?;
         Ok(Read { words: self.newest_words(pool)?, vector, place })
     }
 
-    /// Shows `see` the vectors of a scope that come next, at most a step of them, and those that came since. Words that stand in several places may be
-    /// shown more than once. Says how far it has read now, and whether that is all there is.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Shows `see` the vectors of a scope that come next, at most a step of them, and those that
+    /// came since. Words that stand in several places may be shown more than once. Says how far it
+    /// has read now, and whether that is all there is.
     pub fn read_vectors(
         &self,
         (pool, scope): (Corpus, Scope),
@@ -205,8 +187,9 @@ fn vectored(row: &Row<'_>, see: &mut impl FnMut(Vectored<'_>)) -> anyhow::Result
     Ok(())
 }
 
-/// From the newest words to the oldest: what is said together has its vectors together, so the file is read nearly in its order. `CROSS JOIN` keeps the tables
-/// in the order in which they stand here: left to itself the planner walks through every vector of the model for each step.
+/// From the newest words to the oldest: what is said together has its vectors together, so the file
+/// is read nearly in its order. `CROSS JOIN` keeps the tables in the order in which they stand
+/// here: left to itself the planner walks through every vector of the model for each step.
 fn of_words(pool: Corpus) -> &'static str {
     match pool {
         Corpus::Said => {
@@ -237,7 +220,8 @@ fn new_vectors(pool: Corpus) -> &'static str {
     }
 }
 
-/// Words that came to stand in a scope and whose vector was there before, because they stood elsewhere.
+/// Words that came to stand in a scope and whose vector was there before, because they stood
+/// elsewhere.
 fn new_places(pool: Corpus) -> &'static str {
     match pool {
         Corpus::Said => {
@@ -273,10 +257,8 @@ fn lacking(row: &Row<'_>) -> rusqlite::Result<Lacking> {
 }
 
 impl EmbeddingsMut<'_> {
-    /// Writes down under which digest the meaning of a text is kept, unless its words went meanwhile.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Writes down under which digest the meaning of a text is kept, unless its words went
+    /// meanwhile.
     pub fn keep_digest(&self, text: i64, digest: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -287,9 +269,6 @@ impl EmbeddingsMut<'_> {
     }
 
     /// Keeps the vector of words that stand somewhere; an empty one if no model takes them.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn keep_embedding(&self, model: &str, digest: &str, vector: &[f32]) -> anyhow::Result<()> {
         let blob: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
         self.db
@@ -314,9 +293,6 @@ impl EmbeddingsMut<'_> {
     }
 
     /// Forgets what words mean that stand nowhere any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn drop_embedding(&self, digest: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -327,11 +303,9 @@ impl EmbeddingsMut<'_> {
         Ok(())
     }
 
-    /// Drops some vectors that nobody will ask for again: of words that stand nowhere, and of any other model than that one. Says how many. None, as long as
-    /// the index is not whole: what is paid for may belong to words that it will find again.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Drops some vectors that nobody will ask for again: of words that stand nowhere, and of any
+    /// other model than that one. Says how many. None, as long as the index is not whole: what is
+    /// paid for may belong to words that it will find again.
     pub fn sweep_embeddings(&self, model: &str, limit: u32) -> anyhow::Result<usize> {
         if !self.db.entries().entries_are_whole()? {
             return Ok(0);

@@ -1,8 +1,10 @@
-//! Entries: the units of knowledge that search finds, and the files that they were read from. All of it can be made anew from the tree and the journal.
+//! Entries: the units of knowledge that search finds, and the files that they were read from. All
+//! of it can be made anew from the tree and the journal.
 //!
-//! An entry and its row of the full-text index are written and deleted together. Its key stays the same through every rebuilding; its id does not.
-//! What of a file did not change keeps its row, so a long file costs what its change costs. How often an entry was of use is kept apart, under
-//! the key. What this file does not do: read files, or decide whose they are.
+//! An entry and its row of the full-text index are written and deleted together. Its key stays the
+//! same through every rebuilding; its id does not. What of a file did not change keeps its row, so
+//! a long file costs what its change costs. How often an entry was of use is kept apart, under the
+//! key. What this file does not do: read files, or decide whose they are.
 
 mod found;
 mod matching;
@@ -142,18 +144,12 @@ const INDEXED: &str = "SELECT path, scope, stamp, digest, label, trouble, size, 
 
 impl Entries<'_> {
     /// What the index knows of that path.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn indexed(&self, path: &str) -> anyhow::Result<Option<Indexed>> {
         let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE path = ?1"))?;
         Ok(query.query_row([path], indexed).optional()?)
     }
 
     /// Stamp and owner of everything that the index has looked at, by path.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn indexed_stamps(&self) -> anyhow::Result<HashMap<String, (String, Scope)>> {
         let mut query = self.db.prepare_cached("SELECT path, stamp, scope FROM indexed")?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
@@ -161,18 +157,12 @@ impl Entries<'_> {
     }
 
     /// Everything of a scope that the index has looked at, by its path.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn indexed_in(&self, scope: Scope) -> anyhow::Result<Vec<Indexed>> {
         let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE scope = ?1 ORDER BY path"))?;
         Ok(query.query_map([scope], indexed)?.collect::<Result<_, _>>()?)
     }
 
     /// How many entries a scope has.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn entries_of(&self, scope: Scope) -> anyhow::Result<usize> {
         let mut query = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
         let count: i64 = query.query_row([scope], |row| row.get(0))?;
@@ -180,9 +170,6 @@ impl Entries<'_> {
     }
 
     /// What of the journal changed for a scope since the index looked.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn unindexed(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached("SELECT path FROM unindexed WHERE scope = ?1 ORDER BY path LIMIT ?2")?;
         Ok(query.query_map(params![scope, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -210,10 +197,8 @@ struct Sameness {
 }
 
 impl EntriesMut<'_> {
-    /// A file and all its entries as they are now. Gives how many of them were new or other than before.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A file and all its entries as they are now. Gives how many of them were new or other than
+    /// before.
     pub fn put_indexed(&self, file: &Indexed, entries: &[NewEntry]) -> anyhow::Result<usize> {
         self.db
             .prepare_cached(
@@ -243,9 +228,6 @@ impl EntriesMut<'_> {
     }
 
     /// A file is not there any more, or not to be found any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn drop_indexed(&self, path: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE path = ?1)")?
@@ -256,18 +238,12 @@ impl EntriesMut<'_> {
     }
 
     /// The index has looked at what the journal tells there.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn looked_at(&self, path: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM unindexed WHERE path = ?1")?.execute([path])?;
         Ok(())
     }
 
     /// Throws the whole index away; the next look at everything makes it anew.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn clear_entries(&self) -> anyhow::Result<()> {
         self.entries_lack()?;
         self.db.execute_batch(
@@ -280,9 +256,6 @@ impl EntriesMut<'_> {
     }
 
     /// Those entries were given to a turn.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn entries_used(&self, keys: &[String], now: Timestamp) -> anyhow::Result<()> {
         let mut count = self.db.prepare_cached(
             "INSERT INTO entry_uses (key, uses, last_at) VALUES (?1, 1, ?2)

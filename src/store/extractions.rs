@@ -1,9 +1,11 @@
 //! What was taken down from conversations: jobs, and the answers to them.
 //!
-//! A job covers what stands between the watermark of its conversation and one message. It is `wanted`, then `asked` (the answer is stored), then `kept` or,
-//! if there was nothing, `nothing`; each step is a commit of its own, so whatever is cut off goes on where it stood. A job that is too long for one call is
-//! answered piece by piece: each piece is a row of its own beside the job, which stays wanted for the rest. The watermark moves with the last step of a
-//! piece and with nothing else; so what is below it is in the files, and what is above it will be asked for.
+//! A job covers what stands between the watermark of its conversation and one message. It is
+//! `wanted`, then `asked` (the answer is stored), then `kept` or, if there was nothing, `nothing`;
+//! each step is a commit of its own, so whatever is cut off goes on where it stood. A job that is
+//! too long for one call is answered piece by piece: each piece is a row of its own beside the job,
+//! which stays wanted for the rest. The watermark moves with the last step of a piece and with
+//! nothing else; so what is below it is in the files, and what is above it will be asked for.
 
 use crate::store::handles::{Extractions, ExtractionsMut};
 use std::time::Duration;
@@ -129,19 +131,13 @@ fn extraction(row: &Row<'_>) -> rusqlite::Result<Extraction> {
 
 impl Extractions<'_> {
     /// The job of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn extraction(&self, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM extractions WHERE id = ?1"))?;
         Ok(query.query_row([id], extraction).optional()?)
     }
 
-    /// The job that is to be done next, and may be done at `now`. What waits for more than `longest`
-    /// from now was put off by a clock that was ahead.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The job that is to be done next, and may be done at `now`. What waits for more than
+    /// `longest` from now was put off by a clock that was ahead.
     pub fn due_extraction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
@@ -150,9 +146,6 @@ impl Extractions<'_> {
     }
 
     /// The open job of a conversation that is to be done first, up to that message.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn open_extraction(&self, conversation: ConversationId, upto: MessageId) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM extractions WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked')
@@ -162,9 +155,6 @@ impl Extractions<'_> {
     }
 
     /// When the next job may be done.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn next_extraction_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query =
             self.db.prepare_cached("SELECT min(retry_at) FROM extractions WHERE state IN ('wanted', 'asked')")?;
@@ -172,18 +162,12 @@ impl Extractions<'_> {
     }
 
     /// The last message of a conversation whose facts are in the files.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn extracted_upto(&self, conversation: ConversationId) -> anyhow::Result<MessageId> {
         let mut query = self.db.prepare_cached("SELECT extracted_upto FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
     /// The first answer of a conversation that is stored and not kept yet.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn answered_extraction(&self, conversation: ConversationId) -> anyhow::Result<Option<ExtractionId>> {
         let mut query = self.db.prepare_cached(
             "SELECT id FROM extractions WHERE conversation_id = ?1 AND state = 'asked' ORDER BY upto_message LIMIT 1",
@@ -191,11 +175,9 @@ impl Extractions<'_> {
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?)
     }
 
-    /// The newest message of a conversation before the first one that still waits for its answer; an answer counts too. What waits may hold words that are not
-    /// written down yet, as a voice note does.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The newest message of a conversation before the first one that still waits for its answer;
+    /// an answer counts too. What waits may hold words that are not written down yet, as a voice
+    /// note does.
     pub fn newest_message(&self, conversation: ConversationId) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < coalesce(
@@ -205,9 +187,6 @@ impl Extractions<'_> {
     }
 
     /// How many turns of a conversation were answered since the last of them that any job covers.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn turns_since_extraction(&self, conversation: ConversationId) -> anyhow::Result<u32> {
         let mut query = self.db.prepare_cached(
             "SELECT count(DISTINCT m.turn_id) FROM messages m WHERE m.conversation_id = ?1 AND m.kind = 'reply' AND m.id > max(
@@ -219,10 +198,8 @@ impl Extractions<'_> {
 }
 
 impl ExtractionsMut<'_> {
-    /// What stands in a conversation up to that message is to be taken down, unless it was. Wanting it again changes nothing.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// What stands in a conversation up to that message is to be taken down, unless it was. Wanting
+    /// it again changes nothing.
     pub fn want_extraction(
         &self,
         of: ConversationId,
@@ -242,10 +219,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// Somebody waits for what is not taken down of a conversation up to that message: it may be tried at once, also what was given up.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Somebody waits for what is not taken down of a conversation up to that message: it may be
+    /// tried at once, also what was given up.
     pub fn hurry_extractions(&self, of: ConversationId, upto: MessageId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -256,10 +231,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// There is an answer to a job, at least up to that message; if that is not all of it, the job stays wanted for the rest. Gives the row of the answer.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// There is an answer to a job, at least up to that message; if that is not all of it, the job
+    /// stays wanted for the rest. Gives the row of the answer.
     pub fn answer_extraction(
         &self,
         job: &Extraction,
@@ -301,10 +274,8 @@ impl ExtractionsMut<'_> {
         Ok(id)
     }
 
-    /// What a job covers is in the files, if there was anything: the watermark moves. Nothing moves if words went meanwhile, so that the answer counts no more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// What a job covers is in the files, if there was anything: the watermark moves. Nothing moves
+    /// if words went meanwhile, so that the answer counts no more.
     pub fn extraction_kept(&self, id: ExtractionId, now: Timestamp) -> anyhow::Result<()> {
         let kept = self.db
             .prepare_cached(
@@ -324,10 +295,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// A job is over without an answer, as `nothing` or `given_up`: the watermark stays, so the next job reads what this one did not.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A job is over without an answer, as `nothing` or `given_up`: the watermark stays, so the
+    /// next job reads what this one did not.
     pub fn end_extraction(&self, id: ExtractionId, state: &'static str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE extractions SET state = ?2, ended_at = ?3 WHERE id = ?1")?
@@ -336,9 +305,6 @@ impl ExtractionsMut<'_> {
     }
 
     /// A job could not be done now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn postpone_extraction(&self, id: ExtractionId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE extractions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
@@ -346,7 +312,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// Fails if one of these is an answer that counts no more, because words of its conversation went: nothing may be made of it.
+    /// Fails if one of these is an answer that counts no more, because words of its conversation
+    /// went: nothing may be made of it.
     ///
     /// # Errors
     /// In that case, and if the journal cannot be read.
@@ -359,10 +326,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// Words of a conversation went: an answer that is not in the files yet may hold them, and is asked for anew.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Words of a conversation went: an answer that is not in the files yet may hold them, and is
+    /// asked for anew.
     pub(super) fn answers_void(&self, of: ConversationId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

@@ -1,8 +1,11 @@
-//! The versions of files that we wrote, or that we found changed. A row is committed before the file is renamed into place, so a file whose
-//! content matches no row was written by a person's hand.
+//! The versions of files that we wrote, or that we found changed. A row is committed before the
+//! file is renamed into place, so a file whose content matches no row was written by a person's
+//! hand.
 //!
-//! Beside the row stands what the version held, so a change can be looked at and taken back. Of each path only the newest versions keep
-//! their content, and the newest trusted one: however often text from outside has a file written anew, what a person had there comes back. Who wrote them and when stays.
+//! Beside the row stands what the version held, so a change can be looked at and taken back. Of
+//! each path only the newest versions keep their content, and the newest trusted one: however often
+//! text from outside has a file written anew, what a person had there comes back. Who wrote them
+//! and when stays.
 
 use crate::store::handles::{FileVersions, FileVersionsMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -12,7 +15,8 @@ use crate::id::FileId;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// The label of a file that stood in a restored workspace and matched no row. It is about that content alone: what a person makes of it is theirs.
+/// The label of a file that stood in a restored workspace and matched no row. It is about that
+/// content alone: what a person makes of it is theirs.
 pub const FOUND: &str = "restored";
 
 /// So many versions of one path keep their content.
@@ -101,9 +105,6 @@ pub struct Unplaced {
 
 impl FileVersionsMut<'_> {
     /// A version of a file is about to be written, or was found.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn file_version_of(&self, new: &NewFile<'_>) -> anyhow::Result<FileId> {
         self.db
             .prepare_cached(
@@ -120,11 +121,9 @@ impl FileVersionsMut<'_> {
         Ok(id)
     }
 
-    /// A version of a file is about to take the place of one with that digest, which is blank for nothing. Until [`Tx::file_placed`] says that it stands
-    /// there, it is one of [`Db::files_to_place`].
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A version of a file is about to take the place of one with that digest, which is blank for
+    /// nothing. Until [`Tx::file_placed`] says that it stands there, it is one of
+    /// [`Db::files_to_place`].
     pub fn file_announced(&self, new: &NewFile<'_>, replaces: &str) -> anyhow::Result<FileId> {
         let id = self.file_version_of(new)?;
         self.db.prepare_cached("UPDATE files SET replaces = ?2 WHERE id = ?1")?.execute(params![id, replaces])?;
@@ -132,18 +131,13 @@ impl FileVersionsMut<'_> {
     }
 
     /// That version stands in its place, or was overtaken.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn file_placed(&self, id: FileId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE files SET replaces = NULL WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    /// An announced version never stood anywhere: a person was quicker, and another one is made of what they wrote.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// An announced version never stood anywhere: a person was quicker, and another one is made of
+    /// what they wrote.
     pub fn file_taken_back(&self, id: FileId) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM derived_from WHERE child = ?1")?.execute([Node::File(id.0).to_string()])?;
         self.db.prepare_cached("DELETE FROM file_contents WHERE file_id = ?1")?.execute([id])?;
@@ -152,9 +146,6 @@ impl FileVersionsMut<'_> {
     }
 
     /// A version of a file whose content is not kept is about to be written.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn file_written(
         &self,
         path: &str,
@@ -168,9 +159,6 @@ impl FileVersionsMut<'_> {
     }
 
     /// That version grew from these.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn file_grew_from(&self, id: FileId, from: &[Node]) -> anyhow::Result<()> {
         from.iter().try_for_each(|parent| self.tx().derivations().derive(Node::File(id.0), *parent))
     }
@@ -191,10 +179,8 @@ impl FileVersionsMut<'_> {
 }
 
 impl FileVersions<'_> {
-    /// The row and label of the newest version of that path with that content; `None` if we did not write it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The row and label of the newest version of that path with that content; `None` if we did not
+    /// write it.
     pub fn file_version(&self, path: &str, digest: &str) -> anyhow::Result<Option<(i64, Label)>> {
         let mut query = self
             .db
@@ -203,18 +189,13 @@ impl FileVersions<'_> {
     }
 
     /// The digest of the newest version of that path.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn last_digest_of(&self, path: &str) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path], |row| row.get(0)).optional()?)
     }
 
-    /// The versions that were announced and of which nobody knows yet whether they stand in their places, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The versions that were announced and of which nobody knows yet whether they stand in their
+    /// places, oldest first.
     pub fn files_to_place(&self) -> anyhow::Result<Vec<Unplaced>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.id, f.path, f.digest, f.replaces, c.content FROM files f LEFT JOIN file_contents c ON c.file_id = f.id
@@ -232,10 +213,8 @@ impl FileVersions<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The label of the newest version of that path that we wrote, whatever it holds now. What was merely found there after a restore says nothing.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The label of the newest version of that path that we wrote, whatever it holds now. What was
+    /// merely found there after a restore says nothing.
     pub fn last_label_of(&self, path: &str) -> anyhow::Result<Option<Label>> {
         let mut query = self
             .db
@@ -243,10 +222,8 @@ impl FileVersions<'_> {
         Ok(query.query_row([path, FOUND], |row| row.get(0)).optional()?)
     }
 
-    /// Where all that was ever written below that folder came from, but for labels that add nothing: neither a source nor an origin.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Where all that was ever written below that folder came from, but for labels that add
+    /// nothing: neither a source nor an origin.
     pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {
         // All paths that begin with the folder and a slash; a naught is the character after it.
         let mut query = self.db.prepare_cached(
@@ -256,18 +233,12 @@ impl FileVersions<'_> {
     }
 
     /// The versions of a path, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn file_history(&self, path: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
         let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"))?;
         Ok(query.query_map(params![path, limit], file_row)?.collect::<Result<_, _>>()?)
     }
 
     /// The newest version of a path that is trusted and of which it is known what it held.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
@@ -277,18 +248,12 @@ impl FileVersions<'_> {
     }
 
     /// The version of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn file_row(&self, id: FileId) -> anyhow::Result<Option<FileRow>> {
         let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.id = ?1"))?;
         Ok(query.query_row([id], file_row).optional()?)
     }
 
     /// What a version held; `None` if that is not kept any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn file_content(&self, id: FileId) -> anyhow::Result<Option<Vec<u8>>> {
         let mut query = self.db.prepare_cached("SELECT content FROM file_contents WHERE file_id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)

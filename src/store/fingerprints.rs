@@ -1,9 +1,11 @@
 //! Fingerprints of untrusted texts, by which a paste is known again.
 //!
-//! They are written in the transaction that stores such a text: what came in, what tools gave, and what an owner is shown of a proposal. They lead
-//! back to it; whether it really stands in what was typed is then looked up letter by letter. They are derived: [`Tx::rebuild_fingerprints`] makes them
-//! anew from the journal. A journal that is older than they are gets them when it is first opened. What outside tools that nobody
-//! accepted say of themselves is little, changes in place, and is compared without any.
+//! They are written in the transaction that stores such a text: what came in, what tools gave, and
+//! what an owner is shown of a proposal. They lead back to it; whether it really stands in what was
+//! typed is then looked up letter by letter. They are derived: [`Tx::rebuild_fingerprints`] makes
+//! them anew from the journal. A journal that is older than they are gets them when it is first
+//! opened. What outside tools that nobody accepted say of themselves is little, changes in place,
+//! and is compared without any.
 
 use crate::store::handles::{Fingerprints, FingerprintsMut};
 use std::collections::BTreeSet;
@@ -38,10 +40,8 @@ pub struct Pasted {
 }
 
 impl Fingerprints<'_> {
-    /// The untrusted texts of that scope, or everybody's, with which this one shares [`RUN`] characters in a row.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The untrusted texts of that scope, or everybody's, with which this one shares [`RUN`]
+    /// characters in a row.
     pub fn pasted_from(&self, words: &str, scope: Scope) -> anyhow::Result<Vec<Pasted>> {
         let typed = plain(words);
         let hashes = fingerprints(&typed);
@@ -86,7 +86,8 @@ impl Fingerprints<'_> {
         Ok(Some((text, scope, Pasted { label, from: Some(from) })))
     }
 
-    /// What an owner is shown beside the files of a proposal: its reason, and what a stage said. A yes is about the files; this stays what it is.
+    /// What an owner is shown beside the files of a proposal: its reason, and what a stage said. A
+    /// yes is about the files; this stays what it is.
     fn shown(&self, sql: &str, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
         let row = self.db.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
         Ok(row.optional()?.map(|(words, label, proposal)| {
@@ -114,7 +115,8 @@ impl Fingerprints<'_> {
 }
 
 impl Fingerprints<'_> {
-    /// A file of a proposal. The owner is shown the proposals of everybody, so it counts as everybody's; and once it is approved it is trusted.
+    /// A file of a proposal. The owner is shown the proposals of everybody, so it counts as
+    /// everybody's; and once it is approved it is trusted.
     fn fingerprinted_file(&self, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.bytes, f.label, p.id FROM skill_files f JOIN proposals p ON p.id = f.proposal_id
@@ -130,9 +132,6 @@ impl Fingerprints<'_> {
 
 impl FingerprintsMut<'_> {
     /// Makes all fingerprints anew.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn rebuild_fingerprints(&self) -> anyhow::Result<()> {
         self.db.execute("DELETE FROM fingerprints", [])?;
         let untrusted = format!("NOT {}", Label::is_trusted_sql("label"));
@@ -177,7 +176,8 @@ impl FingerprintsMut<'_> {
         if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("step:{step}"), words) }
     }
 
-    /// A file of a proposal was stored. What is too long for a proposal of a model is not shown in a chat, and not looked at.
+    /// A file of a proposal was stored. What is too long for a proposal of a model is not shown in
+    /// a chat, and not looked at.
     pub(super) fn fingerprint_file(&self, row: i64, bytes: &[u8], label: &Label) -> anyhow::Result<()> {
         match std::str::from_utf8(bytes) {
             Ok(words) if !label.is_trusted() && bytes.len() <= LONGEST_FILE => {
@@ -226,6 +226,7 @@ impl FingerprintsMut<'_> {
 /// Longer files of proposals have no fingerprints, in bytes.
 const LONGEST_FILE: usize = 64 * 1024;
 
-/// The fact that says that older texts have theirs, and the word for how and of what they are made now.
+/// The fact that says that older texts have theirs, and the word for how and of what they are made
+/// now.
 const CAUGHT_UP: &str = "fingerprints";
 const OF_WHAT: &str = "3";

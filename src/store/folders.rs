@@ -1,7 +1,9 @@
-//! Whose files lie where: the owner of the workspace root, the folder of everybody else, and folders that are being moved.
+//! Whose files lie where: the owner of the workspace root, the folder of everybody else, and
+//! folders that are being moved.
 //!
-//! The root's owner is a stored fact that only a hand-over changes. A folder is stored with its person at the first use, so a new name neither loses it nor
-//! gives it to somebody else. While a move is open, [`Db::folder_of`] gives no folder to anybody whom it is about.
+//! The root's owner is a stored fact that only a hand-over changes. A folder is stored with its
+//! person at the first use, so a new name neither loses it nor gives it to somebody else. While a
+//! move is open, [`Db::folder_of`] gives no folder to anybody whom it is about.
 
 use crate::store::handles::{Folders, FoldersMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -101,26 +103,18 @@ fn folder_move(row: &Row<'_>) -> rusqlite::Result<FolderMove> {
 
 impl Folders<'_> {
     /// The person whose files lie in the workspace root, whether they are let in or not.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn workspace_owner(&self) -> anyhow::Result<Option<PersonId>> {
         let mut query = self.db.prepare_cached("SELECT owner_id FROM workspace")?;
         Ok(query.query_row([], |row| row.get(0)).optional()?)
     }
 
     /// The same, if they are let in.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn present_workspace_owner(&self) -> anyhow::Result<Option<Person>> {
         self.workspace_owner()?.map_or(Ok(None), |id| self.db.people().person(id))
     }
 
-    /// The owner for whom the command line speaks: the root's, if that is an owner who is let in, else the one who came first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The owner for whom the command line speaks: the root's, if that is an owner who is let in,
+    /// else the one who came first.
     pub fn speaking_owner(&self) -> anyhow::Result<Option<Person>> {
         let root = self.present_workspace_owner()?.filter(|person| person.role == Role::Owner);
         Ok(match root {
@@ -136,9 +130,6 @@ impl Folders<'_> {
     }
 
     /// Where the files of a party lie.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn folder_of(&self, whose: Scope) -> anyhow::Result<FolderState> {
         let id = match whose {
             Scope::Person(id) => id,
@@ -170,9 +161,6 @@ impl Folders<'_> {
     }
 
     /// Where the files of a person lie, let in or not; `None` if they never had any.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn folder_once_of(&self, id: PersonId) -> anyhow::Result<Option<String>> {
         if self.workspace_owner()? == Some(id) {
             return Ok(Some(String::new()));
@@ -182,36 +170,25 @@ impl Folders<'_> {
     }
 
     /// The folder that is stored for a person, whether they have the root or not; blank if none is.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn stored_folder(&self, id: PersonId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached("SELECT folder FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
     /// The name of a person, let in or not.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn name_once_of(&self, id: PersonId) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT name FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
     /// For whom the newest version of a file was written; `None` if the journal knows none.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn newest_scope_of(&self, path: &str) -> anyhow::Result<Option<Scope>> {
         let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path], |row| row.get(0)).optional()?)
     }
 
-    /// For whom the newest version of each file was written, but for what is everybody's, was deleted or was forgotten.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// For whom the newest version of each file was written, but for what is everybody's, was
+    /// deleted or was forgotten.
     pub fn newest_scopes(&self) -> anyhow::Result<Vec<WrittenFor>> {
         let mut query = self.db.prepare(
             "SELECT path, scope FROM files f WHERE id = (SELECT max(id) FROM files WHERE path = f.path)
@@ -221,10 +198,8 @@ impl Folders<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Rows whose scope is not that of what they belong to: table, how many, and the first of them. Who was joined to somebody else is passed over.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Rows whose scope is not that of what they belong to: table, how many, and the first of them.
+    /// Who was joined to somebody else is passed over.
     pub fn misplaced_rows(&self) -> anyhow::Result<Vec<(String, usize, i64)>> {
         const IN_STREAM: &str = "JOIN streams o ON o.id = t.stream_id
             WHERE (o.person_id IS NULL OR o.person_id IN (SELECT id FROM people WHERE removed_at IS NULL))
@@ -256,9 +231,6 @@ impl Folders<'_> {
     }
 
     /// The moves that are not done yet, in their order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn folder_moves(&self) -> anyhow::Result<Vec<FolderMove>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, kind, state, person_id, heir_id, source, target FROM folder_moves ORDER BY id",
@@ -278,11 +250,8 @@ impl Folders<'_> {
 }
 
 impl FoldersMut<'_> {
-    /// Stores whose the root is, unless that is known: the person for whom the most of its own files were written last; where there is none, the first owner
-    /// who is let in.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Stores whose the root is, unless that is known: the person for whom the most of its own
+    /// files were written last; where there is none, the first owner who is let in.
     pub fn settle_workspace_owner(&self) -> anyhow::Result<()> {
         if self.workspace_owner()?.is_some() {
             return Ok(());
@@ -313,10 +282,8 @@ impl FoldersMut<'_> {
         owner.map_or(Ok(()), |owner| self.set_workspace_owner(owner))
     }
 
-    /// The root is that person's from now on. For a hand-over, and for two people who turn out to be one.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The root is that person's from now on. For a hand-over, and for two people who turn out to
+    /// be one.
     pub(super) fn set_workspace_owner(&self, owner: PersonId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -327,9 +294,6 @@ impl FoldersMut<'_> {
     }
 
     /// A person's folder has that name from now on, unless it has one already.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn settle_folder(&self, id: PersonId, folder: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE people SET folder = ?2 WHERE id = ?1 AND folder = ''")?
@@ -338,9 +302,6 @@ impl FoldersMut<'_> {
     }
 
     /// Source and target of a wanted renaming are known.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn rename_begun(&self, id: i64, source: &str, target: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE folder_moves SET state = 'begun', source = ?2, target = ?3 WHERE id = ?1")?
@@ -349,9 +310,6 @@ impl FoldersMut<'_> {
     }
 
     /// A renamed folder lies in its place: every path into it follows.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn rename_done(&self, of: &FolderMove, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
         self.move_paths(moved)?;
         self.settle_folder(of.person, &of.target)?;
@@ -359,9 +317,6 @@ impl FoldersMut<'_> {
     }
 
     /// Writes down that the root is to change hands, before anything is moved.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn begin_hand_over(&self, heir: PersonId, target: &str) -> anyhow::Result<Result<FolderMove, NotBegun>> {
         let Some(owner) = self.workspace_owner()? else { return Ok(Err(NotBegun::NoOwner)) };
         if owner == heir {
@@ -386,22 +341,17 @@ impl FoldersMut<'_> {
     }
 
     /// Nothing of the former owner lies in the root any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn root_cleared(&self, id: i64) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE folder_moves SET state = 'cleared' WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
     /// All files lie in their new places: every path follows, and the root is the heir's.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn hand_over_done(&self, of: &FolderMove, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
         let Some(heir) = of.heir else { return self.move_over(of.id) };
         self.move_paths(moved)?;
-        // What is left of somebody who is to be forgotten lies in their new folder, and the root is none of theirs.
+        // What is left of somebody who is to be forgotten lies in their new folder, and the root is
+        // none of theirs.
         self.db
             .prepare_cached(
                 "UPDATE forgettings SET target = CASE person_id WHEN ?1 THEN ?2 ELSE '' END
@@ -420,7 +370,8 @@ impl FoldersMut<'_> {
         Ok(())
     }
 
-    /// Every stored path that `moved` has a new one for becomes that. What the index knows of them is looked at anew.
+    /// Every stored path that `moved` has a new one for becomes that. What the index knows of them
+    /// is looked at anew.
     fn move_paths(&self, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
         let columns = [
             ("files", "path", "1"),

@@ -1,11 +1,15 @@
-//! What is forgotten because a person wants it: one note or fact wherever it left traces, or everything of one person.
+//! What is forgotten because a person wants it: one note or fact wherever it left traces, or
+//! everything of one person.
 //!
-//! A forgetting is a row before anything goes, and what it does may be done any number of times, so it is finished after a crash. [`places`] is the
-//! list of every column that holds words, each with what becomes of it; [`cut`] goes through it for the words of one note, [`whole`] for
-//! a person. The same list is what is looked through afterwards. While something that was not asked for still holds the words, the row keeps them:
-//! so that what is written down later leaves them out, and so that the person can go on by its number. After that it holds none.
+//! A forgetting is a row before anything goes, and what it does may be done any number of times, so
+//! it is finished after a crash. [`places`] is the list of every column that holds words, each with
+//! what becomes of it; [`cut`] goes through it for the words of one note, [`whole`] for a person.
+//! The same list is what is looked through afterwards. While something that was not asked for still
+//! holds the words, the row keeps them: so that what is written down later leaves them out, and so
+//! that the person can go on by its number. After that it holds none.
 //!
-//! Words go as in [`super::gone`]: rows and places stay, and the search indexes and the log let go of them too. Files of the tree are not changed here.
+//! Words go as in [`super::gone`]: rows and places stay, and the search indexes and the log let go
+//! of them too. Files of the tree are not changed here.
 
 mod cut;
 mod grown;
@@ -111,7 +115,8 @@ pub struct NewForgetting<'a> {
     pub person: Option<PersonId>,
     /// What.
     pub what: Forgotten,
-    /// The note's path relative to the workspace, the fact's key, the words that were said, the person's folder; blank for what goes of a group's with a person.
+    /// The note's path relative to the workspace, the fact's key, the words that were said, the
+    /// person's folder; blank for what goes of a group's with a person.
     pub target: &'a str,
     /// The words that nothing may hold any more.
     pub needles: &'a ErasureQuery,
@@ -134,7 +139,8 @@ pub struct ForgettingRow {
     pub person: Option<PersonId>,
     /// What.
     pub what: Forgotten,
-    /// The note's path relative to the workspace, the fact's key, the words that were said, the person's folder; blank when it is over.
+    /// The note's path relative to the workspace, the fact's key, the words that were said, the
+    /// person's folder; blank when it is over.
     pub target: String,
     /// The words that nothing may hold any more.
     pub needles: ErasureQuery,
@@ -146,7 +152,8 @@ pub struct ForgettingRow {
     pub scope: Scope,
     /// Whether it was gone through once, and something was left.
     pub is_left: bool,
-    /// Whether its words could be read. Where they could not, a look finds nothing, which proves nothing.
+    /// Whether its words could be read. Where they could not, a look finds nothing, which proves
+    /// nothing.
     pub is_readable: bool,
 }
 
@@ -165,13 +172,14 @@ impl ForgottenWords {
 }
 
 impl ForgettingRow {
-    /// Whether it is what goes of a group's because a person goes, and is not over: what others said there stays theirs.
+    /// Whether it is what goes of a group's because a person goes, and is not over: what others
+    /// said there stays theirs.
     pub fn is_of_somebody(&self) -> bool {
         self.what == Forgotten::Fact && self.target.is_empty()
     }
 
-    /// Whether lines of files go wherever they hold it, and not only those that say it and little else: what a person named by its words, and what goes
-    /// with a person.
+    /// Whether lines of files go wherever they hold it, and not only those that say it and little
+    /// else: what a person named by its words, and what goes with a person.
     fn is_everywhere(&self) -> bool {
         self.what == Forgotten::Said || self.is_of_somebody()
     }
@@ -208,54 +216,37 @@ fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
 
 impl Erasure<'_> {
     /// The forgettings that were begun and are not finished, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn unfinished_forgettings(&self) -> anyhow::Result<Vec<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'wanted' ORDER BY id");
         Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
     }
 
     /// The forgettings of which something was left that nobody asked for.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn forgettings_left(&self) -> anyhow::Result<Vec<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'left' ORDER BY id");
         Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
     }
 
     /// The forgettings that are not over and whose words cannot be read.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn unreadable_forgettings(&self) -> anyhow::Result<Vec<ForgettingId>> {
         let rows = self.unfinished_forgettings()?.into_iter().chain(self.forgettings_left()?);
         Ok(rows.filter(|row| !row.is_readable).map(|row| row.id).collect())
     }
 
     /// The forgetting of that number.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1");
         Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 
     /// The same, if it is not over.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn open_forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1 AND state <> 'done'");
         Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 
-    /// What was forgotten in that scope although something holds it still: whatever is written down later leaves it out.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What was forgotten in that scope although something holds it still: whatever is written down
+    /// later leaves it out.
     pub fn forgotten_words(&self, scope: Scope) -> anyhow::Result<ForgottenWords> {
         let mut query = self
             .db
@@ -273,10 +264,8 @@ impl Erasure<'_> {
 }
 
 impl ErasureMut<'_> {
-    /// Something is to be forgotten. What it grew from is noted with it, because the versions of files that tell go with it.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Something is to be forgotten. What it grew from is noted with it, because the versions of
+    /// files that tell go with it.
     pub fn want_forgotten(&self, new: &NewForgetting<'_>) -> anyhow::Result<ForgettingId> {
         self.db
             .prepare_cached(
@@ -300,9 +289,6 @@ impl ErasureMut<'_> {
     }
 
     /// The messages that it grew from are to go as well: it is begun again.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn want_messages_forgotten(&self, id: ForgettingId) -> anyhow::Result<()> {
         let sql = "UPDATE forgettings SET messages = 1, state = 'wanted' WHERE id = ?1 AND state <> 'done'";
         self.db.prepare_cached(sql)?.execute([id])?;
@@ -310,9 +296,6 @@ impl ErasureMut<'_> {
     }
 
     /// So much went in addition.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn count_forgotten(&self, id: ForgettingId, more: Counts) -> anyhow::Result<()> {
         let so_far = self.forgetting(id)?.map(|row| row.counts).unwrap_or_default();
         let counts = serde_json::to_string(&so_far.and(more))?;
@@ -321,10 +304,8 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    /// It is done as far as it was asked for. If nothing holds the words any more the row does not either.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// It is done as far as it was asked for. If nothing holds the words any more the row does not
+    /// either.
     pub fn end_forgetting(&self, id: ForgettingId, is_left: bool, now: Timestamp) -> anyhow::Result<()> {
         let sql = if is_left {
             "UPDATE forgettings SET state = 'left', ended_at = ?2 WHERE id = ?1"
@@ -338,7 +319,8 @@ impl ErasureMut<'_> {
         }
     }
 
-    /// Whatever is being made of words of that scope just now was made of what is forgotten too: it counts as made of words that went, and is made again.
+    /// Whatever is being made of words of that scope just now was made of what is forgotten too: it
+    /// counts as made of words that went, and is made again.
     fn look_again(&self, scope: Scope) -> anyhow::Result<()> {
         let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
         self.db.prepare_cached(sql)?.execute([scope])?;

@@ -1,6 +1,7 @@
 //! Groups: under which id each goes now, its streams, and the guests who speak there.
 //!
-//! A group keeps its address rows when its id changes, so its streams go on; the configuration goes on naming the id that it had first.
+//! A group keeps its address rows when its id changes, so its streams go on; the configuration goes
+//! on naming the id that it had first.
 
 use crate::store::handles::{Groups, GroupsMut};
 use rusqlite::{OptionalExtension, params};
@@ -12,9 +13,6 @@ use crate::trust::Scope;
 
 impl Groups<'_> {
     /// The id under which the configuration allows a group, if it goes by another one now.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn group_allowed_as(&self, adapter: &str, account: &str, chat: &str) -> anyhow::Result<Option<String>> {
         let mut query = self
             .db
@@ -23,9 +21,6 @@ impl Groups<'_> {
     }
 
     /// The address of a group's stream; `None` for the stream of a person.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn group_of(&self, stream: StreamId) -> anyhow::Result<Option<(AddressId, Address)>> {
         let mut query = self.db.prepare_cached(
             "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id WHERE s.id = ?1",
@@ -37,9 +32,6 @@ impl Groups<'_> {
     }
 
     /// Whether that address is a group's.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn is_group(&self, address: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM streams WHERE address_id = ?1")?;
         Ok(query.exists([address])?)
@@ -48,9 +40,6 @@ impl Groups<'_> {
 
 impl GroupsMut<'_> {
     /// The stream of a group (chat and topic), and its address; made if there was none.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn stream_for_group(&self, at: &Address, now: Timestamp) -> anyhow::Result<(StreamId, AddressId)> {
         let mut query = self.db.prepare_cached(
             "SELECT s.id, a.id FROM addresses a JOIN streams s ON s.address_id = a.id
@@ -61,7 +50,8 @@ impl GroupsMut<'_> {
             return Ok(known);
         }
         let address = self.tx().addresses().link(at, None, now)?;
-        // The scope of a group is named after its stream, whose number is known only once it is there.
+        // The scope of a group is named after its stream, whose number is known only once it is
+        // there.
         self.db
             .prepare_cached("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)")?
             .execute(params![address, Scope::Shared])?;
@@ -72,10 +62,8 @@ impl GroupsMut<'_> {
         Ok((stream, address))
     }
 
-    /// A group goes on under another id: its addresses, with all of its topics, go with it. Nothing is done for a group that is not known.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A group goes on under another id: its addresses, with all of its topics, go with it. Nothing
+    /// is done for a group that is not known.
     pub fn group_moved(
         &self,
         adapter: &str,
@@ -102,9 +90,6 @@ impl GroupsMut<'_> {
     }
 
     /// The number by which the assistant knows a guest of that group, from 1.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn guest(&self, stream: StreamId, sender: &str) -> anyhow::Result<u32> {
         self.db
             .prepare_cached(

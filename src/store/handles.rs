@@ -1,8 +1,8 @@
 //! One handle per table family: `db.turns()` reads, `tx.turns()` writes as well.
 //!
-//! [`Db`] and [`Tx`] have no queries of their own. Each family's file implements its handle's methods, and reaches other
-//! families through `self.db` or `self.tx()`. All SQL passes through [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a
-//! check of scope permissive.
+//! [`Db`] and [`Tx`] have no queries of their own. Each family's file implements its handle's
+//! methods, and reaches other families through `self.db` or `self.tx()`. All SQL passes through
+//! [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a check of scope permissive.
 
 use std::ops::Deref;
 
@@ -10,8 +10,8 @@ use rusqlite::{CachedStatement, Params, Row, Statement};
 
 use crate::trust::mutation;
 
-/// A connection that reads. Every method of a handle fails if the database or the disk fails; a method says so only where it
-/// also fails for another reason.
+/// A connection that reads. Every method of a handle fails if the database or the disk fails; a
+/// method says so only where it also fails for another reason.
 #[derive(Debug, Clone, Copy)]
 pub struct Db<'a>(&'a rusqlite::Connection);
 

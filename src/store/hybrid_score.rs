@@ -1,22 +1,26 @@
 //! Two rankings become one: by words and by meaning.
 //!
-//! The scores of the two have nothing in common, so each is brought to a scale from nought to one before they are added, each with its weight. Ranks
-//! alone would throw away how far apart the candidates are, and on conversations they measured worse than words alone; the weighted sum did not.
-//! Pure functions; whoever searches decides what counts as a candidate.
+//! The scores of the two have nothing in common, so each is brought to a scale from nought to one
+//! before they are added, each with its weight. Ranks alone would throw away how far apart the
+//! candidates are, and on conversations they measured worse than words alone; the weighted sum did
+//! not. Pure functions; whoever searches decides what counts as a candidate.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What meaning weighs beside words, which have the rest, as long as nothing is known of either: an even share. The seeds give meaning 0.7, which buries names and numbers.
+/// What meaning weighs beside words, which have the rest, as long as nothing is known of either: an
+/// even share. The seeds give meaning 0.7, which buries names and numbers.
 pub const MEANING: f64 = 0.5;
 
-/// How far that share may move either way: neither words nor meaning are ever left alone with the decision.
+/// How far that share may move either way: neither words nor meaning are ever left alone with the
+/// decision.
 const SWAY: f64 = 0.25;
 /// The best is compared with so many behind it.
 const BEHIND: u8 = 10;
 
-/// What meaning weighs in one question: more where it tells the best from the rest better than words do, less where it does worse. A number or a rare name
-/// is plain to words and nothing to most models; a question in other words than its answer is the reverse.
+/// What meaning weighs in one question: more where it tells the best from the rest better than
+/// words do, less where it does worse. A number or a rare name is plain to words and nothing to
+/// most models; a question in other words than its answer is the reverse.
 #[must_use]
 pub fn share(words: &[f64], meaning: &[f64]) -> f64 {
     if meaning.is_empty() {
@@ -28,7 +32,8 @@ pub fn share(words: &[f64], meaning: &[f64]) -> f64 {
     share.clamp(MEANING - SWAY, MEANING + SWAY)
 }
 
-/// How far the best stands out from those right behind it, from nought to one. Where there is nothing, nothing does.
+/// How far the best stands out from those right behind it, from nought to one. Where there is
+/// nothing, nothing does.
 fn edge(mut scores: Vec<f64>) -> f64 {
     scores.sort_by(|one, other| other.total_cmp(one));
     let Some(best) = scores.first() else { return 0.0 };
@@ -36,7 +41,8 @@ fn edge(mut scores: Vec<f64>) -> f64 {
     (best - behind / f64::from(BEHIND)).max(0.0)
 }
 
-/// Brings scores that begin at nought to a scale from nought to one: the best is one. Nothing above nought stays nought.
+/// Brings scores that begin at nought to a scale from nought to one: the best is one. Nothing above
+/// nought stays nought.
 #[must_use]
 pub fn by_best(scores: &[f64]) -> Vec<f64> {
     let best = scores.iter().copied().filter(|score| score.is_finite()).fold(0.0, f64::max);
@@ -44,7 +50,8 @@ pub fn by_best(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(|score| scale(*score)).collect()
 }
 
-/// Brings scores without a nought of their own to a scale from nought to one: the worst is nought, the best is one. If all are the same, all are one.
+/// Brings scores without a nought of their own to a scale from nought to one: the worst is nought,
+/// the best is one. If all are the same, all are one.
 #[must_use]
 pub fn by_range(scores: &[f64]) -> Vec<f64> {
     let finite = || scores.iter().copied().filter(|score| score.is_finite());
@@ -57,8 +64,8 @@ pub fn by_range(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(|score| scale(*score)).collect()
 }
 
-/// Both rankings as one, best first. A candidate that only one of them knows has nothing from the other. What is equal stays in the order in which it
-/// came, words first.
+/// Both rankings as one, best first. A candidate that only one of them knows has nothing from the
+/// other. What is equal stays in the order in which it came, words first.
 #[must_use]
 pub fn weighted<K: Eq + Hash + Clone>(words: &[(K, f64)], meaning: &[(K, f64)], share: f64) -> Vec<(K, f64)> {
     let share = share.clamp(0.0, 1.0);

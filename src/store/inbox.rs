@@ -61,9 +61,6 @@ pub struct InboxItem<'a> {
 
 impl InboxMut<'_> {
     /// Stores a raw item. `None` if it was stored before: then nothing else may be done with it.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn receive(&self, item: &InboxItem<'_>) -> anyhow::Result<Option<InboxId>> {
         let stored = self.db
             .prepare_cached(
@@ -75,9 +72,6 @@ impl InboxMut<'_> {
     }
 
     /// Moves the cursor of an account.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -91,9 +85,6 @@ impl InboxMut<'_> {
 
 impl Inbox<'_> {
     /// The cursor of an account.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn cursor(&self, adapter: &str, account: &str) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2")?;
         Ok(query.query_row([adapter, account], |row| row.get(0)).optional()?)

@@ -1,8 +1,10 @@
 //! What tainted turns wanted to keep, and what their person says to each of it.
 //!
-//! `new` → `open` (asked) → `yes` → `kept`, or `no`, `expired`, `changed` (what was shown is not what lies there any more). A yes is stored before anything is
-//! done; whoever does it reads the rows in `yes`, so a crash loses none and repeats none that is over. The number under which a person is asked comes
-//! from the same counter as those of the other questions, so `/yes 7` can only mean one thing. Its time runs from when it was delivered, or given up.
+//! `new` → `open` (asked) → `yes` → `kept`, or `no`, `expired`, `changed` (what was shown is not
+//! what lies there any more). A yes is stored before anything is done; whoever does it reads the
+//! rows in `yes`, so a crash loses none and repeats none that is over. The number under which a
+//! person is asked comes from the same counter as those of the other questions, so `/yes 7` can
+//! only mean one thing. Its time runs from when it was delivered, or given up.
 
 use crate::store::handles::{KeepRequests, KeepRequestsMut};
 use std::sync::Arc;
@@ -124,35 +126,23 @@ pub(super) const YES_TO: &str = "SELECT m.external_id FROM messages m JOIN texts
 
 impl KeepRequests<'_> {
     /// What that turn wanted to keep and nobody was asked about yet.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn wanted_keeps(&self, turn: TurnId) -> anyhow::Result<Vec<KeepRow>> {
         self.keeps("turn_id = ?1 AND state = 'new'", turn)
     }
 
     /// The question of that number, if it is one about keeping.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn keep_asked(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
         Ok(query.query_row([number], keep).optional()?)
     }
 
     /// The first one behind that one that a person said yes to and that is not done.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn keep_to_do(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
         let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
         Ok(self.db.prepare_cached(&sql)?.query_row([after], keep).optional()?)
     }
 
     /// Where a person's yes of that moment led: the first file that was written by it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn promoted_at(&self, scope: Scope, at: Timestamp) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached(
             "SELECT path FROM files WHERE written_at = ?2 AND scope = ?1 AND cause = 'promote' AND digest <> ''
@@ -168,11 +158,9 @@ impl KeepRequests<'_> {
 }
 
 impl KeepRequestsMut<'_> {
-    /// A turn of that person wanted to keep what now lies there under `memory/untrusted/`; `path` is as its owner sees it, `digest` that of the
-    /// file, `shown` its exact words. What the same turn had put there before is not asked about any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A turn of that person wanted to keep what now lies there under `memory/untrusted/`; `path`
+    /// is as its owner sees it, `digest` that of the file, `shown` its exact words. What the same
+    /// turn had put there before is not asked about any more.
     pub fn want_to_keep(
         &self,
         turn: TurnId,
@@ -215,10 +203,8 @@ impl KeepRequestsMut<'_> {
         Ok(number)
     }
 
-    /// A question of that number was delivered, or given up: if it is one about keeping, its time runs from now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A question of that number was delivered, or given up: if it is one about keeping, its time
+    /// runs from now.
     pub fn keep_was_put(&self, number: QuestionId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'")?
@@ -226,10 +212,8 @@ impl KeepRequestsMut<'_> {
         Ok(())
     }
 
-    /// It stands differently now. `false` if it did not stand as `before` any more: then nothing is changed.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// It stands differently now. `false` if it did not stand as `before` any more: then nothing is
+    /// changed.
     pub fn decide_keep(
         &self,
         id: KeepId,
@@ -248,10 +232,8 @@ impl KeepRequestsMut<'_> {
         Ok(decided == 1)
     }
 
-    /// External id of the command that was the yes, which is answered by what came of it; blank if it is not known.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// External id of the command that was the yes, which is answered by what came of it; blank if
+    /// it is not known.
     pub fn yes_to(&self, keep: &KeepRow) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached(YES_TO)?;
         let found = query.query_row(params![keep.person, keep.address, keep.decided_at, keep.number], |row| row.get(0));

@@ -1,8 +1,10 @@
-//! The log beside the journal: merged as far as nobody is in the way, and cut when all of it is merged.
+//! The log beside the journal: merged as far as nobody is in the way, and cut when all of it is
+//! merged.
 //!
-//! A page of the log is merged by itself every thousand pages, and that costs the writer a few milliseconds. It falls behind only while somebody
-//! reads for long, as a backup does. So the bulk is merged here through a connection of its own, which holds up nobody; the writer only has to cut
-//! what is merged already, and does not wait for anybody to do it.
+//! A page of the log is merged by itself every thousand pages, and that costs the writer a few
+//! milliseconds. It falls behind only while somebody reads for long, as a backup does. So the bulk
+//! is merged here through a connection of its own, which holds up nobody; the writer only has to
+//! cut what is merged already, and does not wait for anybody to do it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,10 +21,8 @@ impl Journal {
         std::fs::metadata(log_of(self.path())).map_or(0, |found| found.len())
     }
 
-    /// Merges and cuts the log. False if somebody who reads is in the way: then it is shorter next time.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Merges and cuts the log. False if somebody who reads is in the way: then it is shorter next
+    /// time.
     pub async fn cut_log(&self) -> anyhow::Result<bool> {
         let path = self.path().to_owned();
         tokio::task::spawn_blocking(move || merge(&path)).await.context("Merging the log was abandoned")??;

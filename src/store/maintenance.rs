@@ -1,10 +1,12 @@
 //! Retention and small repairs, in pieces that hold the writer for milliseconds.
 //!
-//! The words of old messages go, their rows stay: a conversation keeps its times, its summaries and whatever was derived from it, and what was said in
-//! it is blank. The unit is a conversation that is over and in which nothing is left to do, so an answer never loses the beginning of what it
+//! The words of old messages go, their rows stay: a conversation keeps its times, its summaries and
+//! whatever was derived from it, and what was said in it is blank. The unit is a conversation that
+//! is over and in which nothing is left to do, so an answer never loses the beginning of what it
 //! answers. What a reflection thought of a period is kept; it is a summary too.
 //!
-//! Each method does at most `limit` rows and says how many there were; none of them decides when, or how often.
+//! Each method does at most `limit` rows and says how many there were; none of them decides when,
+//! or how often.
 
 use crate::store::handles::{Maintenance, MaintenanceMut};
 use rusqlite::{OptionalExtension, params};
@@ -13,7 +15,8 @@ use super::fingerprints::Keeper;
 use crate::id::{AttachmentId, ConversationId};
 use crate::time::Timestamp;
 
-/// Which texts are in the search index: not commands, not what the program asked for or was given by itself, not what stands elsewhere.
+/// Which texts are in the search index: not commands, not what the program asked for or was given
+/// by itself, not what stands elsewhere.
 pub(super) const SEARCHED: &str = "m.kind NOT IN ('command', 'task') AND t.kind NOT IN ('quote', 'edit', 'carried')
      AND NOT (m.kind = 'reply' AND EXISTS (SELECT 1 FROM streams s WHERE s.id = m.stream_id AND s.work_of IS NOT NULL))";
 
@@ -47,10 +50,8 @@ impl Astray {
 }
 
 impl Maintenance<'_> {
-    /// The oldest conversation that ended before `before`, in which nothing is left to do, and whose words are still there.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The oldest conversation that ended before `before`, in which nothing is left to do, and
+    /// whose words are still there.
     pub fn conversation_to_forget(&self, before: Timestamp) -> anyhow::Result<Option<ConversationId>> {
         let mut query = self.db.prepare_cached(
             "SELECT c.id FROM conversations c WHERE c.forgotten_at IS NULL AND c.last_at < ?1
@@ -67,11 +68,8 @@ impl Maintenance<'_> {
         Ok(query.query_row([before], |row| row.get(0)).optional()?)
     }
 
-    /// Received files of messages from before `before` that lie in the workspace and belong to nothing that is left to do; those of
-    /// rows after `after`.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Received files of messages from before `before` that lie in the workspace and belong to
+    /// nothing that is left to do; those of rows after `after`.
     pub fn old_files(&self, before: Timestamp, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         let mut query = self.db.prepare_cached(
             "SELECT a.id, a.path, a.digest, a.text_path FROM attachments a JOIN messages m ON m.id = a.message_id
@@ -84,10 +82,8 @@ impl Maintenance<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What of the search index does not go with the texts, at most `limit` of each. Reads all of both, and none of their words.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What of the search index does not go with the texts, at most `limit` of each. Reads all of
+    /// both, and none of their words.
     pub fn astray(&self, limit: u32) -> anyhow::Result<Astray> {
         let list = |sql: &str| -> anyhow::Result<Vec<i64>> {
             Ok(self.db.prepare(sql)?.query_map([limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -104,9 +100,6 @@ impl Maintenance<'_> {
     }
 
     /// The tables that [`Db::check_table`] can look at, one after the other.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn tables(&self) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
@@ -125,9 +118,6 @@ impl Maintenance<'_> {
     }
 
     /// When the first person was let in, which is when this journal began to be used.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn used_since(&self) -> anyhow::Result<Option<Timestamp>> {
         Ok(self.db.prepare_cached("SELECT min(created_at) FROM people")?.query_row([], |row| row.get(0))?)
     }
@@ -135,9 +125,6 @@ impl Maintenance<'_> {
 
 impl MaintenanceMut<'_> {
     /// Deletes words of a conversation. Zero when none are left, and then it counts as forgotten.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn forget_words(&self, id: ConversationId, limit: u32, now: Timestamp) -> anyhow::Result<usize> {
         let texts = "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.conversation_id = ?1 AND t.text <> '' AND m.kind <> 'reflection' LIMIT ?2";
@@ -167,10 +154,8 @@ impl MaintenanceMut<'_> {
         Ok(0)
     }
 
-    /// Conversations that were forgotten and of which something was edited since are looked at again.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Conversations that were forgotten and of which something was edited since are looked at
+    /// again.
     pub fn remember_edited(&self) -> anyhow::Result<usize> {
         Ok(self
             .db
@@ -184,19 +169,14 @@ impl MaintenanceMut<'_> {
     }
 
     /// Deletes the words of commands from before `before`.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn forget_commands(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         let texts = "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.conversation_id IS NULL AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed') AND t.text <> '' LIMIT ?2";
         self.blank_texts(texts, params![before, limit])
     }
 
-    /// Deletes the words of notices and answers from before `before` that were delivered or given up.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Deletes the words of notices and answers from before `before` that were delivered or given
+    /// up.
     pub fn forget_notices(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         self.db.prepare_cached(
             "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
@@ -213,9 +193,6 @@ impl MaintenanceMut<'_> {
     }
 
     /// Blanks originals that were received before `before`.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn purge_originals(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         let sql = "UPDATE inbox SET raw = '' WHERE id IN
              (SELECT id FROM inbox WHERE raw <> '' AND received_at < ?1 LIMIT ?2)";
@@ -223,9 +200,6 @@ impl MaintenanceMut<'_> {
     }
 
     /// A received file is not here any more, because of its age.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn file_dropped(&self, id: AttachmentId, why: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0 WHERE id = ?1")?
@@ -233,10 +207,8 @@ impl MaintenanceMut<'_> {
         Ok(())
     }
 
-    /// Deletes small rows that nobody asks for any more: what came from strangers, slots of what comes back often, codes that are over.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Deletes small rows that nobody asks for any more: what came from strangers, slots of what
+    /// comes back often, codes that are over.
     pub fn sweep(&self, month: Timestamp, quarter: Timestamp, year: Timestamp, limit: u32) -> anyhow::Result<usize> {
         let mut swept = 0;
         for (sql, before) in [
@@ -264,9 +236,6 @@ impl MaintenanceMut<'_> {
     }
 
     /// Mends what [`Db::astray`] found.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn mend_index(&self, astray: &Astray) -> anyhow::Result<()> {
         for id in &astray.left_over {
             self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
@@ -277,11 +246,9 @@ impl MaintenanceMut<'_> {
         Ok(())
     }
 
-    /// Merges some of the search index, so that a question looks into few pieces. True if there is more to merge. With `all` everything
-    /// becomes one piece in the end, and what was deleted is gone from the file too.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Merges some of the search index, so that a question looks into few pieces. True if there is
+    /// more to merge. With `all` everything becomes one piece in the end, and what was deleted is
+    /// gone from the file too.
     pub fn merge_index(&self, pages: i64, all: bool) -> anyhow::Result<bool> {
         let pages = if all { -pages } else { pages };
         let mut more = false;
@@ -297,10 +264,8 @@ impl MaintenanceMut<'_> {
         Ok(more)
     }
 
-    /// Lets the database look whether its notion of how many rows there are of what is out of date. It reads a few hundred rows of each index.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Lets the database look whether its notion of how many rows there are of what is out of date.
+    /// It reads a few hundred rows of each index.
     pub fn optimize(&self) -> anyhow::Result<()> {
         Ok(self.db.execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")?)
     }

@@ -1,7 +1,8 @@
 //! Tools of other programs as they were last seen, and what the owner accepted of each.
 //!
-//! Acceptance is a digest beside the digest of what was seen last; nothing else says that a tool may be offered. A tool that was never accepted
-//! and is not listed any more is forgotten, so that a server which invents names cannot fill the journal.
+//! Acceptance is a digest beside the digest of what was seen last; nothing else says that a tool
+//! may be offered. A tool that was never accepted and is not listed any more is forgotten, so that
+//! a server which invents names cannot fill the journal.
 
 use crate::store::handles::{McpTools, McpToolsMut};
 use rusqlite::{Row, params};
@@ -52,9 +53,6 @@ const COLUMNS: &str =
 
 impl McpTools<'_> {
     /// All tools, by server and name.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn outside_tools(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
         let mut query = self.db.prepare_cached(&format!("{COLUMNS} ORDER BY server, name"))?;
         Ok(query.query_map([], tool)?.collect::<Result<_, _>>()?)
@@ -63,9 +61,6 @@ impl McpTools<'_> {
 
 impl McpToolsMut<'_> {
     /// A server listed these tools and no others.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn saw_tools(&self, server: &str, tools: &[SeenTool], now: Timestamp) -> anyhow::Result<()> {
         for tool in tools {
             self.db
@@ -96,10 +91,8 @@ impl McpToolsMut<'_> {
         Ok(())
     }
 
-    /// The owner accepts a tool as it is under that digest. False if that is not what was seen last.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The owner accepts a tool as it is under that digest. False if that is not what was seen
+    /// last.
     pub fn accept_tool(
         &self,
         server: &str,

@@ -1,8 +1,10 @@
 //! Two people who turn out to be one: what was said with the one from now on belongs to the other.
 //!
-//! It happens when the only address of somebody who was paired is joined to somebody else. Every row that holds their text changes its scope, every
-//! row that names them the person; what only one of the two can have (slots, reflections, the stream that the program works in) stays where it is and is
-//! found nowhere any more. A test reads the schema: a new column has to be in one of the two lists.
+//! It happens when the only address of somebody who was paired is joined to somebody else. Every
+//! row that holds their text changes its scope, every row that names them the person; what only one
+//! of the two can have (slots, reflections, the stream that the program works in) stays where it is
+//! and is found nowhere any more. A test reads the schema: a new column has to be in one of the two
+//! lists.
 
 use crate::store::handles::PeopleMut;
 use rusqlite::params;
@@ -32,7 +34,8 @@ const SCOPED: &[&str] = &[
     "turns",
     "verdicts",
 ];
-/// Those that name a person or a stream: table and column. Rows that would stand twice stay as they are.
+/// Those that name a person or a stream: table and column. Rows that would stand twice stay as they
+/// are.
 const NAMED: &[(&str, &str)] = &[
     ("forgettings", "person_id"),
     ("keeps", "person_id"),
@@ -47,10 +50,8 @@ const NAMED: &[(&str, &str)] = &[
 const IN_STREAM: &[&str] = &["conversations", "messages", "questions", "turns"];
 
 impl PeopleMut<'_> {
-    /// Whether nothing of a person waits or is being answered: only then can their stream be joined to another.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Whether nothing of a person waits or is being answered: only then can their stream be joined
+    /// to another.
     pub fn is_at_rest(&self, person: PersonId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM streams s WHERE (s.person_id = ?1 OR s.work_of = ?1) AND (
@@ -60,10 +61,8 @@ impl PeopleMut<'_> {
         Ok(!query.exists([person])?)
     }
 
-    /// Joins the stream of `from` to that of `into`, and lets `from` in no longer. Nothing of `from` may be open. The next message begins a new conversation.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Joins the stream of `from` to that of `into`, and lets `from` in no longer. Nothing of
+    /// `from` may be open. The next message begins a new conversation.
     pub fn absorb(&self, from: PersonId, into: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let target = self.tx().conversations().stream_for(into)?;
         self.db

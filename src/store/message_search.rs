@@ -1,8 +1,10 @@
-//! Search over what was said. Every word in the index begins with whose it is and whether it is trusted, so a question can only ever meet words of
-//! the scope that asks; what matches in untrusted text is counted without being shown unless it is asked for.
+//! Search over what was said. Every word in the index begins with whose it is and whether it is
+//! trusted, so a question can only ever meet words of the scope that asks; what matches in
+//! untrusted text is counted without being shown unless it is asked for.
 //!
-//! First the index gives candidates by their words, and whoever knows about meaning may add some ([`Looked::near`]); then all of them are ranked together,
-//! in the light of what stands around them. What holds the question word for word stands before everything else.
+//! First the index gives candidates by their words, and whoever knows about meaning may add some
+//! ([`Looked::near`]); then all of them are ranked together, in the light of what stands around
+//! them. What holds the question word for word stands before everything else.
 
 mod find;
 mod keep;
@@ -44,7 +46,8 @@ pub struct Hit {
 pub struct Matches {
     /// The best matches, best first.
     pub hits: Vec<Hit>,
-    /// How many untrusted texts match besides, when they were not asked for; at most [`COUNT_UP_TO`].
+    /// How many untrusted texts match besides, when they were not asked for; at most
+    /// [`COUNT_UP_TO`].
     pub untrusted: usize,
 }
 
@@ -63,11 +66,13 @@ pub struct Looked<'a> {
     pub before: Option<MessageId>,
     /// What the assistant is called; blank if nobody calls it.
     pub agent: &'a str,
-    /// Texts that match nothing but stand next to one that does, too: an answer need not repeat the words of its question.
+    /// Texts that match nothing but stand next to one that does, too: an answer need not repeat the
+    /// words of its question.
     pub with_company: bool,
     /// In which a month or a year that the question names is meant.
     pub zone: Zone,
-    /// Digests of texts that are near in meaning, with how near they are. Empty: words alone decide.
+    /// Digests of texts that are near in meaning, with how near they are. Empty: words alone
+    /// decide.
     pub near: &'a [(String, f64)],
 }
 
@@ -94,7 +99,8 @@ pub const COUNT_UP_TO: usize = 99;
 /// The neighbours of so many of the best matches are looked at.
 const COMPANY: usize = 30;
 
-/// Whose text it is and whether it is trusted, as the beginning of every word in the index: `p3t`. Ends in a letter, so that no number runs on.
+/// Whose text it is and whether it is trusted, as the beginning of every word in the index: `p3t`.
+/// Ends in a letter, so that no number runs on.
 pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
     let trust = if is_trusted { 't' } else { 'x' };
     match scope {
@@ -105,7 +111,8 @@ pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
 }
 
 impl MessageSearch<'_> {
-    /// The best matches of `question` by its words among the texts of `scope`, before the given message.
+    /// The best matches of `question` by its words among the texts of `scope`, before the given
+    /// message.
     ///
     /// # Errors
     /// If the journal cannot be read. No question text is an error.
@@ -159,10 +166,8 @@ impl MessageSearch<'_> {
         Ok(Matches { hits, untrusted })
     }
 
-    /// Who talks where texts of that scope come from, and by what names. In a group that is anybody who is let in.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Who talks where texts of that scope come from, and by what names. In a group that is anybody
+    /// who is let in.
     pub fn names_of(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<String>> {
         Ok(self.who_talks(scope, agent)?.into_iter().map(|(_, name)| name).collect())
     }
@@ -211,7 +216,8 @@ fn before(looked: &Looked<'_>) -> i64 {
     looked.before.map_or(i64::MAX, |id| id.0)
 }
 
-/// What stands around candidates: the messages next to them, and how much was said in their conversations.
+/// What stands around candidates: the messages next to them, and how much was said in their
+/// conversations.
 #[derive(Debug, Default)]
 struct Around {
     beside: HashMap<MessageId, [Option<MessageId>; 2]>,

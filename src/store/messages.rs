@@ -199,12 +199,10 @@ fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
 }
 
 impl Messages<'_> {
-    // The index holds what waits and what is claimed; SQLite takes it only where a query says both words.
+    // The index holds what waits and what is claimed; SQLite takes it only where a query says both
+    // words.
 
     /// The messages of a stream that wait for a turn, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages
@@ -214,18 +212,12 @@ impl Messages<'_> {
     }
 
     /// The commands that wait, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.db.prepare_cached(&waiting_commands())?;
         Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
     }
 
     /// The streams with messages that wait, turns that are not over, or questions that are open.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn streams_with_work(&self) -> anyhow::Result<Vec<StreamId>> {
         let mut query = self.db.prepare_cached(
             "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind IN ('said', 'task')
@@ -236,9 +228,6 @@ impl Messages<'_> {
     }
 
     /// How many messages of one stream wait or are being answered.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind IN ('said', 'task')",
@@ -246,10 +235,8 @@ impl Messages<'_> {
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
-    /// How many messages of one guest of a group wait or are being answered, and how many of all guests there.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// How many messages of one guest of a group wait or are being answered, and how many of all
+    /// guests there.
     pub fn waiting_of_guests(&self, stream: StreamId, number: u32) -> anyhow::Result<(i64, i64)> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*) FILTER (WHERE guest = ?2), count(*) FROM messages
@@ -258,10 +245,8 @@ impl Messages<'_> {
         Ok(query.query_row(params![stream, number], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
-    /// Whether what was said in that stream right before was left unanswered because too much waited.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Whether what was said in that stream right before was left unanswered because too much
+    /// waited.
     pub fn was_full_before(&self, stream: StreamId, message: MessageId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
@@ -271,9 +256,6 @@ impl Messages<'_> {
     }
 
     /// The messages that a turn answers, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id"
@@ -282,9 +264,6 @@ impl Messages<'_> {
     }
 
     /// All messages of a conversation in order, from the given one on.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self
             .db
@@ -293,18 +272,12 @@ impl Messages<'_> {
     }
 
     /// The message of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn message(&self, id: MessageId) -> anyhow::Result<Option<StoredMessage>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"))?;
         Ok(query.query_row([id], message).optional()?)
     }
 
     /// The texts of a message, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn texts_of(&self, id: MessageId) -> anyhow::Result<Vec<StoredText>> {
         let mut query = self.db.prepare_cached(
             "SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id",
@@ -313,9 +286,6 @@ impl Messages<'_> {
     }
 
     /// The texts of all messages of a conversation, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
         let mut query = self.db.prepare_cached(
             "SELECT t.message_id, t.kind, t.text, t.label, t.scope FROM messages m JOIN texts t ON t.message_id = m.id
@@ -324,10 +294,8 @@ impl Messages<'_> {
         Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
     }
 
-    /// A message from that address by its id with the adapter: somebody's, or a part of one of ours.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// A message from that address by its id with the adapter: somebody's, or a part of one of
+    /// ours.
     pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         for name in ["external_id", "also"] {
             let mut query = self.db.prepare_cached(&named(name))?;
@@ -344,9 +312,6 @@ impl Messages<'_> {
     }
 
     /// Whether that id with the adapter is a part of something that we sent to that address.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn label_of_ours(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<Label>> {
         let mut query = self.db.prepare_cached(
             "SELECT o.label FROM parts p JOIN outbox o ON o.id = p.outbox_id
@@ -356,16 +321,14 @@ impl Messages<'_> {
     }
 
     /// The newest message of that album from that address that still waits, and when it came.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn album(&self, address: AddressId, album: &str) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached(ALBUM)?;
         Ok(query.query_row(params![address, album], |row| row.get(0)).optional()?)
     }
 }
 
-// These are asked on every message. The index of what waits is partial, and serves only who repeats its condition.
+// These are asked on every message. The index of what waits is partial, and serves only who repeats
+// its condition.
 fn waiting_commands() -> String {
     format!(
         "SELECT {COLUMNS} FROM messages INDEXED BY messages_waiting
@@ -384,18 +347,12 @@ const ALBUM: &str = "SELECT id FROM messages INDEXED BY messages_waiting
 
 impl MessagesMut<'_> {
     /// A change gave a message a name of its own, by which it goes too from now on.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn goes_by(&self, id: MessageId, name: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE messages SET also = ?2 WHERE id = ?1")?.execute(params![id, name])?;
         Ok(())
     }
 
     /// Stores a message: queued if somebody said it, done if we did.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_message(&self, new: &NewMessage<'_>) -> anyhow::Result<MessageId> {
         let state = match new.kind {
             MessageKind::Reply | MessageKind::Reflection => "done",
@@ -427,10 +384,8 @@ impl MessagesMut<'_> {
         Ok(MessageId(self.db.last_insert_rowid()))
     }
 
-    /// Adds a text to a message and to the search index. Commands are not searched for. A message that is gone takes none.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Adds a text to a message and to the search index. Commands are not searched for. A message
+    /// that is gone takes none.
     pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
         if self.db.redaction().is_gone(message)? {
             return Ok(());
@@ -445,9 +400,6 @@ impl MessagesMut<'_> {
     }
 
     /// Adds a text to a message that is not to be searched for. A message that is gone takes none.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
         if self.db.redaction().is_gone(message)? {
             return Ok(());
@@ -460,9 +412,6 @@ impl MessagesMut<'_> {
     }
 
     /// Those of these messages that still wait.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn still_queued(&self, messages: &[MessageId]) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND state = 'queued'")?;
         let mut waiting = Vec::new();
@@ -475,9 +424,6 @@ impl MessagesMut<'_> {
     }
 
     /// Gives messages to a turn.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn claim(&self, turn: TurnId, messages: &[MessageId]) -> anyhow::Result<()> {
         let mut update = self
             .db
@@ -489,9 +435,6 @@ impl MessagesMut<'_> {
     }
 
     /// The messages of a turn are answered, or closed for a reason.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn settle_turn(&self, turn: TurnId, state: &str, reason: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'")?
@@ -499,10 +442,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// One message that waits is answered, or closed for a reason. False if it did not wait any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// One message that waits is answered, or closed for a reason. False if it did not wait any
+    /// more.
     pub fn settle_message(&self, id: MessageId, state: &str, reason: &str) -> anyhow::Result<bool> {
         let settled = self
             .db
@@ -512,18 +453,13 @@ impl MessagesMut<'_> {
     }
 
     /// A command is about to be run. Returns how often it was begun, this time included.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn begin_command(&self, id: MessageId) -> anyhow::Result<u32> {
         let sql = "UPDATE messages SET tries = tries + 1 WHERE id = ?1 RETURNING tries";
         Ok(self.db.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
     }
 
-    /// Replaces what a message that still waits says. False if it is claimed already: then nothing is replaced.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Replaces what a message that still waits says. False if it is claimed already: then nothing
+    /// is replaced.
     pub fn replace_said(&self, id: MessageId, text: &Text, now: Timestamp) -> anyhow::Result<bool> {
         let marked = self
             .db

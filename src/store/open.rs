@@ -1,4 +1,5 @@
-//! Opening a journal: checks before trust, migration by the lock holder, and the handles that the house holds.
+//! Opening a journal: checks before trust, migration by the lock holder, and the handles that the
+//! house holds.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -108,7 +109,8 @@ impl Journal {
         self.writer.room()
     }
 
-    /// Opens the journal for writing and brings it up to date. Only the holder of the home's lock may call this.
+    /// Opens the journal for writing and brings it up to date. Only the holder of the home's lock
+    /// may call this.
     ///
     /// # Errors
     /// By what to do about it.
@@ -120,7 +122,8 @@ impl Journal {
         Self::begin(path, connection, failpoint)
     }
 
-    /// Opens the journal of a backup that was unpacked and brings it up to date. No copy is kept of it: the backup is one.
+    /// Opens the journal of a backup that was unpacked and brings it up to date. No copy is kept of
+    /// it: the backup is one.
     ///
     /// # Errors
     /// By what to do about it.
@@ -159,7 +162,8 @@ impl Journal {
         &self.path
     }
 
-    /// Runs `job` in one transaction. When this returns, the transaction is on the disk, or nothing of it is.
+    /// Runs `job` in one transaction. When this returns, the transaction is on the disk, or nothing
+    /// of it is.
     ///
     /// # Errors
     /// What the job returned, or why it could not be committed.
@@ -171,8 +175,8 @@ impl Journal {
         self.writer.run(name, job).await
     }
 
-    /// Runs `job` on a connection that only reads, on the caller's own thread: for what looks at a few rows by their keys. Handing such a
-    /// job to another thread costs more than the job.
+    /// Runs `job` on a connection that only reads, on the caller's own thread: for what looks at a
+    /// few rows by their keys. Handing such a job to another thread costs more than the job.
     ///
     /// # Errors
     /// What the job returned.
@@ -184,7 +188,8 @@ impl Journal {
         self.readers.borrow()?.look(job)
     }
 
-    /// Runs `job` on a connection that only reads, on a thread of its own: for what may look at many rows.
+    /// Runs `job` on a connection that only reads, on a thread of its own: for what may look at
+    /// many rows.
     ///
     /// # Errors
     /// What the job returned.
@@ -264,7 +269,8 @@ fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // FULL: an acknowledged message survives a power cut. It costs one more fsync a commit, well under a millisecond.
+    // FULL: an acknowledged message survives a power cut. It costs one more fsync a commit, well
+    // under a millisecond.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", true)?;
@@ -296,7 +302,8 @@ fn restrict_mode(path: &Path) {
     }
 }
 
-/// The newest version that this program knows, if the journal is older than that. A new journal is not.
+/// The newest version that this program knows, if the journal is older than that. A new journal is
+/// not.
 fn is_behind(path: &Path, connection: &Connection) -> Result<Option<u32>, OpenError> {
     let known = newest_version();
     let found: u32 = connection

@@ -1,7 +1,8 @@
 //! What is to be delivered, and how far each piece of it has come.
 //!
-//! A part goes `waiting` → `sending` → `sent`. Whoever finds a part in `sending` after a start knows that its outcome is unknown: it
-//! is sent again and marked as possibly repeated. Parts are sent in order, so at most one part of an address is ever in doubt.
+//! A part goes `waiting` → `sending` → `sent`. Whoever finds a part in `sending` after a start
+//! knows that its outcome is unknown: it is sent again and marked as possibly repeated. Parts are
+//! sent in order, so at most one part of an address is ever in doubt.
 
 use crate::store::handles::{Outbox, OutboxMut};
 use std::sync::Arc;
@@ -45,7 +46,8 @@ impl OutboxKind {
     }
 }
 
-/// Something to be delivered. A reply's words stand with its message, everything else brings its own.
+/// Something to be delivered. A reply's words stand with its message, everything else brings its
+/// own.
 #[derive(Debug, Clone)]
 pub struct NewOutbox<'a> {
     /// To where.
@@ -58,7 +60,8 @@ pub struct NewOutbox<'a> {
     pub text: &'a Text,
     /// Buttons under it: title and data.
     pub buttons: &'a [(String, String)],
-    /// External ids of the messages that it answers, one a line; blank for none. A group's channel quotes the first.
+    /// External ids of the messages that it answers, one a line; blank for none. A group's channel
+    /// quotes the first.
     pub quotes: &'a str,
     /// Now.
     pub at: Timestamp,
@@ -86,7 +89,8 @@ pub struct OutboxRow {
     pub text: Text,
     /// Buttons under it.
     pub buttons: Vec<(String, String)>,
-    /// External ids of the messages that it answers, one a line; blank for none. A group's channel quotes the first.
+    /// External ids of the messages that it answers, one a line; blank for none. A group's channel
+    /// quotes the first.
     pub quotes: String,
     /// Written.
     pub created_at: Timestamp,
@@ -230,16 +234,14 @@ impl OutboxRow {
     }
 }
 
-/// From the newest turns on: what is stopped now is among them, and the whole past of a chat is not walked.
+/// From the newest turns on: what is stopped now is among them, and the whole past of a chat is not
+/// walked.
 pub(super) const STOPPED_SINCE: &str = "SELECT m.external_id FROM turns t CROSS JOIN messages m ON m.turn_id = t.id
     WHERE t.id > (SELECT max(id) - 1000 FROM turns) AND t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said' AND m.external_id <> ''
     ORDER BY m.id";
 
 impl Outbox<'_> {
     /// External ids of the messages that a turn answers and that came from that address.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn asked_of(&self, turn: TurnId, from: AddressId) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached(
             "SELECT external_id FROM messages
@@ -248,37 +250,27 @@ impl Outbox<'_> {
         Ok(query.query_map(params![turn, from], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// External ids of the messages from that address whose turn was stopped since then: nothing else answers them.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// External ids of the messages from that address whose turn was stopped since then: nothing
+    /// else answers them.
     pub fn stopped_since(&self, from: AddressId, since: Timestamp) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached(STOPPED_SINCE)?;
         Ok(query.query_map(params![from, since], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
     /// The oldest thing that waits to be delivered to that address.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn next_outbox(&self, address: AddressId) -> anyhow::Result<Option<OutboxRow>> {
         let mut query = self.db.prepare_cached(NEXT)?;
         Ok(query.query_row(params![address, 0, ""], outbox_row).optional()?)
     }
 
-    /// The oldest thing but reactions that waits behind another to be delivered to the same address.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The oldest thing but reactions that waits behind another to be delivered to the same
+    /// address.
     pub fn next_behind(&self, row: &OutboxRow) -> anyhow::Result<Option<OutboxRow>> {
         let mut query = self.db.prepare_cached(NEXT)?;
         Ok(query.query_row(params![row.address, row.id, "reaction"], outbox_row).optional()?)
     }
 
     /// The addresses of an account to which something waits to be delivered.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn addresses_with_outbox(&self, adapter: &str, account: &str) -> anyhow::Result<Vec<AddressId>> {
         let mut query = self.db.prepare_cached(
             "SELECT DISTINCT a.id FROM outbox o JOIN addresses a ON a.id = o.address_id
@@ -288,18 +280,12 @@ impl Outbox<'_> {
     }
 
     /// How many things wait to be delivered.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn waiting_outbox(&self) -> anyhow::Result<i64> {
         let mut query = self.db.prepare_cached("SELECT count(*) FROM outbox WHERE state = 'pending'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
     /// Whether the program is about to say that to that address.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn says_soon(&self, address: AddressId, what: &Text) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice' AND text = ?2",
@@ -308,9 +294,6 @@ impl Outbox<'_> {
     }
 
     /// The parts of something, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn parts(&self, of: OutboxId) -> anyhow::Result<Vec<PartRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, seq, rich, plain, buttons, state, form, repeated, external_id, file, digest FROM parts WHERE outbox_id = ?1 ORDER BY seq",
@@ -318,10 +301,8 @@ impl Outbox<'_> {
         Ok(query.query_map([of], part)?.collect::<Result<_, _>>()?)
     }
 
-    /// The message that shows a turn's growing answer: `Some("")` while its first sending is not confirmed.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The message that shows a turn's growing answer: `Some("")` while its first sending is not
+    /// confirmed.
     pub fn preview(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT external_id FROM previews WHERE turn_id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0)).optional()?)
@@ -330,9 +311,6 @@ impl Outbox<'_> {
 
 impl OutboxMut<'_> {
     /// Something is to be delivered.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
         let (words, label, scope) = new.text.open();
         let own_words: &str = if new.message.is_some() { "" } else { words };
@@ -356,9 +334,6 @@ impl OutboxMut<'_> {
     }
 
     /// Keeps the parts of something, before the first of them is tried.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn keep_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, file, digest, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'waiting')",
@@ -372,9 +347,6 @@ impl OutboxMut<'_> {
     }
 
     /// A part is about to be tried. `repeated` says that it may have been sent before.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn part_sending(&self, id: PartId, plain_only: bool, repeated: bool) -> anyhow::Result<()> {
         let form = if plain_only { "plain" } else { "rich" };
         self.db
@@ -384,18 +356,13 @@ impl OutboxMut<'_> {
     }
 
     /// A part was certainly not sent: it waits again.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn part_waits(&self, id: PartId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE parts SET state = 'waiting' WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    /// A part was delivered, or given up. Its words are not needed any more: they stand with their message.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A part was delivered, or given up. Its words are not needed any more: they stand with their
+    /// message.
     pub fn part_over(&self, id: PartId, state: PartState, external_id: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1")?
@@ -404,9 +371,6 @@ impl OutboxMut<'_> {
     }
 
     /// Something was delivered whole (`sent`), or given up (`failed`).
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
@@ -415,9 +379,6 @@ impl OutboxMut<'_> {
     }
 
     /// Something could not be delivered now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Timestamp, trouble: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
@@ -426,9 +387,6 @@ impl OutboxMut<'_> {
     }
 
     /// A try failed, for now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn outbox_failed(
         &self,
         id: OutboxId,
@@ -443,9 +401,6 @@ impl OutboxMut<'_> {
     }
 
     /// A turn's growing answer is about to be shown, or is shown in that message.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_preview(&self, turn: TurnId, address: AddressId, external_id: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -457,9 +412,6 @@ impl OutboxMut<'_> {
     }
 
     /// A turn's growing answer is not shown any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn drop_preview(&self, turn: TurnId) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM previews WHERE turn_id = ?1")?.execute([turn])?;
         Ok(())

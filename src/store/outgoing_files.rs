@@ -1,7 +1,7 @@
 //! What goes out with a reply besides its text: files, and an emoji under what it answers.
 //!
-//! A row is written while the turn works and belongs to the turn. It becomes part of the delivery when the reply is posted, so a turn without a reply
-//! sends nothing.
+//! A row is written while the turn works and belongs to the turn. It becomes part of the delivery
+//! when the reply is posted, so a turn without a reply sends nothing.
 
 use crate::store::handles::{OutgoingFiles, OutgoingFilesMut};
 use rusqlite::{OptionalExtension, params};
@@ -55,9 +55,6 @@ pub struct EnclosedFile {
 
 impl OutgoingFiles<'_> {
     /// The files that go out with the reply of a turn, in the order in which they were chosen.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
         let mut query = self
             .db
@@ -67,9 +64,6 @@ impl OutgoingFiles<'_> {
     }
 
     /// The emoji that goes out with the reply of a turn.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn enclosed_reaction(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached(
             "SELECT what FROM enclosures WHERE turn_id = ?1 AND kind = 'reaction' ORDER BY id DESC LIMIT 1",
@@ -79,10 +73,8 @@ impl OutgoingFiles<'_> {
 }
 
 impl OutgoingFilesMut<'_> {
-    /// Something is to go out with the reply of that turn. The same once more takes its place; false if there would be more than `most`.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Something is to go out with the reply of that turn. The same once more takes its place;
+    /// false if there would be more than `most`.
     pub fn enclose(&self, turn: TurnId, new: &Enclosure, most: usize) -> anyhow::Result<bool> {
         let kind = new.kind.as_str();
         self.db

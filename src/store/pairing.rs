@@ -1,7 +1,8 @@
 //! Pairing codes: shown once, kept as a digest, used once, worthless after a while.
 //!
-//! A code names a person by their row, or describes a newcomer, and remembers who made it. Whether it may still do what it was made for is judged when it is
-//! used: by then its issuer may be removed or demoted, and the name of a newcomer taken.
+//! A code names a person by their row, or describes a newcomer, and remembers who made it. Whether
+//! it may still do what it was made for is judged when it is used: by then its issuer may be
+//! removed or demoted, and the name of a newcomer taken.
 
 use crate::store::handles::{Pairing, PairingMut};
 use rusqlite::{OptionalExtension, params};
@@ -34,7 +35,8 @@ impl Issuer {
 pub enum CodeFor {
     /// A person who is in: it links one more address to them, and nothing else.
     Address(PersonId),
-    /// A removed person, who comes in again in that role; or one who is in and gets that role, if it is higher and the command line of the home made the code.
+    /// A removed person, who comes in again in that role; or one who is in and gets that role, if
+    /// it is higher and the command line of the home made the code.
     Person(PersonId, Role),
     /// A new person of that name and role.
     Newcomer(String, Role),
@@ -85,7 +87,8 @@ pub enum CodeUse {
         /// Who made it.
         issuer: Issuer,
     },
-    /// There is no such code, or it was used, is too old, or may not do any more what it was made for.
+    /// There is no such code, or it was used, is too old, or may not do any more what it was made
+    /// for.
     Refused,
 }
 
@@ -96,9 +99,6 @@ fn digest(code: &str) -> String {
 
 impl Pairing<'_> {
     /// A code that is good now: unused, in time, and its issuer may still make it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn good_code(&self, code: &str, now: Timestamp) -> anyhow::Result<Option<GoodCode>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, issuer_id, person_id, name, role FROM pairing_codes
@@ -137,7 +137,8 @@ impl Pairing<'_> {
         })
     }
 
-    /// Whether a removed person can come back: they are not forgotten, and nobody else goes by their name now.
+    /// Whether a removed person can come back: they are not forgotten, and nobody else goes by
+    /// their name now.
     fn may_return(&self, id: PersonId) -> anyhow::Result<bool> {
         let Some(former) = self.db.people().former_person(id)? else { return Ok(false) };
         Ok(is_name(&former.name) && self.db.people().person_named(&former.name)?.is_none())
@@ -145,10 +146,8 @@ impl Pairing<'_> {
 }
 
 impl PairingMut<'_> {
-    /// Keeps a new code. An open one of the same issuer for the same person, or for a newcomer of that name, is void.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Keeps a new code. An open one of the same issuer for the same person, or for a newcomer of
+    /// that name, is void.
     pub fn keep_code(
         &self,
         code: &str,
@@ -174,9 +173,6 @@ impl PairingMut<'_> {
     }
 
     /// Uses a code, once: the person that it is for is in from then on.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn use_code(&self, code: &str, now: Timestamp) -> anyhow::Result<CodeUse> {
         let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
         self.db.prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
@@ -219,9 +215,6 @@ impl PairingMut<'_> {
     }
 
     /// Voids all unused codes for a newcomer of that name.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn void_codes_for_newcomer(&self, name: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -232,10 +225,8 @@ impl PairingMut<'_> {
         Ok(())
     }
 
-    /// A code was given at that address, and it was told what it would mean. True if it was told before.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A code was given at that address, and it was told what it would mean. True if it was told
+    /// before.
     pub fn code_asked_at(&self, code: &GoodCode, address: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1")?;
         let before: Option<Option<bool>> = query.query_row(params![code.id, address], |row| row.get(0)).optional()?;
@@ -245,10 +236,8 @@ impl PairingMut<'_> {
         Ok(before.flatten().unwrap_or(false))
     }
 
-    /// Voids all unused codes that the command line made for owners, as when a new claim code is printed.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Voids all unused codes that the command line made for owners, as when a new claim code is
+    /// printed.
     pub fn void_claims(&self, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

@@ -39,9 +39,6 @@ fn former_person(row: &Row<'_>) -> rusqlite::Result<FormerPerson> {
 
 impl People<'_> {
     /// Everybody who is allowed in, owners first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn people(&self) -> anyhow::Result<Vec<Person>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM people WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id"
@@ -50,9 +47,6 @@ impl People<'_> {
     }
 
     /// The person with that id who is allowed in.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn person(&self, id: PersonId) -> anyhow::Result<Option<Person>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"))?;
@@ -60,9 +54,6 @@ impl People<'_> {
     }
 
     /// Whose text that is; `None` if they are not allowed in any more, or if it is everybody's.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn party_of(&self, scope: Scope) -> anyhow::Result<Option<Party>> {
         match scope {
             Scope::Person(id) => Ok(self.person(id)?.map(Party::One)),
@@ -72,18 +63,12 @@ impl People<'_> {
     }
 
     /// When a person was first named in the configuration, or paired.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn known_since(&self, id: PersonId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT created_at FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
     /// The person of that name, whatever its case, who is allowed in.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"
@@ -92,9 +77,6 @@ impl People<'_> {
     }
 
     /// Whether pairing, and not the configuration, let them in.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn was_paired(&self, id: PersonId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT declared = 'pairing' FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
@@ -103,9 +85,6 @@ impl People<'_> {
 
 impl People<'_> {
     /// Removed people who bore that name, whatever its case, and may come back; the latest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn formerly_named(&self, name: &str) -> anyhow::Result<Vec<FormerPerson>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {FORMER} FROM people WHERE removed_at IS NOT NULL AND ended = '' ORDER BY removed_at DESC, id DESC"
@@ -116,9 +95,6 @@ impl People<'_> {
     }
 
     /// The removed person with that id, if they may come back.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn former_person(&self, id: PersonId) -> anyhow::Result<Option<FormerPerson>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {FORMER} FROM people WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''"
@@ -126,10 +102,8 @@ impl People<'_> {
         Ok(query.query_row([id], former_person).optional()?)
     }
 
-    /// People of whom no owner has said yet whether they are an earlier person of the same name, each with that person's id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// People of whom no owner has said yet whether they are an earlier person of the same name,
+    /// each with that person's id.
     pub fn open_namesakes(&self) -> anyhow::Result<Vec<(Person, PersonId)>> {
         let mut query = self.db.prepare_cached(
             "SELECT p.id, p.name, p.role, p.namesake_id FROM people p JOIN people n ON n.id = p.namesake_id AND n.ended = ''
@@ -139,18 +113,12 @@ impl People<'_> {
     }
 
     /// Where a person likes to be reached: an adapter, or blank.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn preferred(&self, id: PersonId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached("SELECT prefer FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
     /// Owners who can be written to, each with the address for it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reachable_owners(&self) -> anyhow::Result<Vec<(PersonId, AddressId)>> {
         let mut reachable = Vec::new();
         for owner in self.people()?.into_iter().filter(|person| person.role == Role::Owner) {
@@ -195,9 +163,6 @@ impl PeopleMut<'_> {
     }
 
     /// Changes what a person may do, and who says so. A demotion voids what they could still use.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_role(&self, id: PersonId, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<()> {
         if self.person(id)?.is_some_and(|known| role < known.role) {
             self.revoke_access_of(id, now)?;
@@ -210,10 +175,8 @@ impl PeopleMut<'_> {
         Ok(())
     }
 
-    /// Lets a person in under a name that nobody else has, or changes the role of who is in under it. A removed person of that name stays removed.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Lets a person in under a name that nobody else has, or changes the role of who is in under
+    /// it. A removed person of that name stays removed.
     pub fn allow(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
         let Some(known) = self.person_named(name)? else { return self.add_person(name, role, declared, now) };
         self.set_role(known.id, role, declared, now)?;
@@ -222,27 +185,19 @@ impl PeopleMut<'_> {
     }
 
     /// Keeps, or clears, the question whether a person is an earlier one of the same name.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_namesake(&self, id: PersonId, of: Option<PersonId>) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE people SET namesake_id = ?2 WHERE id = ?1")?.execute(params![id, of])?;
         Ok(())
     }
 
     /// Where a person likes to be reached: an adapter, or blank for wherever they wrote last.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_prefer(&self, id: PersonId, adapter: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE people SET prefer = ?2 WHERE id = ?1")?.execute(params![id, adapter])?;
         Ok(())
     }
 
-    /// Lets them in no longer, and voids what they could still use. Their rows stay; their addresses are strangers again.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Lets them in no longer, and voids what they could still use. Their rows stay; their
+    /// addresses are strangers again.
     pub fn disallow(&self, id: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.revoke_access_of(id, now)?;
         self.db.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;

@@ -1,7 +1,8 @@
-//! A copy of the journal before it is brought up to date: what a newer program does to it can be taken back.
+//! A copy of the journal before it is brought up to date: what a newer program does to it can be
+//! taken back.
 //!
-//! The copies lie in `backups/` beside the journal, named by the version that came after them. The newest three are kept. Where no copy can be
-//! made nothing is changed either.
+//! The copies lie in `backups/` beside the journal, named by the version that came after them. The
+//! newest three are kept. Where no copy can be made nothing is changed either.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,8 @@ fn drop_old(folder: &Path) -> anyhow::Result<()> {
             copies.push(path);
         }
     }
-    // By the time in the name, which is behind the version: a program that was led back makes copies again.
+    // By the time in the name, which is behind the version: a program that was led back makes
+    // copies again.
     copies.sort_by_key(|path| {
         path.file_stem().and_then(|stem| stem.to_str()?.rsplit_once('-')).map(|(_, time)| time.to_owned())
     });

@@ -1,4 +1,5 @@
-//! Proposals, what each stage said of them, and every attempt to decide. A proposal never changes but for its state.
+//! Proposals, what each stage said of them, and every attempt to decide. A proposal never changes
+//! but for its state.
 
 use crate::store::handles::{Proposals, ProposalsMut};
 use std::time::Duration;
@@ -179,18 +180,12 @@ fn proposal(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
 
 impl Proposals<'_> {
     /// That proposal.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<ProposalRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1"))?;
         Ok(query.query_row([id], proposal).optional()?)
     }
 
     /// The proposals that wait, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn pending_proposals(&self) -> anyhow::Result<Vec<ProposalRow>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE state = 'pending' ORDER BY id"))?;
@@ -198,9 +193,6 @@ impl Proposals<'_> {
     }
 
     /// The newest proposals, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn newest_proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals ORDER BY id DESC LIMIT ?1"))?;
@@ -208,9 +200,6 @@ impl Proposals<'_> {
     }
 
     /// The first proposal that a policy approved and the owner was not told of.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn approved_by_policy_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
@@ -221,9 +210,6 @@ impl Proposals<'_> {
     }
 
     /// By which setting a policy approved a proposal; blank if none did.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn approved_under(&self, id: ProposalId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached(
             "SELECT coalesce(max(way), '') FROM decisions
@@ -233,9 +219,6 @@ impl Proposals<'_> {
     }
 
     /// Earlier proposals of the same change to the same content, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn proposals_like(
         &self,
         skill: &str,
@@ -250,9 +233,6 @@ impl Proposals<'_> {
     }
 
     /// What the stages said of a proposal, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn verdicts_of(&self, id: ProposalId) -> anyhow::Result<Vec<VerdictRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT stage, outcome, note, findings, label FROM verdicts WHERE proposal_id = ?1 ORDER BY id",
@@ -272,9 +252,6 @@ impl Proposals<'_> {
 
 impl ProposalsMut<'_> {
     /// Stages a proposal.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn stage(&self, new: &NewProposal<'_>) -> anyhow::Result<ProposalId> {
         self.db
             .prepare_cached(
@@ -307,9 +284,6 @@ impl ProposalsMut<'_> {
     }
 
     /// Keeps what a stage said.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_verdict(&self, id: ProposalId, said: &VerdictRow, scope: Scope, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -321,27 +295,18 @@ impl ProposalsMut<'_> {
     }
 
     /// The reviewer was asked, whatever it said.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn reviewed(&self, id: ProposalId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE proposals SET reviewed = 1 WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
     /// Something was posted by which the owner is told.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn told_of(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
         self.proposal_was_put(id, now)
     }
 
     /// The time of a pending proposal runs from now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn proposal_was_put(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'")?
@@ -350,9 +315,6 @@ impl ProposalsMut<'_> {
     }
 
     /// A pending proposal is decided. False if it was not pending any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn settle_proposal(&self, id: ProposalId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db
@@ -364,9 +326,6 @@ impl ProposalsMut<'_> {
     }
 
     /// An approved proposal could not be applied, because something else lies there now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn proposal_in_conflict(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE proposals SET state = 'conflict', decided_at = ?2 WHERE id = ?1")?
@@ -375,9 +334,6 @@ impl ProposalsMut<'_> {
     }
 
     /// Keeps an attempt to decide.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_decision(&self, new: &NewDecision<'_>) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

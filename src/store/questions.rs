@@ -1,8 +1,9 @@
 //! Questions put to a person before a tainted turn sends something out, and what became of each.
 //!
-//! `open` → `yes`, `refused` or `expired`, once. An open question whose time is over counts as over whether or not that is stored yet. Its time runs from
-//! when it was delivered, or given up: what nobody was shown does not expire. The turn that a yes began is named in its row: what that turn may do is
-//! read from here, so it outlives a crash and covers no other turn.
+//! `open` → `yes`, `refused` or `expired`, once. An open question whose time is over counts as over
+//! whether or not that is stored yet. Its time runs from when it was delivered, or given up: what
+//! nobody was shown does not expire. The turn that a yes began is named in its row: what that turn
+//! may do is read from here, so it outlives a crash and covers no other turn.
 
 use crate::store::handles::{Questions, QuestionsMut};
 use std::sync::Arc;
@@ -155,25 +156,16 @@ fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
 
 impl Questions<'_> {
     /// The question of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn question(&self, id: QuestionId) -> anyhow::Result<Option<QuestionRow>> {
         self.question_where("q.id = ?1", id)
     }
 
     /// The question that this turn was begun by a yes to.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn question_before(&self, turn: TurnId) -> anyhow::Result<Option<QuestionRow>> {
         self.question_where("q.continued_by = ?1", turn)
     }
 
     /// When the first open question of a stream means no, of those that were delivered.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"
@@ -182,9 +174,6 @@ impl Questions<'_> {
     }
 
     /// The stream of the open question that was delivered with that.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn asked_with(&self, delivery: OutboxId) -> anyhow::Result<Option<StreamId>> {
         let mut query = self.db.prepare_cached(
             "SELECT q.stream_id FROM outbox o JOIN messages m ON m.id = o.message_id
@@ -194,9 +183,6 @@ impl Questions<'_> {
     }
 
     /// The first message that belongs to a turn: one that it answers, or its own.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn first_message_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached("SELECT min(id) FROM messages WHERE turn_id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
@@ -213,9 +199,6 @@ impl Questions<'_> {
 
 impl QuestionsMut<'_> {
     /// A question is put.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
         let (call, label, scope) = new.call.open();
         self.db
@@ -264,9 +247,6 @@ impl QuestionsMut<'_> {
     }
 
     /// Whatever is open in a stream is refused; what had no time left has expired before.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn refuse_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.expire_questions(stream, now)?;
         self.db
@@ -278,9 +258,6 @@ impl QuestionsMut<'_> {
     }
 
     /// The questions of a stream that have no time left are over.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn expire_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(&format!(

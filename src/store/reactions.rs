@@ -1,6 +1,8 @@
-//! What people put under messages: one row for each person and message, with what the assistant was last told of it.
+//! What people put under messages: one row for each person and message, with what the assistant was
+//! last told of it.
 //!
-//! A reaction is no message: it opens no conversation and asks no model. The next turn of the stream is told in words that are stored with it.
+//! A reaction is no message: it opens no conversation and asks no model. The next turn of the
+//! stream is told in words that are stored with it.
 
 use crate::store::handles::{Reactions, ReactionsMut};
 use rusqlite::params;
@@ -35,9 +37,6 @@ pub fn excerpt(words: &str) -> String {
 
 impl Reactions<'_> {
     /// Reactions to messages of that stream that its turns were not told of.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn untold_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
         let mut query = self.db.prepare_cached(
             "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r JOIN messages m ON m.id = r.message_id
@@ -50,9 +49,6 @@ impl Reactions<'_> {
     }
 
     /// What a turn is told of reactions; blank if there is nothing to tell.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reacted(&self, turn: TurnId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached("SELECT reacted FROM turns WHERE id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
@@ -61,9 +57,6 @@ impl Reactions<'_> {
 
 impl ReactionsMut<'_> {
     /// Somebody put that under a message, or with a blank took away what they had put there.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn react(&self, message: MessageId, person: PersonId, emoji: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -75,9 +68,6 @@ impl ReactionsMut<'_> {
     }
 
     /// A turn is told of these reactions in those words.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn tell_reactions(&self, turn: TurnId, words: &str, of: &[Reaction]) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE turns SET reacted = ?2 WHERE id = ?1")?.execute(params![turn, words])?;
         let mut told =

@@ -1,11 +1,14 @@
 //! Words that go before their time: their sender deleted them, or set a timer that ran out.
 //!
-//! The row of a message and its place stay, so an exchange keeps its order, and what grew from it its origin. Its texts are blank, and with them
-//! whatever repeats them: the search index and the fingerprints, the original, the names of its files, the calls and results of a turn all
-//! of whose messages are gone, and the line in which the assistant was told what somebody put under it. What was *made* of them before
-//! (summaries, reflections, notes, reminders) stays. A stand-in is not made yet: it goes, and is written anew from what is left.
+//! The row of a message and its place stay, so an exchange keeps its order, and what grew from it
+//! its origin. Its texts are blank, and with them whatever repeats them: the search index and the
+//! fingerprints, the original, the names of its files, the calls and results of a turn all of whose
+//! messages are gone, and the line in which the assistant was told what somebody put under it. What
+//! was *made* of them before (summaries, reflections, notes, reminders) stays. A stand-in is not
+//! made yet: it goes, and is written anew from what is left.
 //!
-//! When a timer runs out is in [`super::timers`]. A file lies outside of the journal: its row says `gone` at once, and whoever reaches the disk deletes it and then says so.
+//! When a timer runs out is in [`super::timers`]. A file lies outside of the journal: its row says
+//! `gone` at once, and whoever reaches the disk deletes it and then says so.
 
 use crate::store::handles::{Redaction, RedactionMut};
 use rusqlite::{OptionalExtension, params};
@@ -16,7 +19,8 @@ use crate::time::Timestamp;
 
 /// The fact that words were deleted which the search index still has to let go.
 pub const FORGOT: &str = "forgot";
-/// The fact that words were deleted which still stand in the log: the last message that they were of.
+/// The fact that words were deleted which still stand in the log: the last message that they were
+/// of.
 pub const UNCUT: &str = "uncut";
 /// The reason of what was closed because its sender took it back.
 pub const DELETED: &str = "deleted";
@@ -33,10 +37,8 @@ pub struct Parting {
 }
 
 impl Redaction<'_> {
-    /// Files of messages that are gone, which still lie in the workspace; those of rows after `after`.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Files of messages that are gone, which still lie in the workspace; those of rows after
+    /// `after`.
     pub fn files_of_the_gone(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
@@ -47,19 +49,15 @@ impl Redaction<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How often words of that conversation went: what was read before the last time is out of date.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// How often words of that conversation went: what was read before the last time is out of
+    /// date.
     pub fn revision_of(&self, conversation: ConversationId) -> anyhow::Result<i64> {
         let mut query = self.db.prepare_cached("SELECT revision FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
-    /// The message from that address that an item became a part of: a later picture of an album, or a change.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The message from that address that an item became a part of: a later picture of an album, or
+    /// a change.
     pub fn by_part(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         let mut query = self.db.prepare_cached(
             "SELECT m.id FROM addresses a JOIN inbox i ON i.adapter = a.adapter AND i.account = a.account AND i.external_id = ?2
@@ -87,9 +85,6 @@ impl Redaction<'_> {
 
 impl RedactionMut<'_> {
     /// The words of a message go; if it still waits it is not answered. `None` if they went before.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn words_gone(&self, id: MessageId, now: Timestamp) -> anyhow::Result<Option<Parting>> {
         let marked = self
             .db
@@ -134,7 +129,8 @@ impl RedactionMut<'_> {
         Ok(())
     }
 
-    /// What repeats the words in a turn that has none left to answer, and in those that a yes went on with. True if one of them was not over.
+    /// What repeats the words in a turn that has none left to answer, and in those that a yes went
+    /// on with. True if one of them was not over.
     fn turn_gone(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<bool> {
         let (mut left, mut cut) = (vec![turn], false);
         while let Some(turn) = left.pop() {
@@ -176,7 +172,8 @@ impl RedactionMut<'_> {
         self.tx().maintenance().blank_steps(last, [turn])
     }
 
-    /// Whoever read the conversation has to read it again; what was not made of it yet is made of what is left.
+    /// Whoever read the conversation has to read it again; what was not made of it yet is made of
+    /// what is left.
     fn words_left(&self, id: ConversationId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
         self.tx().extractions().answers_void(id)?;
@@ -199,10 +196,8 @@ impl RedactionMut<'_> {
         Ok(())
     }
 
-    /// An item became a part of a message, or changed it. If the message is gone the item's words go too.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// An item became a part of a message, or changed it. If the message is gone the item's words
+    /// go too.
     pub fn is_part_of(&self, item: InboxId, message: MessageId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -215,9 +210,6 @@ impl RedactionMut<'_> {
     }
 
     /// A message was deleted that has not come. Only the newest of such deletions are remembered.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn deleted_ahead(&self, address: AddressId, sender: &str, of: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -235,9 +227,6 @@ impl RedactionMut<'_> {
     }
 
     /// Whether that message was deleted before it came: then nothing of its item is kept.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn came_too_late(&self, item: InboxId, address: AddressId, sender: &str, of: &str) -> anyhow::Result<bool> {
         let mut query = self
             .db
@@ -249,10 +238,8 @@ impl RedactionMut<'_> {
         Ok(late)
     }
 
-    /// The file of a message that is gone, and the one with its words, do not lie in the workspace any more: their paths, which hold its name, go too.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The file of a message that is gone, and the one with its words, do not lie in the workspace
+    /// any more: their paths, which hold its name, go too.
     pub fn file_gone(&self, id: AttachmentId) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
         let lay: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;

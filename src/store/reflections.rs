@@ -1,7 +1,8 @@
 //! Reflections, and the actions that they propose.
 //!
-//! A reflection belongs to one slot and is stored once; its words stand with its message. An action goes `new` → `taken` → `proposed`, or ends
-//! before that; a state that is final never changes. That few enough are taken on one local day is checked in the transaction that takes one.
+//! A reflection belongs to one slot and is stored once; its words stand with its message. An action
+//! goes `new` → `taken` → `proposed`, or ends before that; a state that is final never changes.
+//! That few enough are taken on one local day is checked in the transaction that takes one.
 
 use crate::store::handles::{Reflections, ReflectionsMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -208,27 +209,18 @@ fn action(row: &Row<'_>) -> rusqlite::Result<ActionRow> {
 
 impl Reflections<'_> {
     /// The reflection of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reflection(&self, id: ReflectionId) -> anyhow::Result<Option<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!("{REFLECTION} WHERE r.id = ?1"))?;
         Ok(query.query_row([id], reflection).optional()?)
     }
 
     /// The reflection of which that message holds the text.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reflection_in(&self, message: MessageId) -> anyhow::Result<Option<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!("{REFLECTION} WHERE r.message_id = ?1"))?;
         Ok(query.query_row([message], reflection).optional()?)
     }
 
     /// The newest reflection on the period of that name.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reflection_on(&self, scope: Scope, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "{REFLECTION} WHERE r.scope = ?1 AND s.period = ?2 ORDER BY s.run DESC LIMIT 1"
@@ -237,9 +229,6 @@ impl Reflections<'_> {
     }
 
     /// Reflections, the latest first; of one scope, or of all.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reflections(&self, scope: Option<Scope>, limit: u32) -> anyhow::Result<Vec<ReflectionRow>> {
         let mut query = self
             .db
@@ -247,10 +236,8 @@ impl Reflections<'_> {
         Ok(query.query_map(params![scope, limit], reflection)?.collect::<Result<_, _>>()?)
     }
 
-    /// The reflections of a job on the periods that end within these instants, oldest period first, the newest one of each.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The reflections of a job on the periods that end within these instants, oldest period first,
+    /// the newest one of each.
     pub fn reflections_within(
         &self,
         scope: Scope,
@@ -267,10 +254,8 @@ impl Reflections<'_> {
         Ok(query.query_map(params![scope, job, from, to], reflection)?.collect::<Result<_, _>>()?)
     }
 
-    /// The last reflection of that job but for the one of that slot, on a period that does not end later.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The last reflection of that job but for the one of that slot, on a period that does not end
+    /// later.
     pub fn reflection_before(
         &self,
         scope: Scope,
@@ -286,36 +271,24 @@ impl Reflections<'_> {
     }
 
     /// The action of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn action(&self, id: ActionId) -> anyhow::Result<Option<ActionRow>> {
         let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE id = ?1"))?;
         Ok(query.query_row([id], action).optional()?)
     }
 
     /// What a reflection proposes, in its order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn actions_of(&self, of: ReflectionId) -> anyhow::Result<Vec<ActionRow>> {
         let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE reflection_id = ?1 ORDER BY seq"))?;
         Ok(query.query_map([of], action)?.collect::<Result<_, _>>()?)
     }
 
     /// The actions that are to be seen to, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn open_actions(&self) -> anyhow::Result<Vec<ActionRow>> {
         let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE state IN ('new', 'taken') ORDER BY id"))?;
         Ok(query.query_map([], action)?.collect::<Result<_, _>>()?)
     }
 
     /// How many actions were given to the gate on that local day.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn actions_on(&self, day: &str) -> anyhow::Result<u32> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*) FROM actions WHERE day <> '' AND day = ?1 AND state IN ('taken', 'proposed')",
@@ -340,9 +313,6 @@ impl ReflectionsMut<'_> {
     }
 
     /// Stores an action.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_action(&self, new: &NewAction<'_>) -> anyhow::Result<ActionId> {
         let ended = (new.state != ActionState::New).then_some(new.at);
         self.db
@@ -366,9 +336,6 @@ impl ReflectionsMut<'_> {
     }
 
     /// Takes an action for that local day, if fewer than `most` are taken on it. False if not.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn take_action(&self, id: ActionId, day: &str, most: u32) -> anyhow::Result<bool> {
         if self.actions_on(day)? >= most {
             return Ok(false);
@@ -381,9 +348,6 @@ impl ReflectionsMut<'_> {
     }
 
     /// A taken action is that proposal now. False if it was not taken, or is over.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn action_proposed(&self, id: ActionId, proposal: ProposalId, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self.db
             .prepare_cached(
@@ -394,9 +358,6 @@ impl ReflectionsMut<'_> {
     }
 
     /// Nothing more comes of an action that is open. False if it was over.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn end_action(&self, id: ActionId, state: ActionState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db

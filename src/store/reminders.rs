@@ -1,7 +1,8 @@
 //! What people want to be told, or done for them, at a certain time: once, or again and again.
 //!
-//! `waiting` → `done` or `cancelled`. A row that waits has the instant at which it is due next; what comes back moves it on, what comes once is
-//! done with it. Whoever is not allowed in any more is passed over: their rows wait until they are back.
+//! `waiting` → `done` or `cancelled`. A row that waits has the instant at which it is due next;
+//! what comes back moves it on, what comes once is done with it. Whoever is not allowed in any more
+//! is passed over: their rows wait until they are back.
 
 use crate::store::handles::{Reminders, RemindersMut};
 use std::sync::Arc;
@@ -138,18 +139,12 @@ fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
 
 impl Reminders<'_> {
     /// The one of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reminder(&self, id: ReminderId) -> anyhow::Result<Option<ReminderRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM reminders WHERE id = ?1"))?;
         Ok(query.query_row([id], reminder).optional()?)
     }
 
     /// What waits for that person, the next one first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn reminders_of(&self, person: PersonId) -> anyhow::Result<Vec<ReminderRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM reminders WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id"
@@ -158,9 +153,6 @@ impl Reminders<'_> {
     }
 
     /// What waits for people who are allowed in, the next one first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn waiting_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM reminders WHERE state = 'waiting'
@@ -170,9 +162,6 @@ impl Reminders<'_> {
     }
 
     /// The same words that this turn has set for the same time already.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn same_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<Option<ReminderId>> {
         let (words, _, _) = new.text.open();
         let mut query = self.db.prepare_cached(
@@ -186,9 +175,6 @@ impl Reminders<'_> {
 
 impl RemindersMut<'_> {
     /// Something is to be told or done.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<ReminderId> {
         let (words, label, scope) = new.text.open();
         self.db
@@ -211,9 +197,6 @@ impl RemindersMut<'_> {
     }
 
     /// It is due next at that time.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn move_reminder(&self, id: ReminderId, next_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE reminders SET next_at = ?2 WHERE id = ?1 AND state = 'waiting'")?
@@ -222,9 +205,6 @@ impl RemindersMut<'_> {
     }
 
     /// It is over. False if it was already.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn end_reminder(&self, id: ReminderId, state: ReminderState, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db

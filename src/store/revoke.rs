@@ -1,4 +1,5 @@
-//! What a person could still use once they are removed, demoted or forgotten ends in the same transaction.
+//! What a person could still use once they are removed, demoted or forgotten ends in the same
+//! transaction.
 
 use crate::store::handles::PeopleMut;
 use rusqlite::params;
@@ -7,10 +8,8 @@ use crate::id::{AddressId, PersonId};
 use crate::time::Timestamp;
 
 impl PeopleMut<'_> {
-    /// Voids all codes that a person made or that are for them, and closes their open questions. Sessions of theirs, once there are any, end here too.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Voids all codes that a person made or that are for them, and closes their open questions.
+    /// Sessions of theirs, once there are any, end here too.
     pub fn revoke_access_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.void_codes_of(person, now)?;
         for sql in [
@@ -23,9 +22,6 @@ impl PeopleMut<'_> {
     }
 
     /// Voids all unused codes that a person made or that are for them.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn void_codes_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -36,11 +32,8 @@ impl PeopleMut<'_> {
         Ok(())
     }
 
-    /// Takes an address from its person: whoever writes from there is a stranger, and what still waits for it is not sent. The person's codes and open
-    /// questions are void.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Takes an address from its person: whoever writes from there is a stranger, and what still
+    /// waits for it is not sent. The person's codes and open questions are void.
     pub fn unlink(&self, address: AddressId, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.revoke_access_of(person, now)?;
         for sql in [

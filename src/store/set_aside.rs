@@ -1,5 +1,6 @@
-//! Deliveries that were set aside: the server does not take them, although it takes others. They are `failed` rows whose
-//! parts still wait, so all that happens to failed rows happens to them, and sending one again goes on where it broke off.
+//! Deliveries that were set aside: the server does not take them, although it takes others. They
+//! are `failed` rows whose parts still wait, so all that happens to failed rows happens to them,
+//! and sending one again goes on where it broke off.
 
 use crate::store::handles::{Outbox, OutboxMut};
 use rusqlite::{Row, params};
@@ -29,9 +30,6 @@ fn set_aside(row: &Row<'_>) -> rusqlite::Result<SetAside> {
 
 impl Outbox<'_> {
     /// What was set aside, oldest first; of one person's addresses, or of all.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn set_aside(&self, only: Option<PersonId>) -> anyhow::Result<Vec<SetAside>> {
         let sql = format!(
             "SELECT o.id, o.address_id FROM outbox o JOIN addresses a ON a.id = o.address_id
@@ -41,9 +39,6 @@ impl Outbox<'_> {
     }
 
     /// Whether anything else was delivered over the same account since then.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn others_sent_since(&self, row: &OutboxRow, since: Timestamp) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox o JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
@@ -54,9 +49,6 @@ impl Outbox<'_> {
     }
 
     /// The destination of a delivery.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn outbox_address(&self, id: OutboxId) -> anyhow::Result<AddressId> {
         let mut query = self.db.prepare_cached("SELECT address_id FROM outbox WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0))?)
@@ -65,18 +57,12 @@ impl Outbox<'_> {
 
 impl OutboxMut<'_> {
     /// A delivery that has failed can be sent again.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn keep_set_aside(&self, id: OutboxId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
 
     /// A delivery that was set aside waits again. False if it was not set aside.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn resend(&self, id: OutboxId) -> anyhow::Result<bool> {
         let sql = "UPDATE outbox SET state = 'pending', set_aside = 0, attempts = 0, retry_at = 0, failed_at = 0, ended_at = NULL
              WHERE id = ?1 AND set_aside > 0 AND state = 'failed'";
@@ -84,9 +70,6 @@ impl OutboxMut<'_> {
     }
 
     /// Posts a notice that says of a delivery that it was set aside.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn post_about(&self, new: &NewOutbox<'_>, about: OutboxId) -> anyhow::Result<()> {
         let id = self.post(new)?;
         self.db.prepare_cached("UPDATE outbox SET tells_of = ?2 WHERE id = ?1")?.execute(params![id, about])?;

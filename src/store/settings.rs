@@ -7,9 +7,6 @@ use super::Db;
 
 impl Settings<'_> {
     /// The fact of that name.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn fact(&self, key: &str) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
         Ok(query.query_row([key], |row| row.get(0)).optional()?)
@@ -18,9 +15,6 @@ impl Settings<'_> {
 
 impl SettingsMut<'_> {
     /// Sets the fact of that name.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn set_fact(&self, key: &str, value: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
@@ -29,9 +23,6 @@ impl SettingsMut<'_> {
     }
 
     /// Deletes the fact of that name.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn drop_fact(&self, key: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
         Ok(())
@@ -50,9 +41,6 @@ impl Settings<'_> {
     }
 
     /// The version of its schema.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn version(&self) -> anyhow::Result<u32> {
         Ok(self.db.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))?)
     }

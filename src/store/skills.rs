@@ -1,4 +1,5 @@
-//! Skills as they were last seen, every content that one had, and the changes of the folder, each written down before it is begun.
+//! Skills as they were last seen, every content that one had, and the changes of the folder, each
+//! written down before it is begun.
 //!
 //! Digests are 64 hexadecimal digits; a blank one means that nothing lies there.
 
@@ -158,27 +159,18 @@ fn file(row: &Row<'_>) -> rusqlite::Result<SkillFile> {
 
 impl Skills<'_> {
     /// All skills that were ever seen, by name.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn skills(&self) -> anyhow::Result<Vec<SkillRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills ORDER BY name"))?;
         Ok(query.query_map([], skill)?.collect::<Result<_, _>>()?)
     }
 
     /// A skill as it was last seen.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn skill(&self, name: &str) -> anyhow::Result<Option<SkillRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"))?;
         Ok(query.query_row([name], skill).optional()?)
     }
 
     /// The version of a skill with that content on which was decided last.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn version_with(&self, skill: &str, digest: &str) -> anyhow::Result<Option<VersionRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {VERSION} FROM skill_versions WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1"
@@ -187,18 +179,12 @@ impl Skills<'_> {
     }
 
     /// That version.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn version_row(&self, id: VersionId) -> anyhow::Result<Option<VersionRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"))?;
         Ok(query.query_row([id], version).optional()?)
     }
 
     /// The versions of a skill, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn versions_of(&self, skill: &str) -> anyhow::Result<Vec<VersionRow>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"))?;
@@ -206,18 +192,12 @@ impl Skills<'_> {
     }
 
     /// The files of a version.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn files_of_version(&self, id: VersionId) -> anyhow::Result<Vec<SkillFile>> {
         let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE version_id = ?1")?;
         Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
     }
 
     /// The hosts that were shown when those versions were accepted.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn hosts_shown_of(&self, versions: impl IntoIterator<Item = VersionId>) -> anyhow::Result<BTreeSet<String>> {
         let mut query = self.db.prepare_cached("SELECT hosts FROM skill_versions WHERE id = ?1 AND accepted = 1")?;
         let mut hosts = BTreeSet::new();
@@ -229,18 +209,12 @@ impl Skills<'_> {
     }
 
     /// The files of a proposal.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn files_of_proposal(&self, id: ProposalId) -> anyhow::Result<Vec<SkillFile>> {
         let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1")?;
         Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
     }
 
     /// The changes that were intended and are not known to be done, in their order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn intended_changes(&self) -> anyhow::Result<Vec<ChangeRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, proposal_id, skill, base, version_id, follows_id FROM skill_changes WHERE state = 'intended' ORDER BY id",
@@ -261,9 +235,6 @@ impl Skills<'_> {
 
 impl SkillsMut<'_> {
     /// A skill is seen to be so.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn saw_skill(&self, seen: &SeenSkill<'_>) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -288,9 +259,6 @@ impl SkillsMut<'_> {
     }
 
     /// A built-in version was offered, and put there if `installed`. The skill has a row already.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn shipped_skill(&self, name: &str, shipped: &str, installed: Option<&str>) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE skills SET shipped = ?2, installed = coalesce(?3, installed) WHERE name = ?1")?
@@ -299,9 +267,6 @@ impl SkillsMut<'_> {
     }
 
     /// A content is kept as a version.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn add_version(&self, new: &NewVersion<'_>) -> anyhow::Result<VersionId> {
         self.db
             .prepare_cached(
@@ -323,10 +288,8 @@ impl SkillsMut<'_> {
         Ok(id)
     }
 
-    /// Marks a version as accepted, with the label that it has from then on and the hosts that were shown.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Marks a version as accepted, with the label that it has from then on and the hosts that were
+    /// shown.
     pub fn accept_version(&self, id: VersionId, label: &Label, hosts: &BTreeSet<String>) -> anyhow::Result<()> {
         let hosts = hosts.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         self.db
@@ -336,9 +299,6 @@ impl SkillsMut<'_> {
     }
 
     /// Marks a skill as live in the version that lies in its folder.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn skill_is_live(&self, version: &VersionRow) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -350,9 +310,6 @@ impl SkillsMut<'_> {
     }
 
     /// A change of the folder is about to be begun.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn intend_change(
         &self,
         proposal: Option<ProposalId>,
@@ -372,9 +329,6 @@ impl SkillsMut<'_> {
     }
 
     /// A change of the folder is over: `done` or `conflict`.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn end_change(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1")?
@@ -383,9 +337,6 @@ impl SkillsMut<'_> {
     }
 
     /// The changes that were to be made after that one are over with it.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn end_what_follows(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

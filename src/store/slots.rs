@@ -1,7 +1,7 @@
 //! Slots: each occurrence of a job once, claimed by inserting it, and what became of it.
 //!
-//! `claimed` → `working` → `done`, `quiet` or `failed`; or `missed` from the beginning. A slot that is over never opens again: to look at a period
-//! once more is another run of it.
+//! `claimed` → `working` → `done`, `quiet` or `failed`; or `missed` from the beginning. A slot that
+//! is over never opens again: to look at a period once more is another run of it.
 
 use crate::store::handles::{Slots, SlotsMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -144,18 +144,12 @@ fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
 
 impl Slots<'_> {
     /// The slot of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn slot(&self, id: SlotId) -> anyhow::Result<Option<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots WHERE id = ?1"))?;
         Ok(query.query_row([id], slot).optional()?)
     }
 
     /// The slots in which something is to be done, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn open_slots(&self) -> anyhow::Result<Vec<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE state IN ('claimed', 'working') ORDER BY id"
@@ -164,9 +158,6 @@ impl Slots<'_> {
     }
 
     /// The slot of a job whose window ends last.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn last_slot(&self, scope: Scope, job: &str) -> anyhow::Result<Option<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 ORDER BY to_at DESC, id DESC LIMIT 1"
@@ -175,9 +166,6 @@ impl Slots<'_> {
     }
 
     /// The newest run of a slot.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn newest_run(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<Option<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1"
@@ -186,9 +174,6 @@ impl Slots<'_> {
     }
 
     /// Whether there are slots from a time that has not come, of which nothing was made.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn has_slots_after(&self, now: Timestamp) -> anyhow::Result<bool> {
         let mut query = self.db
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly'))")?;
@@ -196,9 +181,6 @@ impl Slots<'_> {
     }
 
     /// The slots of a job whose windows lie within these instants, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn slots_within(
         &self,
         scope: Scope,
@@ -213,9 +195,6 @@ impl Slots<'_> {
     }
 
     /// The newest slots of all jobs, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn newest_slots(&self, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots ORDER BY id DESC LIMIT ?1"))?;
         Ok(query.query_map([limit], slot)?.collect::<Result<_, _>>()?)
@@ -223,10 +202,8 @@ impl Slots<'_> {
 }
 
 impl SlotsMut<'_> {
-    /// Claims a slot. `None` if there is one of that name already, unless it may be looked at again and the last run is over.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Claims a slot. `None` if there is one of that name already, unless it may be looked at again
+    /// and the last run is over.
     pub fn claim_slot(&self, new: &NewSlot<'_>) -> anyhow::Result<Option<SlotId>> {
         let last: Option<(u32, String)> = self
             .db
@@ -263,9 +240,6 @@ impl SlotsMut<'_> {
     }
 
     /// Forgets slots from a time that has not come, of which nothing was made.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn forget_slots_after(&self, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly')")?
@@ -274,9 +248,6 @@ impl SlotsMut<'_> {
     }
 
     /// The assistant works on a slot, for the first time or once more, in that conversation.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn slot_works(&self, id: SlotId, conversation: ConversationId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -288,9 +259,6 @@ impl SlotsMut<'_> {
     }
 
     /// The answer was none: the assistant is asked once more then.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn slot_waits(&self, id: SlotId, until: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'")?
@@ -299,9 +267,6 @@ impl SlotsMut<'_> {
     }
 
     /// A slot is over. False if it was already.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn end_slot(&self, id: SlotId, state: SlotState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self.db
             .prepare_cached(

@@ -1,5 +1,5 @@
-//! What model calls cost. A call is reserved at its worst case before it is made and corrected afterwards; one that was cut off
-//! stays at its worst case.
+//! What model calls cost. A call is reserved at its worst case before it is made and corrected
+//! afterwards; one that was cut off stays at its worst case.
 
 use crate::store::handles::{Spending, SpendingMut};
 use rusqlite::params;
@@ -80,10 +80,8 @@ fn signed(value: u64) -> i64 {
 }
 
 impl Spending<'_> {
-    /// What the provider counted for our guesses at the newest calls of a model, as (guessed, counted) input tokens each, oldest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What the provider counted for our guesses at the newest calls of a model, as (guessed,
+    /// counted) input tokens each, oldest first.
     pub fn counts_of(&self, model: &str, limit: u32) -> anyhow::Result<Vec<(u64, u64)>> {
         let mut query = self.db.prepare_cached(
             "SELECT guessed_tokens, input_tokens FROM (
@@ -96,9 +94,6 @@ impl Spending<'_> {
     }
 
     /// What was spent on that local day: by everybody, by one purse, and for what nobody waits for.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn spent(&self, day: &str, scope: Option<Scope>, background_only: bool) -> anyhow::Result<Spent> {
         let mut query = self.db.prepare_cached(
             "SELECT coalesce(sum(CASE WHEN priced THEN micros ELSE 0 END), 0),
@@ -112,9 +107,6 @@ impl Spending<'_> {
     }
 
     /// Spending by day, person, purpose and model, newest day first; of one person, or of all.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn spend_lines(&self, person: Option<PersonId>, days: u32) -> anyhow::Result<Vec<SpendLine>> {
         let mut query = self.db.prepare_cached(
             "SELECT s.day, coalesce(p.name, ''), s.purpose, s.model, count(*), sum(s.input_tokens), sum(s.cached_tokens),
@@ -144,9 +136,6 @@ impl Spending<'_> {
 
 impl SpendingMut<'_> {
     /// Reserves the worst case of a call.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn reserve(&self, call: &Reservation<'_>) -> anyhow::Result<SpendId> {
         self.db
             .prepare_cached(
@@ -172,9 +161,6 @@ impl SpendingMut<'_> {
     }
 
     /// A call was made: what it really took.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn settle(&self, id: SpendId, input: u64, cached: u64, output: u64, micros: u64) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

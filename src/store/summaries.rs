@@ -1,4 +1,5 @@
-//! The written ends of conversations. A row that is `wanted`, or holds only a stand-in, is the job to make the real one.
+//! The written ends of conversations. A row that is `wanted`, or holds only a stand-in, is the job
+//! to make the real one.
 
 use crate::store::handles::{Summaries, SummariesMut};
 use std::time::Duration;
@@ -97,9 +98,6 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
 
 impl Summaries<'_> {
     /// The newest summary of a conversation that says something, of the given view.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn summary_of(&self, conversation: ConversationId, view: SummaryInputs) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2 AND state IN ('standin', 'made')
@@ -108,10 +106,8 @@ impl Summaries<'_> {
         Ok(query.query_row(params![conversation, view.as_str()], summary).optional()?)
     }
 
-    /// The summaries whose titles or words a conversation begins with: of the trusted view, of the three conversations before it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The summaries whose titles or words a conversation begins with: of the trusted view, of the
+    /// three conversations before it.
     pub fn summaries_before(&self, conversation: ConversationId) -> anyhow::Result<Vec<SummaryId>> {
         let mut query = self.db.prepare_cached(
             "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made') AND s.conversation_id IN (
@@ -122,9 +118,6 @@ impl Summaries<'_> {
     }
 
     /// Whether that end of a conversation has a row already.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn has_summary(&self, conversation: ConversationId, last: MessageId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2)",
@@ -133,9 +126,6 @@ impl Summaries<'_> {
     }
 
     /// The row of a summary that is wanted and says nothing yet.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn wanted(
         &self,
         conversation: ConversationId,
@@ -149,19 +139,13 @@ impl Summaries<'_> {
     }
 
     /// The summary of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn summary(&self, id: SummaryId) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"))?;
         Ok(query.query_row([id], summary).optional()?)
     }
 
-    /// The summary that is to be made next, and may be made at `now`. What waits for more than `longest`
-    /// from now was put off by a clock that was ahead.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The summary that is to be made next, and may be made at `now`. What waits for more than
+    /// `longest` from now was put off by a clock that was ahead.
     pub fn due_summary(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
@@ -170,9 +154,6 @@ impl Summaries<'_> {
     }
 
     /// When the next summary may be made.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn next_summary_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query =
             self.db.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
@@ -181,10 +162,8 @@ impl Summaries<'_> {
 }
 
 impl SummariesMut<'_> {
-    /// A summary is wanted. Wanting it again changes nothing. Any wanted one of an earlier end is void: the conversation went on.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A summary is wanted. Wanting it again changes nothing. Any wanted one of an earlier end is
+    /// void: the conversation went on.
     pub fn want_summary(
         &self,
         of: ConversationId,
@@ -211,9 +190,6 @@ impl SummariesMut<'_> {
     }
 
     /// A summary says something now: a stand-in, or the real one.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn keep_summary(
         &self,
         id: SummaryId,
@@ -244,9 +220,6 @@ impl SummariesMut<'_> {
     }
 
     /// A summary could not be made now.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?

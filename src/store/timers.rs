@@ -1,7 +1,9 @@
 //! Timers that a sender set on what they said: the words go so long after they were answered.
 //!
-//! A timer runs from the end of the turn that answered the message, or from when it was closed; that of a reply, which is the shortest of what it answers, from
-//! when it was delivered or given up. Until then there is no instant to name, so nothing can go before it was of use. What goes is in [`super::gone`].
+//! A timer runs from the end of the turn that answered the message, or from when it was closed;
+//! that of a reply, which is the shortest of what it answers, from when it was delivered or given
+//! up. Until then there is no instant to name, so nothing can go before it was of use. What goes is
+//! in [`super::gone`].
 
 use crate::store::handles::{Timers, TimersMut};
 use std::time::Duration;
@@ -11,7 +13,8 @@ use rusqlite::params;
 use crate::id::{MessageId, OutboxId, TurnId};
 use crate::time::Timestamp;
 
-/// When the words of each message go that has a timer which runs: after the turn that answered it, after it was closed, after it was delivered.
+/// When the words of each message go that has a timer which runs: after the turn that answered it,
+/// after it was closed, after it was delivered.
 const RUNNING: &str = "SELECT m.id AS id, m.expires_after + CASE
          WHEN m.kind = 'reply' THEN (SELECT o.ended_at FROM outbox o WHERE o.message_id = m.id)
          WHEN m.turn_id IS NOT NULL THEN (SELECT u.ended_at FROM turns u WHERE u.id = m.turn_id)
@@ -20,9 +23,6 @@ const RUNNING: &str = "SELECT m.id AS id, m.expires_after + CASE
 
 impl Timers<'_> {
     /// The messages whose timer has run out.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn run_out(&self, now: Timestamp, limit: u32) -> anyhow::Result<Vec<MessageId>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT id FROM ({RUNNING}) WHERE due <= ?1 ORDER BY due, id LIMIT ?2"))?;
@@ -30,18 +30,12 @@ impl Timers<'_> {
     }
 
     /// When the next timer runs out, of those that run.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn runs_out_next(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(&format!("SELECT min(due) FROM ({RUNNING})"))?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
     /// Whether that is a reply with a timer.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn has_timer(&self, delivery: OutboxId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox o JOIN messages m ON m.id = o.message_id WHERE o.id = ?1 AND m.expires_after IS NOT NULL",
@@ -51,10 +45,8 @@ impl Timers<'_> {
 }
 
 impl TimersMut<'_> {
-    /// The words of a message are to go so long after it was answered, or after it was delivered if it is ours.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The words of a message are to go so long after it was answered, or after it was delivered if
+    /// it is ours.
     pub fn set_timer(&self, id: MessageId, after: Duration) -> anyhow::Result<()> {
         let millis = i64::try_from(after.as_millis()).unwrap_or(i64::MAX >> 1);
         self.db
@@ -63,10 +55,8 @@ impl TimersMut<'_> {
         Ok(())
     }
 
-    /// A reply has the shortest timer of what it answers; one that a yes went on to, that of the question.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A reply has the shortest timer of what it answers; one that a yes went on to, that of the
+    /// question.
     pub fn inherit_timer(&self, reply: MessageId, turn: TurnId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

@@ -1,4 +1,5 @@
-//! Turns and their steps. A step is `started` before anything is asked of the outside, and `done` before the next one.
+//! Turns and their steps. A step is `started` before anything is asked of the outside, and `done`
+//! before the next one.
 
 use crate::store::handles::{Turns, TurnsMut};
 use std::sync::Arc;
@@ -163,9 +164,6 @@ fn step(row: &Row<'_>) -> rusqlite::Result<StepRow> {
 
 impl Turns<'_> {
     /// The turn of a stream that is not over.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn open_turn(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turns WHERE stream_id = ?1 AND state IN ('running', 'waiting') ORDER BY id LIMIT 1"
@@ -174,9 +172,6 @@ impl Turns<'_> {
     }
 
     /// The turns of a conversation that are over, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn past_turns(&self, conversation: ConversationId) -> anyhow::Result<Vec<TurnRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting') ORDER BY id"
@@ -185,9 +180,6 @@ impl Turns<'_> {
     }
 
     /// The newest turn of a conversation that is over.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn last_past_turn(&self, conversation: ConversationId) -> anyhow::Result<Option<TurnId>> {
         let mut query = self.db.prepare_cached(
             "SELECT max(id) FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')",
@@ -196,18 +188,12 @@ impl Turns<'_> {
     }
 
     /// The turn of that id.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn turn(&self, id: TurnId) -> anyhow::Result<Option<TurnRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"))?;
         Ok(query.query_row([id], turn).optional()?)
     }
 
     /// The steps of a turn, in order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn steps(&self, id: TurnId) -> anyhow::Result<Vec<StepRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, turn_id, seq, kind, state, tool, call, text, label, scope FROM steps WHERE turn_id = ?1 ORDER BY seq",
@@ -218,9 +204,6 @@ impl Turns<'_> {
 
 impl TurnsMut<'_> {
     /// Begins a turn.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
         let (context, context_label, _) = new.context.open();
         let (recalled, recalled_label, _) = new.recalled.open();
@@ -246,9 +229,6 @@ impl TurnsMut<'_> {
     }
 
     /// The last model call of a turn took so many tokens.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn count_turn(&self, id: TurnId, tokens: u64) -> anyhow::Result<()> {
         let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);
         self.db.prepare_cached("UPDATE turns SET counted = ?2 WHERE id = ?1")?.execute(params![id, tokens])?;
@@ -256,9 +236,6 @@ impl TurnsMut<'_> {
     }
 
     /// A step begins: from now on it may have happened.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn begin_step(&self, new: &NewStep<'_>) -> anyhow::Result<StepId> {
         let call = if self.db.redaction().is_without_words(new.turn)? { "" } else { new.call };
         self.db
@@ -272,11 +249,8 @@ impl TurnsMut<'_> {
         Ok(query.query_row(params![new.turn, new.seq], |row| row.get(0))?)
     }
 
-    /// A step is over, with what it gave. The turn's label takes the result's in. A turn that is over stays so; one whose messages are gone
-    /// keeps nothing of what they led to.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A step is over, with what it gave. The turn's label takes the result's in. A turn that is
+    /// over stays so; one whose messages are gone keeps nothing of what they led to.
     pub fn finish_step(
         &self,
         id: StepId,
@@ -315,18 +289,12 @@ impl TurnsMut<'_> {
     }
 
     /// A tool call gave an error, or was refused.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn step_failed(&self, id: StepId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE steps SET failed = 1 WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
     /// A turn ends.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
@@ -335,18 +303,13 @@ impl TurnsMut<'_> {
     }
 
     /// A turn that was cut off is taken up again; gives how often that has been.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn live_again(&self, id: TurnId) -> anyhow::Result<u32> {
         let mut query = self.db.prepare_cached("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives")?;
         Ok(query.query_row([id], |row| row.get(0))?)
     }
 
-    /// A turn waits for the model to come back. Whatever came so far ends no program, so its lives are counted anew.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A turn waits for the model to come back. Whatever came so far ends no program, so its lives
+    /// are counted anew.
     pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Timestamp, noticed: bool) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

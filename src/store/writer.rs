@@ -1,8 +1,9 @@
 //! The one thread that writes.
 //!
-//! Jobs wait in a bounded queue, so a slow disk slows the senders down instead of filling the memory. A job that panics or
-//! fails is rolled back and reported; the next one runs. A [`Failpoint`] sees every commit from both sides: the power-cut
-//! tests copy the home there, because a process that dies between two commits is a process that dies at one of these points.
+//! Jobs wait in a bounded queue, so a slow disk slows the senders down instead of filling the
+//! memory. A job that panics or fails is rolled back and reported; the next one runs. A
+//! [`Failpoint`] sees every commit from both sides: the power-cut tests copy the home there,
+//! because a process that dies between two commits is a process that dies at one of these points.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

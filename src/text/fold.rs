@@ -1,8 +1,9 @@
 //! Folding for search: both the indexed text and the question pass through here, so they meet.
 //!
-//! SQLite's `unicode61` removes diacritics but knows no letters such as `ø` or `ß`, and takes a run of Chinese or Japanese
-//! as one word. Here such letters become their plain spelling, and each ideograph or kana stands alone, so that any
-//! part of a run is found. Porter stemming is left to the index.
+//! SQLite's `unicode61` removes diacritics but knows no letters such as `ø` or `ß`, and takes a run
+//! of Chinese or Japanese as one word. Here such letters become their plain spelling, and each
+//! ideograph or kana stands alone, so that any part of a run is found. Porter stemming is left to
+//! the index.
 
 /// The text as the search index sees it.
 pub fn fold(text: &str) -> String {
@@ -29,8 +30,8 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// The text as an index sees it in which each word begins with whose it is. A question asked under one place can then meet no word of another, and walks
-/// only through words of its own.
+/// The text as an index sees it in which each word begins with whose it is. A question asked under
+/// one place can then meet no word of another, and walks only through words of its own.
 pub fn under(place: &str, text: &str) -> String {
     let folded = fold(text);
     let mut placed = String::with_capacity(folded.len() + folded.len() / 2);
@@ -42,7 +43,8 @@ pub fn under(place: &str, text: &str) -> String {
     placed
 }
 
-/// Scripts written without spaces between words: ideographs, kana; each character is a word of its own to the index.
+/// Scripts written without spaces between words: ideographs, kana; each character is a word of its
+/// own to the index.
 fn stands_alone(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }

@@ -1,8 +1,10 @@
-//! Web addresses in running text: finding them, comparing them, and printing them so that no client makes a link of them.
+//! Web addresses in running text: finding them, comparing them, and printing them so that no client
+//! makes a link of them.
 //!
-//! Clients link generously (a bare host, an e-mail address, four numbers), so finding errs on the side of too much. Markdown
-//! can spell an address in ways that the raw text does not show (`evil&#46;example`, `evil\.example`); therefore a text is
-//! also judged as it is seen, and where the two disagree it loses its markup ([`defang`]).
+//! Clients link generously (a bare host, an e-mail address, four numbers), so finding errs on the
+//! side of too much. Markdown can spell an address in ways that the raw text does not show
+//! (`evil&#46;example`, `evil\.example`); therefore a text is also judged as it is seen, and where
+//! the two disagree it loses its markup ([`defang`]).
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -34,7 +36,8 @@ pub fn written(text: &str) -> HashSet<String> {
     keys
 }
 
-/// The same, and what a reader may take for one: up to a mark at which a sentence or a list may have gone on, and without its fragment.
+/// The same, and what a reader may take for one: up to a mark at which a sentence or a list may
+/// have gone on, and without its fragment.
 pub fn keys(text: &str) -> HashSet<String> {
     let mut keys = written(text);
     for version in versions(text) {
@@ -47,8 +50,9 @@ pub fn keys(text: &str) -> HashSet<String> {
     keys
 }
 
-/// An address as it is compared with what stands elsewhere: without its scheme, the dot of a full host name and a slash at the end. Everything
-/// else counts to the letter, since any of it can carry something out.
+/// An address as it is compared with what stands elsewhere: without its scheme, the dot of a full
+/// host name and a slash at the end. Everything else counts to the letter, since any of it can
+/// carry something out.
 pub fn key(address: &str) -> String {
     let spelled = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
     match Url::parse(&spelled) {
@@ -70,8 +74,8 @@ pub fn key(address: &str) -> String {
     }
 }
 
-/// An address as it is compared with what was copied: like [`key`], without the fragment, and with one spelling for each
-/// character that can be spelled in per cent.
+/// An address as it is compared with what was copied: like [`key`], without the fragment, and with
+/// one spelling for each character that can be spelled in per cent.
 pub fn loose(key: &str) -> String {
     let page = key.split_once('#').map_or(key, |(page, _)| page).trim_end_matches('/');
     let mut plain = String::with_capacity(page.len());
@@ -97,7 +101,8 @@ pub fn loose(key: &str) -> String {
     plain
 }
 
-/// The Markdown text with every address that `is_known` does not know by its [`key`] printed so that it is no link. `None` if there is none.
+/// The Markdown text with every address that `is_known` does not know by its [`key`] printed so
+/// that it is no link. `None` if there is none.
 pub fn defang(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
     let seen = without_unseen(text);
     let strange = |version: &str, marks: &[char]| -> Vec<Range<usize>> {
@@ -119,7 +124,8 @@ pub fn defang(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
     (!raw.is_empty()).then_some(printed)
 }
 
-/// The texts that a person may have before them when they copy: as written, as seen, and either with broken addresses made whole.
+/// The texts that a person may have before them when they copy: as written, as seen, and either
+/// with broken addresses made whole.
 fn versions(text: &str) -> Vec<String> {
     let seen = without_unseen(text);
     let mut versions = vec![visible(&seen), seen];
@@ -138,7 +144,8 @@ fn without_unseen(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !goes(*c)).collect()
 }
 
-/// What a reader sees of Markdown: words without their markup, and the address of each link behind its words.
+/// What a reader sees of Markdown: words without their markup, and the address of each link behind
+/// its words.
 fn visible(markdown: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
@@ -169,8 +176,8 @@ fn visible(markdown: &str) -> String {
     without_unseen(&text)
 }
 
-/// Where the pieces of a text end in which addresses are looked for, besides white space: in what is seen only where every client ends one,
-/// in what is written also where Markdown does.
+/// Where the pieces of a text end in which addresses are looked for, besides white space: in what
+/// is seen only where every client ends one, in what is written also where Markdown does.
 const STRICT: &[char] = &['<', '>', '"'];
 const WIDE: &[char] = &['<', '>', '"', '`', '|', '\\', '«', '»', '“', '”', '„', '、', '。', '，', '；', '（', '）'];
 
@@ -217,7 +224,8 @@ fn scheme_start(piece: &str, colon: usize) -> usize {
     before.len() - before.chars().rev().take_while(|c| is_scheme(*c)).count()
 }
 
-/// Hosts that stand without a scheme in `bare`, the beginning of `piece`, each with what belongs to it.
+/// Hosts that stand without a scheme in `bare`, the beginning of `piece`, each with what belongs to
+/// it.
 fn hosts<'t>(bare: &'t str, piece: &'t str) -> Vec<&'t str> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -246,7 +254,8 @@ fn is_of_host(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '@' | '+' | '%') || is_odd
 }
 
-/// The dots of host names. Where no scheme stands before them only the first is one: the others end sentences.
+/// The dots of host names. Where no scheme stands before them only the first is one: the others end
+/// sentences.
 fn is_dot(c: char) -> bool {
     matches!(c, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
 }
@@ -290,7 +299,8 @@ fn trimmed(candidate: &str) -> &str {
     rest
 }
 
-/// Shorter addresses that a person may mean by a longer one: up to each mark at which a sentence or a list may have gone on.
+/// Shorter addresses that a person may mean by a longer one: up to each mark at which a sentence or
+/// a list may have gone on.
 fn cuts(candidate: &str) -> impl Iterator<Item = &str> {
     let marks = candidate.match_indices([',', ';', '(', ')', '[', ']', '{', '}', '\'', '*', '_', '~']);
     marks.filter_map(|(at, _)| candidate.get(..at)).map(trimmed).filter(|cut| !cut.is_empty())

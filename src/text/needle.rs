@@ -1,9 +1,11 @@
 //! Words that nothing may hold any more, and looking for them in whatever was made of them.
 //!
-//! What is forgotten is known by its lines. A line is looked for as a run of words: case, punctuation and white space do not count, and
-//! the ends of words do. A line that is too short to be told from other talk ("yes", "42") is looked for together with what it is about, on one line.
-//! In JSON the strings are looked at, however they are escaped. Nothing here knows what was *meant*: other words for the same thing are found
-//! only by [`ErasureQuery::is_near`], which is for the few texts that are known to have grown from it.
+//! What is forgotten is known by its lines. A line is looked for as a run of words: case,
+//! punctuation and white space do not count, and the ends of words do. A line that is too short to
+//! be told from other talk ("yes", "42") is looked for together with what it is about, on one line.
+//! In JSON the strings are looked at, however they are escaped. Nothing here knows what was
+//! *meant*: other words for the same thing are found only by [`ErasureQuery::is_near`], which is
+//! for the few texts that are known to have grown from it.
 
 mod sought;
 
@@ -50,7 +52,8 @@ impl ErasureQuery {
         needles
     }
 
-    /// Those of a fact where others may say the same of something else: only a line that says what it is about as well.
+    /// Those of a fact where others may say the same of something else: only a line that says what
+    /// it is about as well.
     pub fn of_both(key: &str, value: &str) -> Self {
         let parts = vec![plain(key), plain(value)];
         if parts.iter().all(|part| !part.is_empty()) { Self(vec![parts]) } else { Self::of_fact(key, value) }
@@ -71,13 +74,15 @@ impl ErasureQuery {
         if letters >= TITLE.0 && count >= TITLE.1 {
             needles.add("", title);
         } else if !about.is_empty() {
-            // A short title is a word of everyday talk: only where it leads to a file it is this note.
+            // A short title is a word of everyday talk: only where it leads to a file it is this
+            // note.
             needles.0.push(vec![about, FILE.to_owned()]);
         }
         needles
     }
 
-    /// Those of one line that has no key: where it is too short to be told from other talk, only a line that says just that.
+    /// Those of one line that has no key: where it is too short to be told from other talk, only a
+    /// line that says just that.
     pub fn of_line(words: &str) -> Self {
         let line = plain(words);
         let (letters, count) = measure(&line);
@@ -88,7 +93,8 @@ impl ErasureQuery {
         }
     }
 
-    /// Those of words that somebody wants out of all that was said, wherever they stand in a line. Too few letters would mean nearly everything: none.
+    /// Those of words that somebody wants out of all that was said, wherever they stand in a line.
+    /// Too few letters would mean nearly everything: none.
     pub fn of_words(words: &str) -> Self {
         let words = plain(words);
         if measure(&words).0 < LEAST { Self::default() } else { Self(vec![vec![words]]) }
@@ -114,7 +120,8 @@ impl ErasureQuery {
         self.0.is_empty()
     }
 
-    /// The words of a text as they are looked for: small letters, one space between them, nothing else.
+    /// The words of a text as they are looked for: small letters, one space between them, nothing
+    /// else.
     pub fn words_of(text: &str) -> String {
         plain(text)
     }
@@ -129,7 +136,8 @@ impl ErasureQuery {
         strings(text).iter().any(|text| text.lines().any(|line| self.are_on(line)))
     }
 
-    /// Whether a text that grew from it says the same in other words: half of the telling words of one of them.
+    /// Whether a text that grew from it says the same in other words: half of the telling words of
+    /// one of them.
     pub fn is_near(&self, text: &str) -> bool {
         let here = plain(text);
         self.are_in(text)
@@ -150,7 +158,8 @@ impl ErasureQuery {
             })
     }
 
-    /// The words by which a search would find what they say, in whatever order and whatever is said with them.
+    /// The words by which a search would find what they say, in whatever order and whatever is said
+    /// with them.
     pub fn sought(&self) -> Sought {
         Sought::of(&self.0)
     }
@@ -160,8 +169,9 @@ impl ErasureQuery {
         without(text, |line| self.are_on(line))
     }
 
-    /// The text without the lines that say one of them and little else; `None` if no line does. A line that tells more than that is somebody's own words
-    /// about other things as well: it is not taken away with a fact.
+    /// The text without the lines that say one of them and little else; `None` if no line does. A
+    /// line that tells more than that is somebody's own words about other things as well: it is not
+    /// taken away with a fact.
     pub fn cut_said(&self, text: &str) -> Option<String> {
         without(text, |line| self.are_said_on(line))
     }
@@ -173,7 +183,8 @@ impl ErasureQuery {
 
     fn are_said_on(&self, line: &str) -> bool {
         let here = plain(line);
-        // A fact says what it is about before it says it; the key is not among the words that count.
+        // A fact says what it is about before it says it; the key is not among the words that
+        // count.
         let key_and_value = KEY_ENDS.iter().find_map(|end| line.split_once(end));
         let spoken = || line.split_once(": ").filter(|(key, _)| key.split_whitespace().count() <= KEY_WORDS);
         let (own, has_key) = key_and_value.or_else(spoken).map_or((line, false), |(_, value)| (value, true));
@@ -263,7 +274,8 @@ fn gather_in(value: &serde_json::Value, depth: usize, found: &mut Vec<String>) {
     match value {
         Value::String(text) => gather(text, depth, found),
         Value::Array(list) => list.iter().for_each(|value| gather_in(value, depth, found)),
-        // Key and value of a fact, title and content of a note: what belongs together is also looked at together.
+        // Key and value of a fact, title and content of a note: what belongs together is also
+        // looked at together.
         Value::Object(map) => {
             let plain: Vec<&str> = map.values().filter_map(Value::as_str).collect();
             found.push(super::one_line(&plain.join(" ")));

@@ -1,8 +1,11 @@
-//! A question taken apart: the words that say what is looked for, who is named in it, and which month or year.
+//! A question taken apart: the words that say what is looked for, who is named in it, and which
+//! month or year.
 //!
-//! Small words (`what`, `hat`, `avec`) stand in nearly every text and say nothing; they are left out unless nothing else is left. So are the names of those
-//! who talk: a text that holds a name is mostly said *to* that person, while a question with the name asks for what they said themselves. Whoever searches
-//! prefers what a named person said instead. Measured on long conversations, a name left in a question leads to greetings.
+//! Small words (`what`, `hat`, `avec`) stand in nearly every text and say nothing; they are left
+//! out unless nothing else is left. So are the names of those who talk: a text that holds a name is
+//! mostly said *to* that person, while a question with the name asks for what they said themselves.
+//! Whoever searches prefers what a named person said instead. Measured on long conversations, a
+//! name left in a question leads to greetings.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +17,8 @@ const MOST_WORDS: usize = 32;
 /// What a question asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Question {
-    /// All its words in their order, as the index spells them. A word of ideographs is several, with spaces between.
+    /// All its words in their order, as the index spells them. A word of ideographs is several,
+    /// with spaces between.
     pub all: Vec<String>,
     /// Those to look for, each once.
     pub words: Vec<String>,
@@ -63,7 +67,8 @@ impl Question {
     }
 }
 
-/// The text without those names, for a model that compares meanings. The text itself if nothing else would be left.
+/// The text without those names, for a model that compares meanings. The text itself if nothing
+/// else would be left.
 pub fn without_names(text: &str, names: &[String]) -> String {
     let named: Vec<String> = names.iter().enumerate().flat_map(name_words).map(|(word, _)| word).collect();
     let mut kept = String::with_capacity(text.len());
@@ -128,8 +133,8 @@ fn is_date(before: &str, after: &str) -> bool {
     is_number(before) || is_number(after) || (!before.is_empty() && OF_TIME.contains(&format!(" {before} ")))
 }
 
-/// The small words of the language that a question is in. English unless another has more of them, and more than one: `hat`, `son` and `die` say something
-/// in the one and nothing in the other.
+/// The small words of the language that a question is in. English unless another has more of them,
+/// and more than one: `hat`, `son` and `die` say something in the one and nothing in the other.
 struct Small(&'static str);
 
 impl Small {
@@ -178,7 +183,8 @@ const ENGLISH: &str = "a about after all also am an and any are aren as at be be
      their theirs them then there these they this those through to too under until up us ve very was wasn we were weren what when where which while
      who whom whose why will with won would wouldn you your yours tell say said says anything something may";
 
-/// Words that say nothing of what is looked for: articles, pronouns, small verbs, and what questions are made with.
+/// Words that say nothing of what is looked for: articles, pronouns, small verbs, and what
+/// questions are made with.
 const SMALL: [&str; 7] = [
     ENGLISH,
     "der die das den dem des ein eine einen einem einer eines und oder aber ist sind war waren bin bist sei hat habe haben hatte hatten wird werden

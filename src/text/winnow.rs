@@ -1,12 +1,16 @@
-//! Fingerprints by which a piece of a known text is known again in another one (winnowing; Schleimer, Wilkerson and Aiken, 2003).
+//! Fingerprints by which a piece of a known text is known again in another one (winnowing;
+//! Schleimer, Wilkerson and Aiken, 2003).
 //!
-//! Two texts that share a run of [`RUN`] characters share a fingerprint: each is the hash of [`GRAM`] characters, and of every [`WINDOW`]
-//! hashes in a row the smallest is kept, so whatever is as long as a whole window of them leaves one behind. A shared fingerprint alone proves
-//! nothing; [`share_run`] looks at the letters and is exact. About one character in twenty-six leaves a fingerprint.
+//! Two texts that share a run of [`RUN`] characters share a fingerprint: each is the hash of
+//! [`GRAM`] characters, and of every [`WINDOW`] hashes in a row the smallest is kept, so whatever
+//! is as long as a whole window of them leaves one behind. A shared fingerprint alone proves
+//! nothing; [`share_run`] looks at the letters and is exact. About one character in twenty-six
+//! leaves a fingerprint.
 //!
-//! Texts are compared as they look: [`plain`] makes one blank of every run of white space and drops what is not seen, and the marks that a page, a
-//! chat or a diff shows as something else, or puts before a line. Case and all other punctuation count, and a run in which a single letter was changed is
-//! two runs.
+//! Texts are compared as they look: [`plain`] makes one blank of every run of white space and drops
+//! what is not seen, and the marks that a page, a chat or a diff shows as something else, or puts
+//! before a line. Case and all other punctuation count, and a run in which a single letter was
+//! changed is two runs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,7 +21,8 @@ const WINDOW: usize = 51;
 
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The text as it looks: unseen characters and marks left out, every run of white space one blank, none at the ends.
+/// The text as it looks: unseen characters and marks left out, every run of white space one blank,
+/// none at the ends.
 pub fn plain(text: &str) -> Vec<char> {
     let mut plain = Vec::with_capacity(text.len());
     let mut gap = false;
@@ -81,24 +86,28 @@ fn grams(plain: &[char], length: usize) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Spreads a hash, so that which one is the smallest has nothing to do with the letters (the last step of splitmix64).
+/// Spreads a hash, so that which one is the smallest has nothing to do with the letters (the last
+/// step of splitmix64).
 fn mixed(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     hash ^ (hash >> 31)
 }
 
-/// A fingerprint as it is kept: 47 bits, which SQLite stores in six bytes. What is kept is looked up and then compared, so it need not be all.
+/// A fingerprint as it is kept: 47 bits, which SQLite stores in six bytes. What is kept is looked
+/// up and then compared, so it need not be all.
 fn stored(hash: u64) -> i64 {
     i64::try_from(hash >> 17).unwrap_or_default()
 }
 
-/// Whether Markdown or a diff means something by it: who copies what they are shown copies it without some of these, and with others.
+/// Whether Markdown or a diff means something by it: who copies what they are shown copies it
+/// without some of these, and with others.
 fn is_mark(c: char) -> bool {
     matches!(c, '*' | '_' | '`' | '~' | '#' | '>' | '|' | '+' | '-' | '•' | '[' | ']' | '\\')
 }
 
-/// Whether a character leaves no mark of its own: controls, soft hyphens, joiners, direction marks, selectors, tags.
+/// Whether a character leaves no mark of its own: controls, soft hyphens, joiners, direction marks,
+/// selectors, tags.
 pub(super) fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -1,9 +1,11 @@
 //! The clock as a parameter, and the count of work in hand.
 //!
-//! A task that works holds a [`ActivityGuard`]; when it has to wait for a time it rests through it, which gives the count back
-//! for as long as it waits. Wake-ups travel between tasks with their `ActivityGuard` inside the channel ([`wakeups`]), so there is no
-//! instant at which work exists and nobody counts it. In production nobody looks at the count and it costs an atomic add;
-//! a simulated clock also knows where each `ActivityGuard` was taken, so that a test that is stuck can name its cause.
+//! A task that works holds a [`ActivityGuard`]; when it has to wait for a time it rests through it,
+//! which gives the count back for as long as it waits. Wake-ups travel between tasks with their
+//! `ActivityGuard` inside the channel ([`wakeups`]), so there is no instant at which work exists
+//! and nobody counts it. In production nobody looks at the count and it costs an atomic add; a
+//! simulated clock also knows where each `ActivityGuard` was taken, so that a test that is stuck
+//! can name its cause.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -21,10 +23,12 @@ pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Timestamp;
 
-    /// Completes at `at`, or at once if that has passed. Yields a [`ActivityGuard`]: whoever is woken is at work.
+    /// Completes at `at`, or at once if that has passed. Yields a [`ActivityGuard`]: whoever is
+    /// woken is at work.
     fn wake_at(&self, at: Timestamp) -> BoxFuture<'static, ActivityGuard>;
 
-    /// Completes when `span` has passed for a computer that was awake: sleep and a clock that is set do not count.
+    /// Completes when `span` has passed for a computer that was awake: sleep and a clock that is
+    /// set do not count.
     fn after(&self, span: Duration) -> BoxFuture<'static, ActivityGuard>;
 
     /// The count of work in hand.
@@ -62,7 +66,8 @@ impl Clock for SystemClock {
                 if left.is_zero() {
                     return clock.work.enter();
                 }
-                // In naps, because a computer that was asleep or whose clock was set has another time when it wakes.
+                // In naps, because a computer that was asleep or whose clock was set has another
+                // time when it wakes.
                 tokio::time::sleep(left.min(NAP)).await;
             }
         })
@@ -205,8 +210,9 @@ impl Drop for ActivityGuard {
     }
 }
 
-/// Waits for `span` on behalf of a caller that is counted as working, and is not counted meanwhile: for something that is
-/// called by a worker and knows itself that it only waits. Whoever cancels the wait is counted again.
+/// Waits for `span` on behalf of a caller that is counted as working, and is not counted meanwhile:
+/// for something that is called by a worker and knows itself that it only waits. Whoever cancels
+/// the wait is counted again.
 pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
     struct Lent<'a>(&'a Work, GuardLocation, bool);
     impl Drop for Lent<'_> {
@@ -218,7 +224,8 @@ pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
         }
     }
     let wake = clock.after(span);
-    // The caller's own place is not known here: while it rests, this one is counted once less than not at all.
+    // The caller's own place is not known here: while it rests, this one is counted once less than
+    // not at all.
     let place = Location::caller();
     let mut lent = Lent(clock.work(), place, true);
     clock.work().leave(place);
@@ -257,11 +264,13 @@ impl Wakeups {
         self.0.recv().await
     }
 
-    /// The next ring, or the given time, whichever is first. `None` when nobody can ring any more. If the clock is set back meanwhile it is
-    /// not waited for longer than was meant, so whoever is woken looks at the time.
+    /// The next ring, or the given time, whichever is first. `None` when nobody can ring any more.
+    /// If the clock is set back meanwhile it is not waited for longer than was meant, so whoever is
+    /// woken looks at the time.
     ///
-    /// `resting` is what the caller worked under until now: it is given back only when the wait is known to the clock, so that
-    /// there is no instant at which nobody seems to have anything to do.
+    /// `resting` is what the caller worked under until now: it is given back only when the wait is
+    /// known to the clock, so that there is no instant at which nobody seems to have anything to
+    /// do.
     pub async fn heard_or(
         &mut self,
         clock: &dyn Clock,

@@ -1,8 +1,9 @@
 //! When something comes back: a cron expression, counted in the one zone.
 //!
-//! Five fields (minute, hour, day, month, weekday), with the names, ranges, `L`, `#` and `@daily` that the `croner` crate knows. When clocks go
-//! forward over a time, it counts as the first instant after the gap; when they go back, a fixed time counts once, the first time. Seconds
-//! and years are refused: nothing here needs to run more than once a minute.
+//! Five fields (minute, hour, day, month, weekday), with the names, ranges, `L`, `#` and `@daily`
+//! that the `croner` crate knows. When clocks go forward over a time, it counts as the first
+//! instant after the gap; when they go back, a fixed time counts once, the first time. Seconds and
+//! years are refused: nothing here needs to run more than once a minute.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +42,8 @@ impl Cron {
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
         let pattern = parser.parse(text.trim()).map_err(|_| NotCron::Form)?;
         let cron = Self { text: text.trim().into(), pattern: Arc::new(pattern) };
-        // From a fixed instant, so that the same text is judged the same way every day; the crate looks far enough for 29 February.
+        // From a fixed instant, so that the same text is judged the same way every day; the crate
+        // looks far enough for 29 February.
         cron.next_from(Timestamp(0), Zone::UTC).map(|_| cron).ok_or(NotCron::Never)
     }
 

@@ -1,8 +1,9 @@
 //! Local days, weeks and months: what a slot covers.
 //!
-//! A day is the time in which its date is the local one; it begins with the first instant that has this date or a later one. So days abut whatever the
-//! clocks do: they may have 23 or 25 hours, or none at all where a zone skipped a date. A week is that of ISO 8601, Monday to Sunday,
-//! and belongs to the month of its last day. A month is that of the calendar.
+//! A day is the time in which its date is the local one; it begins with the first instant that has
+//! this date or a later one. So days abut whatever the clocks do: they may have 23 or 25 hours, or
+//! none at all where a zone skipped a date. A week is that of ISO 8601, Monday to Sunday, and
+//! belongs to the month of its last day. A month is that of the calendar.
 
 use std::fmt;
 

@@ -1,6 +1,8 @@
-//! A clock that stands still until everybody rests, and then jumps to the next time somebody waits for.
+//! A clock that stands still until everybody rests, and then jumps to the next time somebody waits
+//! for.
 //!
-//! It is part of the program, not of its tests, because `compline demo` lives through several days with it.
+//! It is part of the program, not of its tests, because `compline demo` lives through several days
+//! with it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -55,7 +57,8 @@ impl SimulatedClock {
         self.work.idle().await;
     }
 
-    /// Sets the time without waking anybody, as when a computer sleeps or its clock is set. It may go back.
+    /// Sets the time without waking anybody, as when a computer sleeps or its clock is set. It may
+    /// go back.
     pub fn set(&self, now: Timestamp) {
         let mut state = self.lock();
         let then = state.now;
@@ -73,7 +76,8 @@ impl SimulatedClock {
         self.lock().sleepers.keys().next().map(|(at, _)| *at)
     }
 
-    /// Wakes the first sleeper that is due by `end`, and moves the time there. False if there is none.
+    /// Wakes the first sleeper that is due by `end`, and moves the time there. False if there is
+    /// none.
     fn wake_next(&self, end: Timestamp) -> bool {
         let mut state = self.lock();
         while let Some(entry) = state.sleepers.first_entry() {

@@ -4,7 +4,8 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 
-/// Runs one piece of a task's work. A panic in it becomes an error, so the task can rest a while and go on with the next.
+/// Runs one piece of a task's work. A panic in it becomes an error, so the task can rest a while
+/// and go on with the next.
 ///
 /// # Errors
 /// What the work returned, or that it panicked.

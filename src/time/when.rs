@@ -1,9 +1,12 @@
-//! A point in time as people and models write it: `tomorrow 9:00`, `in 20 minutes`, `monday 18:30`, `2026-11-22 09:00`.
+//! A point in time as people and models write it: `tomorrow 9:00`, `in 20 minutes`, `monday 18:30`,
+//! `2026-11-22 09:00`.
 //!
-//! Pure and total: the same words at the same instant in the same zone mean the same, and any other text means nothing at all rather
-//! than something near it. What names no clock time, or a span, is refused: a guess would be told at the wrong hour. Local times follow the
-//! clocks: one that is skipped when they go forward is the first instant after the gap; of one that comes twice the first is meant that is
-//! still to come; and what happened is said ([`Shift`]). A day or a week is counted on the calendar, minutes and hours in real time.
+//! Pure and total: the same words at the same instant in the same zone mean the same, and any other
+//! text means nothing at all rather than something near it. What names no clock time, or a span, is
+//! refused: a guess would be told at the wrong hour. Local times follow the clocks: one that is
+//! skipped when they go forward is the first instant after the gap; of one that comes twice the
+//! first is meant that is still to come; and what happened is said ([`Shift`]). A day or a week is
+//! counted on the calendar, minutes and hours in real time.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The one zone of the configuration: which local day an instant lies in, and how a time is shown to a person.
+//! The one zone of the configuration: which local day an instant lies in, and how a time is shown
+//! to a person.
 
 use chrono::{
     DateTime, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc,
@@ -19,7 +20,8 @@ impl Zone {
         name.parse().ok().map(Self)
     }
 
-    /// The zone of this computer, if its name can be told (`TZ`, `/etc/timezone`, `/etc/localtime`).
+    /// The zone of this computer, if its name can be told (`TZ`, `/etc/timezone`,
+    /// `/etc/localtime`).
     pub fn of_this_computer() -> Option<Self> {
         let from_env = std::env::var("TZ").ok();
         let from_file = || std::fs::read_to_string("/etc/timezone").ok();
@@ -73,7 +75,8 @@ impl Zone {
 
     /// The first instant that has this local date or a later one.
     pub(super) fn first_instant(self, date: NaiveDate) -> Timestamp {
-        // Midnight does not exist on some days of some zones, and some dates exist nowhere there: then it is the first quarter of an hour that does.
+        // Midnight does not exist on some days of some zones, and some dates exist nowhere there:
+        // then it is the first quarter of an hour that does.
         let midnight = date.and_time(NaiveTime::MIN);
         (0..2 * 96)
             .filter_map(|quarter| midnight.checked_add_signed(TimeDelta::minutes(15 * quarter)))

@@ -1,7 +1,8 @@
 //! Reading the arguments of a call.
 //!
-//! They come from a model, so anything may be missing or of another kind: what is not there as it should be counts as not given. Whether that is an error is
-//! for the tool to say, in its own words.
+//! They come from a model, so anything may be missing or of another kind: what is not there as it
+//! should be counts as not given. Whether that is an error is for the tool to say, in its own
+//! words.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! What a call of a tool does besides giving a text. Every tool declares it, so that a run that nobody reads along can be held to a list of what is
-//! allowed there instead of a list of names.
+//! What a call of a tool does besides giving a text. Every tool declares it, so that a run that
+//! nobody reads along can be held to a list of what is allowed there instead of a list of names.
 
 /// A set of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! `read_file`, `write_file`, `edit_file`, `list_files`: the text files of the person's own folder.
 //!
-//! What is read carries the file's label. What is written carries that of the turn; a tainted one does not reach what is loaded by itself, its words wait in
-//! `memory/untrusted/`. An edit needs to know what it changes: the file was read in this turn as it stands now, or its hash is given. That is seen
-//! in the stored steps of the turn, so it holds over a restart. Skills are only read here; and so is what profiles have learned, by the name that a prompt gives it.
+//! What is read carries the file's label. What is written carries that of the turn; a tainted one
+//! does not reach what is loaded by itself, its words wait in `memory/untrusted/`. An edit needs to
+//! know what it changes: the file was read in this turn as it stands now, or its hash is given.
+//! That is seen in the stored steps of the turn, so it holds over a restart. Skills are only read
+//! here; and so is what profiles have learned, by the name that a prompt gives it.
 
 mod edit;
 mod list;
@@ -165,7 +167,8 @@ impl Tool for WriteFile {
     }
 }
 
-/// What is said of a file that was to be changed. Words that may not go there wait for their person.
+/// What is said of a file that was to be changed. Words that may not go there wait for their
+/// person.
 async fn said(
     keeping: &Keeping,
     call: &AuthorizableCall<'_>,

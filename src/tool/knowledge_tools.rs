@@ -1,7 +1,9 @@
-//! What the tools have in common that keep and change knowledge: whose folder it is, where new words come from, and what is said of what came of it.
+//! What the tools have in common that keep and change knowledge: whose folder it is, where new
+//! words come from, and what is said of what came of it.
 //!
-//! A tainted turn's words go where nothing is loaded by itself, and their person is asked whether they want to keep them; in a group, and where nobody reads
-//! along, nobody is asked. Everybody reaches their own folder and no other.
+//! A tainted turn's words go where nothing is loaded by itself, and their person is asked whether
+//! they want to keep them; in a group, and where nobody reads along, nobody is asked. Everybody
+//! reaches their own folder and no other.
 
 use std::sync::Arc;
 
@@ -33,12 +35,14 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    /// The knowledge in that tree, and the skills that gate says are live; times are shown in `zone`.
+    /// The knowledge in that tree, and the skills that gate says are live; times are shown in
+    /// `zone`.
     pub fn new(journal: Journal, tree: Workspace, review: Review, clock: Arc<dyn Clock>, zone: Zone) -> Self {
         Self { journal, tree, review, zone, clock }
     }
 
-    /// The tools. Files are always a person's to have kept; what is remembered besides can be switched off.
+    /// The tools. Files are always a person's to have kept; what is remembered besides can be
+    /// switched off.
     pub fn tools(&self, memory: &config::Memory) -> Vec<Arc<dyn Tool>> {
         let mut tools: Vec<Arc<dyn Tool>> = vec![
             Arc::new(ReadFile::new(self.clone())),
@@ -86,7 +90,8 @@ impl Keeping {
         self.clock.now()
     }
 
-    /// What is said of what was kept; `words` are what a person is asked about if it was redirected.
+    /// What is said of what was kept; `words` are what a person is asked about if it was
+    /// redirected.
     pub(super) async fn answer(
         &self,
         call: &AuthorizableCall<'_>,

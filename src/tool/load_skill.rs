@@ -1,5 +1,6 @@
-//! `load_skill` and `load_skill_resource`: stages two and three of a skill. Both read what `review` says is live, and nothing else: a proposal, a held
-//! folder or a path outside of the skill does not exist for them.
+//! `load_skill` and `load_skill_resource`: stages two and three of a skill. Both read what `review`
+//! says is live, and nothing else: a proposal, a held folder or a path outside of the skill does
+//! not exist for them.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -1,13 +1,16 @@
 //! Tools of other programs (MCP servers), and what has to be true before a model may use one.
 //!
-//! A server says what its tools are called, what they do and what they take; those words go into a prompt, so a tool is offered only while
-//! the owner has accepted exactly these words, by their digest. What is offered comes from the journal and not from the server, so a server that
-//! is down changes no prompt: its tools answer that they are unavailable. Right before each call the server is asked again, because one
-//! that shows an honest description once may show another later. What a tool gives is always untrusted, and instructions that a server sends about
-//! itself are never read.
+//! A server says what its tools are called, what they do and what they take; those words go into a
+//! prompt, so a tool is offered only while the owner has accepted exactly these words, by their
+//! digest. What is offered comes from the journal and not from the server, so a server that is down
+//! changes no prompt: its tools answer that they are unavailable. Right before each call the server
+//! is asked again, because one that shows an honest description once may show another later. What a
+//! tool gives is always untrusted, and instructions that a server sends about itself are never
+//! read.
 //!
-//! Each server has one task that connects, restarts it with growing pauses, and notes what it lists ([`server`]). A server is not fenced in: a
-//! program that is started here runs as the same user and may do what that user may.
+//! Each server has one task that connects, restarts it with growing pauses, and notes what it lists
+//! ([`server`]). A server is not fenced in: a program that is started here runs as the same user
+//! and may do what that user may.
 
 mod describe;
 mod link;
@@ -75,9 +78,6 @@ pub struct Servers {
 
 impl Servers {
     /// The configured servers, with what the journal knows of their tools. Nothing is started yet.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn open(
         configured: &[Mcp],
         journal: Journal,
@@ -98,7 +98,8 @@ impl Servers {
         self.servers.values().map(|server| Arc::clone(server).work(stop.clone())).collect()
     }
 
-    /// How the tools that may be offered are described. The same list is given again until something changes.
+    /// How the tools that may be offered are described. The same list is given again until
+    /// something changes.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
         self.register.offer().specs()
     }
@@ -112,17 +113,12 @@ impl Servers {
     }
 
     /// Every tool that was ever seen and not forgotten, by server and name.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn seen(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
         self.register.seen().await
     }
 
-    /// The owner accepts a tool as it is under that digest. False if that is not what was seen last.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The owner accepts a tool as it is under that digest. False if that is not what was seen
+    /// last.
     pub async fn accept(&self, row: &OutsideToolRow, by: Option<PersonId>) -> anyhow::Result<bool> {
         self.register.accept(row, by).await
     }

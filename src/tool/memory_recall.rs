@@ -1,4 +1,5 @@
-//! `memory_recall`: what was put down to be remembered, and nothing else: facts, notes, and the points of daily notes, of one category if one is named.
+//! `memory_recall`: what was put down to be remembered, and nothing else: facts, notes, and the
+//! points of daily notes, of one category if one is named.
 //!
 //! The same rules hold as for [`super::memory_search`].
 

@@ -1,7 +1,9 @@
-//! `memory_search`: everything that is known in the scope of the turn, facts and whatever else stands in the workspace.
+//! `memory_search`: everything that is known in the scope of the turn, facts and whatever else
+//! stands in the workspace.
 //!
-//! It gives trusted entries, and says how many untrusted ones match besides. Asking for those is explicit, and what comes back then carries their label
-//! into the turn. What a clean turn is given counts as used; nothing else does.
+//! It gives trusted entries, and says how many untrusted ones match besides. Asking for those is
+//! explicit, and what comes back then carries their label into the turn. What a clean turn is given
+//! counts as used; nothing else does.
 
 use std::sync::Arc;
 
@@ -83,7 +85,8 @@ impl Tool for MemorySearch {
 }
 
 impl Looking {
-    /// What matches among each of these sorts of entries, `limit` of each, as a model gets to read it.
+    /// What matches among each of these sorts of entries, `limit` of each, as a model gets to read
+    /// it.
     pub(super) async fn answer(
         &self,
         call: &AuthorizableCall<'_>,

@@ -1,6 +1,7 @@
 //! `react`: an emoji under the message that is being answered.
 //!
-//! It goes out with the answer, and where a channel knows no reactions it is left out: nothing hangs on it.
+//! It goes out with the answer, and where a channel knows no reactions it is left out: nothing
+//! hangs on it.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

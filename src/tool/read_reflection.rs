@@ -1,7 +1,8 @@
 //! `read_reflection`: what the assistant wrote when it looked back on a day, a week or a month.
 //!
-//! Only reflections of the same scope are found. One that text from outside had a part in is never put before a model by itself; asking for it here
-//! is explicit, and what comes back carries its label into the turn.
+//! Only reflections of the same scope are found. One that text from outside had a part in is never
+//! put before a model by itself; asking for it here is explicit, and what comes back carries its
+//! label into the turn.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

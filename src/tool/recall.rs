@@ -1,7 +1,7 @@
 //! `recall`: what was said in past conversations of the same scope.
 //!
-//! It gives trusted hits, and says how many untrusted texts match besides. Asking for those is explicit, and what comes back
-//! then carries their label into the turn.
+//! It gives trusted hits, and says how many untrusted texts match besides. Asking for those is
+//! explicit, and what comes back then carries their label into the turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ impl Recall {
         Self { recollection, zone }
     }
 
-    /// The whole of a conversation that read text from outside, as it was written down beside the trusted half.
+    /// The whole of a conversation that read text from outside, as it was written down beside the
+    /// trusted half.
     fn summary_line(&self, summary: &Summary) -> String {
         let (says, label, _) = summary.content.open();
         let lists = [&says.topics, &says.decisions, &says.preferences, &says.pending];
@@ -58,7 +59,8 @@ impl Recall {
     }
 }
 
-/// The full summaries of the conversations that the hits stand in, as far as they have one: tainted ones.
+/// The full summaries of the conversations that the hits stand in, as far as they have one: tainted
+/// ones.
 fn full_summaries(db: Db<'_>, hits: &[Hit]) -> anyhow::Result<Vec<Summary>> {
     let conversations: BTreeSet<ConversationId> = hits.iter().filter_map(|hit| hit.conversation).collect();
     let found =

@@ -1,4 +1,5 @@
-//! `remind`: tells a person something at a later time, in their own words and without asking a model.
+//! `remind`: tells a person something at a later time, in their own words and without asking a
+//! model.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! `schedule`: has the assistant do something again and again, at times of a cron expression in the one zone.
+//! `schedule`: has the assistant do something again and again, at times of a cron expression in the
+//! one zone.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

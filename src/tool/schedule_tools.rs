@@ -1,8 +1,9 @@
 //! What is told or done later: the one way to put something on a person's list, and to take it off.
 //!
-//! A tool only writes the row; the schedule reads it and is rung. Everybody has their own list and reaches no other. What was said
-//! at a relative time counts from when its turn began, so a call that was cut off and is made again finds its own row, and
-//! nothing stands there twice. The words keep the label of the call for ever: a list is no way to launder text.
+//! A tool only writes the row; the schedule reads it and is rung. Everybody has their own list and
+//! reaches no other. What was said at a relative time counts from when its turn began, so a call
+//! that was cut off and is made again finds its own row, and nothing stands there twice. The words
+//! keep the label of the call for ever: a list is no way to launder text.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,8 @@ const MOST: usize = 50;
 const LEAST: Duration = Duration::from_secs(15 * 60);
 /// The most characters to be told or done.
 const MAX_WORDS: usize = 1_000;
-/// As many times of what comes back are compared: they reach over a midnight, a month's end and most years' ends.
+/// As many times of what comes back are compared: they reach over a midnight, a month's end and
+/// most years' ends.
 const COMPARED: usize = 200;
 /// As many next times are named.
 const NAMED: usize = 3;
@@ -85,7 +87,8 @@ impl Later {
     /// The cron expression of that text, if it is one and comes back seldom enough.
     pub(super) fn cron(&self, text: &str) -> Result<Cron, ToolError> {
         let cron = Cron::parse(text).map_err(|why| ToolError::Arguments(says::not_cron(&why.to_string())))?;
-        // In a zone without changes: what is far enough apart on the clock may be nearer once a year.
+        // In a zone without changes: what is far enough apart on the clock may be nearer once a
+        // year.
         let times = cron.next_times(self.clock.now(), Zone::UTC, COMPARED);
         let near = times.iter().zip(times.iter().skip(1)).any(|(one, next)| next.since(*one) < LEAST);
         if near { Err(ToolError::Arguments(says::too_often(LEAST))) } else { Ok(cron) }

@@ -1,7 +1,9 @@
 //! `send_file`: a file of the person's own folder goes out with the answer.
 //!
-//! The call only writes a row with the path and the digest of what is meant; the reply takes it along, and what is sent is that or nothing. A turn that
-//! ends without a reply sends nothing. It goes to whom the turn answers and to nobody else, and only from their own folder, so it is no way out.
+//! The call only writes a row with the path and the digest of what is meant; the reply takes it
+//! along, and what is sent is that or nothing. A turn that ends without a reply sends nothing. It
+//! goes to whom the turn answers and to nobody else, and only from their own folder, so it is no
+//! way out.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! `submit_skill`: the only way for a model to change a skill, which is to propose it. The answer never holds the proposal's digest.
+//! `submit_skill`: the only way for a model to change a skill, which is to propose it. The answer
+//! never holds the proposal's digest.
 
 use std::sync::Arc;
 

@@ -1,14 +1,15 @@
 //! A public web page as readable text, fetched safely.
 //!
-//! The address comes from a model that may have read hostile text, and so does every redirect; the page itself
-//! is hostile by assumption. Hence four promises: no request leaves for anything but a public address (each hop
-//! is judged, each answer of a name is judged, and the connection goes to exactly the addresses judged); no
-//! page can cost more than the stated bytes, time and redirects; no page can crash or stall the program, as
-//! parsers see only what `tidy` has made well-formed and shallow; and what comes out holds no control
-//! characters. Nothing is sent but a plain GET: no cookies, no referer, no proxy from the environment.
+//! The address comes from a model that may have read hostile text, and so does every redirect; the
+//! page itself is hostile by assumption. Hence four promises: no request leaves for anything but a
+//! public address (each hop is judged, each answer of a name is judged, and the connection goes to
+//! exactly the addresses judged); no page can cost more than the stated bytes, time and redirects;
+//! no page can crash or stall the program, as parsers see only what `tidy` has made well-formed and
+//! shallow; and what comes out holds no control characters. Nothing is sent but a plain GET: no
+//! cookies, no referer, no proxy from the environment.
 //!
-//! This module knows nothing of persons and labels: whether an address may be fetched at all is asked before,
-//! and the text is untrusted, which the caller must say.
+//! This module knows nothing of persons and labels: whether an address may be fetched at all is
+//! asked before, and the text is untrusted, which the caller must say.
 
 use std::time::Duration;
 
@@ -56,7 +57,8 @@ impl Default for Limits {
 pub struct WebPage {
     /// Where the text stood, after all redirects.
     pub url: Url,
-    /// The host of `url` as it may stand in a label: validated, lower-case, punycode, no trailing dot.
+    /// The host of `url` as it may stand in a label: validated, lower-case, punycode, no trailing
+    /// dot.
     pub host: String,
     /// One line without control characters.
     pub title: Option<String>,

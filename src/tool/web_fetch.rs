@@ -1,4 +1,5 @@
-//! `web_fetch`: the readable text of a public web page. What it gives is untrusted, and carries the host as its source.
+//! `web_fetch`: the readable text of a public web page. What it gives is untrusted, and carries the
+//! host as its source.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -10,8 +11,8 @@ use crate::model::ToolSpec;
 use crate::trust::{Label, Source};
 use crate::wording;
 
-/// Characters shown of an address, a title and the words: together with the frame less than what any tool may give, so that the frame
-/// around a page is never what is cut.
+/// Characters shown of an address, a title and the words: together with the frame less than what
+/// any tool may give, so that the frame around a page is never what is cut.
 const ADDRESS: usize = 2_000;
 const TITLE: usize = 300;
 const WORDS: usize = super::MAX_RESULT - 4_000;
@@ -75,7 +76,8 @@ impl Tool for WebFetch {
     }
 }
 
-/// What went wrong, in our own words. A host that a page leads on to is that page's word: it is not named.
+/// What went wrong, in our own words. A host that a page leads on to is that page's word: it is not
+/// named.
 fn told(error: &FetchError, asked: &Url) -> String {
     match error {
         FetchError::Forbidden { host } if *host != host_name(asked) => {
@@ -92,7 +94,8 @@ fn leads_to(asked: &Url, host: &str, to: &Url) -> Output {
     Output { text, label: Label::untrusted(Source::web(host)), from: Vec::new() }
 }
 
-/// The addresses of its own host that stand in a page, given the stored result of a call. Scheme and port belong to the host.
+/// The addresses of its own host that stand in a page, given the stored result of a call. Scheme
+/// and port belong to the host.
 pub fn links_within(result: &str) -> Vec<Url> {
     let Some((address, page)) = result.strip_prefix(wording::tool::PAGE_ADDRESS).and_then(|rest| rest.split_once('\n'))
     else {

@@ -1,8 +1,10 @@
-//! Mutation testing of labels and scopes: places of the source that the environment names are made permissive.
+//! Mutation testing of labels and scopes: places of the source that the environment names are made
+//! permissive.
 //!
-//! Tests alone have this switch: it takes the feature `mutation`, which only the dev-dependency of this package on itself
-//! turns on, and a build with debug assertions. In every other build both functions are empty. The test that turns the
-//! switch, place after place, is `tests/stories/mutation.rs`.
+//! Tests alone have this switch: it takes the feature `mutation`, which only the dev-dependency of
+//! this package on itself turns on, and a build with debug assertions. In every other build both
+//! functions are empty. The test that turns the switch, place after place, is
+//! `tests/stories/mutation.rs`.
 
 /// Whether the caller's caller is the place that is made permissive.
 #[cfg(not(all(feature = "mutation", debug_assertions)))]
@@ -32,8 +34,8 @@ mod switch {
     use std::panic::Location;
     use std::sync::{LazyLock, Mutex, PoisonError};
 
-    /// The places to be made permissive, with U+001E between them: `file:line:column` of a call, or two lines, a piece of
-    /// SQL and its replacement.
+    /// The places to be made permissive, with U+001E between them: `file:line:column` of a call, or
+    /// two lines, a piece of SQL and its replacement.
     static PLACES: LazyLock<Vec<String>> = LazyLock::new(|| {
         let places = std::env::var("COMPLINE_MUTATE").unwrap_or_default();
         places.split('\u{1e}').filter(|place| !place.is_empty()).map(str::to_owned).collect()
@@ -74,7 +76,8 @@ mod switch {
         let Some(trace) = &*TRACE else { return };
         let (file, seen) = &mut *trace.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.contains(&place) {
-            // A trace that cannot be written is one with less in it, and a table made from it says so.
+            // A trace that cannot be written is one with less in it, and a table made from it says
+            // so.
             let _ = writeln!(file, "{place}");
             seen.insert(place);
         }

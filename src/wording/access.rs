@@ -1,4 +1,5 @@
-//! Who is let in: what owners are told of newcomers, new addresses and codes, and the questions about names.
+//! Who is let in: what owners are told of newcomers, new addresses and codes, and the questions
+//! about names.
 
 use std::time::Duration;
 

@@ -24,7 +24,8 @@ pub fn of_profile(name: &str) -> String {
     format!("Learned as \"{name}\":")
 }
 
-/// What comes to mind at the beginning of a conversation: a part of the memory, in the frame that the rules name.
+/// What comes to mind at the beginning of a conversation: a part of the memory, in the frame that
+/// the rules name.
 pub fn comes_to_mind(lines: &str) -> String {
     format!("<context part=\"recalled\">\nWhat you know that may matter here:\n{lines}\n</context>")
 }

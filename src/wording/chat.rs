@@ -1,5 +1,5 @@
-//! What `compline chat` says to the person in front of it, and what the gateway says through the local
-//! protocol.
+//! What `compline chat` says to the person in front of it, and what the gateway says through the
+//! local protocol.
 
 /// Under a growing answer that was started again.
 pub const RULE: &str = "────────";

@@ -1,4 +1,5 @@
-//! What the command line says. An error is a sentence with its place; the line under it that begins with `fix:` says how to mend it.
+//! What the command line says. An error is a sentence with its place; the line under it that begins
+//! with `fix:` says how to mend it.
 
 pub mod demo;
 pub mod doctor;

@@ -1,4 +1,5 @@
-//! What a prompt says of a file that came with a message: where it lies, and why its words are not there.
+//! What a prompt says of a file that came with a message: where it lies, and why its words are not
+//! there.
 
 use crate::message::FileKind;
 

@@ -1,4 +1,5 @@
-//! What a model reads of the files and emojis that go out with its answer, and what a person reads in the place of a file that does not.
+//! What a model reads of the files and emojis that go out with its answer, and what a person reads
+//! in the place of a file that does not.
 
 /// `send_file`
 pub const SEND_FILE: &str = "Send a file of this person's folder with your answer, when they ask for one.";

@@ -1,4 +1,5 @@
-//! What people read about what is known of them: the list, single notes, earlier versions, and the question whether something is to be kept.
+//! What people read about what is known of them: the list, single notes, earlier versions, and the
+//! question whether something is to be kept.
 
 use std::time::Duration;
 
@@ -202,7 +203,8 @@ pub fn known_already(path: &str) -> String {
     format!("That stands in {path} already.")
 }
 
-/// The file is full: it may become so large by what I add, or as large as it is, if it is larger already.
+/// The file is full: it may become so large by what I add, or as large as it is, if it is larger
+/// already.
 pub fn full(path: &str, most: usize, room: usize) -> String {
     let is = if most > room { "is already larger than the" } else { "would be larger than" };
     let may = if most > room { " that it may become" } else { "" };

@@ -1,4 +1,5 @@
-//! What is said about tools of other programs: to the model that called one, and to the owner who accepts them.
+//! What is said about tools of other programs: to the model that called one, and to the owner who
+//! accepts them.
 
 /// The mark around what a tool gave.
 pub const FRAME: &str = "tool_output";

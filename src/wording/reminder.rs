@@ -1,4 +1,5 @@
-//! What is said about reminders and tasks: to the model that sets one, and to the person when its time has come.
+//! What is said about reminders and tasks: to the model that sets one, and to the person when its
+//! time has come.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What the owner reads in answer to commands about proposals and skills: what happened, and what to do next.
+//! What the owner reads in answer to commands about proposals and skills: what happened, and what
+//! to do next.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What a model reads about the skills that there are, and what the owner reads about those that do not load.
+//! What a model reads about the skills that there are, and what the owner reads about those that do
+//! not load.
 
 /// Before the list of skills.
 pub const LISTING: &str = "## Skills\n\nInstructions for one kind of task each. When a task fits one, read it with `load_skill` before you begin; the descriptions \

@@ -1,4 +1,5 @@
-//! What a model reads about tools, and from them; what a person is asked before one of them sends something out.
+//! What a model reads about tools, and from them; what a person is asked before one of them sends
+//! something out.
 
 use crate::id::QuestionId;
 use crate::trust::Label;
@@ -134,8 +135,8 @@ pub fn not_made(question: QuestionId) -> String {
     format!("Not made: the turn ended before it, with question {question}.")
 }
 
-/// What a person is asked before something is sent out. What is shown cannot close its frame: an address has no blanks, and no line
-/// of arguments begins with a mark.
+/// What a person is asked before something is sent out. What is shown cannot close its frame: an
+/// address has no blanks, and no line of arguments begins with a mark.
 pub fn may_i(question: QuestionId, ask: &str, shown: &str, minutes: u64) -> String {
     format!(
         "{ask}\n\n```\n{shown}\n```\n\n/yes {question} lets me, this once. /no {question}, anything else that you write, or {minutes} minutes without \

@@ -1,4 +1,5 @@
-//! Where a proposal comes from: a short way in plain sentences, from the proposal back to the first text that nobody typed here.
+//! Where a proposal comes from: a short way in plain sentences, from the proposal back to the first
+//! text that nobody typed here.
 
 use crate::id::ProposalId;
 use crate::trust::{Label, Source};
@@ -69,7 +70,8 @@ pub fn made(origin: &str, at: &str) -> String {
     }
 }
 
-/// One step further back: from `after`, which came later, to `step`. `between` answers in a row are not told one by one.
+/// One step further back: from `after`, which came later, to `step`. `between` answers in a row are
+/// not told one by one.
 pub fn step(after: TraceStep, step: TraceStep, at: &str, between: usize) -> String {
     let subject = match after {
         TraceStep::Proposal(_) => "It",
@@ -113,7 +115,8 @@ pub fn came_somehow(source: &Source) -> String {
     format!("There it came in: what was read for that answer held {}.", in_words(source))
 }
 
-/// The last step, if it is no answer. Nothing is left to be said of what came from elsewhere as a whole.
+/// The last step, if it is no answer. Nothing is left to be said of what came from elsewhere as a
+/// whole.
 pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
     let what = match last {
         TraceStep::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,

@@ -1,4 +1,5 @@
-//! The Signal adapter against a daemon that misbehaves on demand, over each way in which one is reached.
+//! The Signal adapter against a daemon that misbehaves on demand, over each way in which one is
+//! reached.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,7 +154,8 @@ async fn one_item_is_handed_over_until_it_is_acknowledged_and_nothing_behind_it(
         scene.signal.ack(None).await;
         scene.fake.says(ADA, "after");
         let mut rest = scene.words().await;
-        // What had been written to the connection that was closed may be lost, and what comes is in order.
+        // What had been written to the connection that was closed may be lost, and what comes is in
+        // order.
         while rest != "after" {
             assert!(["two", "three"].contains(&rest.as_str()), "{rest}");
             rest = scene.words().await;

@@ -1,4 +1,5 @@
-//! The Telegram adapter over real HTTP: receiving and confirming, sending and every way in which it fails.
+//! The Telegram adapter over real HTTP: receiving and confirming, sending and every way in which it
+//! fails.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,7 +90,8 @@ fn piece(text: &str) -> OutgoingPart {
     OutgoingPart { rich: format!("<b>{text}</b>"), plain: text.to_owned(), ..OutgoingPart::default() }
 }
 
-/// Fails if a text that may reach a log or a person holds the secret half of the token or our address.
+/// Fails if a text that may reach a log or a person holds the secret half of the token or our
+/// address.
 fn assert_clean(words: &str, fake: &FakeTelegram) {
     let secret = fake.token().split_once(':').unwrap().1;
     assert!(!words.contains(secret) && !words.contains("http"), "{words}");
@@ -149,8 +151,8 @@ async fn after_a_quiet_week_lower_numbers_are_heard() {
     let batch = scene.next(Some(&cursor)).await;
     assert_eq!(scene.fake.last_offset(), None);
     assert!(batch.items.iter().any(|raw| raw.contains("back again")), "{:?}", batch.items);
-    // The cursor is new again: the next poll confirms, and loses nothing of what has a lower number than
-    // before.
+    // The cursor is new again: the next poll confirms, and loses nothing of what has a lower number
+    // than before.
     scene.fake.says(ADA, "and more");
     let after = scene.next(batch.cursor.as_deref()).await;
     assert!(scene.fake.last_offset().is_some());

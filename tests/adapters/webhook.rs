@@ -1,4 +1,5 @@
-//! Telegram calls us: who may come in, when the caller hears that all is well, and what becomes of those who are slow.
+//! Telegram calls us: who may come in, when the caller hears that all is well, and what becomes of
+//! those who are slow.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -148,7 +149,8 @@ async fn a_caller_does_not_wait_longer_than_25_seconds() {
     assert!(!waiting.is_finished());
     scene.clock.advance(Duration::from_millis(200)).await;
     assert_eq!(waiting.await.unwrap(), StatusCode::SERVICE_UNAVAILABLE);
-    // It is stored all the same, which nobody hears; the same call is known by its name when it comes again.
+    // It is stored all the same, which nobody hears; the same call is known by its name when it
+    // comes again.
     assert_eq!(batch.items, [update(1)]);
     scene.bot.ack(None).await;
 }
@@ -328,7 +330,8 @@ async fn changing_the_way_in_loses_nothing() {
     let polled = polling.next(None).await.unwrap();
     fake.says(ADA, "two");
     drop(polling);
-    // "one" is stored but not confirmed: nobody has polled since. It comes again, and is known by its name.
+    // "one" is stored but not confirmed: nobody has polled since. It comes again, and is known by
+    // its name.
     let calling = called(&fake, listen, clock.clone());
     while calling.connect().await.is_err() {
         tokio::task::yield_now().await;

@@ -1,4 +1,5 @@
-//! `compline backup` and `compline restore` as a person types them, and the copy that is made before a journal is brought up to date.
+//! `compline backup` and `compline restore` as a person types them, and the copy that is made
+//! before a journal is brought up to date.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! `--ephemeral-memory`: what is real is neither read nor written, and what was thrown away is gone.
+//! `--ephemeral-memory`: what is real is neither read nor written, and what was thrown away is
+//! gone.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -12,7 +13,8 @@ use super::program::{Ended, Home, PLAIN};
 
 const MARKER: &str = "quittenmus";
 
-/// A home with a memory that holds a marker, in the file that every prompt begins with and in the journal.
+/// A home with a memory that holds a marker, in the file that every prompt begins with and in the
+/// journal.
 fn lived_in() -> Home {
     let home = Home::plain();
     home.run(&format!("chat My word is {MARKER}")).done();

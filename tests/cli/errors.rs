@@ -1,4 +1,5 @@
-//! What is wrong, where, and what to do: every broken home has its sentence, its exit code, and loses nothing.
+//! What is wrong, where, and what to do: every broken home has its sentence, its exit code, and
+//! loses nothing.
 
 use std::fs::{File, Permissions};
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! Facts: the help, the configuration without its secrets, and JSON in the shapes that programs rely on.
+//! Facts: the help, the configuration without its secrets, and JSON in the shapes that programs
+//! rely on.
 
 use super::program::{Home, PLAIN, program};
 

@@ -1,4 +1,5 @@
-//! `compline memory`: the person's own editor on the real file, what there is, what it was before, and the way back.
+//! `compline memory`: the person's own editor on the real file, what there is, what it was before,
+//! and the way back.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,5 @@
-//! A model on loopback, as the program meets it: it answers what the test says, and keeps every request whole.
+//! A model on loopback, as the program meets it: it answers what the test says, and keeps every
+//! request whole.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

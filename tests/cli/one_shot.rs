@@ -47,7 +47,8 @@ fn answers_that_were_never_taken_are_no_answers_to_the_next_question() {
     assert_eq!((second.out, second.err.as_str()), (first.out, ""));
 }
 
-/// The gateway with a limit of the size of its files, beyond which nothing can be written: a disk that is full.
+/// The gateway with a limit of the size of its files, beyond which nothing can be written: a disk
+/// that is full.
 fn gateway_on_a_full_disk(home: &Home) -> Child {
     let journal = std::fs::metadata(home.file("compline.db")).unwrap().len();
     let limit = journal / 512 + 64;

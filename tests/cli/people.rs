@@ -1,4 +1,5 @@
-//! `compline people pair` at a terminal: a name that a removed person bore is asked about before there is a code.
+//! `compline people pair` at a terminal: a name that a removed person bore is asked about before
+//! there is a code.
 
 use super::program::{Ended, Home, PLAIN};
 

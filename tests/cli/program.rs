@@ -1,4 +1,5 @@
-//! A home in a temporary folder, and the program run on it: `Home::new().with("compline.toml", "…").run("status")`.
+//! A home in a temporary folder, and the program run on it:
+//! `Home::new().with("compline.toml", "…").run("status")`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Signal on the command line: the steps of the doctor, the accounts of a daemon, linking, and the owner's code.
+//! Signal on the command line: the steps of the doctor, the accounts of a daemon, linking, and the
+//! owner's code.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;

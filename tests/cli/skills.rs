@@ -1,4 +1,5 @@
-//! Skills and their gate from the command line: a folder is checked, brought in, shown, approved by its hash, and led back.
+//! Skills and their gate from the command line: a folder is checked, brought in, shown, approved by
+//! its hash, and led back.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
-//! The program against a real llama.cpp, whose model is made of random numbers: it babbles, in bytes that are mostly no
-//! UTF-8, and sometimes says nothing at all. Nothing can be asserted of what it says; what it says is answered,
-//! stored, counted and delivered like anything else.
+//! The program against a real llama.cpp, whose model is made of random numbers: it babbles, in
+//! bytes that are mostly no UTF-8, and sometimes says nothing at all. Nothing can be asserted of
+//! what it says; what it says is answered, stored, counted and delivered like anything else.
 
 use compline::wording::turn;
 

@@ -1,11 +1,13 @@
 //! The real daemon of signal-cli, on a network that consists of this computer alone.
 //!
-//! What it sends could reach Signal's servers, so it only ever runs where nothing can leave: each test starts itself once more within a
-//! network namespace in which only the loopback interface is up, looks that this is so, and does its work there. It has no account, which
-//! it would get from Signal alone; so this proves framing, errors, order, signs of life, restarts and what a person is told, and no message.
+//! What it sends could reach Signal's servers, so it only ever runs where nothing can leave: each
+//! test starts itself once more within a network namespace in which only the loopback interface is
+//! up, looks that this is so, and does its work there. It has no account, which it would get from
+//! Signal alone; so this proves framing, errors, order, signs of life, restarts and what a person
+//! is told, and no message.
 //!
-//! Namespaces and the Java of the peers exist on Linux on x86-64. Where one cannot be made the tests say in one line that they were left
-//! out, but on a build server, where they fail.
+//! Namespaces and the Java of the peers exist on Linux on x86-64. Where one cannot be made the
+//! tests say in one line that they were left out, but on a build server, where they fail.
 
 #[path = "signal/alone.rs"]
 mod alone;
@@ -28,7 +30,8 @@ use line::Line;
 
 /// Longer than anything here takes.
 const LIMIT: Duration = Duration::from_secs(80);
-/// How soon after the last sign the next one comes by HTTP; fifteen seconds, and some for a slow computer.
+/// How soon after the last sign the next one comes by HTTP; fifteen seconds, and some for a slow
+/// computer.
 const SIGN_WITHIN: Duration = Duration::from_secs(20);
 
 #[test]
@@ -74,7 +77,8 @@ fn a_daemon_that_was_killed_is_started_again_by_us() {
         }
         until_it_answers(&signal).await;
         assert!(matches!(send(Arc::clone(&signal)).await, Err(SendError::Later(_))), "it has no account to send from");
-        // It runs with the words of the configuration, and beside the gateway that is asked how it hears.
+        // It runs with the words of the configuration, and beside the gateway that is asked how it
+        // hears.
         let report = shown(compline(home.path(), &["doctor", "--json"]).output().unwrap());
         assert!(report.contains("has no account yet") && report.contains("\"gateway\""), "{report}");
         assert!(!report.contains("receives by itself"), "{command:?} {report}");

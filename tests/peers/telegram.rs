@@ -1,7 +1,8 @@
 //! The program against an emulator of the Bot API that is not ours: a message in, our answer out.
 //!
-//! The emulator is crude: polls are answered at once, nothing is ever confirmed, and of the methods only a few exist.
-//! So this shows one thing, that the happy path does not live from how our own fake reads Telegram's documentation.
+//! The emulator is crude: polls are answered at once, nothing is ever confirmed, and of the methods
+//! only a few exist. So this shows one thing, that the happy path does not live from how our own
+//! fake reads Telegram's documentation.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

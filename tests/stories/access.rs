@@ -1,4 +1,5 @@
-//! Who is who over time: codes end with who made them, a name is no person, an address is; and owners learn of everybody new and can undo it.
+//! Who is who over time: codes end with who made them, a name is no person, an address is; and
+//! owners learn of everybody new and can undo it.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What the agent keeps in mind: two layers with their own homes, their own room in the prompt, and nobody else's eyes on them.
+//! What the agent keeps in mind: two layers with their own homes, their own room in the prompt, and
+//! nobody else's eyes on them.
 
 use compline::model::Purpose;
 use serde_json::json;

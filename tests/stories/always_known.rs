@@ -1,4 +1,5 @@
-//! What is known without being looked up: where it stands in a request, of which day it is, and what the assistant is told of keeping it.
+//! What is known without being looked up: where it stands in a request, of which day it is, and
+//! what the assistant is told of keeping it.
 
 use std::time::Duration;
 

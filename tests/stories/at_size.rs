@@ -1,5 +1,6 @@
-//! Somebody who has talked for years and keeps very many notes waits no longer for an answer: a turn opens only what changed and sends as much, and what
-//! had no room any more is found. What it takes in time is measured by `cargo bench --bench measure`.
+//! Somebody who has talked for years and keeps very many notes waits no longer for an answer: a
+//! turn opens only what changed and sends as much, and what had no room any more is found. What it
+//! takes in time is measured by `cargo bench --bench measure`.
 
 use std::path::{Path, PathBuf};
 

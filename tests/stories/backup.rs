@@ -1,4 +1,5 @@
-//! A backup is the whole state of one moment, and a restore brings it back without sending, approving or trusting anything anew.
+//! A backup is the whole state of one moment, and a restore brings it back without sending,
+//! approving or trusting anything anew.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

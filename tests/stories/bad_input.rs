@@ -1,4 +1,5 @@
-//! What comes in may be anything, and what we stand on may give way: it is told, it passes, and nothing is lost by it.
+//! What comes in may be anything, and what we stand on may give way: it is told, it passes, and
+//! nothing is lost by it.
 
 use std::path::Path;
 use std::sync::Arc;

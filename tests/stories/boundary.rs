@@ -1,4 +1,5 @@
-//! Where a conversation ends: after more than six hours without a word of the person, and nowhere else.
+//! Where a conversation ends: after more than six hours without a word of the person, and nowhere
+//! else.
 
 use std::time::Duration;
 

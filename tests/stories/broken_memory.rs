@@ -1,4 +1,5 @@
-//! A file of the memory that is broken, full or in the way stops nothing but itself, and whoever is concerned reads which one it is.
+//! A file of the memory that is broken, full or in the way stops nothing but itself, and whoever is
+//! concerned reads which one it is.
 
 use std::path::PathBuf;
 use std::time::Duration;

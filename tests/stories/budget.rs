@@ -22,7 +22,8 @@ fn card(price: Option<Price>) -> ModelInfo {
     }
 }
 
-/// A story whose model has a price: a millionth for each token of input, a tenth of that if cached, ten for one of output.
+/// A story whose model has a price: a millionth for each token of input, a tenth of that if cached,
+/// ten for one of output.
 async fn priced(settings: &str) -> Story {
     let mut story = Story::prepared(settings).await;
     let price = Price { input: 1_000_000, cached: 100_000, output: 10_000_000 };

@@ -1,4 +1,5 @@
-//! A long conversation: when the window fills facts are taken down, then the older part gives way to its summary, and nothing is lost by it.
+//! A long conversation: when the window fills facts are taken down, then the older part gives way
+//! to its summary, and nothing is lost by it.
 
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use serde_json::json;
 use crate::support::model::{Say, words};
 use crate::support::story::{ADA, BEN, Story};
 
-/// What the background model was asked for a summary of an older part: every request for a summary while the talk goes on.
+/// What the background model was asked for a summary of an older part: every request for a summary
+/// while the talk goes on.
 fn summaries(story: &Story) -> Vec<Request> {
     story.background.summaries()
 }

@@ -123,7 +123,8 @@ fn nothing_is_summarised(story: &Story) {
     story.background.otherwise(away);
 }
 
-/// Says twelve long things while nothing can be summarised, restarts or not, says one more; gives the last prompt.
+/// Says twelve long things while nothing can be summarised, restarts or not, says one more; gives
+/// the last prompt.
 async fn last_prompt_of_a_long_talk(restart: bool) -> String {
     let mut story = with_window(9_000).await;
     nothing_is_summarised(&story);

@@ -1,4 +1,5 @@
-//! Documents that nobody means well with: whatever the bytes are, reading them ends, with words or with a reason.
+//! Documents that nobody means well with: whatever the bytes are, reading them ends, with words or
+//! with a reason.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Documents that somebody sends: their words are read, kept beside them, found again, and never taken for anybody's own.
+//! Documents that somebody sends: their words are read, kept beside them, found again, and never
+//! taken for anybody's own.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The door: who may speak, what becomes of those who may not, and what never gets as far as a model.
+//! The door: who may speak, what becomes of those who may not, and what never gets as far as a
+//! model.
 
 use std::path::Path;
 use std::time::Duration;

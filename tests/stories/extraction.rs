@@ -1,4 +1,5 @@
-//! Facts are taken down from talk: in the background, once, from everything that persons typed, and from nothing else.
+//! Facts are taken down from talk: in the background, once, from everything that persons typed, and
+//! from nothing else.
 
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ fn fact(key: &str, value: &str, layer: &str, source: usize) -> Value {
     json!({ "key": key, "value": value, "category": "fact", "layer": layer, "sources": [source] })
 }
 
-/// The model takes down whatever stands between the marks `FACT(` and `)` as `key=value`, with the line that it stands in; the layer is A.
+/// The model takes down whatever stands between the marks `FACT(` and `)` as `key=value`, with the
+/// line that it stands in; the layer is A.
 fn takes_down(story: &Story) {
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => Say::Text(marked(request).to_string()),

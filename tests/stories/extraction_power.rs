@@ -1,4 +1,5 @@
-//! Facts in a house whose power goes between any two steps of taking them down: each is in its file exactly once.
+//! Facts in a house whose power goes between any two steps of taking them down: each is in its file
+//! exactly once.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Files and emojis go out with the answer: what was meant and nothing else, to whom the answer goes and from their own folder.
+//! Files and emojis go out with the answer: what was meant and nothing else, to whom the answer
+//! goes and from their own folder.
 
 use serde_json::json;
 

@@ -1,5 +1,6 @@
-//! What a person wants forgotten is gone: from files, the index, summaries, prompts and, where asked, from what was said; it is looked for afterwards, and the
-//! person is told what was found. Nobody else loses a word.
+//! What a person wants forgotten is gone: from files, the index, summaries, prompts and, where
+//! asked, from what was said; it is looked for afterwards, and the person is told what was found.
+//! Nobody else loses a word.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,7 +90,8 @@ fn found(story: &Story, of: i64, query: &str) -> usize {
     story.app().journal.read_now(|db| db.message_search().recall(scope, query, true, 20, None)).unwrap().hits.len()
 }
 
-/// Ada tells the secret, the assistant keeps a note of it, and the conversation is written down with it.
+/// Ada tells the secret, the assistant keeps a note of it, and the conversation is written down
+/// with it.
 async fn a_secret_is_told() -> Story {
     let story = Story::begin().await;
     story.background.otherwise(|_| {

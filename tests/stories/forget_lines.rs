@@ -1,4 +1,5 @@
-//! What has no key is forgotten by its words, a forgotten note leaves no line anywhere, and nothing that was under way brings back what is forgotten.
+//! What has no key is forgotten by its words, a forgotten note leaves no line anywhere, and nothing
+//! that was under way brings back what is forgotten.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Forgetting is whole and says the truth: what was said in other words, what stands only in earlier versions, what was never more than said, and what could not be
-//! looked into.
+//! Forgetting is whole and says the truth: what was said in other words, what stands only in
+//! earlier versions, what was never more than said, and what could not be looked into.
 
 use std::time::Duration;
 

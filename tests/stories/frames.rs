@@ -1,4 +1,5 @@
-//! What others wrote stays what others wrote: inside its frame in a prompt, and harmless on a screen.
+//! What others wrote stays what others wrote: inside its frame in a prompt, and harmless on a
+//! screen.
 
 use super::{Fake, Story};
 use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};

@@ -1,4 +1,5 @@
-//! Ways round the gate that were open once: what is held and built upon, a renaming that is cut off, a paste of a minute ago, names that give orders.
+//! Ways round the gate that were open once: what is held and built upon, a renaming that is cut
+//! off, a paste of a minute ago, names that give orders.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,7 +21,8 @@ fn proposals(story: &Story) -> String {
     story.text("SELECT coalesce(group_concat(skill || ' ' || state || ' ' || standing || ' ' || origin, ', '), '') FROM proposals")
 }
 
-/// A folder that somebody got from somewhere is held for one line; what else is in it looks harmless.
+/// A folder that somebody got from somewhere is held for one line; what else is in it looks
+/// harmless.
 async fn held(settings: &str) -> Story {
     let story = Story::with(settings).await;
     story.write_skill("party", "Plans parties.", &format!("{ORDER} {UNTRUSTED}held"));

@@ -1,4 +1,5 @@
-//! The gate believes the journal about where a draft came from: whatever part of it is marked, the draft is.
+//! The gate believes the journal about where a draft came from: whatever part of it is marked, the
+//! draft is.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +21,8 @@ fn call(tool: &str, arguments: serde_json::Value) -> Say {
     Say::Calls(vec![(tool.to_owned(), arguments.to_string())])
 }
 
-/// The label of what the model proposes when the journal becomes that just before. With a word from outside it has read a forward first.
+/// The label of what the model proposes when the journal becomes that just before. With a word from
+/// outside it has read a forward first.
 async fn label_after(sql: &'static str, is_from_outside: bool) -> String {
     let story = Story::begin().await;
     let home = story.home.clone();

@@ -1,4 +1,5 @@
-//! What its sender deletes, or lets disappear, is gone: from prompts, from search, from the journal's file and from the disk; and nothing else is.
+//! What its sender deletes, or lets disappear, is gone: from prompts, from search, from the
+//! journal's file and from the disk; and nothing else is.
 
 use std::time::Duration;
 

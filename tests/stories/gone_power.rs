@@ -1,4 +1,5 @@
-//! What goes, and what goes out besides text, in a house whose power goes between any two commits: gone is gone, and nothing else is.
+//! What goes, and what goes out besides text, in a house whose power goes between any two commits:
+//! gone is gone, and nothing else is.
 
 use std::time::Duration;
 
@@ -24,7 +25,8 @@ fn words_with_a_timer_and_their_files_are_gone_whenever_the_power_goes() {
         "the log holds no words",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        // What the daemon gave away and nobody stored is lost: that is Signal's promise, and not ours.
+        // What the daemon gave away and nobody stored is lost: that is Signal's promise, and not
+        // ours.
         if (side, job) == (Before, "accept messages") {
             continue;
         }

@@ -1,4 +1,5 @@
-//! What a person takes back on Signal, or lets disappear there, is gone here too: through the whole house, as the daemon tells of it.
+//! What a person takes back on Signal, or lets disappear there, is gone here too: through the whole
+//! house, as the daemon tells of it.
 
 use std::time::Duration;
 

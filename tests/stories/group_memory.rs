@@ -1,5 +1,6 @@
-//! What a group has kept: it lies in a folder of its own, is told and found there alone, and goes when somebody there wants it gone; what a person takes along, or
-//! what goes with them, is of a group only what they said there.
+//! What a group has kept: it lies in a folder of its own, is told and found there alone, and goes
+//! when somebody there wants it gone; what a person takes along, or what goes with them, is of a
+//! group only what they said there.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,7 +60,8 @@ fn note(title: &str, content: &str) -> Value {
     json!({ "title": title, "content": content, "kind": "reference" })
 }
 
-/// The model takes down whatever stands between `FACT(` and `)` as `key=value`, with the line that it stands in.
+/// The model takes down whatever stands between `FACT(` and `)` as `key=value`, with the line that
+/// it stands in.
 fn takes_down(story: &Story) {
     story.background.otherwise(|request| {
         if request.purpose() != Purpose::Extraction {

@@ -1,4 +1,5 @@
-//! Groups: the assistant answers where it is allowed and when it is meant, tells speakers apart, and lets nobody there touch what is somebody's own.
+//! Groups: the assistant answers where it is allowed and when it is meant, tells speakers apart,
+//! and lets nobody there touch what is somebody's own.
 
 use std::time::Duration;
 

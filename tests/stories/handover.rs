@@ -1,4 +1,5 @@
-//! What a conversation hands over to the next: a summary of all of it, or at least an extract, and the titles before.
+//! What a conversation hands over to the next: a summary of all of it, or at least an extract, and
+//! the titles before.
 
 use std::time::Duration;
 

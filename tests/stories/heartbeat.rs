@@ -1,5 +1,5 @@
-//! The heartbeat: asks a model only when something is to do, bothers the owner only when there is something to hear, and counts its time across
-//! restarts.
+//! The heartbeat: asks a model only when something is to do, bothers the owner only when there is
+//! something to hear, and counts its time across restarts.
 
 use std::time::Duration;
 

@@ -1,8 +1,11 @@
-//! A hostile model: whatever text comes in, the model does what it says, and nothing comes of it but words and things that wait.
+//! A hostile model: whatever text comes in, the model does what it says, and nothing comes of it
+//! but words and things that wait.
 //!
-//! The model is a perfect victim (`support/victim.rs`), so every defence here is the program's. Ways in ([`carriers`]) are crossed with what an attacker
-//! wants ([`orders`]) and with what the owner has chosen; after each attack an oracle ([`oracle`]) compares everything that is live to the byte, looks at
-//! everything that was sent and visited, and at where each proposal stands. An attack that should reach the model and does not is a fault as well.
+//! The model is a perfect victim (`support/victim.rs`), so every defence here is the program's.
+//! Ways in ([`carriers`]) are crossed with what an attacker wants ([`orders`]) and with what the
+//! owner has chosen; after each attack an oracle ([`oracle`]) compares everything that is live to
+//! the byte, looks at everything that was sent and visited, and at where each proposal stands. An
+//! attack that should reach the model and does not is a fault as well.
 
 use std::time::Duration;
 
@@ -260,7 +263,8 @@ async fn what_comes_back_later_changes_no_skill() {
 
 #[tokio::test]
 async fn another_member_changes_no_skill() {
-    // Apart from each other: what a member types is known again when it stood in a text that was passed on.
+    // Apart from each other: what a member types is known again when it stood in a text that was
+    // passed on.
     attacks(BY_REVIEWER, &[Carrier::Member], &orders::changes(6)).await;
     attacks(BY_REVIEWER, &[Carrier::MemberForward], &orders::changes(6)).await;
 }

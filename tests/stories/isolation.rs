@@ -1,4 +1,5 @@
-//! What is done to the rows of one person leaves those of another as they are, in every table and in every state.
+//! What is done to the rows of one person leaves those of another as they are, in every table and
+//! in every state.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,7 +21,8 @@ const DAY: &str = "2026-11-20";
 const FACT: &str = r#"[{"key":"planted","value":"planted","category":"fact","layer":"A","sources":[]}]"#;
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-/// Rows in a state in which something could still become of them: table, and columns that do not have their default.
+/// Rows in a state in which something could still become of them: table, and columns that do not
+/// have their default.
 const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("messages", &[("state", "queued"), ("kind", "said"), ("external_id", "planted")]),
     ("texts", &[("text", "planted"), ("kind", "said")]),
@@ -95,7 +97,8 @@ fn open(story: &Story) -> Connection {
     db
 }
 
-/// Adds a row. Columns that are not named and have no default point to what was planted before, or get something of their own.
+/// Adds a row. Columns that are not named and have no default point to what was planted before, or
+/// get something of their own.
 fn plant(db: &Connection, table: &str, named: &[(&str, String)], before: &BTreeMap<&str, i64>) -> i64 {
     static OWN: AtomicI64 = AtomicI64::new(1_000_000);
     let own = OWN.fetch_add(1, Ordering::Relaxed);
@@ -247,7 +250,8 @@ fn vectors(db: Db<'_>, pool: Corpus, scope: Scope, read: Read) -> anyhow::Result
     Ok(digests)
 }
 
-/// The same for the words that are there, for vectors that came since, and for places that came since.
+/// The same for the words that are there, for vectors that came since, and for places that came
+/// since.
 fn all_vectors(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<String>> {
     let mut shown = Vec::new();
     for pool in [Corpus::Said, Corpus::Known] {
@@ -320,7 +324,8 @@ async fn whoever_asks_the_journal_for_one_scope_hears_of_no_other() {
     journal.close().await;
 }
 
-/// A journal of which only Ada's own lines are asked for, with everything of somebody else planted in it afterwards.
+/// A journal of which only Ada's own lines are asked for, with everything of somebody else planted
+/// in it afterwards.
 async fn with_a_stranger(story: &Story, before: impl AsyncFn(&Journal)) -> Journal {
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
     before(&journal).await;
@@ -461,7 +466,8 @@ async fn how_much_others_know_changes_no_order() {
     journal.close().await;
 }
 
-/// Ada wants a fact forgotten that stands in her files, beside somebody of whom everything says the same or not.
+/// Ada wants a fact forgotten that stands in her files, beside somebody of whom everything says the
+/// same or not.
 async fn forgets(beside: Option<&str>) -> (String, Story) {
     let story = Story::begin().await;
     story.writes("agents/compline/memory.md", "## Insights\n\n- **planted**: planted (2026-11-20)\n");

@@ -1,4 +1,5 @@
-//! "Keep this?": what a turn that read text from outside wants to remember waits for its person, and is theirs only after their yes to exactly those words.
+//! "Keep this?": what a turn that read text from outside wants to remember waits for its person,
+//! and is theirs only after their yes to exactly those words.
 
 use std::time::Duration;
 

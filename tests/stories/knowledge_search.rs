@@ -1,4 +1,5 @@
-//! What is known is found again: by the tools of the model, by the commands of its people, by nobody else, and always as it stands in the files now.
+//! What is known is found again: by the tools of the model, by the commands of its people, by
+//! nobody else, and always as it stands in the files now.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Where words came from is marked at once and on everything that is made of them, also where nothing else shows it yet.
+//! Where words came from is marked at once and on everything that is made of them, also where
+//! nothing else shows it yet.
 
 use std::time::Duration;
 

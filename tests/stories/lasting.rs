@@ -1,4 +1,5 @@
-//! What lasts (summaries, titles, the files that are loaded by themselves) grows from trusted text alone.
+//! What lasts (summaries, titles, the files that are loaded by themselves) grows from trusted text
+//! alone.
 
 use std::time::Duration;
 
@@ -99,8 +100,8 @@ async fn a_hand_edit_of_any_loaded_file_counts_from_the_next_turn_on() {
     story.end().await;
 }
 
-/// Everything that a person's trusted prompts, their next opening and the files loaded by themselves hold after a day on which
-/// somebody passed such a text on.
+/// Everything that a person's trusted prompts, their next opening and the files loaded by
+/// themselves hold after a day on which somebody passed such a text on.
 async fn what_stays_of(untrusted: &str) -> String {
     let story = Story::begin().await;
     let echo = |request: &Request| {

@@ -1,4 +1,5 @@
-//! The two layers of what an agent keeps: whose they are, who else sees them, and that each block has its own room.
+//! The two layers of what an agent keeps: whose they are, who else sees them, and that each block
+//! has its own room.
 
 use compline::model::Purpose;
 use compline::text::estimate_tokens;
@@ -36,7 +37,8 @@ fn block(story: &Story, heading: &str) -> String {
     rest.split("\n\n## ").next().unwrap().split("\n</context>").next().unwrap().to_owned()
 }
 
-/// In a conversation of its own, with these settings from now on: what the agent is shown of its own, and of other profiles.
+/// In a conversation of its own, with these settings from now on: what the agent is shown of its
+/// own, and of other profiles.
 async fn shown_with(story: &mut Story, settings: &str) -> (String, String) {
     story.settings(settings);
     story.restart().await;

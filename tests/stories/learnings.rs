@@ -1,4 +1,5 @@
-//! What went wrong is learned from: one line for the same trouble, and what a person put right is always read.
+//! What went wrong is learned from: one line for the same trouble, and what a person put right is
+//! always read.
 
 use std::time::Duration;
 

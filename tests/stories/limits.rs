@@ -1,5 +1,5 @@
-//! What nobody may use up: the budget by voice notes, the owners' part of it, the queue of commands; and what is not
-//! claimed to be done that is not.
+//! What nobody may use up: the budget by voice notes, the owners' part of it, the queue of
+//! commands; and what is not claimed to be done that is not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,8 @@ const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 /// What is reserved for a short voice note: 16 KiB at 750 bytes and 32 tokens a second.
 const SHORT_NOTE: i64 = 22 * 32;
 
-/// A server that hears "Good morning" in anything, and says that it took seven seconds or says nothing of it.
+/// A server that hears "Good morning" in anything, and says that it took seven seconds or says
+/// nothing of it.
 struct Ear {
     url: String,
     asked: Arc<AtomicUsize>,

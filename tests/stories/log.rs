@@ -24,7 +24,8 @@ impl Write for Paper {
 }
 
 impl Paper {
-    /// Everything is written on it until the guard is gone. A story's tasks all run on the thread of the test.
+    /// Everything is written on it until the guard is gone. A story's tasks all run on the thread
+    /// of the test.
     fn under_the_pen(&self) -> tracing::subscriber::DefaultGuard {
         let pen = self.clone();
         let everything = tracing_subscriber::fmt()

@@ -1,5 +1,6 @@
-//! A talk of any shape that outgrows the window: every message of it is shown as it was said, or stands in what the summary was made from; and no summary,
-//! however it comes out, holds the talk up.
+//! A talk of any shape that outgrows the window: every message of it is shown as it was said, or
+//! stands in what the summary was made from; and no summary, however it comes out, holds the talk
+//! up.
 
 use compline::model::{Purpose, Request, RequestPart};
 use serde_json::json;
@@ -25,7 +26,8 @@ fn of_purpose(story: &Story, purpose: Purpose) -> Vec<Request> {
     story.background.requests().into_iter().filter(|request| request.purpose() == purpose).collect()
 }
 
-/// Every mark stands in exactly one of the two: what is shown, or what was summarised. Gives those that are shown.
+/// Every mark stands in exactly one of the two: what is shown, or what was summarised. Gives those
+/// that are shown.
 fn shown_of(story: &Story, marks: &[String]) -> Vec<String> {
     let (prompt, asked) = (story.model.last_prompt(), of_purpose(story, Purpose::Summary));
     let asked: String = asked.iter().map(words).collect();

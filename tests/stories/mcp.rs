@@ -1,4 +1,5 @@
-//! Tools of other programs: what a server may say, when it is believed, and what it can do to a turn. The servers are real processes.
+//! Tools of other programs: what a server may say, when it is believed, and what it can do to a
+//! turn. The servers are real processes.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What was said is found by what it means, and a server of vectors that is away, wrong or changed keeps nobody from finding words.
+//! What was said is found by what it means, and a server of vectors that is away, wrong or changed
+//! keeps nobody from finding words.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

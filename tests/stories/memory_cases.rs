@@ -1,5 +1,5 @@
-//! Cases that a memory has to stand, each played as somebody would try it: odd titles, paths that lead out, words that look dangerous and are not, and somebody else
-//! who asks.
+//! Cases that a memory has to stand, each played as somebody would try it: odd titles, paths that
+//! lead out, words that look dangerous and are not, and somebody else who asks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,5 @@
-//! What people ask of their memory in a chat: to see it, to add to it, to lead it back, to make theirs what came from outside.
+//! What people ask of their memory in a chat: to see it, to add to it, to lead it back, to make
+//! theirs what came from outside.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! What is known lies in files: kept by tools, read and changed by hand at any time, and closed to what comes from outside.
+//! What is known lies in files: kept by tools, read and changed by hand at any time, and closed to
+//! what comes from outside.
 
 use compline::store::{CommitPoint, Failpoint};
 use serde_json::{Value, json};

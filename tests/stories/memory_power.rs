@@ -1,4 +1,5 @@
-//! The one writer in a house whose power goes between any two steps: a note and its line are both there, or neither, and no file is ever half.
+//! The one writer in a house whose power goes between any two steps: a note and its line are both
+//! there, or neither, and no file is ever half.
 
 use compline::store::CommitPoint::{After, Before};
 use serde_json::{Value, json};
@@ -81,7 +82,8 @@ fn a_note_is_there_with_exactly_one_line_whenever_the_power_goes() {
     }
 }
 
-/// The state on the disk between the two renames of a change that was announced: that file stands in its place, the other is only prepared.
+/// The state on the disk between the two renames of a change that was announced: that file stands
+/// in its place, the other is only prepared.
 fn stands_alone(house: &House, first: &str) {
     let db = rusqlite::Connection::open(house.story.home.join("compline.db")).unwrap();
     let mut open = db

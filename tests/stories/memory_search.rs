@@ -1,4 +1,5 @@
-//! One search over what all agents keep: by words, agent, heading and case, with the lines around a hit, in a chat as on the command line; and what of it comes to a model.
+//! One search over what all agents keep: by words, agent, heading and case, with the lines around a
+//! hit, in a chat as on the command line; and what of it comes to a model.
 
 use compline::model::Purpose;
 use serde_json::{Value, json};

@@ -1,10 +1,11 @@
-//! Label mutation: each place that mints *untrusted*, joins labels or checks a scope is made permissive in turn, and a
-//! story must turn red.
+//! Label mutation: each place that mints *untrusted*, joins labels or checks a scope is made
+//! permissive in turn, and a story must turn red.
 //!
-//! [`sites`] finds the places in `src/`: calls of the functions of `src/trust.rs` that are marked `#[track_caller]`, and
-//! comparisons of a column `scope` with a parameter in SQL. `sites.txt` names for each the story that kills its mutant;
-//! a place is called by its file, the function around it, the operation and its number there, so lines may move. The
-//! mutant is this test binary itself, run as a child with that story alone and the place in its environment
+//! [`sites`] finds the places in `src/`: calls of the functions of `src/trust.rs` that are marked
+//! `#[track_caller]`, and comparisons of a column `scope` with a parameter in SQL. `sites.txt`
+//! names for each the story that kills its mutant; a place is called by its file, the function
+//! around it, the operation and its number there, so lines may move. The mutant is this test binary
+//! itself, run as a child with that story alone and the place in its environment
 //! (`src/trust/mutation.rs`).
 //!
 //! After a change of the places, the table is brought up to date by
@@ -13,14 +14,16 @@
 //! COMPLINE_MUTATION=find cargo test --test stories mutation::every_mutant_is_killed -- --nocapture
 //! ```
 //!
-//! `COMPLINE_MUTATION=labels::` instead tries the stories whose name holds that alone, on the places without a killer.
+//! `COMPLINE_MUTATION=labels::` instead tries the stories whose name holds that alone, on the
+//! places without a killer.
 //!
-//! It first tries each place with the story that the table names. For the places left it runs each story alone to learn
-//! which places it touches (kept in `target/…/mutation/` until the binary changes) and then with all of these mutants at
-//! once, halving them where that is red; stories of security come first. Killers are written down as they are found, so
-//! it can be cut off and goes on. A mutant without a killer is written as `OPEN`, which is
-//! red: write a story, or remove the call. A line `equivalent: REASON` is a mutant that cannot be told from the original; such lines are written
-//! by hand, and there should be few.
+//! It first tries each place with the story that the table names. For the places left it runs each
+//! story alone to learn which places it touches (kept in `target/…/mutation/` until the binary
+//! changes) and then with all of these mutants at once, halving them where that is red; stories of
+//! security come first. Killers are written down as they are found, so it can be cut off and goes
+//! on. A mutant without a killer is written as `OPEN`, which is red: write a story, or remove the
+//! call. A line `equivalent: REASON` is a mutant that cannot be told from the original; such lines
+//! are written by hand, and there should be few.
 
 #[path = "mutation/child.rs"]
 mod child;

@@ -1,5 +1,5 @@
-//! What the first request of the next conversation holds: a summary, three titles, and none of the words that were said before; also when the power went while
-//! the summary was written.
+//! What the first request of the next conversation holds: a summary, three titles, and none of the
+//! words that were said before; also when the power went while the summary was written.
 
 use std::time::Duration;
 

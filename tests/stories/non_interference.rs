@@ -1,11 +1,15 @@
-//! Non-interference: whatever words come from outside, what is live and what is loaded by itself is the same.
+//! Non-interference: whatever words come from outside, what is live and what is loaded by itself is
+//! the same.
 //!
-//! A random history of turns, tools, summaries, recalls and proposals is lived through twice, with two different texts of the same length from outside. The
-//! model lets everything that it reads change everything that it says: it answers with a digest of its whole prompt. So one letter from outside in a trusted
-//! prompt, a file that is loaded by itself, a title, a summary or a skill makes the two lives differ.
+//! A random history of turns, tools, summaries, recalls and proposals is lived through twice, with
+//! two different texts of the same length from outside. The model lets everything that it reads
+//! change everything that it says: it answers with a digest of its whole prompt. So one letter from
+//! outside in a trusted prompt, a file that is loaded by itself, a title, a summary or a skill
+//! makes the two lives differ.
 //!
-//! A yes makes exactly the text that was shown a person's own, wherever it came from. So what is kept by a yes is the same text in both lives, wanted in a turn
-//! that read different ones: whatever else came in with it would differ.
+//! A yes makes exactly the text that was shown a person's own, wherever it came from. So what is
+//! kept by a yes is the same text in both lives, wanted in a turn that read different ones:
+//! whatever else came in with it would differ.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -101,7 +105,8 @@ const ALL: [Event; 31] = [
     Event::Restart,
 ];
 
-/// The same history for the same seed. Begins with something from outside and a wish to keep something, which is granted later, and ends in a conversation of its own.
+/// The same history for the same seed. Begins with something from outside and a wish to keep
+/// something, which is granted later, and ends in a conversation of its own.
 fn history(seed: u64) -> Vec<Event> {
     let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let mut next = || {

@@ -1,4 +1,5 @@
-//! Notes as files of a person: one file and one line each under whatever title, gone from the prompt when they are gone from the folder, and shown by name only.
+//! Notes as files of a person: one file and one line each under whatever title, gone from the
+//! prompt when they are gone from the folder, and shown by name only.
 
 use std::path::{Path, PathBuf};
 

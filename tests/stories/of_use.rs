@@ -1,4 +1,5 @@
-//! What is used comes first among equals, fades when it lies unused, and has one value at a time; what went wrong stays within its room.
+//! What is used comes first among equals, fades when it lies unused, and has one value at a time;
+//! what went wrong stays within its room.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Who writes down the older part of a conversation: it can call nothing, and what was written down before is part of what it reads.
+//! Who writes down the older part of a conversation: it can call nothing, and what was written down
+//! before is part of what it reads.
 
 use compline::model::Purpose;
 use serde_json::json;

@@ -7,7 +7,8 @@ use crate::support::telegram::FakeTelegram;
 type Fake = FakeTelegram;
 type Story = StoryOver<Fake>;
 type House = HouseOver<Fake>;
-/// How many stories with power cuts are told unless somebody asks for more: each kind of commit twice in each order.
+/// How many stories with power cuts are told unless somebody asks for more: each kind of commit
+/// twice in each order.
 const POWER_CUTS: u64 = 204;
 
 #[path = "everywhere.rs"]

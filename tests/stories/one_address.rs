@@ -1,4 +1,5 @@
-//! One yes, one address: what else a turn may open, where a redirect may lead, and which addresses count as typed.
+//! One yes, one address: what else a turn may open, where a redirect may lead, and which addresses
+//! count as typed.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! One person, however many addresses: one stream, one conversation, and nobody gets in by it who was not let in.
+//! One person, however many addresses: one stream, one conversation, and nobody gets in by it who
+//! was not let in.
 
 use std::time::Duration;
 

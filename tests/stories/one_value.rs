@@ -1,4 +1,5 @@
-//! What is so under one key stands in one place: a new value takes the place of the old one wherever that was put, and whoever says it.
+//! What is so under one key stands in one place: a new value takes the place of the old one
+//! wherever that was put, and whoever says it.
 
 use compline::model::Purpose;
 use compline::time::{Clock, Zone};
@@ -9,7 +10,8 @@ use crate::support::story::{ADA, Story};
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-/// A story in which whatever somebody says between `FACT(` and `)` is taken down as `key=value`, as something about the person.
+/// A story in which whatever somebody says between `FACT(` and `)` is taken down as `key=value`, as
+/// something about the person.
 async fn begin() -> Story {
     let story = Story::with("[memory]\nextract_every = 1").await;
     story.background.otherwise(|request| match request.purpose() {

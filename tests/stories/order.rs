@@ -1,5 +1,5 @@
-//! One stream per person: everything in the order in which it was said, joined where it belongs together, never two
-//! answers at once.
+//! One stream per person: everything in the order in which it was said, joined where it belongs
+//! together, never two answers at once.
 
 use std::time::Duration;
 

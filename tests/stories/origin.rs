@@ -1,6 +1,8 @@
-//! What an approved skill of somebody else had a part in keeps that origin, through files, prompts, summaries, facts and reflections.
+//! What an approved skill of somebody else had a part in keeps that origin, through files, prompts,
+//! summaries, facts and reflections.
 //!
-//! The origin is written into the journal by hand: what is looked at is whether everything made from there on carries it.
+//! The origin is written into the journal by hand: what is looked at is whether everything made
+//! from there on carries it.
 
 use std::time::Duration;
 
@@ -283,7 +285,8 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     story.stop_here().await;
 }
 
-/// Marks the newest content of a file while a model is being asked: whatever was shown before is not marked.
+/// Marks the newest content of a file while a model is being asked: whatever was shown before is
+/// not marked.
 fn marks(story: &Story, path: &str) -> impl Fn() + Send + Sync + 'static {
     let (journal, path) = (story.home.join("compline.db"), path.to_owned());
     move || {

@@ -1,4 +1,5 @@
-//! When the model, the network or we ourselves are away: told in plain words, and made up for afterwards.
+//! When the model, the network or we ourselves are away: told in plain words, and made up for
+//! afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

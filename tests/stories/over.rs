@@ -1,4 +1,5 @@
-//! What is over is found: in conversations and in reflections, by other forms of its words, whether it is still before the model or not.
+//! What is over is found: in conversations and in reflections, by other forms of its words, whether
+//! it is still before the model or not.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! A memory that grew far beyond its measure: nothing of it is cut without a word, the newest stays in sight, and the rest is found.
+//! A memory that grew far beyond its measure: nothing of it is cut without a word, the newest stays
+//! in sight, and the rest is found.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Several places at one terminal: whatever is sent there names what it answers, so that whoever asked one thing knows its answer among all others.
+//! Several places at one terminal: whatever is sent there names what it answers, so that whoever
+//! asked one thing knows its answer among all others.
 
 use std::time::Duration;
 

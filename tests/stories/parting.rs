@@ -1,4 +1,5 @@
-//! A person takes everything that is kept of them along, or is forgotten as a whole; and nothing of anybody else goes with either.
+//! A person takes everything that is kept of them along, or is forgotten as a whole; and nothing of
+//! anybody else goes with either.
 
 use std::time::Duration;
 

@@ -1,10 +1,12 @@
 //! Whatever changes about who is who, nobody's private text reaches anybody else.
 //!
-//! Two owners, Ada and Carl, and a member, Ben. Each of them has a canary in everything that is kept of a person: the files of the memory, what was
-//! said, summaries, facts, reminders, received files, open questions. Then one thing changes about people. After it everybody who is let in uses
-//! every reader, with a model that fetches and repeats all that it can reach, and every prompt, every message and every file that
-//! was sent is searched for canaries of others. The name of a canary that crossed says where it came from. Every change is told over Telegram, and
-//! one of each kind over Signal.
+//! Two owners, Ada and Carl, and a member, Ben. Each of them has a canary in everything that is
+//! kept of a person: the files of the memory, what was said, summaries, facts, reminders, received
+//! files, open questions. Then one thing changes about people. After it everybody who is let in
+//! uses every reader, with a model that fetches and repeats all that it can reach, and every
+//! prompt, every message and every file that was sent is searched for canaries of others. The name
+//! of a canary that crossed says where it came from. Every change is told over Telegram, and one of
+//! each kind over Signal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

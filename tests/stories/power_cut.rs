@@ -1,8 +1,10 @@
 //! Whenever the power goes, nothing is lost and nothing is doubled.
 //!
-//! Each seed is a short story with two to four power cuts. The first two are aimed at both sides of one job of the journal, in a story that
-//! surely commits it, so a run with as many seeds as there are jobs cuts every kind of commit on both sides; the others fall anywhere.
-//! `COMPLINE_SEEDS=5000` tells more stories, `COMPLINE_SEED=17` tells one again. What is promised is looked for in the journal and at the other end of the wire ([`verdict`]).
+//! Each seed is a short story with two to four power cuts. The first two are aimed at both sides of
+//! one job of the journal, in a story that surely commits it, so a run with as many seeds as there
+//! are jobs cuts every kind of commit on both sides; the others fall anywhere.
+//! `COMPLINE_SEEDS=5000` tells more stories, `COMPLINE_SEED=17` tells one again. What is promised
+//! is looked for in the journal and at the other end of the wire ([`verdict`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +30,8 @@ use aim::{Aim, ELSEWHERE};
 use plot::{Act, Mind};
 use verdict::Told;
 
-/// How often a story does what leads to the commit that it is about. Twice is usual, once for each side.
+/// How often a story does what leads to the commit that it is about. Twice is usual, once for each
+/// side.
 const ROUNDS: usize = 4;
 /// How many are told side by side.
 const THREADS: usize = 2;

@@ -22,7 +22,8 @@ fn fetch(url: &str) -> Value {
     json!({ "url": url })
 }
 
-/// Ada has passed something on, and wrote once more: the model wanted to open that address, and she was asked.
+/// Ada has passed something on, and wrote once more: the model wanted to open that address, and she
+/// was asked.
 async fn asked(url: &str) -> (Story, Web) {
     asked_through(url, |_| ()).await
 }

@@ -1,4 +1,5 @@
-//! What commands and file tools reach besides the notes: what was taken down, files at the top of the folder, and the skills as far as they are live.
+//! What commands and file tools reach besides the notes: what was taken down, files at the top of
+//! the folder, and the skills as far as they are live.
 
 use serde_json::{Value, json};
 

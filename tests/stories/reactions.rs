@@ -1,4 +1,5 @@
-//! What people put under messages: told to the assistant with the next message, in the same words after a restart, and cause of nothing.
+//! What people put under messages: told to the assistant with the next message, in the same words
+//! after a restart, and cause of nothing.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What becomes of documents and their words: they go together, by age and with their message, and a group that has spent its share fetches none.
+//! What becomes of documents and their words: they go together, by age and with their message, and
+//! a group that has spent its share fetches none.
 
 use std::time::Duration;
 

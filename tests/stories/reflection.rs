@@ -1,6 +1,7 @@
 //! Looking back: what is looked at, what is kept, what comes of it, and what never does.
 //!
-//! The slots are claimed here by hand, so that each story says which period is looked back on; the schedule's own claims are another story.
+//! The slots are claimed here by hand, so that each story says which period is looked back on; the
+//! schedule's own claims are another story.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Reminders: told once, at the right hour, to whom they belong, whatever the program and the clocks do meanwhile.
+//! Reminders: told once, at the right hour, to whom they belong, whatever the program and the
+//! clocks do meanwhile.
 
 use std::time::Duration;
 
@@ -92,7 +93,8 @@ async fn several_that_were_missed_become_one_that_says_how_many() {
 
 #[tokio::test]
 async fn what_comes_back_keeps_its_local_hour_when_the_clocks_change() {
-    // A channel that is asked again and again whether it is still there makes days long: there the hardest cases are enough.
+    // A channel that is asked again and again whether it is still there makes days long: there the
+    // hardest cases are enough.
     let cases = [
         ("Australia/Lord_Howe", "2027-04-02T12:00:00Z"),
         ("America/Los_Angeles", "2027-11-05T12:00:00Z"),

@@ -10,7 +10,8 @@ use crate::support::story::{ADA, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Ada asks for something that is due within the hour; the power goes at the nth such commit, and comes back.
+/// Ada asks for something that is due within the hour; the power goes at the nth such commit, and
+/// comes back.
 fn cut(tool: &str, arguments: serde_json::Value, cut: Cut) -> House {
     let mut house = House::prepared("");
     house.story.model.calls(tool, arguments).says("Noted.");

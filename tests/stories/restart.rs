@@ -1,6 +1,8 @@
-//! A process that dies at one exact point, and what its next life does: one test for each point on the way of a message.
+//! A process that dies at one exact point, and what its next life does: one test for each point on
+//! the way of a message.
 //!
-//! The power goes on the journal's own thread, so each point is exact: before or after one named commit.
+//! The power goes on the journal's own thread, so each point is exact: before or after one named
+//! commit.
 
 use std::time::Duration;
 
@@ -16,7 +18,8 @@ use crate::support::story::{ADA, canary};
 const MARK: &str = "(possibly repeated)";
 const HALF_AN_HOUR: Duration = Duration::from_secs(1800);
 
-/// Ada says one thing, and the power goes at that commit; what happened until then is over when this returns.
+/// Ada says one thing, and the power goes at that commit; what happened until then is over when
+/// this returns.
 fn dies(side: CommitPoint, job: &'static str, answer: &str) -> House {
     let mut house = House::prepared("");
     house.story.model.otherwise(|_| Say::Text("An answer that nobody should have asked for.".to_owned()));

@@ -1,4 +1,5 @@
-//! One message that a server does not take does not silence a chat: it is set aside, told, and can be sent again.
+//! One message that a server does not take does not silence a chat: it is set aside, told, and can
+//! be sent again.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! Folders that somebody puts among the skills: held until the owner accepts what they were shown. And an accepted skill of a third party, which may be read
-//! and remembered and still makes what leaves ask.
+//! Folders that somebody puts among the skills: held until the owner accepts what they were shown.
+//! And an accepted skill of a third party, which may be read and remembered and still makes what
+//! leaves ask.
 
 use std::time::Duration;
 
@@ -233,7 +234,8 @@ async fn import(story: &Story, name: &str, body: &str) {
     assert!(!approved.failed, "{}", approved.markdown);
 }
 
-/// A home in which Ada has accepted a third party's skill that names two hosts, and a web on which every host answers.
+/// A home in which Ada has accepted a third party's skill that names two hosts, and a web on which
+/// every host answers.
 async fn accepted() -> (Story, Web) {
     let web = Web::of(&[("/a", "<p>A page.</p>"), ("/b", "<p>Another page.</p>")]).await;
     let mut story = Story::prepared(HOLD).await;

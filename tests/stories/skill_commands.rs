@@ -1,4 +1,5 @@
-//! The commands about proposals as they reach a phone: with their buttons, and in the direct chat of an owner.
+//! The commands about proposals as they reach a phone: with their buttons, and in the direct chat
+//! of an owner.
 
 use super::skill_gate::{shown_hash, submit};
 use crate::support::story::{ADA, BEN, Story};

@@ -1,4 +1,5 @@
-//! The skills folder as a person uses it: edited at any time, in any form, and never overwritten. And the skills that ship with the program.
+//! The skills folder as a person uses it: edited at any time, in any form, and never overwritten.
+//! And the skills that ship with the program.
 
 use compline::model::ToolSpec;
 use compline::skill::builtin::Builtin;

@@ -1,4 +1,5 @@
-//! A skill in any form that people write it in: which line it has in the prompt, when its words are read, and where it is said that one is broken.
+//! A skill in any form that people write it in: which line it has in the prompt, when its words are
+//! read, and where it is said that one is broken.
 
 use serde_json::json;
 

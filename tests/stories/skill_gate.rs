@@ -176,7 +176,8 @@ async fn a_proposal_that_nobody_decides_about_expires() {
     story.end().await;
 }
 
-/// The power goes when the owner is about to be told of a proposal, and comes back after fifteen days.
+/// The power goes when the owner is about to be told of a proposal, and comes back after fifteen
+/// days.
 fn kept_back(side: CommitPoint) -> House {
     let mut house = House::prepared("");
     house.story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");

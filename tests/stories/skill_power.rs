@@ -1,4 +1,5 @@
-//! The power goes while a skill is changed: between any two steps on the disk, and on both sides of every commit.
+//! The power goes while a skill is changed: between any two steps on the disk, and on both sides of
+//! every commit.
 //!
 //! The home is copied at each of these moments, and the house is built again on every copy.
 
@@ -48,7 +49,8 @@ async fn watched(armed: &Arc<AtomicBool>, homes: &Homes) -> Story {
     story
 }
 
-/// Every copy is the old version or the new one; and once the house is built on it, what was decided is done, or nothing was decided.
+/// Every copy is the old version or the new one; and once the house is built on it, what was
+/// decided is done, or nothing was decided.
 async fn each_is_whole(homes: &Homes, before: &Lying, after: &Lying, decided: &str) {
     let homes = std::mem::take(&mut *homes.lock().unwrap());
     assert!(homes.len() > 10, "only {} moments", homes.len());

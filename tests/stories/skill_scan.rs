@@ -1,4 +1,5 @@
-//! The scan on the saved texts: what every later change of a rule must still find, and must still leave alone.
+//! The scan on the saved texts: what every later change of a rule must still find, and must still
+//! leave alone.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! When the assistant looks back: each period once, in order, whatever happens to the clock, the program and its settings.
+//! When the assistant looks back: each period once, in order, whatever happens to the clock, the
+//! program and its settings.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! /stop ends an answer at once, also while what came with the message is still being fetched or read.
+//! /stop ends an answer at once, also while what came with the message is still being fetched or
+//! read.
 
 use std::process::Command;
 use std::time::Duration;
@@ -7,7 +8,8 @@ use crate::support::model::usual;
 use crate::support::pdf::pdf;
 use crate::support::story::{ADA, Story};
 
-/// A program that says that it reads, and never ends. Written by somebody else: what this process has open for writing cannot be started.
+/// A program that says that it reads, and never ends. Written by somebody else: what this process
+/// has open for writing cannot be started.
 fn never_ends(folder: &std::path::Path) -> std::path::PathBuf {
     let program = folder.join("reader");
     let words = "#!/bin/sh\necho $$ > \"$(/usr/bin/dirname $0)/reads\"\nexec /bin/sleep 1000\n";

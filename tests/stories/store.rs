@@ -30,8 +30,9 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
     ("forgettings", "label", "scope"),
 ];
 
-/// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another: `parts` of the outbox, the raw
-/// originals of the `inbox`, what versions of `files` held, the index, fingerprints; or trusted text by construction: what a conversation begins with.
+/// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another:
+/// `parts` of the outbox, the raw originals of the `inbox`, what versions of `files` held, the
+/// index, fingerprints; or trusted text by construction: what a conversation begins with.
 const WITHOUT: [&str; 32] = [
     "slots",
     "people",

@@ -1,4 +1,5 @@
-//! Whatever happens while something is taken down, nothing that was said is lost, nothing is kept twice, and nobody waits.
+//! Whatever happens while something is taken down, nothing that was said is lost, nothing is kept
+//! twice, and nobody waits.
 
 use std::time::Duration;
 

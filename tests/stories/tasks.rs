@@ -1,4 +1,5 @@
-//! Tasks that come back: done by the assistant at their times, one run at once, each told to whom it belongs.
+//! Tasks that come back: done by the assistant at their times, one run at once, each told to whom
+//! it belongs.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! What only Telegram has: markup that may be refused, answers that grow in one message, forwards that say where they come from,
-//! bots that write on somebody's behalf, buttons, a menu of commands, and one program at most that receives.
+//! What only Telegram has: markup that may be refused, answers that grow in one message, forwards
+//! that say where they come from, bots that write on somebody's behalf, buttons, a menu of
+//! commands, and one program at most that receives.
 
 use std::time::Duration;
 

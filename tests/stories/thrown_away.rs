@@ -1,4 +1,5 @@
-//! The index is derived: whoever empties its tables, or comes with a journal of a program that had none, finds the same as before.
+//! The index is derived: whoever empties its tables, or comes with a journal of a program that had
+//! none, finds the same as before.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What a turn was told by itself is in the origin of its answer: what went wrong before, and what came to mind at the first words.
+//! What a turn was told by itself is in the origin of its answer: what went wrong before, and what
+//! came to mind at the first words.
 
 use std::time::Duration;
 

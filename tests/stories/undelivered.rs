@@ -1,4 +1,5 @@
-//! What could not be delivered at once: it is given up only when it was tried for long, and no clock holds it up.
+//! What could not be delivered at once: it is given up only when it was tried for long, and no
+//! clock holds it up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,8 @@ fn outbox(story: &Story) -> String {
     story.text("SELECT group_concat(kind || ' ' || state, ', ') FROM (SELECT kind, state FROM outbox ORDER BY id)")
 }
 
-/// Whether Ada was told what she asked; perhaps marked as a repeat, which it may be as far as we know.
+/// Whether Ada was told what she asked; perhaps marked as a repeat, which it may be as far as we
+/// know.
 fn came(story: &Story) -> bool {
     story.heard(ADA).iter().any(|text| text.ends_with("the answer that matters"))
 }

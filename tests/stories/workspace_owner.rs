@@ -1,4 +1,5 @@
-//! Whose the root of the workspace is: a stored fact that outlives every change of people, until it is handed over.
+//! Whose the root of the workspace is: a stored fact that outlives every change of people, until it
+//! is handed over.
 
 use std::time::Duration;
 
@@ -47,7 +48,8 @@ fn requests(story: &Story) -> Vec<Request> {
     story.model.requests().into_iter().chain(story.background.requests()).collect()
 }
 
-/// No request but those for Ada herself hold anything of hers, and none but his own anything of Carl's.
+/// No request but those for Ada herself hold anything of hers, and none but his own anything of
+/// Carl's.
 fn nothing_crossed(story: &Story) {
     for request in requests(story) {
         for (id, person) in [(1, ADA), (2, CARL)] {

@@ -1,7 +1,9 @@
-//! A year in six zones, with absences, power cuts and a clock that is set: each local day is looked back on exactly once.
+//! A year in six zones, with absences, power cuts and a clock that is set: each local day is looked
+//! back on exactly once.
 //!
-//! What people say is written into the journal directly, because nothing here depends on how it came; slots, turns, reflections, actions and the gate are
-//! the real ones. `COMPLINE_DAYS=70` lives only through the first ten weeks of each, which hold one change of its clocks.
+//! What people say is written into the journal directly, because nothing here depends on how it
+//! came; slots, turns, reflections, actions and the gate are the real ones. `COMPLINE_DAYS=70`
+//! lives only through the first ten weeks of each, which hold one change of its clocks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +21,8 @@ use crate::support::power::{Cut, House};
 use crate::support::story::skill;
 
 const HOUR: Duration = Duration::from_hours(1);
-/// Actions that each reflection proposes, and how many of them may go to the gate from one, and on one day.
+/// Actions that each reflection proposes, and how many of them may go to the gate from one, and on
+/// one day.
 const PROPOSED: usize = 4;
 const OF_ONE: i64 = 3;
 const OF_A_DAY: i64 = 5;
@@ -100,7 +103,8 @@ fn one_stretch(house: &mut House, chance: &mut Chance) {
             house.cut_next(Cut { side, job: None, nth });
         }
         3 => {
-            // Somebody sets the clock ahead by some minutes, or back by as many, in the middle of a day.
+            // Somebody sets the clock ahead by some minutes, or back by as many, in the middle of a
+            // day.
             let by = i64::try_from(chance.below(3_600_000)).unwrap();
             let now = house.story.clock.now();
             house.story.clock.set(Timestamp(now.0 + if chance.below(2) == 0 { by } else { 0 }));

@@ -1,5 +1,6 @@
-//! What every file of the repository keeps to: sources of a size that can be read, each with a header and none forgotten
-//! by its parent; nothing unfinished; no trace of the machine it was written on; a README that begins with the two commands.
+//! What every file of the repository keeps to: sources of a size that can be read, each with a
+//! header and none forgotten by its parent; nothing unfinished; no trace of the machine it was
+//! written on; a README that begins with the two commands.
 
 use super::lexer::{find, lex};
 use super::nothing_found;

@@ -1,8 +1,10 @@
-//! Who may import whom: the table of `docs/architecture.md`, enforced on every path of every file in `src/`.
+//! Who may import whom: the table of `docs/architecture.md`, enforced on every path of every file
+//! in `src/`.
 //!
-//! A path counts wherever it stands: in a `use` tree, an expression, a macro, an attribute, a test. `super` and `self` are
-//! followed through inline modules, and the root as a whole (`use crate as c`, `crate::*`) may not be imported at all, since
-//! that would hide the edge. `#[path]`, `include!` and `extern crate` are refused for the same reason.
+//! A path counts wherever it stands: in a `use` tree, an expression, a macro, an attribute, a test.
+//! `super` and `self` are followed through inline modules, and the root as a whole
+//! (`use crate as c`, `crate::*`) may not be imported at all, since that would hide the edge.
+//! `#[path]`, `include!` and `extern crate` are refused for the same reason.
 
 use std::collections::BTreeSet;
 

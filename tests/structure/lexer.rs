@@ -1,10 +1,12 @@
 //! Rust source as tokens: enough of the language to find paths and calls, and no more.
 //!
-//! Comments (doc comments too) vanish, so prose never counts. A string or character literal stays as one token that
-//! begins with its quote and so never equals a word. [`flatten`] writes every `use` tree out as full paths, which makes a
-//! nested group no different from a plain path to whoever searches for one.
+//! Comments (doc comments too) vanish, so prose never counts. A string or character literal stays
+//! as one token that begins with its quote and so never equals a word. [`flatten`] writes every
+//! `use` tree out as full paths, which makes a nested group no different from a plain path to
+//! whoever searches for one.
 
-/// One word, one punctuation mark (`::` counts as one), or one literal, with the place where it begins.
+/// One word, one punctuation mark (`::` counts as one), or one literal, with the place where it
+/// begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     /// What is written; a literal with its opening quote.
@@ -34,8 +36,8 @@ pub fn find(code: &[Token], pattern: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Writes `use a::{b, c::{d, e}};` as `use a::b; use a::c::d; use a::c::e;`, and takes paths out of the strings of
-/// attributes (`#[serde(with = "crate::store")]` imports as well).
+/// Writes `use a::{b, c::{d, e}};` as `use a::b; use a::c::d; use a::c::e;`, and takes paths out of
+/// the strings of attributes (`#[serde(with = "crate::store")]` imports as well).
 pub fn flatten(tokens: &[Token]) -> Vec<Token> {
     let mut flat = Vec::new();
     let mut at = 0;
@@ -55,8 +57,8 @@ pub fn flatten(tokens: &[Token]) -> Vec<Token> {
     flat
 }
 
-/// Leaves out the items marked `#[cfg(test)]`. What cannot be recognised as an item stays in, so the scan errs on the
-/// strict side.
+/// Leaves out the items marked `#[cfg(test)]`. What cannot be recognised as an item stays in, so
+/// the scan errs on the strict side.
 pub fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let mut product = Vec::new();
     let mut at = 0;
@@ -125,7 +127,8 @@ fn item_end(tokens: &[Token], start: usize) -> usize {
     tokens.len()
 }
 
-/// Appends one full path per leaf of the `use` tree that begins at `at`; gives back where the tree ends.
+/// Appends one full path per leaf of the `use` tree that begins at `at`; gives back where the tree
+/// ends.
 fn spread(tokens: &[Token], mut at: usize, prefix: &[Token], flat: &mut Vec<Token>) -> usize {
     let mut path = prefix.to_vec();
     let mut grouped = false;

@@ -1,5 +1,6 @@
-//! Which licences come in with the dependencies: every package of the locked tree, for every platform and for the tests,
-//! states a licence that the list allows. No foreign tool and no network beyond what building needs.
+//! Which licences come in with the dependencies: every package of the locked tree, for every
+//! platform and for the tests, states a licence that the list allows. No foreign tool and no
+//! network beyond what building needs.
 
 use std::process::Command;
 

@@ -1,7 +1,8 @@
 //! Short lists: each rule names what only some places may do, and lists them, each with its reason.
 //!
-//! A place is a whole module by its name, a right it has by design whether it is used or not; a file is an exception,
-//! which fails again once the file no longer needs it. What is compiled for tests only is exempt.
+//! A place is a whole module by its name, a right it has by design whether it is used or not; a
+//! file is an exception, which fails again once the file no longer needs it. What is compiled for
+//! tests only is exempt.
 
 use super::lexer::find;
 use super::nothing_found;

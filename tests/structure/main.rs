@@ -1,9 +1,10 @@
-//! The tests of the source tree: who may import whom, who may mint trust or open a label, what a migration looks like,
-//! which test proves which promise, which licences come in with a dependency.
+//! The tests of the source tree: who may import whom, who may mint trust or open a label, what a
+//! migration looks like, which test proves which promise, which licences come in with a dependency.
 //!
-//! Nothing here runs the product; everything reads the tree as text. The rules that a person may want to change are data
-//! at the top of the module that enforces them, an exception is a line there with its reason, and a line that is no
-//! longer needed fails too. Each scan is first tried on a seeded fault, so that a scan that sees nothing cannot pass.
+//! Nothing here runs the product; everything reads the tree as text. The rules that a person may
+//! want to change are data at the top of the module that enforces them, an exception is a line
+//! there with its reason, and a line that is no longer needed fails too. Each scan is first tried
+//! on a seeded fault, so that a scan that sees nothing cannot pass.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

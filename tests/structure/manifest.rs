@@ -1,4 +1,5 @@
-//! `Cargo.toml` and `Cargo.lock`: every dependency from the registry, none that cannot be lived with, the lints in place.
+//! `Cargo.toml` and `Cargo.lock`: every dependency from the registry, none that cannot be lived
+//! with, the lints in place.
 
 use super::lexer::find;
 use super::nothing_found;

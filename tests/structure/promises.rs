@@ -1,4 +1,5 @@
-//! `docs/promises.md` against the tests it names: what is promised to a person is proved by a test that exists and runs.
+//! `docs/promises.md` against the tests it names: what is promised to a person is proved by a test
+//! that exists and runs.
 
 use super::lexer::{Token, attribute_end, lex};
 use super::nothing_found;
@@ -52,7 +53,8 @@ fn tests_in(source: &str) -> Vec<String> {
     names
 }
 
-/// Whether an attribute's path ends in `test`: `test`, `tokio::test`, `tokio::test(start_paused = true)`.
+/// Whether an attribute's path ends in `test`: `test`, `tokio::test`,
+/// `tokio::test(start_paused = true)`.
 fn is_test(attribute: &[Token]) -> bool {
     let path: Vec<&str> =
         attribute.iter().map(|token| token.text.as_str()).take_while(|text| !["(", "]", "="].contains(text)).collect();

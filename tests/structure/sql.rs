@@ -1,5 +1,6 @@
-//! Migrations as a reader wants them: numbered without a gap, every table STRICT, every column explained on its own line,
-//! labels and scopes that can neither be missing nor be trusted by default, and ids that are never used twice.
+//! Migrations as a reader wants them: numbered without a gap, every table STRICT, every column
+//! explained on its own line, labels and scopes that can neither be missing nor be trusted by
+//! default, and ids that are never used twice.
 
 use super::nothing_found;
 use super::tree::{File, files};
@@ -119,7 +120,8 @@ impl Column {
     }
 }
 
-/// Columns added later: `ALTER TABLE … ADD COLUMN …; -- comment`. SQLite wants a default where NULL is not allowed; the blank one reads as unknown.
+/// Columns added later: `ALTER TABLE … ADD COLUMN …; -- comment`. SQLite wants a default where NULL
+/// is not allowed; the blank one reads as unknown.
 fn added(sql: &str) -> Vec<String> {
     sql.lines()
         .enumerate()

@@ -1,4 +1,5 @@
-//! The tree as it lies on disk: the files of the repository, and the Rust sources among them with their module paths.
+//! The tree as it lies on disk: the files of the repository, and the Rust sources among them with
+//! their module paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ pub struct Source {
     pub path: String,
     /// As written.
     pub text: String,
-    /// The module it is: `["adapter", "markdown"]`; nothing for `lib.rs`, `["main"]` for the binary.
+    /// The module it is: `["adapter", "markdown"]`; nothing for `lib.rs`, `["main"]` for the
+    /// binary.
     pub module: Vec<String>,
     /// All tokens, `use` trees written out.
     pub code: Vec<Token>,

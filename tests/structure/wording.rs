@@ -1,5 +1,6 @@
-//! The program's own words are trusted, so a message is made of numbers, times and constants. Where one still takes a text, it is listed with what
-//! that text is: a name that was validated where it came in, or a time that the program wrote.
+//! The program's own words are trusted, so a message is made of numbers, times and constants. Where
+//! one still takes a text, it is listed with what that text is: a name that was validated where it
+//! came in, or a time that the program wrote.
 
 use super::lexer::Token;
 use super::nothing_found;

@@ -1,4 +1,5 @@
-//! Both channels at once, for what one person does on two of them. Unless a story says which, they speak on Telegram.
+//! Both channels at once, for what one person does on two of them. Unless a story says which, they
+//! speak on Telegram.
 
 use std::sync::Arc;
 

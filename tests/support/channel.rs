@@ -1,9 +1,10 @@
 //! A way to people, as a story needs it: a server of ours in the place of the real one.
 //!
-//! What holds for every channel is told over each of them. The file of such a story takes `Story` from the module it stands in
-//! (`super::Story`), and stands in one module per channel. It may use what both servers can do; the names are the same on both,
-//! and people have the same small numbers. What only one channel has (a button, a forward) has its nearest likeness on the
-//! other, said at the server's method; where there is none the story belongs to that channel alone.
+//! What holds for every channel is told over each of them. The file of such a story takes `Story`
+//! from the module it stands in (`super::Story`), and stands in one module per channel. It may use
+//! what both servers can do; the names are the same on both, and people have the same small
+//! numbers. What only one channel has (a button, a forward) has its nearest likeness on the other,
+//! said at the server's method; where there is none the story belongs to that channel alone.
 
 use std::sync::Arc;
 
@@ -76,8 +77,8 @@ pub trait Channel: Clone + Send + Sync + 'static {
     async fn until(&self, condition: impl Fn(&Self) -> bool);
 }
 
-/// The kinds of sources that a label names, without the items that they came in: `preview:in3 web:a.example` is
-/// `preview web:a.example`.
+/// The kinds of sources that a label names, without the items that they came in:
+/// `preview:in3 web:a.example` is `preview web:a.example`.
 pub fn kinds(label: &str) -> String {
     let kinds = label.split(' ').map(|source| match source.split_once(":in") {
         Some((kind, item)) if item.chars().all(|c| c.is_ascii_digit()) => kind,

@@ -1,5 +1,6 @@
-//! What every server of ours in the place of a real one stands on: its state under one lock with everybody who waits for a change of it, the thread that
-//! serves, and the chronicle of what it accepted.
+//! What every server of ours in the place of a real one stands on: its state under one lock with
+//! everybody who waits for a change of it, the thread that serves, and the chronicle of what it
+//! accepted.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;

@@ -1,5 +1,6 @@
-//! What no channel of the everyday stories brings: something goes through the door by hand, as an adapter would have parsed it, and whoever
-//! has to be woken is woken. Replies go out over the fake Bot API as always.
+//! What no channel of the everyday stories brings: something goes through the door by hand, as an
+//! adapter would have parsed it, and whoever has to be woken is woken. Replies go out over the fake
+//! Bot API as always.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use compline::time::{Clock, Zone};
 
 use super::story::Story;
 
-/// What that person does, in their direct chat, while others may be at work. The name is the item's own.
+/// What that person does, in their direct chat, while others may be at work. The name is the item's
+/// own.
 pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Event) {
     let inbound = Inbound {
         external_id: name.to_owned(),
@@ -71,7 +73,8 @@ pub fn deleted(of: &str) -> Event {
     Event::Deleted { message: of.to_owned() }
 }
 
-/// Whether that word stands in any file of the home's journal, as it was written or as the search indexes keep it. The gateway has stopped, or its log was cut.
+/// Whether that word stands in any file of the home's journal, as it was written or as the search
+/// indexes keep it. The gateway has stopped, or its log was cut.
 pub fn stands_in_the_journal(story: &Story, word: &str) -> bool {
     stands_as_written(story, word) || bytes_stand_in_the_journal(story, stem_of(word).as_bytes())
 }
@@ -81,8 +84,9 @@ pub fn stands_as_written(story: &Story, word: &str) -> bool {
     bytes_stand_in_the_journal(story, word.as_bytes())
 }
 
-/// What an index has of a word in any case: it folds case and diacritics, may cut an ending off, and leaves out the beginning that a word shares with the one before it. Of
-/// a short word that would be too little to know it by: then it is the word.
+/// What an index has of a word in any case: it folds case and diacritics, may cut an ending off,
+/// and leaves out the beginning that a word shares with the one before it. Of a short word that
+/// would be too little to know it by: then it is the word.
 fn stem_of(word: &str) -> String {
     let folded = compline::text::fold::fold(word).to_lowercase();
     let one_word = folded.chars().all(char::is_alphanumeric);

@@ -56,7 +56,8 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// A model that answers "ok" to chats and a plain summary to summaries, unless the story says otherwise.
+    /// A model that answers "ok" to chats and a plain summary to summaries, unless the story says
+    /// otherwise.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
         let card = ModelInfo {
             provider: "scripted".to_owned(),

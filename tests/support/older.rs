@@ -12,8 +12,8 @@ pub fn migrations() -> Vec<PathBuf> {
     files
 }
 
-/// The journal becomes what a program with those migrations alone would have left: its tables, with as much of each row as it knew, and nothing in what
-/// is derived for searching.
+/// The journal becomes what a program with those migrations alone would have left: its tables, with
+/// as much of each row as it knew, and nothing in what is derived for searching.
 pub fn made_older(journal: &Path, known: &[PathBuf]) {
     let older = journal.with_extension("older");
     {

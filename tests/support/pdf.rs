@@ -6,7 +6,8 @@ pub fn pdf(pages: &[&str]) -> Vec<u8> {
     of_streams(&streams.iter().map(|stream| ("", stream.as_slice())).collect::<Vec<_>>(), "")
 }
 
-/// A PDF whose pages show these streams, each with more entries for its dictionary, and with more entries for the trailer.
+/// A PDF whose pages show these streams, each with more entries for its dictionary, and with more
+/// entries for the trailer.
 pub fn of_streams(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|page| format!("{} 0 R", 4 + 2 * page)).collect();
     let mut objects = vec![

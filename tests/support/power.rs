@@ -1,9 +1,11 @@
 //! A house whose power can be cut.
 //!
-//! A cut happens on the journal's own thread, before or after one of its commits: the home is copied as it lies on the disk at that
-//! instant, the thread never comes back to its callers, and the whole life (its runtime, its tasks, its connections) is dropped. The
-//! next life goes on from the copy. Whatever the old life still did between the copy and its end is what a real process can do between
-//! its last commit and its death. Each life has a runtime of its own, so a house is driven from a plain thread.
+//! A cut happens on the journal's own thread, before or after one of its commits: the home is
+//! copied as it lies on the disk at that instant, the thread never comes back to its callers, and
+//! the whole life (its runtime, its tasks, its connections) is dropped. The next life goes on from
+//! the copy. Whatever the old life still did between the copy and its end is what a real process
+//! can do between its last commit and its death. Each life has a runtime of its own, so a house is
+//! driven from a plain thread.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -20,8 +22,8 @@ use super::channel::Channel;
 use super::story::{StoryOver, copy_home};
 use super::telegram::FakeTelegram;
 
-/// So many looks in a row at which nothing has moved mean that nothing will. A look needs a turn of the processor like everybody else's, so on a slow
-/// machine they come later.
+/// So many looks in a row at which nothing has moved mean that nothing will. A look needs a turn of
+/// the processor like everybody else's, so on a slow machine they come later.
 const LOOKS: u32 = 600;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 /// After so many looks something goes in circles, however much it moves.
@@ -99,7 +101,8 @@ impl Fuse {
         }
         self.noticed.notify_one();
         let hold = self.hold.lock().unwrap().take();
-        // The power is gone: the caller never hears of this commit. The thread is let go when its life is buried.
+        // The power is gone: the caller never hears of this commit. The thread is let go when its
+        // life is buried.
         let _ = hold.map(|hold| hold.recv());
     }
 }
@@ -160,7 +163,8 @@ impl<C: Channel> HouseOver<C> {
         state.blown.as_ref().unwrap().1.path().to_owned()
     }
 
-    /// Buries a life whose power went: nothing of it does anything any more. The house is where the disk says.
+    /// Buries a life whose power went: nothing of it does anything any more. The house is where the
+    /// disk says.
     pub fn bury(&mut self) -> Blown {
         let (life, fuse, release) = self.life.take().unwrap();
         let app = self.story.take_app();

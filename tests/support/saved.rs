@@ -1,4 +1,5 @@
-//! The saved texts on which the scan of skills is tried: `tests/corpus/skills/README.md` describes their form.
+//! The saved texts on which the scan of skills is tried: `tests/corpus/skills/README.md` describes
+//! their form.
 
 use std::path::Path;
 

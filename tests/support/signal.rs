@@ -1,7 +1,9 @@
-//! A signal-cli daemon for tests: as the real one was measured, and as unreliable as a test wants it.
+//! A signal-cli daemon for tests: as the real one was measured, and as unreliable as a test wants
+//! it.
 //!
-//! It listens on a Unix socket, a TCP port and by HTTP, all at once, with one account of ours on it. A story starts it, gives
-//! `endpoint` to the program under test, lets people speak and looks at what they were sent:
+//! It listens on a Unix socket, a TCP port and by HTTP, all at once, with one account of ours on
+//! it. A story starts it, gives `endpoint` to the program under test, lets people speak and looks
+//! at what they were sent:
 //!
 //! ```ignore
 //! let fake = FakeSignal::start().await;
@@ -10,20 +12,22 @@
 //! fake.until(|fake| fake.sent(ada).len() == 1).await;
 //! ```
 //!
-//! The parts, in the order in which a test meets them: `driving` (people, groups, everything that can be received), `draft`
-//! (one message with quotes, files, timers), `envelope` (how that looks on the wire), `faults` (what goes wrong, on demand),
-//! `observing` (what was sent, and waiting for it). Below them stand `server` (the thread and its doors), `lines` (the two
-//! sockets), `http`, `rpc` (what the daemon does with any request), `methods` (what each method does), `sending` (`send` and
-//! the outcome for each recipient), `outward` (what leaves the daemon) and `state`.
+//! The parts, in the order in which a test meets them: `driving` (people, groups, everything that
+//! can be received), `draft` (one message with quotes, files, timers), `envelope` (how that looks
+//! on the wire), `faults` (what goes wrong, on demand), `observing` (what was sent, and waiting for
+//! it). Below them stand `server` (the thread and its doors), `lines` (the two sockets), `http`,
+//! `rpc` (what the daemon does with any request), `methods` (what each method does), `sending`
+//! (`send` and the outcome for each recipient), `outward` (what leaves the daemon) and `state`.
 //!
-//! Messages lie on "Signal's server" until somebody subscribes. What was written to a subscriber is gone from there, whether it
-//! was read or not: the real daemon hands over at most once and hears of nothing. So that a test can wait until a message is
-//! in safety all the same, every envelope carries a number in a field that nobody knows, and the test says which were stored
-//! (`stored`).
+//! Messages lie on "Signal's server" until somebody subscribes. What was written to a subscriber is
+//! gone from there, whether it was read or not: the real daemon hands over at most once and hears
+//! of nothing. So that a test can wait until a message is in safety all the same, every envelope
+//! carries a number in a field that nobody knows, and the test says which were stored (`stored`).
 //!
-//! People and groups have the same small numbers as on the fake Telegram server, and a message is named by its time stamp, as
-//! everywhere on Signal. The daemon runs in a thread with a runtime of its own; only stamps follow `set_now`. Every method of
-//! the handle is synchronous and may be called from any thread, but for those that wait.
+//! People and groups have the same small numbers as on the fake Telegram server, and a message is
+//! named by its time stamp, as everywhere on Signal. The daemon runs in a thread with a runtime of
+//! its own; only stamps follow `set_now`. Every method of the handle is synchronous and may be
+//! called from any thread, but for those that wait.
 
 mod draft;
 mod driving;
@@ -93,7 +97,8 @@ impl FakeSignal {
     pub const GIVES_AGAIN: bool = false;
     /// Work on the journal that there is no occasion for.
     pub const NEVER_COMMITS: &'static [&'static str] = &["begin a preview", "keep a preview", "drop a preview"];
-    /// How many batches are committed when nobody has said anything yet: the sign that the daemon lets us listen.
+    /// How many batches are committed when nobody has said anything yet: the sign that the daemon
+    /// lets us listen.
     pub const BATCHES_BEFORE: u32 = 1;
 
     /// Starts the daemon on a socket and two free ports of its own.
@@ -140,7 +145,8 @@ impl FakeSignal {
         OWN_NUMBER
     }
 
-    /// Kills the daemon: every connection closes, the file of the socket stays. What waits for a subscriber is kept.
+    /// Kills the daemon: every connection closes, the file of the socket stays. What waits for a
+    /// subscriber is kept.
     pub fn stop(&self) {
         let running = self.inner.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(running);

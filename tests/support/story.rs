@@ -1,9 +1,10 @@
 //! A story: three people, one bot, one clock.
 //!
-//! Ada is the owner, Ben a member, Eve a stranger; each writes over one channel, which is Telegram unless the story says otherwise
-//! ([`StoryOver`]). Time passes only by [`StoryOver::pass`], and only when everybody rests. Every story ends with [`StoryOver::end`], which looks for canaries: a token that stands in an untrusted text or
-//! in one person's text must never turn up in a prompt that counts as trusted, in a file that is loaded by itself, or in
-//! another person's chat.
+//! Ada is the owner, Ben a member, Eve a stranger; each writes over one channel, which is Telegram
+//! unless the story says otherwise ([`StoryOver`]). Time passes only by [`StoryOver::pass`], and
+//! only when everybody rests. Every story ends with [`StoryOver::end`], which looks for canaries: a
+//! token that stands in an untrusted text or in one person's text must never turn up in a prompt
+//! that counts as trusted, in a file that is loaded by itself, or in another person's chat.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -268,7 +269,8 @@ impl<C: Channel> StoryOver<C> {
             reader: Some(self.reader.clone()),
             terminal_only: false,
         };
-        // A program that another test starts in this process holds the lock for the moment from its birth to its own beginning.
+        // A program that another test starts in this process holds the lock for the moment from its
+        // birth to its own beginning.
         let built = async {
             loop {
                 match App::build(self.config(), seams()).await {
@@ -284,8 +286,9 @@ impl<C: Channel> StoryOver<C> {
         self.listens(listeners).await;
     }
 
-    /// Waits until somebody listens anew. What keeps the gateway from it (a request that the server cut off) is tried again after a pause by the
-    /// clock, which stands still in a story: if nobody comes, a second of it passes.
+    /// Waits until somebody listens anew. What keeps the gateway from it (a request that the server
+    /// cut off) is tried again after a pause by the clock, which stands still in a story: if nobody
+    /// comes, a second of it passes.
     async fn listens(&self, before: usize) {
         let patience = Duration::from_secs(2);
         while tokio::time::timeout(patience, self.fake.until(|fake| fake.listeners() > before)).await.is_err() {
@@ -345,7 +348,8 @@ impl<C: Channel> StoryOver<C> {
         self.settle().await;
     }
 
-    /// Lets time pass second by second until it is so. What happens on the wire meanwhile takes real time, if only a little.
+    /// Lets time pass second by second until it is so. What happens on the wire meanwhile takes
+    /// real time, if only a little.
     pub async fn until(&self, mut holds: impl AsyncFnMut() -> bool) {
         let looking = async {
             while !holds().await {
@@ -400,14 +404,15 @@ impl<C: Channel> StoryOver<C> {
         self.stop().await;
     }
 
-    /// The end of a story in which an owner made something live that untrusted text had a part in: from then on it counts as theirs.
+    /// The end of a story in which an owner made something live that untrusted text had a part in:
+    /// from then on it counts as theirs.
     pub async fn stop_here(mut self) {
         self.settle().await;
         self.stop().await;
     }
 
-    /// No untrusted canary in a prompt that counts as trusted or in a file that is loaded by itself; no person's canary
-    /// with anybody else.
+    /// No untrusted canary in a prompt that counts as trusted or in a file that is loaded by
+    /// itself; no person's canary with anybody else.
     pub fn check_canaries(&self) {
         for request in self.model.requests().iter().chain(&self.background.requests()) {
             let words = words(request);
@@ -452,13 +457,15 @@ pub fn canary(person: i64) -> String {
     format!("canary-of-{person}")
 }
 
-/// A folder in memory, where there is one: a story commits often, and nobody pulls the plug of the test.
+/// A folder in memory, where there is one: a story commits often, and nobody pulls the plug of the
+/// test.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// Copies a home as a power cut leaves it: whatever is in the files at this instant. The journal stands still meanwhile,
-/// the rest of the house need not: if something was moved, made or removed under the copy, it is taken again.
+/// Copies a home as a power cut leaves it: whatever is in the files at this instant. The journal
+/// stands still meanwhile, the rest of the house need not: if something was moved, made or removed
+/// under the copy, it is taken again.
 pub fn copy_home(from: &Path) -> tempfile::TempDir {
     for _ in 0..1000 {
         let to = folder();
@@ -471,7 +478,8 @@ pub fn copy_home(from: &Path) -> tempfile::TempDir {
     panic!("{} never stood still", from.display());
 }
 
-/// Every file and folder below, folders before what is in them. What vanishes while we look is left out.
+/// Every file and folder below, folders before what is in them. What vanishes while we look is left
+/// out.
 fn entries(home: &Path) -> Vec<(PathBuf, bool)> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];

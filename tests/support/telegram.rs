@@ -1,7 +1,7 @@
 //! A Telegram Bot API server for tests, as strict and as unreliable as the real one.
 //!
-//! A story test starts it, gives `url()` and `token()` to the program under test, lets people speak and looks
-//! at what they were sent:
+//! A story test starts it, gives `url()` and `token()` to the program under test, lets people speak
+//! and looks at what they were sent:
 //!
 //! ```ignore
 //! let fake = FakeTelegram::start().await;
@@ -10,15 +10,16 @@
 //! fake.until(|fake| fake.sent(ada).len() == 1).await;
 //! ```
 //!
-//! The parts, in the order in which a test meets them: `driving` (people, groups, everything that can be
-//! received), `draft` (one message with marks such as reply, forward, photo), `faults` (what goes wrong, on
-//! demand), `observing` (what was sent, and waiting for it). Below them stand `server` (HTTP), `polling`
-//! (`getUpdates`), `webhook` (calling the bot instead), `methods` (all other methods), `upload` (files), `markup` (the HTML subset) and `state`.
+//! The parts, in the order in which a test meets them: `driving` (people, groups, everything that
+//! can be received), `draft` (one message with marks such as reply, forward, photo), `faults` (what
+//! goes wrong, on demand), `observing` (what was sent, and waiting for it). Below them stand
+//! `server` (HTTP), `polling` (`getUpdates`), `webhook` (calling the bot instead), `methods` (all
+//! other methods), `upload` (files), `markup` (the HTML subset) and `state`.
 //!
-//! The server runs in a thread with a runtime of its own, so it lives on real time whatever the test does
-//! with its own clock; only stamps and flood deadlines follow `set_now`. Every method of the handle is
-//! synchronous and may be called from any thread; those that wait are `async` (or `wait_for`, for threads
-//! without a runtime).
+//! The server runs in a thread with a runtime of its own, so it lives on real time whatever the
+//! test does with its own clock; only stamps and flood deadlines follow `set_now`. Every method of
+//! the handle is synchronous and may be called from any thread; those that wait are `async` (or
+//! `wait_for`, for threads without a runtime).
 
 mod draft;
 mod driving;

@@ -1,7 +1,9 @@
-//! A perfect victim: a model that does whatever the text that it read last tells it to, in chats, in reviews and in summaries.
+//! A perfect victim: a model that does whatever the text that it read last tells it to, in chats,
+//! in reviews and in summaries.
 //!
-//! Every defence that a story with it shows is therefore the program's own. The orders are a small language of ours; one may stand anywhere in a
-//! text, and a text may hold several, which are carried out one after the other:
+//! Every defence that a story with it shows is therefore the program's own. The orders are a small
+//! language of ours; one may stand anywhere in a text, and a text may hold several, which are
+//! carried out one after the other:
 //!
 //! ```text
 //! ORDER: call TOOL {"json": "arguments"}
@@ -13,8 +15,9 @@
 //! ORDER-FACT: {"key": …}         (what is taken down as a fact, word for word)
 //! ```
 //!
-//! It obeys what stands in the newest exchange, and after `do what it says` what stands anywhere in its prompt. It tells nobody's words apart, and
-//! fills in what it is asked for: `$SECRET` is every private canary that it can see, `$HASH` the longest run of hexadecimal digits (or a guess),
+//! It obeys what stands in the newest exchange, and after `do what it says` what stands anywhere in
+//! its prompt. It tells nobody's words apart, and fills in what it is asked for: `$SECRET` is every
+//! private canary that it can see, `$HASH` the longest run of hexadecimal digits (or a guess),
 //! `$PROPOSAL` the last number of a proposal, `$TYPED` the first address in the newest exchange.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,7 +158,8 @@ impl Victim {
         )
     }
 
-    /// Takes down everything from outside that it can see, and what it is told to, as said in every line there is.
+    /// Takes down everything from outside that it can see, and what it is told to, as said in every
+    /// line there is.
     fn extraction(&self, request: &Request) -> Say {
         let text = read(&request.messages().iter().map(|message| &**message).collect::<Vec<_>>());
         let lines: Vec<usize> = (1..=200).collect();
@@ -224,7 +228,8 @@ fn is_question(message: &Message) -> bool {
     message.role() == Role::User && !read(&[message]).contains("limit of tool calls")
 }
 
-/// Everything that can be read in these messages, but for what it said itself. It sees words in pictures too.
+/// Everything that can be read in these messages, but for what it said itself. It sees words in
+/// pictures too.
 fn read(messages: &[&Message]) -> String {
     let heard = messages.iter().filter(|message| message.role() != Role::Assistant);
     let texts = heard.flat_map(|message| message.parts()).map(|part| match part.open().0 {

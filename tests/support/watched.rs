@@ -1,7 +1,8 @@
 //! An adapter under whose eyes the gateway works: it says which items are in safety.
 //!
-//! The daemon of signal-cli writes a message and forgets it, so nothing on the wire tells a story when the gateway has it. An
-//! adapter is told, by `ack`. This one passes everything on to the real one and what is acknowledged to the fake server.
+//! The daemon of signal-cli writes a message and forgets it, so nothing on the wire tells a story
+//! when the gateway has it. An adapter is told, by `ack`. This one passes everything on to the real
+//! one and what is acknowledged to the fake server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,7 +20,8 @@ use super::channel::Channel;
 
 /// What is put before the adapters of a story over this channel.
 ///
-/// While `sick` says so, asking after the health of an adapter panics: a fault in the middle of `/status`.
+/// While `sick` says so, asking after the health of an adapter panics: a fault in the middle of
+/// `/status`.
 pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<Stand> {
     let sick = Arc::clone(sick);
     let is_needed = C::IS_TOLD || sick.load(Ordering::SeqCst);

@@ -41,7 +41,8 @@ impl Web {
         Self { address, connections, asked, visited }
     }
 
-    /// Fetches from here and from nowhere else: every name is here, and this one address is permitted besides public ones.
+    /// Fetches from here and from nowhere else: every name is here, and this one address is
+    /// permitted besides public ones.
     pub fn fetcher(&self) -> Fetcher {
         compline::model::install_tls();
         let rule = Rule::public_only().and_exactly(vec![self.address]);

@@ -15,7 +15,8 @@ pub struct Server {
     pub asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// What the server does with one connection: the pieces it writes, and whether it then keeps silent or hangs up.
+/// What the server does with one connection: the pieces it writes, and whether it then keeps silent
+/// or hangs up.
 pub struct Script {
     pub pieces: Vec<Vec<u8>>,
     pub then_silent: bool,

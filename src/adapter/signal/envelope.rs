@@ -2,9 +2,10 @@
 //!
 //! Read field by field and never into one type, for the same reason as in `telegram::parse`: a
 //! field that is missing, null, of another type or unknown costs only itself. Two things fail
-//! closed. An envelope that is not plainly a data message or its edit is [`EnvelopeContent::Control`]; and
-//! a party is identified only by what has the form of an identifier or number, so that a profile
-//! name can never pass for an identity. The meaning of the content is left to `parse`.
+//! closed. An envelope that is not plainly a data message or its edit is
+//! [`EnvelopeContent::Control`]; and a party is identified only by what has the form of an
+//! identifier or number, so that a profile name can never pass for an identity. The meaning of the
+//! content is left to `parse`.
 
 use serde_json::Value;
 

@@ -4,8 +4,8 @@
 //! spelled out as in the terminal: bars before a quote, the full address after its text. A part is
 //! measured in bytes, since the daemon turns a longer body into a file; its ranges are counted in
 //! UTF-16 units of the finished part, so that splitting cannot shift them. A range without its text
-//! would style other words, so both are stored as one ([`StyledText`]). There are no buttons: the texts
-//! name the commands.
+//! would style other words, so both are stored as one ([`StyledText`]). There are no buttons: the
+//! texts name the commands.
 
 mod styles;
 

@@ -2,9 +2,9 @@
 //!
 //! The payloads are teloxide's. The transport is our own, because teloxide's hides what a caller
 //! has to know: whether a request was certainly not sent ([`CallError::NotSent`]) or may have been
-//! carried out without a response ([`CallError::NoResponse`]); because a message counts as sent once
-//! Telegram says `ok`, even if the response has unknown fields; and because a raw update must reach
-//! the journal unchanged.
+//! carried out without a response ([`CallError::NoResponse`]); because a message counts as sent
+//! once Telegram says `ok`, even if the response has unknown fields; and because a raw update must
+//! reach the journal unchanged.
 //!
 //! The token is part of every address. It never leaves this file: addresses are removed from
 //! errors, redirects are not followed, and any outgoing text is searched for it once more.

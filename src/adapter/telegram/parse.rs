@@ -7,8 +7,8 @@
 //! field whose name says *forwarded* counts, regardless of its value, and any chat that is not
 //! plainly private is a group.
 //!
-//! The parser of mentions depends on our identity ([`BotIdentity`]): our id is part of the token, our name
-//! is known once Telegram was asked. Until then no mention by name is recognised.
+//! The parser of mentions depends on our identity ([`BotIdentity`]): our id is part of the token,
+//! our name is known once Telegram was asked. Until then no mention by name is recognised.
 
 mod content;
 mod mention;

@@ -2,8 +2,8 @@
 //!
 //! A client that does not read never blocks others: its queue is bounded, optional frames (deltas,
 //! typing) are dropped when it is full, and a client that misses a required one is disconnected. A
-//! [`ClientGuard`] is released on drop, so a cancelled task leaves no client behind. The last message ids
-//! of each client are kept, so that an awaited answer is recognised.
+//! [`ClientGuard`] is released on drop, so a cancelled task leaves no client behind. The last
+//! message ids of each client are kept, so that an awaited answer is recognised.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

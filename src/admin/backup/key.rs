@@ -1,8 +1,10 @@
 //! The key that authenticates backups, and its recovery code.
 //!
-//! The key is 32 random bytes in `backup.key` in the home, readable by its owner alone, and never in an archive. An archive is authentic if the
-//! HMAC-SHA256 of its manifest under that key is right; the manifest holds the digest of everything else. The recovery code is the same key written for
-//! people, with a checksum that finds typing errors, so that a new computer can be given the key.
+//! The key is 32 random bytes in `backup.key` in the home, readable by its owner alone, and never
+//! in an archive. An archive is authentic if the HMAC-SHA256 of its manifest under that key is
+//! right; the manifest holds the digest of everything else. The recovery code is the same key
+//! written for people, with a checksum that finds typing errors, so that a new computer can be
+//! given the key.
 
 use std::fmt;
 use std::fs::File;
@@ -80,7 +82,8 @@ impl BackupKey {
         }
     }
 
-    /// Writes the key into a new file, readable by its owner alone and on the disk when this returns.
+    /// Writes the key into a new file, readable by its owner alone and on the disk when this
+    /// returns.
     ///
     /// # Errors
     /// If the file is there or cannot be written.
@@ -216,7 +219,8 @@ mod tests {
             let right = value(letters[at]).unwrap();
             letters[at] = char::from(ALPHABET[((right + 1 + to) % 32) as usize]);
             let wrong: String = letters.iter().collect();
-            // Three bytes of checksum let one error of sixteen million through; it would be another key, which verifies nothing.
+            // Three bytes of checksum let one error of sixteen million through; it would be another
+            // key, which verifies nothing.
             prop_assert!(BackupKey::from_recovery_code(&wrong).map_or(true, |other| other != key));
         }
     }

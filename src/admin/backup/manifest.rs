@@ -77,10 +77,11 @@ pub fn is_plain(path: &str) -> bool {
     plain && place && path.len() <= 4096
 }
 
-/// Whether a link at `path` leads to something within the same folder of the backup, whatever other links lead through.
+/// Whether a link at `path` leads to something within the same folder of the backup, whatever other
+/// links lead through.
 ///
-/// Steps upwards may stand at the beginning only: there they start from a real folder. After the name of another link one would go up from wherever
-/// that link leads.
+/// Steps upwards may stand at the beginning only: there they start from a real folder. After the
+/// name of another link one would go up from wherever that link leads.
 pub fn stays_inside(path: &str, target: &str) -> bool {
     if target.is_empty() || target.starts_with('/') || target.contains('\0') || target.len() > 4096 {
         return false;

@@ -1,9 +1,11 @@
 //! Reading a backup, whoever made it: nothing in it is believed before it was looked at.
 //!
-//! The headers of the tar are read one by one, and only those are taken that this program writes: files, folders, links, and the long names before them. Names
-//! are plain and lead to one of the places of a backup, each once; no name lies under a link; links stay in their folder; sizes have a bound. What the
-//! manifest says is there, and nothing else, byte for byte. Whatever is otherwise is refused with a reason, and nothing is written. Whether the
-//! manifest is authentic is another question: [`Archive::is_authentic`].
+//! The headers of the tar are read one by one, and only those are taken that this program writes:
+//! files, folders, links, and the long names before them. Names are plain and lead to one of the
+//! places of a backup, each once; no name lies under a link; links stay in their folder; sizes have
+//! a bound. What the manifest says is there, and nothing else, byte for byte. Whatever is otherwise
+//! is refused with a reason, and nothing is written. Whether the manifest is authentic is another
+//! question: [`Archive::is_authentic`].
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -85,7 +87,8 @@ impl Member {
     }
 }
 
-/// Reads a backup from end to end and compares it with its manifest. At most `room` bytes may be in it.
+/// Reads a backup from end to end and compares it with its manifest. At most `room` bytes may be in
+/// it.
 ///
 /// # Errors
 /// If it is not whole, not a backup, or not to be trusted with a disk.

@@ -13,7 +13,8 @@ use crate::wording::upkeep::LeftOut;
 /// Folders within folders, at most. A tree that a person keeps is nowhere near.
 const DEEPEST: usize = 64;
 
-/// Puts a folder in under `name`; one that is not there is no trouble. Where the folder itself is a link, what it leads to is meant.
+/// Puts a folder in under `name`; one that is not there is no trouble. Where the folder itself is a
+/// link, what it leads to is meant.
 ///
 /// # Errors
 /// If something cannot be read, or the backup not written.

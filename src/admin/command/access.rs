@@ -1,4 +1,5 @@
-//! Commands about who is let in that name people and addresses by their numbers, because buttons carry them.
+//! Commands about who is let in that name people and addresses by their numbers, because buttons
+//! carry them.
 
 use crate::id::{AddressId, PersonId};
 use crate::people::Role;

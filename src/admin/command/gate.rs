@@ -1,6 +1,7 @@
 //! The commands about proposals and skills, as they are typed. All are the owner's.
 //!
-//! A number that is none is no error here but a `None`, so that whoever may not give the command learns just that, and not how it is written.
+//! A number that is none is no error here but a `None`, so that whoever may not give the command
+//! learns just that, and not how it is written.
 
 use crate::id::{ProposalId, VersionId};
 

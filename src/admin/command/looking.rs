@@ -1,4 +1,5 @@
-//! What is looked back on: `daily`, `weekly` or `monthly`, a period by its name, and whether once more.
+//! What is looked back on: `daily`, `weekly` or `monthly`, a period by its name, and whether once
+//! more.
 
 use crate::schedule::Job;
 

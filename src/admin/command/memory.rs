@@ -1,4 +1,5 @@
-//! The commands about what is known, as they are typed. Everybody allowed has them, each for their own.
+//! The commands about what is known, as they are typed. Everybody allowed has them, each for their
+//! own.
 
 use super::super::search::Sought;
 use crate::id::FileId;

@@ -1,4 +1,5 @@
-//! The commands by which a person parts with something: forgetting, and taking their own away with them.
+//! The commands by which a person parts with something: forgetting, and taking their own away with
+//! them.
 
 use super::super::forget::Messages;
 

@@ -1,7 +1,10 @@
-//! A search as it is typed in a chat: flags before, between or after the words, and the words just as they stand.
+//! A search as it is typed in a chat: flags before, between or after the words, and the words just
+//! as they stand.
 //!
-//! Telephones make one long dash of two short ones and bend quotation marks; both are taken for what was meant. What begins like a flag and is none is a
-//! word to look for, so no question is too strange; only a flag with a value that it does not take is a slip. After `--` there are words alone.
+//! Telephones make one long dash of two short ones and bend quotation marks; both are taken for
+//! what was meant. What begins like a flag and is none is a word to look for, so no question is too
+//! strange; only a flag with a value that it does not take is a slip. After `--` there are words
+//! alone.
 
 use super::super::search::{SearchKind, Sought};
 
@@ -12,7 +15,8 @@ const FLAGS: [&str; 5] = ["in", "agent", "section", "context", "limit"];
 /// What two short dashes become under a thumb.
 const LONG: [char; 2] = ['—', '–'];
 
-/// What is looked for, and where; `None` if there are no words, or a flag has no value that it takes.
+/// What is looked for, and where; `None` if there are no words, or a flag has no value that it
+/// takes.
 pub(super) fn read(line: &str) -> Option<Sought> {
     let (mut sought, mut rest) = (Sought { limit: HITS, ..Sought::of("") }, line.trim());
     while !rest.is_empty() {

@@ -1,8 +1,10 @@
-//! What was only said, in no note and no fact: a person names its words, is shown in how many messages of which days they stand, and deletes exactly those
-//! with the code under that.
+//! What was only said, in no note and no fact: a person names its words, is shown in how many
+//! messages of which days they stand, and deletes exactly those with the code under that.
 //!
-//! The code is made of the words and of the messages that hold them. So whoever types it deletes what they were told of: if one more has come since, they are
-//! shown anew. Messages count that hold all the words one after the other on one line, in whatever letters; nothing that is only near to it.
+//! The code is made of the words and of the messages that hold them. So whoever types it deletes
+//! what they were told of: if one more has come since, they are shown anew. Messages count that
+//! hold all the words one after the other on one line, in whatever letters; nothing that is only
+//! near to it.
 
 use crate::admin::ErasureAdmin;
 use serde_json::json;
@@ -22,7 +24,8 @@ use crate::wording::review_command::Surface;
 type MatchingMessages = Vec<(MessageId, Timestamp)>;
 
 impl ErasureAdmin<'_> {
-    /// Shows in how many messages of a party words stand, or deletes those if the code under that is typed behind the words.
+    /// Shows in how many messages of a party words stand, or deletes those if the code under that
+    /// is typed behind the words.
     pub(super) async fn forget_said(
         &self,
         scope: Scope,

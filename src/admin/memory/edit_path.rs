@@ -1,7 +1,7 @@
 //! A file of the memory in a person's own editor: where it lies, and what to say afterwards.
 //!
-//! The editor runs where the person sits, on the real file. What they write is theirs by the rule that holds for every change by hand; here it only gets its
-//! version and its gauge.
+//! The editor runs where the person sits, on the real file. What they write is theirs by the rule
+//! that holds for every change by hand; here it only gets its version and its gauge.
 
 use crate::admin::MemoryAdmin;
 use serde_json::json;
@@ -15,8 +15,9 @@ use crate::people::{Party, Person};
 use crate::wording::memory as says;
 
 impl MemoryAdmin<'_> {
-    /// Where the file lies that is meant, for an editor: that of the note, or where a new one of that name begins; `MEMORY.md` if none is named.
-    /// As Markdown, its full path; as JSON, with the digest of what stands there now.
+    /// Where the file lies that is meant, for an editor: that of the note, or where a new one of
+    /// that name begins; `MEMORY.md` if none is named. As Markdown, its full path; as JSON, with
+    /// the digest of what stands there now.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.
@@ -35,7 +36,8 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// What to say when the editor is closed: what the file is now, and how full. `digest` is that of what stood there before.
+    /// What to say when the editor is closed: what the file is now, and how full. `digest` is that
+    /// of what stood there before.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.

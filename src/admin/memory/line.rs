@@ -1,5 +1,5 @@
-//! `compline memory …`, in the words in which it reaches whoever holds the home. Without a name it is about what belongs to the first owner; the editor of a
-//! chat names its person.
+//! `compline memory …`, in the words in which it reaches whoever holds the home. Without a name it
+//! is about what belongs to the first owner; the editor of a chat names its person.
 
 use crate::admin::MemoryAdmin;
 use crate::admin::answer::Answer;

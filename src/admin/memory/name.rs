@@ -1,9 +1,13 @@
 //! Which note is meant by what somebody typed.
 //!
-//! Only the last part of it counts, and `.md` may be left out: whoever types a way somewhere else means a note of that name, of which there is none. Two
-//! things may stand before it, because they are folders of the memory with names of their own: `untrusted/`, and `agents/…`, `experience/…` or `learnings/…`,
-//! whose files are not called like notes. What no note is called like may still be a file of the folder's top, or an agent. If a file of the person's folder lies where the whole of it leads, downwards all the way, that one is meant: what the assistant may change
-//! anywhere, its person can look at and take back. That a path stays in the person's folder is seen to by the tree, whatever comes out of here.
+//! Only the last part of it counts, and `.md` may be left out: whoever types a way somewhere else
+//! means a note of that name, of which there is none. Two things may stand before it, because they
+//! are folders of the memory with names of their own: `untrusted/`, and `agents/…`, `experience/…`
+//! or `learnings/…`, whose files are not called like notes. What no note is called like may still
+//! be a file of the folder's top, or an agent. If a file of the person's folder lies where the
+//! whole of it leads, downwards all the way, that one is meant: what the assistant may change
+//! anywhere, its person can look at and take back. That a path stays in the person's folder is seen
+//! to by the tree, whatever comes out of here.
 
 use crate::memory::{EXPERIENCE, normal_path, note};
 
@@ -103,7 +107,8 @@ fn is_way(way: &str) -> bool {
     !is_name && !["memory", "untrusted", "people", "groups"].iter().any(|folder| first.eq_ignore_ascii_case(folder))
 }
 
-/// Where a name leads behind a folder that the assistant keeps for itself, likeliest first; nowhere behind any other.
+/// Where a name leads behind a folder that the assistant keeps for itself, likeliest first; nowhere
+/// behind any other.
 fn kept_elsewhere(folder: &str, name: &str) -> Vec<String> {
     let bare = name.strip_suffix(".md").unwrap_or(name).trim();
     let folder = seen(folder);

@@ -1,4 +1,5 @@
-//! What there is: `MEMORY.md`, the notes with their sizes, today's note, what was taken down, and what came from outside and waits.
+//! What there is: `MEMORY.md`, the notes with their sizes, today's note, what was taken down, and
+//! what came from outside and waits.
 
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};

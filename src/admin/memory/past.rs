@@ -1,7 +1,8 @@
 //! What a note was before, and the way back to it.
 //!
-//! What a person made of a file by hand is recorded before its versions are listed or one of them comes back, so nothing that anybody wrote is lost by
-//! going back. A version comes back with the label that it had.
+//! What a person made of a file by hand is recorded before its versions are listed or one of them
+//! comes back, so nothing that anybody wrote is lost by going back. A version comes back with the
+//! label that it had.
 
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
@@ -31,7 +32,8 @@ impl Past {
         self.versions.first().filter(|newest| !newest.digest.is_empty()).map(|newest| newest.id)
     }
 
-    /// The newest ones, and the last trusted one, however old it is: it is what a person wants back whose file was written anew from outside.
+    /// The newest ones, and the last trusted one, however old it is: it is what a person wants back
+    /// whose file was written anew from outside.
     fn listed(&self) -> Vec<&FileRow> {
         let last_trusted = self.versions.iter().position(|row| row.label.is_trusted() && row.has_content);
         let is_listed = |at: usize| at < VERSIONS || Some(at) == last_trusted;

@@ -1,8 +1,11 @@
-//! What a person makes theirs: a text that they type, or a note that came from outside and that they have read.
+//! What a person makes theirs: a text that they type, or a note that came from outside and that
+//! they have read.
 //!
-//! This file may mint trust: whoever gives one of these commands in their own chat, or at the home's command line, says that the words are to count
-//! as theirs, wherever they first stood. Nobody can make theirs what they were not shown: under a text stands a code, and only with that code is it
-//! promoted. A secret of the home goes into the code, so that no text from outside can hold one that works.
+//! This file may mint trust: whoever gives one of these commands in their own chat, or at the
+//! home's command line, says that the words are to count as theirs, wherever they first stood.
+//! Nobody can make theirs what they were not shown: under a text stands a code, and only with that
+//! code is it promoted. A secret of the home goes into the code, so that no text from outside can
+//! hold one that works.
 
 use crate::admin::MemoryAdmin;
 use serde_json::json;
@@ -92,7 +95,8 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// Shows a note that came from outside, with the code that makes it theirs; with the code, does it.
+    /// Shows a note that came from outside, with the code that makes it theirs; with the code, does
+    /// it.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.

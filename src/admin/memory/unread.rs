@@ -1,4 +1,5 @@
-//! What is loaded by itself, or lies among the notes, and cannot be read: each is named with the reason, so that its person can mend it.
+//! What is loaded by itself, or lies among the notes, and cannot be read: each is named with the
+//! reason, so that its person can mend it.
 
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};

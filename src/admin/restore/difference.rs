@@ -32,7 +32,8 @@ pub(super) enum Present {
 }
 
 impl Present {
-    /// The people whom a restored journal may let in; `None` for everybody. An archive that nothing authenticates lets nobody in by itself.
+    /// The people whom a restored journal may let in; `None` for everybody. An archive that nothing
+    /// authenticates lets nobody in by itself.
     pub(super) fn let_in(&self, is_authentic: bool) -> Option<PresentPeople> {
         match self {
             Self::Known(records) => Some(PresentPeople { records: records.clone(), share_rows: is_authentic }),

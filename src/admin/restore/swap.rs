@@ -1,8 +1,10 @@
-//! The exchange of the old state for the new one, which can be broken off anywhere and is finished later.
+//! The exchange of the old state for the new one, which can be broken off anywhere and is finished
+//! later.
 //!
-//! The plan is a list of moves, each from the staging folder to its place with a place aside for what stands there. A move looks at what is there before each
-//! of its two renames: what stands in staging has not been moved, and what stands in its place then is the old one. So a plan may be carried out
-//! any number of times.
+//! The plan is a list of moves, each from the staging folder to its place with a place aside for
+//! what stands there. A move looks at what is there before each of its two renames: what stands in
+//! staging has not been moved, and what stands in its place then is the old one. So a plan may be
+//! carried out any number of times.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Write};
@@ -83,8 +85,8 @@ pub fn settle(home: &Home) -> anyhow::Result<Settled> {
     Ok(Settled::Finished)
 }
 
-/// Exchanges the state. From the moment at which the plan is on the disk this is going to be finished, whatever happens. Returns where the
-/// old state lies, if there was any.
+/// Exchanges the state. From the moment at which the plan is on the disk this is going to be
+/// finished, whatever happens. Returns where the old state lies, if there was any.
 pub(super) fn swap(
     home: &Home,
     places: Vec<(&'static str, PathBuf)>,
@@ -135,7 +137,8 @@ fn carry_out(home: &Home, plan: &SwapPlan, seam: Seam<'_>) -> anyhow::Result<()>
     sync(home.path())
 }
 
-/// What the system refuses to move now it would refuse at every start: the old state is put back, so that the home can be opened.
+/// What the system refuses to move now it would refuse at every start: the old state is put back,
+/// so that the home can be opened.
 fn undo_if_stuck(home: &Home, plan: &SwapPlan, error: anyhow::Error) -> anyhow::Result<()> {
     if error.root_cause().is::<std::io::Error>() {
         undo(home, plan).context("The old state cannot be put back either")?;

@@ -1,8 +1,9 @@
 //! A backup that was verified is unpacked into an empty folder.
 //!
-//! Folders are made before what lies in them, files are made anew and never opened, and links come last of all: so nothing is ever written through a link.
-//! The archive is read a second time here, and somebody else may be able to write it: each thing is compared with the manifest that was verified, as it is
-//! unpacked.
+//! Folders are made before what lies in them, files are made anew and never opened, and links come
+//! last of all: so nothing is ever written through a link. The archive is read a second time here,
+//! and somebody else may be able to write it: each thing is compared with the manifest that was
+//! verified, as it is unpacked.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};

@@ -38,7 +38,8 @@ impl SearchAdmin<'_> {
 }
 
 impl Around {
-    /// The first line of the hit that holds a word that was looked for, from 1; where the hit begins, if none does.
+    /// The first line of the hit that holds a word that was looked for, from 1; where the hit
+    /// begins, if none does.
     pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {
         let all = shown.words::<Arc<str>>(&self.text).lines();
         let mut own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);

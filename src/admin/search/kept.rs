@@ -1,4 +1,5 @@
-//! What the index of entries finds: notes and facts, files, reflections, and what was written down of conversations.
+//! What the index of entries finds: notes and facts, files, reflections, and what was written down
+//! of conversations.
 
 use crate::admin::SearchAdmin;
 use std::sync::Arc;
@@ -48,7 +49,8 @@ fn as_shown(kind: EntryKind) -> SearchKind {
     }
 }
 
-/// What is known of a conversation or a reflection has its number in its path; a file goes by the version of it that we know.
+/// What is known of a conversation or a reflection has its number in its path; a file goes by the
+/// version of it that we know.
 fn row(hit: EntryHit, origin: &[Node]) -> SearchRow {
     let kind = as_shown(hit.kind);
     let number = hit.path.rsplit_once('/').and_then(|(_, number)| number.parse().ok());

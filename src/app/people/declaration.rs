@@ -19,7 +19,8 @@ pub(super) struct Declaration<'a> {
 }
 
 impl Declaration<'_> {
-    /// Lets in everybody who is named, and removes whom only the configuration let in and it names no longer.
+    /// Lets in everybody who is named, and removes whom only the configuration let in and it names
+    /// no longer.
     pub(super) fn declare(&self, people: &[config::Person]) -> anyhow::Result<()> {
         let known = self.tx.people().known_people()?;
         let entries: Vec<ConfiguredPerson> = people.iter().map(entry_of).collect();
@@ -49,7 +50,8 @@ impl Declaration<'_> {
         Ok(())
     }
 
-    /// No name that an entry wants is borne by anybody else meanwhile: names may be swapped, and somebody who was paired may bear one.
+    /// No name that an entry wants is borne by anybody else meanwhile: names may be swapped, and
+    /// somebody who was paired may bear one.
     fn clear_names(
         &self,
         entries: &[ConfiguredPerson],

@@ -1,8 +1,9 @@
 //! Which person of the journal an entry of `[[people]]` means.
 //!
-//! The same address is the same person, whatever the name. A name alone means a person only while nothing speaks against it: they are in, and the configuration
-//! never gave them an address, or gives them none now. A Signal number can be given to another subscriber, so once its bearer was removed it counts only together
-//! with the name.
+//! The same address is the same person, whatever the name. A name alone means a person only while
+//! nothing speaks against it: they are in, and the configuration never gave them an address, or
+//! gives them none now. A Signal number can be given to another subscriber, so once its bearer was
+//! removed it counts only together with the name.
 
 use crate::id::PersonId;
 use crate::store::KnownPerson;

@@ -1,4 +1,5 @@
-//! `/memory edit` in a conversation: the person's own editor has the screen, and nothing that comes meanwhile is lost.
+//! `/memory edit` in a conversation: the person's own editor has the screen, and nothing that comes
+//! meanwhile is lost.
 
 use super::Errand;
 use super::link::GatewayLink;
@@ -14,7 +15,8 @@ pub(super) struct ByHand<'a> {
 }
 
 impl ByHand<'_> {
-    /// Opens the note in an editor until that is closed. What there is to say then, and what the gateway said meanwhile; the last of it is `None` if it went away.
+    /// Opens the note in an editor until that is closed. What there is to say then, and what the
+    /// gateway said meanwhile; the last of it is `None` if it went away.
     pub async fn edit(&self, note: &str, link: &mut GatewayLink) -> (String, Vec<Option<FromGateway>>) {
         let editing = self.editing(note);
         tokio::pin!(editing);

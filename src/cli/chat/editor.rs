@@ -1,9 +1,10 @@
-//! The line editor, in a thread of its own because it blocks, and printing above the line that is being
-//! typed.
+//! The line editor, in a thread of its own because it blocks, and printing above the line that is
+//! being typed.
 //!
-//! After each line the thread waits to be told to go on, so that no prompt is open, and the terminal is in
-//! its ordinary state, when the program ends. Printing has a thread of its own as well: while a line is just
-//! being finished it waits for the next prompt, which the conversation must not.
+//! After each line the thread waits to be told to go on, so that no prompt is open, and the
+//! terminal is in its ordinary state, when the program ends. Printing has a thread of its own as
+//! well: while a line is just being finished it waits for the next prompt, which the conversation
+//! must not.
 
 use std::cell::{Cell, RefCell};
 use std::fs::OpenOptions;
@@ -191,8 +192,8 @@ impl Prompting {
     }
 }
 
-/// Takes out the backslashes that only said that the text goes on. Those that came with pasted text stay:
-/// what stood before the cursor at each fold tells them apart.
+/// Takes out the backslashes that only said that the text goes on. Those that came with pasted text
+/// stay: what stood before the cursor at each fold tells them apart.
 fn unfolded(line: &str, folds: &[String]) -> String {
     let mut text = String::with_capacity(line.len());
     let mut taken = 0;

@@ -1,10 +1,10 @@
-//! Shows a growing answer block by block: a block is ready when a blank line has ended it and the next one
-//! has begun.
+//! Shows a growing answer block by block: a block is ready when a blank line has ended it and the
+//! next one has begun.
 //!
-//! A blank line within a code fence ends nothing, nor does one before an indented line, which may belong to
-//! a list. What was handed out, joined to what [`Growth::finish`] hands out, is the final text, character
-//! for character but for white space at both ends of a block; if the final text says something else, it
-//! comes whole.
+//! A blank line within a code fence ends nothing, nor does one before an indented line, which may
+//! belong to a list. What was handed out, joined to what [`Growth::finish`] hands out, is the final
+//! text, character for character but for white space at both ends of a block; if the final text
+//! says something else, it comes whole.
 
 use crate::adapter::markdown::{is_blank, strip_control};
 
@@ -92,7 +92,8 @@ impl Growth {
     }
 
     fn end_line(&mut self) {
-        // Whole lines can be cleaned one by one: nothing that is taken out reaches over the end of a line.
+        // Whole lines can be cleaned one by one: nothing that is taken out reaches over the end of
+        // a line.
         let line = strip_control(&std::mem::take(&mut self.line));
         self.fence = after(self.fence, &line);
         self.after_blank = line.trim().is_empty();

@@ -1,4 +1,5 @@
-//! What the person gave on the way in: nothing (a conversation begins), words as arguments, a pipe, or both.
+//! What the person gave on the way in: nothing (a conversation begins), words as arguments, a pipe,
+//! or both.
 
 use std::io::{IsTerminal, Read, Write};
 

@@ -1,4 +1,5 @@
-//! The client's side of one connection: greets, says, hears, and remembers what was said but not confirmed.
+//! The client's side of one connection: greets, says, hears, and remembers what was said but not
+//! confirmed.
 
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::adapter::terminal::{ClientReader, ClientWriter, Connection};
@@ -46,8 +47,8 @@ impl GatewayLink {
         id
     }
 
-    /// The next thing that the gateway says, but for confirmations, which are taken note of; `None` when it
-    /// is gone. May be cancelled at any point.
+    /// The next thing that the gateway says, but for confirmations, which are taken note of; `None`
+    /// when it is gone. May be cancelled at any point.
     pub async fn hear(&mut self) -> Option<FromGateway> {
         loop {
             match self.reader.next().await {
@@ -65,7 +66,8 @@ impl GatewayLink {
         self.unstored.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    /// A gateway that is gone is noticed by hearing nothing more; what it said before that still counts.
+    /// A gateway that is gone is noticed by hearing nothing more; what it said before that still
+    /// counts.
     async fn write(&mut self, frame: &FromClient) {
         let _ = self.writer.write(frame).await;
     }

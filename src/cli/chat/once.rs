@@ -1,10 +1,10 @@
 //! One question and its answer: for scripts and pipes.
 //!
-//! Only the answer goes to standard output: what the gateway says answers what was said here. What answers
-//! something older, or nothing, goes to standard error; what somebody else is here to hear is theirs. A command
-//! is answered for itself, so a command with a pipe has two answers; one answer may also be that to several
-//! clients, whose questions were joined. A gateway that is too old to name what it answers is taken to answer in
-//! order. What was not stored is given back.
+//! Only the answer goes to standard output: what the gateway says answers what was said here. What
+//! answers something older, or nothing, goes to standard error; what somebody else is here to hear
+//! is theirs. A command is answered for itself, so a command with a pipe has two answers; one
+//! answer may also be that to several clients, whose questions were joined. A gateway that is too
+//! old to name what it answers is taken to answer in order. What was not stored is given back.
 
 use std::io::Write;
 

@@ -33,7 +33,8 @@ impl Screen {
         Self { live: false, width: UNWRAPPED, color: false }
     }
 
-    /// Markdown as it is to be printed, with an empty line after it. What is not trusted hides no address.
+    /// Markdown as it is to be printed, with an empty line after it. What is not trusted hides no
+    /// address.
     pub fn show(self, markdown: &str, links: LinkDisplay) -> String {
         let style = TerminalStyle { color: self.color, width: self.width };
         let shown = ansi::render(markdown, links, &style);

@@ -1,9 +1,9 @@
-//! A conversation line by line. What to do about each event is decided in [`ChatSession`], which is pure; the loop
-//! carries it out.
+//! A conversation line by line. What to do about each event is decided in [`ChatSession`], which is
+//! pure; the loop carries it out.
 //!
-//! Ctrl-c stops an answer that is in work; at an empty prompt with nothing in work it leaves. When the
-//! gateway goes away, the prompt cannot be closed under the person's hands: they are asked to press enter,
-//! and what stood there is printed back with everything that was not stored.
+//! Ctrl-c stops an answer that is in work; at an empty prompt with nothing in work it leaves. When
+//! the gateway goes away, the prompt cannot be closed under the person's hands: they are asked to
+//! press enter, and what stood there is printed back with everything that was not stored.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -172,7 +172,8 @@ impl ChatSession {
         }
     }
 
-    /// The second sign without a word in between means that it takes longer than usual: say so, once.
+    /// The second sign without a word in between means that it takes longer than usual: say so,
+    /// once.
     fn sign(&mut self) -> ChatAction {
         self.in_work = true;
         self.signs += 1;

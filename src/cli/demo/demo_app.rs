@@ -1,4 +1,5 @@
-//! The house of the demonstration: a home in a temporary folder, a clock that stands until it is wound, one person at the terminal.
+//! The house of the demonstration: a home in a temporary folder, a clock that stands until it is
+//! wound, one person at the terminal.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,9 @@
-//! The model of the demonstration: the offline one, with a part to play where thinking would be needed.
+//! The model of the demonstration: the offline one, with a part to play where thinking would be
+//! needed.
 //!
-//! What it plays stands in `wording::cli::demo`, word for word. It is a model like any other to the rest of the house: it sees labelled requests, and
-//! what it says goes the same way as the words of any model. It has no other access.
+//! What it plays stands in `wording::cli::demo`, word for word. It is a model like any other to the
+//! rest of the house: it sees labelled requests, and what it says goes the same way as the words of
+//! any model. It has no other access.
 
 use async_trait::async_trait;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! How the demonstration looks: a rule for each day, the time of the story in the margin, and time to read.
+//! How the demonstration looks: a rule for each day, the time of the story in the margin, and time
+//! to read.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -62,7 +63,8 @@ impl Stage {
         self.show(&format!("{shown}\n")).await
     }
 
-    /// The assistant answers. That it is the offline model, which stands under each of its answers, is shown once.
+    /// The assistant answers. That it is the offline model, which stands under each of its answers,
+    /// is shown once.
     pub async fn answered(&mut self, at: Timestamp, zone: Zone, who: &str, markdown: &str) -> Result<(), CliError> {
         let unsigned = markdown.rsplit_once(says::SIGNATURE).map(|(words, _)| words);
         match unsigned {
@@ -189,7 +191,8 @@ impl Stage {
     }
 }
 
-/// A line in pieces of that width. Text in blocks comes as it is, however long its lines are; what is coloured is left alone.
+/// A line in pieces of that width. Text in blocks comes as it is, however long its lines are; what
+/// is coloured is left alone.
 fn broken(line: &str, width: usize) -> Vec<String> {
     if line.contains('\u{1b}') || line.is_empty() {
         return vec![line.to_owned()];

@@ -31,7 +31,8 @@ pub(super) fn home(home: &Home, fix: bool) -> Vec<Finding> {
     };
     findings.extend(others_can(home.lock(), says::HOME));
     findings.extend(others_can(home.backup_key(), says::SECRETS));
-    // Modes say too little: read-only mounts, other users' files and full disks are met only by writing.
+    // Modes say too little: read-only mounts, other users' files and full disks are met only by
+    // writing.
     let trial = path.join(format!(".doctor-{:016x}", rand::random::<u64>()));
     if let Err(error) = std::fs::write(&trial, "a trial\n") {
         findings.push(Finding::wrong(

@@ -24,7 +24,8 @@ pub(super) enum Gateway {
 }
 
 impl Gateway {
-    /// Asks the gateway of that home. One that is stopped or hangs takes the question and says nothing.
+    /// Asks the gateway of that home. One that is stopped or hangs takes the question and says
+    /// nothing.
     pub(super) async fn ask(place: &CliPaths) -> Self {
         let line = client::words(&["status"]);
         let clock = SystemClock::default();

@@ -36,7 +36,8 @@ struct JournalReport {
     unreadable: Vec<ForgettingId>,
 }
 
-/// Looks at the journal. Beside a running gateway only by reading, and that gateway tells how what is known is; without one the journal is also opened as `run` would.
+/// Looks at the journal. Beside a running gateway only by reading, and that gateway tells how what
+/// is known is; without one the journal is also opened as `run` would.
 pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<Finding> {
     let path = config.home.journal();
     let now = SystemClock::default().now();
@@ -159,7 +160,8 @@ fn owner(seen: &JournalReport, config: &Config) -> Finding {
     }
 }
 
-/// The files that the assistant reads, each of which `run` makes when it starts; `missing` was missing before anything was mended.
+/// The files that the assistant reads, each of which `run` makes when it starts; `missing` was
+/// missing before anything was mended.
 fn workspace(config: &Config, missing: &[&str]) -> Finding {
     match missing_files(config).as_slice() {
         [] if missing.is_empty() => Finding::ok(says::WORKSPACE, &config.workspace.display().to_string()),

@@ -1,6 +1,8 @@
-//! What is known: the files, the folders they lie in, the index over them. Only counts are told, never a name or a word.
+//! What is known: the files, the folders they lie in, the index over them. Only counts are told,
+//! never a name or a word.
 //!
-//! Looking at the index brings it up to date, so only who holds the home can look. While a gateway runs that is the gateway, and it is asked.
+//! Looking at the index brings it up to date, so only who holds the home can look. While a gateway
+//! runs that is the gateway, and it is asked.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Searching by meaning: how a running gateway finds it, else what the journal tells, and whether the server answers.
+//! Searching by meaning: how a running gateway finds it, else what the journal tells, and whether
+//! the server answers.
 
 use serde_json::Value;
 

@@ -7,7 +7,8 @@ use crate::cli::probe;
 use crate::config::{self, Config, Provider};
 use crate::wording::cli::doctor as says;
 
-/// Tries each. The channels of a running gateway are also asked of itself: it alone knows whether they are deaf.
+/// Tries each. The channels of a running gateway are also asked of itself: it alone knows whether
+/// they are deaf.
 pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> Vec<Finding> {
     let mut findings = vec![model(says::MODEL, &config.model, &model_name(config), offline).await];
     for (check, other) in [(says::FALLBACK, &config.fallback), (says::BACKGROUND, &config.background)] {

@@ -1,8 +1,9 @@
 //! Signal: the program that is to be started, the way to the daemon, the daemon, its account.
 //!
-//! The daemon is asked what it tells without receiving anything, and never subscribed to: it hands each message over once and keeps none,
-//! so what a second subscriber is given while no gateway runs would be lost, and beside one it would be given twice. Whether anything
-//! arrives is asked of the running gateway.
+//! The daemon is asked what it tells without receiving anything, and never subscribed to: it hands
+//! each message over once and keeps none, so what a second subscriber is given while no gateway
+//! runs would be lost, and beside one it would be given twice. Whether anything arrives is asked of
+//! the running gateway.
 //!
 //! No number stands in what is told: it may be pasted anywhere.
 

@@ -1,4 +1,5 @@
-//! The skills folder, and what waits for its owner. The journal is only read, so this works beside a running gateway.
+//! The skills folder, and what waits for its owner. The journal is only read, so this works beside
+//! a running gateway.
 
 use std::path::Path;
 
@@ -45,7 +46,8 @@ fn see(db: Db<'_>) -> anyhow::Result<(Vec<String>, usize)> {
     Ok((held, waiting))
 }
 
-/// Trouble, if no skill could be put there. A folder that is not there yet is made when it is needed.
+/// Trouble, if no skill could be put there. A folder that is not there yet is made when it is
+/// needed.
 fn writable(dir: &Path) -> Option<Finding> {
     if !dir.exists() {
         return None;

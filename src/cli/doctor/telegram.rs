@@ -1,7 +1,8 @@
 //! The Telegram bot: whether its token is good, and where its messages go.
 //!
-//! Where Telegram calls, the gateway tells it so whenever it starts; so an address that is not set is trouble only while one runs. The
-//! address at which we listen is tried by taking it for a moment, which disturbs nobody: if our own gateway has it, that is as it should be.
+//! Where Telegram calls, the gateway tells it so whenever it starts; so an address that is not set
+//! is trouble only while one runs. The address at which we listen is tried by taking it for a
+//! moment, which disturbs nobody: if our own gateway has it, that is as it should be.
 
 use std::io;
 

@@ -56,7 +56,8 @@ impl Dialogue {
         if let Some(mask) = self.0.helper_mut() {
             mask.on = on;
         }
-        // A mask is a kind of colour to the editor, and it must not depend on what the terminal can do.
+        // A mask is a kind of colour to the editor, and it must not depend on what the terminal can
+        // do.
         self.0.set_color_mode(if on { ColorMode::Forced } else { ColorMode::Enabled });
     }
 }

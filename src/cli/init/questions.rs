@@ -128,7 +128,8 @@ fn ask_model(
     Ok(())
 }
 
-/// `$NAME` is a variable, a path is a file, nothing is none, and anything else is the secret itself.
+/// `$NAME` is a variable, a path is a file, nothing is none, and anything else is the secret
+/// itself.
 fn kept(given: &str, file: &'static str, typed: &mut Vec<Typed>) -> Option<SecretFrom> {
     if given.is_empty() {
         return None;

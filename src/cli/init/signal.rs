@@ -1,7 +1,9 @@
-//! Signal in the dialogue: is it wanted, does a daemon answer, which account has it, and if none, how it gets one.
+//! Signal in the dialogue: is it wanted, does a daemon answer, which account has it, and if none,
+//! how it gets one.
 //!
-//! Each step is tried for real before the next question. A daemon that Compline is to start is started for the trial; what goes wrong is told
-//! with its mend, and the person may go on without: the configuration can be right before the daemon is.
+//! Each step is tried for real before the next question. A daemon that Compline is to start is
+//! started for the trial; what goes wrong is told with its mend, and the person may go on without:
+//! the configuration can be right before the daemon is.
 
 use std::collections::BTreeMap;
 
@@ -121,7 +123,8 @@ fn may_start(
     Ok((is_possible && dialogue.yes(says::ASK_START)?).then(|| daemon_at(socket)))
 }
 
-/// Which account is the assistant's. Whether that is settled, or a daemon has to be looked at again.
+/// Which account is the assistant's. Whether that is settled, or a daemon has to be looked at
+/// again.
 fn settle(
     look: &DaemonProbe,
     answers: &mut SignalAnswers,

@@ -1,7 +1,8 @@
 //! A text as a code that a phone scans, drawn in a terminal.
 //!
-//! A line of text shows two rows of the code, as half blocks. The colours are fixed ones, black on white, which no theme changes: a code
-//! that is light on dark is not read by every phone. Around it lie the four modules of quiet that the standard asks for.
+//! A line of text shows two rows of the code, as half blocks. The colours are fixed ones, black on
+//! white, which no theme changes: a code that is light on dark is not read by every phone. Around
+//! it lie the four modules of quiet that the standard asks for.
 
 use qrcode::{Color, EcLevel, QrCode};
 

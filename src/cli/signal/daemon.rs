@@ -1,4 +1,5 @@
-//! The daemon for as long as a command needs it: the one that runs, or the one of the configuration, started and ended with the command.
+//! The daemon for as long as a command needs it: the one that runs, or the one of the
+//! configuration, started and ended with the command.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;

@@ -1,6 +1,8 @@
-//! Linking: the daemon asks Signal for a link, a phone scans it, and the daemon is a further device of that phone's account.
+//! Linking: the daemon asks Signal for a link, a phone scans it, and the daemon is a further device
+//! of that phone's account.
 //!
-//! The link is good for a minute or two, and once. Whoever scans it hands their own account to the daemon, so it is shown and never kept.
+//! The link is good for a minute or two, and once. Whoever scans it hands their own account to the
+//! daemon, so it is shown and never kept.
 
 use std::io::IsTerminal;
 
@@ -12,7 +14,8 @@ use crate::cli::print;
 use crate::config::{self, Home};
 use crate::wording::cli::signal as says;
 
-/// Shows a link and waits until a phone has scanned it; the number of the account that the daemon has then.
+/// Shows a link and waits until a phone has scanned it; the number of the account that the daemon
+/// has then.
 pub fn link(config: &config::Signal, home: &Home, name: &str) -> Result<String, CliError> {
     block_on(daemon::with(config, home, async |signal| scan(signal, name).await))
 }

@@ -1,4 +1,5 @@
-//! `compline skills accept NAME`: shows a held folder whole, asks, and accepts exactly what was shown.
+//! `compline skills accept NAME`: shows a held folder whole, asks, and accepts exactly what was
+//! shown.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 

@@ -1,8 +1,11 @@
-//! `compline skills check`: everything that is wrong with skills, each with its place, before anybody relies on them.
+//! `compline skills check`: everything that is wrong with skills, each with its place, before
+//! anybody relies on them.
 //!
-//! Three kinds of things are found: a folder that does not load at all, a form that the format forbids (other programs may refuse it, and so does
-//! `import`), and what the scan finds, for which the gate holds a skill back. In the configured folder a finding that the owner has accepted is
-//! told and is not wrong; what is accepted, only the journal knows, and it is read without being touched.
+//! Three kinds of things are found: a folder that does not load at all, a form that the format
+//! forbids (other programs may refuse it, and so does `import`), and what the scan finds, for which
+//! the gate holds a skill back. In the configured folder a finding that the owner has accepted is
+//! told and is not wrong; what is accepted, only the journal knows, and it is read without being
+//! touched.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Configurations that are accepted: what they mean, where each value came from, and that nothing makes reading panic.
+//! Configurations that are accepted: what they mean, where each value came from, and that nothing
+//! makes reading panic.
 
 use super::super::keys::{SECTIONS, SectionSpelling, Unset, join, numbered};
 use super::super::{Provider, ValueSource};

@@ -1,4 +1,5 @@
-//! What a model answered, read strictly: JSON and nothing around it but a fence. Prose, or an answer that was cut off, is a failure and never "nothing".
+//! What a model answered, read strictly: JSON and nothing around it but a fence. Prose, or an
+//! answer that was cut off, is a failure and never "nothing".
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,10 +44,12 @@ struct Righted {
     sources: Vec<Value>,
 }
 
-/// What an answer holds; `lines` are the nodes of the lines that it was asked about. `None` if it is not what was asked for.
+/// What an answer holds; `lines` are the nodes of the lines that it was asked about. `None` if it
+/// is not what was asked for.
 ///
-/// What names no line that it could come from, or fits in no line, is left out. If that is true of all of it the answer is none. Of what was put right the
-/// beginning is enough to know it again: it is cut, and never left out for being long.
+/// What names no line that it could come from, or fits in no line, is left out. If that is true of
+/// all of it the answer is none. Of what was put right the beginning is enough to know it again: it
+/// is cut, and never left out for being long.
 pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<Taken> {
     let (facts, corrections) = match serde_json::from_str(unfenced(answer)).ok()? {
         ExtractorAnswer::Both { facts, corrections } => (facts, corrections),

@@ -1,7 +1,9 @@
-//! What one question about a conversation covers: whole messages in their order, from the oldest that was not asked about.
+//! What one question about a conversation covers: whole messages in their order, from the oldest
+//! that was not asked about.
 //!
-//! Nothing is ever left out. What is longer than one call may be is asked about piece by piece, and the newest words come last instead of never; a single message
-//! that is longer than a call is read in several and answered as one.
+//! Nothing is ever left out. What is longer than one call may be is asked about piece by piece, and
+//! the newest words come last instead of never; a single message that is longer than a call is read
+//! in several and answered as one.
 
 use std::sync::Arc;
 

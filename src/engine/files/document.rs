@@ -1,7 +1,9 @@
-//! The words of a document, page by page: what the child of [`super::reader`] does with the bytes that it is given.
+//! The words of a document, page by page: what the child of [`super::reader`] does with the bytes
+//! that it is given.
 //!
-//! Nothing here defends the process. A parser may panic on a page, which costs the page; what is worse costs the process, and that is what it is for.
-//! The words that come out hold no control characters and no spelling that search would not know again.
+//! Nothing here defends the process. A parser may panic on a page, which costs the page; what is
+//! worse costs the process, and that is what it is for. The words that come out hold no control
+//! characters and no spelling that search would not know again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -55,7 +57,8 @@ fn read_pdf(bytes: &[u8], mut each: impl FnMut(&str) -> bool) -> Result<(), Unre
     if whole { Ok(()) } else { Err(Unread::Broken) }
 }
 
-/// The words of one page, and whether these are all: laid out if that works, else at least in the order in which they stand in the file.
+/// The words of one page, and whether these are all: laid out if that works, else at least in the
+/// order in which they stand in the file.
 fn read_page(pdf: &Pdf, page: u32) -> (String, bool) {
     let mut laid_out = String::new();
     let done = caught(|| output_doc_page(pdf, &mut PlainTextOutput::new(&mut laid_out), page).ok());

@@ -1,6 +1,8 @@
-//! What a received file is, by its bytes first and by what its sender says of it only where the bytes leave it open.
+//! What a received file is, by its bytes first and by what its sender says of it only where the
+//! bytes leave it open.
 //!
-//! Text is read here, because decoding it can neither fail badly nor take long; whatever needs a parser is a [`Document`] and is read elsewhere.
+//! Text is read here, because decoding it can neither fail badly nor take long; whatever needs a
+//! parser is a [`Document`] and is read elsewhere.
 
 use super::reader::Document;
 use crate::tool::web::decode;
@@ -73,7 +75,8 @@ fn is_page(start: &[u8], mime: &str, ending: &str) -> bool {
         .any(|mark| start.get(..mark.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(mark)))
 }
 
-/// Bytes that are not wholly UTF-8 as text: a few bad ones among many good ones were UTF-8 once, all others are taken for the Western set.
+/// Bytes that are not wholly UTF-8 as text: a few bad ones among many good ones were UTF-8 once,
+/// all others are taken for the Western set.
 fn decoded(bytes: &[u8], marked: bool) -> Option<String> {
     let lossy = String::from_utf8_lossy(bytes);
     let bad = lossy.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();

@@ -1,9 +1,11 @@
-//! Documents are read by a program of their own: this one, started once more for each document, with nothing but its bytes.
+//! Documents are read by a program of their own: this one, started once more for each document,
+//! with nothing but its bytes.
 //!
-//! Whoever sends a document chooses every byte of it, and a parser may panic on some of them, recurse until its stack is gone, or go on for ever.
-//! In a process of its own that costs the document. The child is given an empty environment and limits that it sets itself before it reads
-//! (`compline read-document`); here it is given time, and no more of its words are taken than a file may hold. It writes page by page, so what it had read
-//! when it was ended is kept.
+//! Whoever sends a document chooses every byte of it, and a parser may panic on some of them,
+//! recurse until its stack is gone, or go on for ever. In a process of its own that costs the
+//! document. The child is given an empty environment and limits that it sets itself before it reads
+//! (`compline read-document`); here it is given time, and no more of its words are taken than a
+//! file may hold. It writes page by page, so what it had read when it was ended is kept.
 //!
 //! What it gives is untrusted, which the caller must say.
 
@@ -23,7 +25,8 @@ use crate::time::Clock;
 pub const COMMAND: &str = "read-document";
 /// With what the child ends when the document is locked.
 pub const LOCKED: u8 = 3;
-/// The most that is kept of a document's words, in bytes: somewhat less than a text file of the workspace may hold.
+/// The most that is kept of a document's words, in bytes: somewhat less than a text file of the
+/// workspace may hold.
 pub const MAX_WORDS: usize = 1_000_000;
 
 /// How long one document may take.
@@ -160,7 +163,8 @@ mod tests {
     fn reader(script: &str) -> (DocumentReader, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
-        // Written by somebody else: what this process has open for writing, a child that another test starts just then has too, and it cannot be started.
+        // Written by somebody else: what this process has open for writing, a child that another
+        // test starts just then has too, and it cannot be started.
         let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 700 \"$0\"";
         let written = std::process::Command::new("/bin/sh").args(["-c", write]).arg(&program).arg(script).status();
         assert!(written.unwrap().success());

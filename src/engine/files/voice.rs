@@ -1,7 +1,8 @@
 //! Voice notes as words: the worst case of the transcription is reserved before a byte is fetched.
 //!
-//! A fresh note of a known person's own is their word; any other recording keeps the label of its file. A cut between
-//! reservation and settlement leaves the reservation, and the next life of the turn makes one of its own.
+//! A fresh note of a known person's own is their word; any other recording keeps the label of its
+//! file. A cut between reservation and settlement leaves the reservation, and the next life of the
+//! turn makes one of its own.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! A turn that is not over: taken up again after it waited, or after it was cut off.
 //!
-//! Its time begins anew each time, since time in the dark is not its own. What bounds it is how often it was cut off: one that ends the program whenever
-//! it is worked on, or breaks here each time, has an end itself, and the chat goes on.
+//! Its time begins anew each time, since time in the dark is not its own. What bounds it is how
+//! often it was cut off: one that ends the program whenever it is worked on, or breaks here each
+//! time, has an end itself, and the chat goes on.
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,8 @@ use crate::wording::{self, ProgramText};
 
 /// How often a turn may be cut off.
 const LIVES: u32 = 5;
-/// So many errors in a row, ten seconds apart, count like one time that it was cut off. While the journal cannot be written none does.
+/// So many errors in a row, ten seconds apart, count like one time that it was cut off. While the
+/// journal cannot be written none does.
 const TROUBLES: u32 = 30;
 
 impl StreamTask {
@@ -47,7 +49,8 @@ impl StreamTask {
         self.run_turn(row, ready, stop).await
     }
 
-    /// After an error: a turn that breaks, or whose errors do not end, is taken up as one that was cut off.
+    /// After an error: a turn that breaks, or whose errors do not end, is taken up as one that was
+    /// cut off.
     pub(super) fn may_be_its_fault(&mut self, error: &anyhow::Error) {
         if error.is::<Panicked>() || (self.troubles.is_multiple_of(TROUBLES) && !is_full(error)) {
             self.own = None;
@@ -76,7 +79,8 @@ impl StreamTask {
         Ok(lives)
     }
 
-    /// The sentence that names the delay, unless it was long when the turn began: then it was named.
+    /// The sentence that names the delay, unless it was long when the turn began: then it was
+    /// named.
     async fn late_by_now(&self, row: &TurnRow, now: Timestamp) -> anyhow::Result<Option<ProgramText>> {
         let id = row.id;
         let messages = self.engine.journal.read(move |db| db.messages().messages_of_turn(id)).await?;

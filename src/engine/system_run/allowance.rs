@@ -1,8 +1,9 @@
 //! Which tools a conversation has: those whose effects are allowed to its kind.
 //!
-//! A run that nobody reads along hands nothing to other programs, with one exception: a tool that its person named in words that they
-//! wrote themselves. `HEARTBEAT.md` counts as written by hand. The words of a task were chosen by a model; they count only if they stand
-//! letter by letter in what the person typed when they asked for it.
+//! A run that nobody reads along hands nothing to other programs, with one exception: a tool that
+//! its person named in words that they wrote themselves. `HEARTBEAT.md` counts as written by hand.
+//! The words of a task were chosen by a model; they count only if they stand letter by letter in
+//! what the person typed when they asked for it.
 
 use super::RunKind;
 use crate::id::{ConversationId, FileId, TurnId};
@@ -34,9 +35,6 @@ pub struct Allowance {
 
 impl Allowance {
     /// What the journal says of a conversation.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Self> {
         let kind = RunKind::of(conversation);
         let effects = match (kind, conversation.scope) {

@@ -1,4 +1,5 @@
-//! The emoji that goes out with an answer: a delivery of its own behind the reply, so that what a channel makes of it is no trouble of the reply's.
+//! The emoji that goes out with an answer: a delivery of its own behind the reply, so that what a
+//! channel makes of it is no trouble of the reply's.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The tool calls of a turn: made, refused, or put to the person.
 //!
-//! A question is the turn's one answer. The call that it is about and those behind it are stored as not made, in the transaction that
-//! stores the question and ends the turn: the history shows a call with its outcome, whatever the person says. What they said yes to is read
-//! from the journal, and holds for the turn that their yes began and for no other.
+//! A question is the turn's one answer. The call that it is about and those behind it are stored as
+//! not made, in the transaction that stores the question and ends the turn: the history shows a
+//! call with its outcome, whatever the person says. What they said yes to is read from the journal,
+//! and holds for the turn that their yes began and for no other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +24,8 @@ use crate::wording::tool as says;
 /// How long a question waits for its answer, from when it was delivered.
 const WAITS: Duration = Duration::from_secs(10 * 60);
 
-/// The step at which the call that a person said yes to is made: the first after the one that holds it.
+/// The step at which the call that a person said yes to is made: the first after the one that holds
+/// it.
 const GRANTED: u32 = 1;
 
 impl Turn<'_> {
@@ -94,7 +96,8 @@ impl Turn<'_> {
         self.engine.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
-    /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.
+    /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along,
+    /// the answer is no at once.
     fn asks(&self) -> Option<PersonId> {
         self.row.person.filter(|_| self.work().is_none())
     }
@@ -121,7 +124,8 @@ impl Turn<'_> {
             .await
     }
 
-    /// Counts a failure of a tool, which is one that there is. That it cannot be written down keeps nobody from being answered.
+    /// Counts a failure of a tool, which is one that there is. That it cannot be written down keeps
+    /// nobody from being answered.
     async fn learn_failure(&self, tool: &str, how: &'static str) {
         let now = self.engine.clock.now();
         if let Err(error) = self.engine.tree.notes().learn_failure(&self.party, tool, how, now).await {

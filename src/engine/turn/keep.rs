@@ -1,7 +1,9 @@
-//! "Keep this?": what a tainted turn wanted to remember is put to its person, behind the turn's answer.
+//! "Keep this?": what a tainted turn wanted to remember is put to its person, behind the turn's
+//! answer.
 //!
-//! The words lie in `memory/untrusted/` already, and nothing reads them by itself. The person sees all of them, with nothing hidden, or is told where to look:
-//! nobody is asked about what they were not shown. The questions are posted in the transaction that ends the turn, so they are put once.
+//! The words lie in `memory/untrusted/` already, and nothing reads them by itself. The person sees
+//! all of them, with nothing hidden, or is told where to look: nobody is asked about what they were
+//! not shown. The questions are posted in the transaction that ends the turn, so they are put once.
 //! Nobody is asked in a group or about work that the program does by itself.
 
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! What stands in no file any more, but in earlier versions that could be put back.
 //!
-//! A note that was deleted is meant by its name or by a title that it had; a fact or a line by what stood in any file. A file that is still there is no note
-//! by a title of then: its lines of then are found all the same.
+//! A note that was deleted is meant by its name or by a title that it had; a fact or a line by what
+//! stood in any file. A file that is still there is no note by a title of then: its lines of then
+//! are found all the same.
 
 use crate::memory::workspace::WorkspaceErasure;
 use crate::people::Party;

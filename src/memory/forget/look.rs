@@ -1,6 +1,8 @@
-//! What the files of a party hold of something after it was forgotten: whole, in another sentence, or nobody can tell.
+//! What the files of a party hold of something after it was forgotten: whole, in another sentence,
+//! or nobody can tell.
 //!
-//! A file that is too large to be changed is still read, so that it is named for what stands in it and not for its size.
+//! A file that is too large to be changed is still read, so that it is named for what stands in it
+//! and not for its size.
 
 use crate::memory::workspace::WorkspaceErasure;
 use crate::store::{ForgettingRow, Forgotten, Left};
@@ -23,7 +25,8 @@ enum FileMatch {
 }
 
 impl WorkspaceErasure<'_> {
-    /// Adds to what is left the files that hold what a forgetting is about, as their owner sees them.
+    /// Adds to what is left the files that hold what a forgetting is about, as their owner sees
+    /// them.
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.

@@ -1,6 +1,8 @@
-//! What a party means by what they want forgotten: a note, a fact, a line, whether it still stands in a file or only in what is kept of earlier versions.
+//! What a party means by what they want forgotten: a note, a fact, a line, whether it still stands
+//! in a file or only in what is kept of earlier versions.
 //!
-//! What stands counts before what stood. A file that is still there is no note by a title that it had once; its lines of then are found all the same.
+//! What stands counts before what stood. A file that is still there is no note by a title that it
+//! had once; its lines of then are found all the same.
 
 use crate::memory::workspace::WorkspaceErasure;
 use crate::people::Party;
@@ -13,8 +15,9 @@ use crate::memory::owned_files::OwnPath;
 use crate::memory::{label, memory_md, note, page};
 
 impl WorkspaceErasure<'_> {
-    /// What a party means by a name: a note by its path, file or title, a fact by its key, or a line by all its words; first of what stands in files, then of what stood there once.
-    /// `None` if there is no such thing.
+    /// What a party means by a name: a note by its path, file or title, a fact by its key, or a
+    /// line by all its words; first of what stands in files, then of what stood there once. `None`
+    /// if there is no such thing.
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
@@ -70,7 +73,8 @@ impl WorkspaceErasure<'_> {
         Ok(Some(Forgettable { what: Forgotten::Fact, target, needles, label }))
     }
 
-    /// A line of the memory that says just that, in a list (as a text without a key is kept) or in prose; if it is an entry that states a fact, that.
+    /// A line of the memory that says just that, in a list (as a text without a key is kept) or in
+    /// prose; if it is an entry that states a fact, that.
     async fn line_to_forget(&self, who: &Party, files: &[OwnPath], words: &str) -> anyhow::Result<Option<Forgettable>> {
         let mut label = Label::neutral();
         let mut found = false;

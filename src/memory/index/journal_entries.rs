@@ -1,7 +1,9 @@
 //! What the journal tells of conversations and reflections, as entries.
 //!
-//! A conversation is found by what was written down of it. What was written from the trusted projection is trusted; the whole of a conversation that
-//! read text from outside stands beside it with its label. Nothing of this is a file: it is put into words anew whenever the journal says that it changed.
+//! A conversation is found by what was written down of it. What was written from the trusted
+//! projection is trusted; the whole of a conversation that read text from outside stands beside it
+//! with its label. Nothing of this is a file: it is put into words anew whenever the journal says
+//! that it changed.
 
 use super::super::label;
 use super::passages::passages;

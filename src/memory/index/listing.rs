@@ -1,5 +1,5 @@
-//! What lies in a folder: every file with its stamp, and every folder. Hidden names are nobody's business, and no link is followed: what it leads to is
-//! found where it lies. All of this blocks.
+//! What lies in a folder: every file with its stamp, and every folder. Hidden names are nobody's
+//! business, and no link is followed: what it leads to is found where it lies. All of this blocks.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -24,8 +24,8 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Adds what lies in that folder below `root`. With a blank one, folders that belong to somebody else are left out. `seen` is told of every folder before
-    /// its names are read.
+    /// Adds what lies in that folder below `root`. With a blank one, folders that belong to
+    /// somebody else are left out. `seen` is told of every folder before its names are read.
     pub(super) fn add(&mut self, root: &Path, folder: &str, seen: &mut dyn FnMut(&str)) {
         let mut open = vec![(folder.to_owned(), 0)];
         while let Some((inside, depth)) = open.pop() {
@@ -62,7 +62,8 @@ impl Listing {
     }
 }
 
-/// What changes when a file changes. The time of the last status change also sees a write that sets the old time back.
+/// What changes when a file changes. The time of the last status change also sees a write that sets
+/// the old time back.
 pub(super) fn stamp(of: &Metadata) -> String {
     let (written, changed) = ((of.mtime(), of.mtime_nsec()), (of.ctime(), of.ctime_nsec()));
     format!("{}:{}:{}:{}.{}:{}.{}", of.dev(), of.ino(), of.len(), written.0, written.1, changed.0, changed.1)

@@ -1,10 +1,12 @@
-//! A text file as entries. What a line or a passage is depends on the file's place and on nothing else, so reading the same file again gives the same
-//! entries with the same keys.
+//! A text file as entries. What a line or a passage is depends on the file's place and on nothing
+//! else, so reading the same file again gives the same entries with the same keys.
 //!
-//! A line `- **key**: value` is a fact by itself, whatever stands around it; ` (preference, 2026-11-21)` at its end gives its category and its day. A
-//! point of a daily note is one entry. A note is one entry as long as it is short. Everything else is passages, each under its heading, and the
-//! first one of a section has the heading in front, so that its words are found too. Comments are not searched, as they are not shown. Lines of the
-//! managed index of notes are not entries: the notes are.
+//! A line `- **key**: value` is a fact by itself, whatever stands around it;
+//! ` (preference, 2026-11-21)` at its end gives its category and its day. A point of a daily note
+//! is one entry. A note is one entry as long as it is short. Everything else is passages, each
+//! under its heading, and the first one of a section has the heading in front, so that its words
+//! are found too. Comments are not searched, as they are not shown. Lines of the managed index of
+//! notes are not entries: the notes are.
 
 use std::collections::HashMap;
 
@@ -165,7 +167,8 @@ impl SectionParser {
         [name, about].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Takes out what is an entry by itself: facts, and the points of a daily note. Gives the lines that are left.
+    /// Takes out what is an entry by itself: facts, and the points of a daily note. Gives the lines
+    /// that are left.
     fn take_points<'t>(&mut self, section: &str, lines: &[(u32, &'t str)]) -> Vec<(u32, &'t str)> {
         let mut left = Vec::new();
         let mut rest = lines;
@@ -276,7 +279,8 @@ fn is_index_line(words: &str) -> bool {
     words.starts_with('[') && words.split_once("](").is_some_and(|(_, rest)| rest.contains(".md)"))
 }
 
-/// A value without the ` (preference, 2026-11-21)` at its end, and what that says: category and day.
+/// A value without the ` (preference, 2026-11-21)` at its end, and what that says: category and
+/// day.
 fn ending(value: &str) -> (&str, &str, &str) {
     let whole = (value, "", "");
     let Some((before, inside)) = value.strip_suffix(')').and_then(|value| value.rsplit_once(" (")) else {

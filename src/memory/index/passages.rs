@@ -1,5 +1,6 @@
-//! Long texts in passages that are found and read by themselves. They are cut between paragraphs; a paragraph that is too long, between lines, then
-//! between words. No character is lost but blank space at the cuts, and nothing depends on how the text came to be what it is.
+//! Long texts in passages that are found and read by themselves. They are cut between paragraphs; a
+//! paragraph that is too long, between lines, then between words. No character is lost but blank
+//! space at the cuts, and nothing depends on how the text came to be what it is.
 
 /// A passage ends before it has more characters than this, wherever it can.
 pub(super) const PASSAGE: usize = 1_200;
@@ -77,7 +78,8 @@ impl Cut {
     }
 }
 
-/// A text of more than [`PASSAGE`] characters in two: at the last blank that fits, else just where it becomes too long.
+/// A text of more than [`PASSAGE`] characters in two: at the last blank that fits, else just where
+/// it becomes too long.
 fn split_at_word(text: &str) -> (&str, &str) {
     let end = text.char_indices().nth(PASSAGE).map_or(text.len(), |(at, _)| at);
     let (head, _) = text.split_at(end);

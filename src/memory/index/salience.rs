@@ -1,4 +1,5 @@
-//! How much an entry matters, from how often it was of use and when last. Computed when it is read: nothing decays in a table, and no traffic is needed for it.
+//! How much an entry matters, from how often it was of use and when last. Computed when it is read:
+//! nothing decays in a table, and no traffic is needed for it.
 
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ const LIFT: f64 = 0.25;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// `min(10, 1 + ln(1 + n) × max(0.1, 1 − 0.05 d)) × max(0.01, 0.95^d)`, for `uses` and the days since the last one; what was never used counts from when
-/// it was written.
+/// `min(10, 1 + ln(1 + n) × max(0.1, 1 − 0.05 d)) × max(0.01, 0.95^d)`, for `uses` and the days
+/// since the last one; what was never used counts from when it was written.
 pub(super) fn salience(uses: u32, last: Timestamp, now: Timestamp) -> f64 {
     let days = now.since(last).div_duration_f64(DAY);
     let weight = (1.0 - DAILY_LOSS * days).max(LEAST_WEIGHT);

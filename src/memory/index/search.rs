@@ -1,14 +1,17 @@
 //! Finding entries.
 //!
-//! By words: BM25 over name and words, the name weighing double, and whatever holds all words is a candidate even where much else matches better. By
-//! meaning, where vectors are to be had: what lies near the question. The two scales are put together by [`fuse`]; without vectors words decide
-//! alone, and never worse. What was of use lifts a score by a quarter at the most.
+//! By words: BM25 over name and words, the name weighing double, and whatever holds all words is a
+//! candidate even where much else matches better. By meaning, where vectors are to be had: what
+//! lies near the question. The two scales are put together by [`fuse`]; without vectors words
+//! decide alone, and never worse. What was of use lifts a score by a quarter at the most.
 //!
-//! Then in three tiers: the best three categories; inside them, what scores at least half as much as the best of all; then everything else. With vectors the
-//! best categories are those whose centres are nearest to the question ([`category`](super::super::vectors::category)), without them those with the best
-//! members, where an entry without a category counts as of its kind. Before all of that stands an exact match: an entry whose name is the question, or that
-//! says it word for word; and the best of all is in the first tier wherever it belongs. Within a tier the score decides, so nothing strong is ever pushed out
-//! of the list by something weak.
+//! Then in three tiers: the best three categories; inside them, what scores at least half as much
+//! as the best of all; then everything else. With vectors the best categories are those whose
+//! centres are nearest to the question ([`category`](super::super::vectors::category)), without
+//! them those with the best members, where an entry without a category counts as of its kind.
+//! Before all of that stands an exact match: an entry whose name is the question, or that says it
+//! word for word; and the best of all is in the first tier wherever it belongs. Within a tier the
+//! score decides, so nothing strong is ever pushed out of the list by something weak.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -47,7 +50,8 @@ enum Exact {
 struct HitCandidate {
     row: EntryRow,
     score: f64,
-    /// What it would score by its meaning alone, on a scale on which the nearest of all has all of it, and whatever is as near as anything has none.
+    /// What it would score by its meaning alone, on a scale on which the nearest of all has all of
+    /// it, and whatever is as near as anything has none.
     meaning: f64,
     exact: Exact,
     tier: u8,
@@ -168,7 +172,8 @@ fn look(
     Ok(IndexMatches { hits, untrusted: matching.untrusted })
 }
 
-/// The entries that mean something like the question, nearest first, and those that are nearest inside the best categories.
+/// The entries that mean something like the question, nearest first, and those that are nearest
+/// inside the best categories.
 fn meant(db: Db<'_>, lookup: &Lookup, near: &NearEntries, wanted: usize) -> anyhow::Result<Vec<(EntryRow, f64)>> {
     let mut meant = Vec::new();
     for some in near.near.chunks(wanted) {

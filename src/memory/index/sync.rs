@@ -1,10 +1,13 @@
 //! Keeping the index with the tree and the journal.
 //!
-//! First it is noticed what changed: what the writer touched, what the kernel tells of the folders that are watched, and now and then (always, where
-//! nobody tells) a walk through all of a party's folder that compares stamps. Then the changed files are read, a few at a time, each few in one short
-//! transaction. A file that is other than its last version was changed by hand, and that becomes a version first; so its label, its time and its history are
-//! right before it is found. What cannot be read as text is noted with a sentence. Everything may be done twice and may stop anywhere: what was
-//! noticed and not read stays noticed, and a walk finds it again after a restart.
+//! First it is noticed what changed: what the writer touched, what the kernel tells of the folders
+//! that are watched, and now and then (always, where nobody tells) a walk through all of a party's
+//! folder that compares stamps. Then the changed files are read, a few at a time, each few in one
+//! short transaction. A file that is other than its last version was changed by hand, and that
+//! becomes a version first; so its label, its time and its history are right before it is found.
+//! What cannot be read as text is noted with a sentence. Everything may be done twice and may stop
+//! anywhere: what was noticed and not read stays noticed, and a walk finds it again after a
+//! restart.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::Metadata;
@@ -148,7 +151,8 @@ impl Index {
     async fn read_waiting(&self, room: &SyncScope, most: usize) -> anyhow::Result<()> {
         let mut left = most;
         while left > 0 {
-            // Whoever else reads at the moment has taken up some of what waits: it is not in the index before they are done.
+            // Whoever else reads at the moment has taken up some of what waits: it is not in the
+            // index before they are done.
             let _alone = self.0.reading.lock().await;
             let some = self.0.take_waiting(room, BATCH.min(left));
             if some.is_empty() {
@@ -249,7 +253,8 @@ impl Index {
         Ok(Reading::Text { file, parsed })
     }
 
-    /// It is not there any more. If we did not take it away ourselves, a person did; received files go when their time is over.
+    /// It is not there any more. If we did not take it away ourselves, a person did; received files
+    /// go when their time is over.
     async fn gone(&self, room: &SyncScope, path: &str) -> anyhow::Result<Reading> {
         let gone = Reading::Gone { path: path.to_owned() };
         if layout::is_inbox(path) {
@@ -315,7 +320,8 @@ impl IndexInner {
         blocking(move || Ok(inner.tree.0.disk.root().is_dir())).await
     }
 
-    /// Takes up what was touched, and looks at every file if it is time for that. Without a workspace nothing is known to have gone. Blocks.
+    /// Takes up what was touched, and looks at every file if it is time for that. Without a
+    /// workspace nothing is known to have gone. Blocks.
     fn look(&self, room: &SyncScope, now: Timestamp) -> Option<Listing> {
         let root = self.tree.0.disk.root();
         if !root.is_dir() {

@@ -1,8 +1,10 @@
 //! What changed on the disk since it was asked last.
 //!
-//! On Linux the kernel keeps the list (inotify), and it is emptied whenever somebody asks: no thread, no waiting, and whatever a person saved before a
-//! question was put is on the list by then. Elsewhere, and where the kernel has no room for more watches, there is no list, and whoever asks has
-//! to look at every file. Nothing here is relied on alone: on a disk that others write to over a network nobody tells the kernel.
+//! On Linux the kernel keeps the list (inotify), and it is emptied whenever somebody asks: no
+//! thread, no waiting, and whatever a person saved before a question was put is on the list by
+//! then. Elsewhere, and where the kernel has no room for more watches, there is no list, and
+//! whoever asks has to look at every file. Nothing here is relied on alone: on a disk that others
+//! write to over a network nobody tells the kernel.
 
 /// What is known to have changed.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Making an index shorter that has become too long: first the oldest lines say less, then all lines of one kind move to a file of their own.
+//! Making an index shorter that has become too long: first the oldest lines say less, then all
+//! lines of one kind move to a file of their own.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,9 @@ pub struct Folded {
     pub moved: BTreeMap<String, Vec<String>>,
 }
 
-/// Makes the index at most `most` bytes long, as far as it may. `kind_of` says of what kind the note in that file is; none if its line has nowhere to move to
-/// now: then it stays where it is, and the index is longer for a while.
+/// Makes the index at most `most` bytes long, as far as it may. `kind_of` says of what kind the
+/// note in that file is; none if its line has nowhere to move to now: then it stays where it is,
+/// and the index is longer for a while.
 pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<String>) -> Folded {
     let mut text = text.to_owned();
     for keep in [SHORT, 0] {

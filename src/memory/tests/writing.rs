@@ -134,7 +134,8 @@ async fn who_saves_in_the_very_instant_of_a_change_loses_nothing() {
         let file = folder.path().join("workspace/memory/2026-11-21.md");
         let saves = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&saves);
-        // Between the row of a change and its file a person saves, as an editor does it: another file takes the place.
+        // Between the row of a change and its file a person saves, as an editor does it: another
+        // file takes the place.
         let save = Failpoint(Arc::new(move |point, job| {
             if point == CommitPoint::After
                 && job == "announce a change of a file"

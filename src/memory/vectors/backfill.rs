@@ -1,8 +1,10 @@
-//! Computing what lacks: a task that looks once a minute for words without a vector, newest first, and works until there are none.
+//! Computing what lacks: a task that looks once a minute for words without a vector, newest first,
+//! and works until there are none.
 //!
-//! Which rows were looked at is remembered only while the program runs, to save looking again; what lacks is a question to the journal, so a restart, a change
-//! of model or an index made anew need no care. A batch is of one scope, for its purse. What a server takes from nobody, because of its words, gets an empty
-//! vector; whether it is the words or the server shows a probe.
+//! Which rows were looked at is remembered only while the program runs, to save looking again; what
+//! lacks is a question to the journal, so a restart, a change of model or an index made anew need
+//! no care. A batch is of one scope, for its purse. What a server takes from nobody, because of its
+//! words, gets an empty vector; whether it is the words or the server shows a probe.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -255,7 +257,8 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// Once a day, when nothing lacks and the index is whole: vectors of another model, and of words that stand nowhere any more, go.
+    /// Once a day, when nothing lacks and the index is whole: vectors of another model, and of
+    /// words that stand nowhere any more, go.
     async fn sweep(&self) -> anyhow::Result<()> {
         let now = self.0.clock.now();
         let Some(key) = self.key() else { return Ok(()) };

@@ -1,19 +1,23 @@
 //! Categories of what is known, by what they mean.
 //!
-//! Facts, notes and points of a day belong to categories: to the one that they state; else to the one that is named by their title, which the passages of a
-//! note share; else each is one by itself, named by its own words. The centre of a category is the mean direction of all who state it or bear its title. It
-//! is a sum that grows with each of them, so it is never out of date and nothing about it is stored.
+//! Facts, notes and points of a day belong to categories: to the one that they state; else to the
+//! one that is named by their title, which the passages of a note share; else each is one by
+//! itself, named by its own words. The centre of a category is the mean direction of all who state
+//! it or bear its title. It is a sum that grows with each of them, so it is never out of date and
+//! nothing about it is stored.
 //!
-//! What states no category and lies near enough to the centre of one is looked for there as well ([`NEAR_ENOUGH`]). That moves no centre: so the order in
-//! which things came decides nothing, and an index that is made anew has the same categories. What is not trusted has categories of its own, because it
-//! must not decide where anything trusted is looked for.
+//! What states no category and lies near enough to the centre of one is looked for there as well
+//! ([`NEAR_ENOUGH`]). That moves no centre: so the order in which things came decides nothing, and
+//! an index that is made anew has the same categories. What is not trusted has categories of its
+//! own, because it must not decide where anything trusted is looked for.
 
 use std::collections::HashMap;
 
 use crate::store::EntryKind;
 use crate::text::fold;
 
-/// The cosine from which on something without a category joins one: 0.7, measured as `1 / (1 + distance)` between vectors of length one.
+/// The cosine from which on something without a category joins one: 0.7, measured as
+/// `1 / (1 + distance)` between vectors of length one.
 pub(super) const NEAR_ENOUGH: f32 = 0.908;
 
 /// What a category takes besides its centre, with its name.
@@ -52,7 +56,8 @@ struct Category {
     name: Name,
     is_trusted: bool,
     members: u32,
-    /// Its first member. While that is the only one, there is no sum: most titles are borne by one note.
+    /// Its first member. While that is the only one, there is no sum: most titles are borne by one
+    /// note.
     first: usize,
     sum: Vec<f32>,
     length: f32,
@@ -114,7 +119,8 @@ impl Categories {
         self.get(id).map(|category| &category.name)
     }
 
-    /// How near its centre is to a vector; `None` if it has one member only, which is its centre then.
+    /// How near its centre is to a vector; `None` if it has one member only, which is its centre
+    /// then.
     pub(super) fn nearness(&self, id: u32, vector: &[f32]) -> Option<f32> {
         self.get(id)?.nearness(vector)
     }

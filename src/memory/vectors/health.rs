@@ -44,9 +44,6 @@ pub struct VectorFailure {
 
 impl Vectors {
     /// How it is.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn health(&self) -> anyhow::Result<VectorHealth> {
         let card = self.0.embedder.card();
         let (key, ahead) = (self.key(), self.state().backlog.ahead());
@@ -82,9 +79,6 @@ impl Vectors {
 
 impl VectorHealth {
     /// As far as the journal tells, while no gateway runs that computes any.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn read(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Self> {
         let dimensions = match card.dimensions {
             Some(dimensions) => Some(dimensions),

@@ -1,8 +1,10 @@
 //! Reading vectors into memory, where nobody waits for it.
 //!
-//! After the start the shelves of those who talked last are read, one after the other, as long as there is room: a hundred thousand vectors take a second or
-//! two, and until then words decide. A question makes one step itself, so whoever has little, or nearly all, never goes without; what is left then is read at
-//! once in the background. The journal is read in steps of some ten milliseconds, so nobody is kept waiting by that either.
+//! After the start the shelves of those who talked last are read, one after the other, as long as
+//! there is room: a hundred thousand vectors take a second or two, and until then words decide. A
+//! question makes one step itself, so whoever has little, or nearly all, never goes without; what
+//! is left then is read at once in the background. The journal is read in steps of some ten
+//! milliseconds, so nobody is kept waiting by that either.
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +16,8 @@ use crate::time::task::guarded;
 use crate::trust::Scope;
 
 impl Vectors {
-    /// Reads shelves until the program stops: first those that will be asked for, then whatever a question found half read.
+    /// Reads shelves until the program stops: first those that will be asked for, then whatever a
+    /// question found half read.
     pub async fn load(self, stop: CancellationToken) {
         let clock = std::sync::Arc::clone(&self.0.clock);
         let bell = self.0.bell.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -29,10 +32,8 @@ impl Vectors {
         }
     }
 
-    /// Reads all vectors of a scope into memory, as [`Vectors::load`] does: for who wants them before anybody asks.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Reads all vectors of a scope into memory, as [`Vectors::load`] does: for who wants them
+    /// before anybody asks.
     pub async fn read(&self, pool: Corpus, scope: Scope) -> anyhow::Result<()> {
         self.take_up_key().await?;
         while let Some((model, length)) = self.key().zip(self.length()) {
@@ -45,7 +46,8 @@ impl Vectors {
         Ok(())
     }
 
-    /// Whether the vectors of that scope are in memory. If something lacks, it is read in the background from now on.
+    /// Whether the vectors of that scope are in memory. If something lacks, it is read in the
+    /// background from now on.
     pub(super) fn is_ready(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<bool> {
         self.shelves().want(key);
         let (is_whole, is_current) = self.step(db, model, key, length)?;
@@ -56,7 +58,8 @@ impl Vectors {
         Ok(is_whole)
     }
 
-    /// Reads one step. Says whether everything is there that was when the reading began, and whether nothing came since.
+    /// Reads one step. Says whether everything is there that was when the reading began, and
+    /// whether nothing came since.
     fn step(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<(bool, bool)> {
         let from = self.shelves().read_upto(model, key);
         let step = LoadStep::read(db, model, key, length, from)?;

@@ -1,8 +1,10 @@
 //! The walk along a shelf: what is nearest to a question, and which categories are.
 //!
-//! Every vector is looked at; there is nothing to build, and nothing is overlooked. For entries the same walk gives the three categories whose centres are
-//! nearest to the question, and the members of each that are nearest, however far they are behind everything else: so a small category is not crowded out by
-//! a large one. A question that is limited to kinds, to a category or to some digests walks past the others.
+//! Every vector is looked at; there is nothing to build, and nothing is overlooked. For entries the
+//! same walk gives the three categories whose centres are nearest to the question, and the members
+//! of each that are nearest, however far they are behind everything else: so a small category is
+//! not crowded out by a large one. A question that is limited to kinds, to a category or to some
+//! digests walks past the others.
 
 use std::collections::HashSet;
 
@@ -43,7 +45,8 @@ pub struct BestCategories {
     pub single: HashSet<String>,
     /// The nearest members of each: digests.
     pub members: HashSet<String>,
-    /// How near anything is on the average: what is not nearer than this has nothing to do with the question.
+    /// How near anything is on the average: what is not nearer than this has nothing to do with the
+    /// question.
     pub usual: f64,
 }
 
@@ -144,7 +147,8 @@ impl VectorCache {
         members.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Whether something that states no category is near enough to one of the best, and nearer than to any other.
+    /// Whether something that states no category is near enough to one of the best, and nearer than
+    /// to any other.
     fn joins(&self, row: usize, best: &[Best]) -> bool {
         let states_none = match self.belongs(row) {
             Belongs::Nowhere => false,
@@ -198,7 +202,8 @@ fn nearest_first(scored: &mut Vec<(f32, usize)>, count: usize) {
     }
 }
 
-/// The sum of products. In strips of a fixed length, which the compiler turns into vector instructions.
+/// The sum of products. In strips of a fixed length, which the compiler turns into vector
+/// instructions.
 fn product(one: &[i8], other: &[i8]) -> f32 {
     const STRIP: usize = 32;
     let strips = one.as_chunks::<STRIP>();
@@ -259,7 +264,8 @@ mod tests {
 
     #[test]
     fn the_best_categories_are_the_ones_whose_centres_are_near() {
-        // The best member of `mixed` is the nearest of all; the centre of `home` is nearer than the centre of `mixed`.
+        // The best member of `mixed` is the nearest of all; the centre of `home` is nearer than the
+        // centre of `mixed`.
         let shelf = VectorCache::of(&[
             (1, true, fact("mixed", "a"), unit(&[1.0, 0.0, 0.0])),
             (2, true, fact("mixed", "b"), unit(&[-1.0, 0.3, 0.0])),

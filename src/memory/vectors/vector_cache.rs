@@ -1,13 +1,16 @@
 //! Vectors in memory.
 //!
-//! Each number is a signed byte with one factor for the whole vector: a fourth of the memory of floats, and a walk through them is bound by memory. What
-//! comes out near is compared once more with the exact vectors, so the order and the figures are those of the floats. A vector takes as many bytes as it has
-//! numbers, and 64: 100,000 of 768 numbers take 80 MiB. At most [`MOST_BYTES`] are kept; the scope that was asked for longest ago goes first, and of those
-//! that nobody asked for the one that was read last. No shelf takes more than half, so what somebody said and what is known of them have room together.
-//! Where a shelf is full the oldest words are left to the search by words.
+//! Each number is a signed byte with one factor for the whole vector: a fourth of the memory of
+//! floats, and a walk through them is bound by memory. What comes out near is compared once more
+//! with the exact vectors, so the order and the figures are those of the floats. A vector takes as
+//! many bytes as it has numbers, and 64: 100,000 of 768 numbers take 80 MiB. At most [`MOST_BYTES`]
+//! are kept; the scope that was asked for longest ago goes first, and of those that nobody asked
+//! for the one that was read last. No shelf takes more than half, so what somebody said and what is
+//! known of them have room together. Where a shelf is full the oldest words are left to the search
+//! by words.
 //!
-//! A shelf is filled in steps, the newest words first. Nobody holds the shelves while the journal is read; who comes late with a step that somebody else has
-//! made meanwhile throws it away.
+//! A shelf is filled in steps, the newest words first. Nobody holds the shelves while the journal
+//! is read; who comes late with a step that somebody else has made meanwhile throws it away.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -87,7 +90,8 @@ struct VectorRow {
 }
 
 impl VectorRow {
-    /// What it may take on a shelf: an entry may be the first of its category, or the second, from which on that has a centre.
+    /// What it may take on a shelf: an entry may be the first of its category, or the second, from
+    /// which on that has a centre.
     fn most_bytes(&self) -> usize {
         let centre = if self.entry.is_some() { Categories::most_bytes(self.numbers.len()) } else { 0 };
         self.numbers.len() + BESIDES + centre
@@ -124,7 +128,8 @@ impl Shelves {
         self.shelves.get(&key).and_then(|shelf| shelf.read)
     }
 
-    /// Puts a step on its shelf. Says whether everything is there now that was when the reading began, and whether nothing is left to read.
+    /// Puts a step on its shelf. Says whether everything is there now that was when the reading
+    /// began, and whether nothing is left to read.
     pub(super) fn put(&mut self, model: &str, key: Key, length: usize, step: LoadStep) -> (bool, bool) {
         if self.model != model {
             return (false, false);
@@ -140,7 +145,8 @@ impl Shelves {
         if self.make_room(key) { state } else { (false, true) }
     }
 
-    /// Somebody asks for that shelf. Until it is the one that was asked for longest ago it has room.
+    /// Somebody asks for that shelf. Until it is the one that was asked for longest ago it has
+    /// room.
     pub(super) fn want(&mut self, key: Key) {
         self.asked += 1;
         let asked = self.asked;
@@ -216,7 +222,8 @@ impl VectorCache {
         }
     }
 
-    /// What came since all were read. If that is much, or there is no room for it, all is read anew.
+    /// What came since all were read. If that is much, or there is no room for it, all is read
+    /// anew.
     fn take_new(&mut self, rows: Vec<VectorRow>, most: usize) {
         let before = self.digests.len();
         let is_full = self.is_filled(rows, most);
@@ -308,7 +315,8 @@ pub(super) fn hexadecimal(digest: &Digest) -> String {
     })
 }
 
-/// Every byte of its digest, whether it is trusted, of an entry its kind, category and title, and the vector.
+/// Every byte of its digest, whether it is trusted, of an entry its kind, category and title, and
+/// the vector.
 #[cfg(test)]
 pub(super) type TestRow<'r> = (u8, bool, Option<(EntryKind, &'r str, &'r str)>, Vec<f32>);
 
@@ -377,7 +385,8 @@ mod tests {
     const ADA: Scope = Scope::Person(crate::id::PersonId(1));
     const BEN: Scope = Scope::Person(crate::id::PersonId(2));
 
-    /// Room for twenty vectors of a hundred bytes, ten of them on one shelf; eight of these are for old words.
+    /// Room for twenty vectors of a hundred bytes, ten of them on one shelf; eight of these are for
+    /// old words.
     fn small() -> Shelves {
         let mut shelves = Shelves { most: 2_000, ..Shelves::default() };
         shelves.read_upto("m", (Corpus::Said, ADA));

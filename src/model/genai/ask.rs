@@ -16,7 +16,8 @@ pub(super) fn of(request: &Request) -> ChatRequest {
     if request.tools().is_empty() { asked } else { asked.with_tools(request.tools().iter().map(tool)) }
 }
 
-/// One message for a turn, or several where cache marks stand within it, since a mark counts at the end of a message.
+/// One message for a turn, or several where cache marks stand within it, since a mark counts at the
+/// end of a message.
 fn messages(turn: &Turn<'_>) -> Vec<ChatMessage> {
     let mut messages = Vec::new();
     for stretch in turn.parts.split_inclusive(|placed| placed.marked) {

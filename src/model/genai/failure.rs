@@ -1,4 +1,5 @@
-//! What the library's errors mean. Only their kinds, statuses and headers are used; printed, they may hold the conversation.
+//! What the library's errors mean. Only their kinds, statuses and headers are used; printed, they
+//! may hold the conversation.
 
 use genai::Error;
 use genai::webc;
@@ -28,7 +29,8 @@ pub(super) fn meaning(error: &Error, begun: bool, key: &str, request: &Request) 
             webc::Error::Reqwest(error) => wire::lost(error),
             _ => ModelError::Cut,
         },
-        // A piece without an answer and without an error: Gemini declines the question itself in this way.
+        // A piece without an answer and without an error: Gemini declines the question itself in
+        // this way.
         Error::ChatResponse { body, .. } if body.get("usageMetadata").is_some_and(serde_json::Value::is_null) => {
             if begun {
                 ModelError::Cut

@@ -1,8 +1,8 @@
 //! What the offline model says to what it sees.
 //!
-//! The order is the whole design: what a tool brought is shown first, since it was asked for; then come the wishes that are
-//! beyond doubt; then what is known; then a look into earlier conversations; and what is none of these was told to be
-//! remembered.
+//! The order is the whole design: what a tool brought is shown first, since it was asked for; then
+//! come the wishes that are beyond doubt; then what is known; then a look into earlier
+//! conversations; and what is none of these was told to be remembered.
 
 use serde_json::json;
 
@@ -220,7 +220,8 @@ fn sum(question: &str) -> Option<String> {
     Some(result.map_or_else(|| phrases::NO_SUM.to_owned(), |result| phrases::sum(&sum, &arithmetic::show(result))))
 }
 
-/// What the person or the notes say that answers to the question, the best first and the newer before the older.
+/// What the person or the notes say that answers to the question, the best first and the newer
+/// before the older.
 fn known(view: &PromptView<'_>) -> Option<String> {
     let mut asked = words::stems(&view.question);
     asked.sort_unstable();

@@ -1,7 +1,7 @@
 //! Sums: `+ - * /`, brackets and decimals, exactly as written in a question.
 
-/// The sum within a question and its result: `what is 12*7?` gives `12*7` and 84. The inner `None` is a sum without a
-/// result, as a division by zero; the outer one is no sum at all.
+/// The sum within a question and its result: `what is 12*7?` gives `12*7` and 84. The inner `None`
+/// is a sum without a result, as a division by zero; the outer one is no sum at all.
 pub(super) fn find(question: &str) -> Option<(String, Option<f64>)> {
     let sum = longest_run(question)?;
     let operators = sum.chars().filter(|c| "+-*/".contains(*c)).count();
@@ -11,7 +11,8 @@ pub(super) fn find(question: &str) -> Option<(String, Option<f64>)> {
     }
     let mut reader = ExpressionParser { rest: sum.chars().filter(|c| *c != ' ').collect::<Vec<_>>(), at: 0, depth: 0 };
     let result = reader.sum();
-    // A date or a range of numbers looks like the beginning of a sum; only what reads as one to its end counts.
+    // A date or a range of numbers looks like the beginning of a sum; only what reads as one to its
+    // end counts.
     if reader.at < reader.rest.len() {
         return None;
     }
@@ -24,7 +25,8 @@ pub(super) fn show(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The question's one run of digits, operators and brackets; `None` when there are several, or when it is glued to letters.
+/// The question's one run of digits, operators and brackets; `None` when there are several, or when
+/// it is glued to letters.
 fn longest_run(question: &str) -> Option<String> {
     let question = question.replace(['×', '·'], "*").replace('÷', "/").replace('−', "-");
     let is_part = |c: char| c.is_ascii_digit() || "+-*/(). ".contains(c);

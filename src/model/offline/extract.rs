@@ -1,8 +1,10 @@
-//! A summary without a language model: sentences chosen by plain cues, words by how often they occur.
+//! A summary without a language model: sentences chosen by plain cues, words by how often they
+//! occur.
 //!
-//! The heuristics are language-neutral where they can be (frequency, marks, order) and know cues of English and German
-//! where they cannot. Nothing is rephrased, so nothing can be invented. Only what persons said becomes a decision, a
-//! preference or something pending: the assistant's words are not theirs.
+//! The heuristics are language-neutral where they can be (frequency, marks, order) and know cues of
+//! English and German where they cannot. Nothing is rephrased, so nothing can be invented. Only
+//! what persons said becomes a decision, a preference or something pending: the assistant's words
+//! are not theirs.
 
 use std::collections::HashMap;
 
@@ -197,7 +199,8 @@ fn add(list: &mut Vec<String>, entry: &str) {
     }
 }
 
-/// The words that occur most, in the spelling in which they occurred first; persons' words count double.
+/// The words that occur most, in the spelling in which they occurred first; persons' words count
+/// double.
 fn topics(lines: &[(LineSpeaker, &str)]) -> Vec<String> {
     let mut counted: HashMap<String, (usize, usize, &str)> = HashMap::new();
     for (speaker, text) in lines {

@@ -1,7 +1,8 @@
-//! Facts without a language model: a few plain sentences of English and German whose meaning is beyond doubt, word for word.
+//! Facts without a language model: a few plain sentences of English and German whose meaning is
+//! beyond doubt, word for word.
 //!
-//! Only what persons say about themselves is taken down, and only what they put right in so many words is a correction. All else is nothing: whoever wants more
-//! than that configures a model.
+//! Only what persons say about themselves is taken down, and only what they put right in so many
+//! words is a correction. All else is nothing: whoever wants more than that configures a model.
 
 use serde_json::json;
 

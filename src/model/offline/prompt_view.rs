@@ -1,7 +1,8 @@
-//! The parts of a request that the offline model understands: who said what, what is known, and what is asked now.
+//! The parts of a request that the offline model understands: who said what, what is known, and
+//! what is asked now.
 //!
-//! Only the newest [`REACH`] messages are looked at. What a person typed is told apart from what they passed on by its
-//! label: only typed words are a wish.
+//! Only the newest [`REACH`] messages are looked at. What a person typed is told apart from what
+//! they passed on by its label: only typed words are a wish.
 
 use crate::model::request::{Message, Request, RequestPart, Role};
 use crate::text;

@@ -1,7 +1,9 @@
-//! A look back without a language model: sentences that were said, chosen by plain cues, in the form that is asked for.
+//! A look back without a language model: sentences that were said, chosen by plain cues, in the
+//! form that is asked for.
 //!
-//! Of conversations it quotes what was decided, liked and left open; of earlier reflections their own lines. What a person likes it proposes to
-//! remember; it proposes no change of a skill, because that would take understanding.
+//! Of conversations it quotes what was decided, liked and left open; of earlier reflections their
+//! own lines. What a person likes it proposes to remember; it proposes no change of a skill,
+//! because that would take understanding.
 
 use serde_json::{Value, json};
 

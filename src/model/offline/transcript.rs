@@ -1,7 +1,7 @@
 //! The summary of a transcript, as the JSON that a summary is asked for in.
 //!
-//! A transcript comes as messages of both sides, as lines `name: words` in one message, or, when a long conversation is
-//! summarised in stretches, as the summaries of those.
+//! A transcript comes as messages of both sides, as lines `name: words` in one message, or, when a
+//! long conversation is summarised in stretches, as the summaries of those.
 
 use super::extract::{self, Extract, LineSpeaker};
 use super::prompt_view::after_time;

@@ -1,6 +1,8 @@
-//! Words, made comparable: folded, stemmed by a few endings of English and German, without the ones that mean nothing.
+//! Words, made comparable: folded, stemmed by a few endings of English and German, without the ones
+//! that mean nothing.
 //!
-//! Crude on purpose. Both sides pass through here, so it matters only that forms of one word mostly meet.
+//! Crude on purpose. Both sides pass through here, so it matters only that forms of one word mostly
+//! meet.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -100,7 +102,8 @@ fn stem(word: &str) -> String {
     }
 }
 
-/// How well each text answers to the words of a question, by BM25; texts without any of the words score nothing.
+/// How well each text answers to the words of a question, by BM25; texts without any of the words
+/// score nothing.
 pub(super) fn score(question: &[String], texts: &[Vec<String>]) -> Vec<f64> {
     const SATURATION: f64 = 1.2;
     const LENGTH: f64 = 0.5;

@@ -82,7 +82,8 @@ fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
     message
 }
 
-/// Plain text where that is enough, since every server takes it; parts for pictures and marks; null for nothing.
+/// Plain text where that is enough, since every server takes it; parts for pictures and marks; null
+/// for nothing.
 fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
     let marks = dialect == Dialect::OpenRouter && parts.iter().any(|placed| placed.marked);
     let pictures = parts.iter().any(|placed| matches!(placed.part, RequestPart::Image { .. }));

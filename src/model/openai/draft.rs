@@ -1,4 +1,5 @@
-//! An answer while it grows out of the pieces of a stream, or out of the one piece of a server that does not stream.
+//! An answer while it grows out of the pieces of a stream, or out of the one piece of a server that
+//! does not stream.
 
 use std::collections::BTreeMap;
 

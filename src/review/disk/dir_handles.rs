@@ -1,10 +1,13 @@
 //! The folders that changes are made in, held open, and the system calls in them.
 //!
-//! The skills folder and the staging folder in it are opened without following a link, and everything is written, renamed and removed relative to
-//! those two: whatever becomes of the names meanwhile, nothing outside is touched. Staging lies in the skills folder because only within one
-//! filesystem a rename is one instant; the catalogue does not look at names with a dot. Files and folders are readable for the program's user only.
+//! The skills folder and the staging folder in it are opened without following a link, and
+//! everything is written, renamed and removed relative to those two: whatever becomes of the names
+//! meanwhile, nothing outside is touched. Staging lies in the skills folder because only within one
+//! filesystem a rename is one instant; the catalogue does not look at names with a dot. Files and
+//! folders are readable for the program's user only.
 //!
-//! After everything that must have happened before the next thing the folders are synced, so that a power cut finds the calls in their order.
+//! After everything that must have happened before the next thing the folders are synced, so that a
+//! power cut finds the calls in their order.
 
 use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File};
@@ -68,7 +71,8 @@ pub(super) enum Lies {
 }
 
 impl<'a> Ground<'a> {
-    /// Opens the folders, and makes those that are missing. `plain` is for a filesystem that has nothing but the plain rename.
+    /// Opens the folders, and makes those that are missing. `plain` is for a filesystem that has
+    /// nothing but the plain rename.
     pub(super) fn open(dir: &'a Path, failpoint: Option<&'a DiskFailpoint>, plain: bool) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let skills = open_folder(rustix::fs::CWD, dir)?;
@@ -117,8 +121,9 @@ impl<'a> Ground<'a> {
         Ok(rustix::fs::fsync(&root)?)
     }
 
-    /// Renames to where nothing lies. Where the filesystem cannot promise that, it is looked at just before, and then nothing but an empty folder, made
-    /// in that instant, can be replaced by a folder.
+    /// Renames to where nothing lies. Where the filesystem cannot promise that, it is looked at
+    /// just before, and then nothing but an empty folder, made in that instant, can be replaced by
+    /// a folder.
     pub(super) fn rename(&self, step: &'static str, from: &Spot, to: &Spot) -> io::Result<()> {
         self.reached(step)?;
         match self.rename_with(from, to, RenameFlags::NOREPLACE) {
@@ -133,7 +138,8 @@ impl<'a> Ground<'a> {
         self.sync()
     }
 
-    /// Exchanges the two in one instant. An error that [`is_unsupported`] says that this filesystem cannot.
+    /// Exchanges the two in one instant. An error that [`is_unsupported`] says that this filesystem
+    /// cannot.
     pub(super) fn exchange(&self, one: &Spot, other: &Spot) -> io::Result<()> {
         self.reached("exchange")?;
         self.rename_with(one, other, RenameFlags::EXCHANGE)?;
@@ -156,7 +162,8 @@ impl<'a> Ground<'a> {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// Removes something in staging with all that is in it. A link is removed, not what it leads to.
+    /// Removes something in staging with all that is in it. A link is removed, not what it leads
+    /// to.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         self.reached("remove")?;
         remove(&self.staging, name)
@@ -194,7 +201,8 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// What lies at a path. Editors replace files while we read, so what vanishes under our eyes is looked at again.
+/// What lies at a path. Editors replace files while we read, so what vanishes under our eyes is
+/// looked at again.
 pub(super) fn look(path: &Path) -> Result<Lies, SwapError> {
     let mut last = None;
     for _ in 0..LOOKS {

@@ -1,11 +1,15 @@
-//! What to do next, from what is seen to lie where: a pure decision, made anew after every single move.
+//! What to do next, from what is seen to lie where: a pure decision, made anew after every single
+//! move.
 //!
-//! A change has three places: the *target*, where the skill lies; *new*, where its new content waits, complete; *old*, where its old content is held
-//! until it is known to be the expected one. An exchange turns new into a second place of the old content, and which of the two lies there is told by
-//! the content itself. Since nothing but the places is looked at, a power cut needs no rule of its own: whoever comes next looks and goes on.
+//! A change has three places: the *target*, where the skill lies; *new*, where its new content
+//! waits, complete; *old*, where its old content is held until it is known to be the expected one.
+//! An exchange turns new into a second place of the old content, and which of the two lies there is
+//! told by the content itself. Since nothing but the places is looked at, a power cut needs no rule
+//! of its own: whoever comes next looks and goes on.
 //!
-//! The old content counts as taken out only once it is out of reach of the name, and only then it is compared: a person who saves a file at the last
-//! moment is seen, and gets it back. What is neither the expected old content nor the new one is never thrown away, in no case.
+//! The old content counts as taken out only once it is out of reach of the name, and only then it
+//! is compared: a person who saves a file at the last moment is seen, and gets it back. What is
+//! neither the expected old content nor the new one is never thrown away, in no case.
 
 /// One of the three places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +44,11 @@ pub(super) struct Scene {
     pub old: PathState,
     /// What waits.
     pub new: PathState,
-    /// What the target shall be at first: [`PathState::Base`], or [`PathState::Nothing`] for a new skill.
+    /// What the target shall be at first: [`PathState::Base`], or [`PathState::Nothing`] for a new
+    /// skill.
     pub from: PathState,
-    /// What it shall be at last: [`PathState::Goal`], or [`PathState::Nothing`] where the skill goes.
+    /// What it shall be at last: [`PathState::Goal`], or [`PathState::Nothing`] where the skill
+    /// goes.
     pub to: PathState,
     /// Whether the filesystem can exchange two folders.
     pub exchange: bool,
@@ -129,7 +135,8 @@ impl Scene {
 }
 
 impl Ending {
-    /// Whether what lies in a place of ours can be thrown away: the new content is in the journal, and the old one once it is replaced.
+    /// Whether what lies in a place of ours can be thrown away: the new content is in the journal,
+    /// and the old one once it is replaced.
     pub(super) fn discards(self, seen: PathState) -> bool {
         seen == PathState::Goal || (seen == PathState::Base && self == Self::Done)
     }

@@ -1,7 +1,9 @@
-//! What is left in the staging folder of changes that nobody will go on with: after a restored backup, or a change that was given up.
+//! What is left in the staging folder of changes that nobody will go on with: after a restored
+//! backup, or a change that was given up.
 //!
-//! Everything that no open change needs goes away, but never the only copy of a text that may be a person's: an old content goes back to its place if
-//! nothing lies there, and is otherwise set aside unless the same lies there. A new content never goes to its place, since what is no longer
+//! Everything that no open change needs goes away, but never the only copy of a text that may be a
+//! person's: an old content goes back to its place if nothing lies there, and is otherwise set
+//! aside unless the same lies there. A new content never goes to its place, since what is no longer
 //! intended was perhaps never approved. Names that are not ours are left alone.
 
 use super::dir_handles::{Ground, Lies, SkillDir, Spot};

@@ -1,4 +1,5 @@
-//! Power cuts between all steps, and persons who write at any moment: on a real disk, with and without an exchange.
+//! Power cuts between all steps, and persons who write at any moment: on a real disk, with and
+//! without an exchange.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -74,7 +75,8 @@ fn swap(disk: &Disk, change: (Option<&str>, Option<&str>)) -> Result<SwapOutcome
     disk.swap(&Swap { id: ID, name: NAME, base: base.as_ref(), content: content.as_ref() })
 }
 
-/// Makes the change as after a start, and gives a copy of the folder at each step, with the name of the step to come.
+/// Makes the change as after a start, and gives a copy of the folder at each step, with the name of
+/// the step to come.
 fn cuts(dir: &Path, plain: bool, change: (Option<&str>, Option<&str>)) -> Vec<(&'static str, TempDir)> {
     let cuts = Arc::new(Mutex::new(Vec::new()));
     let (seen, from) = (Arc::clone(&cuts), dir.to_owned());

@@ -1,7 +1,8 @@
 //! Commands that download and run, destroy, take root or carry private files away.
 //!
-//! Ordinary commands are what skills are about; only shapes with no honest use in a skill are listed, and those that are honest in other
-//! hands and not in a model's, such as piping a download into a shell. A command that is quoted in order to warn of it is left alone.
+//! Ordinary commands are what skills are about; only shapes with no honest use in a skill are
+//! listed, and those that are honest in other hands and not in a model's, such as piping a download
+//! into a shell. A command that is quoted in order to warn of it is left alone.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,8 @@
 //! Text that a person does not see, or sees only by looking for it.
 //!
-//! A comment, a hidden element, a closed section or a far margin is nothing bad by itself; each is reported only if what stands in it speaks to the
-//! assistant, commands something, or is long. Within a fence of a language that has comments and styles of its own, those are code.
+//! A comment, a hidden element, a closed section or a far margin is nothing bad by itself; each is
+//! reported only if what stands in it speaks to the assistant, commands something, or is long.
+//! Within a fence of a language that has comments and styles of its own, those are code.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -1,8 +1,9 @@
 //! Whether something is said, or only shown in order to warn of it.
 //!
-//! A skill may teach its reader what an attack looks like. That is taken for a warning only if both hold: the words are set off (in quotation
-//! marks, as code, in a block quote or fence), and the section around them says that they are not to be followed. A section that
-//! then tells the reader to follow them all the same is no warning. This can be abused, as any rule about meaning can;
+//! A skill may teach its reader what an attack looks like. That is taken for a warning only if both
+//! hold: the words are set off (in quotation marks, as code, in a block quote or fence), and the
+//! section around them says that they are not to be followed. A section that then tells the reader
+//! to follow them all the same is no warning. This can be abused, as any rule about meaning can;
 //! what it buys is that honest skills about safety can be written at all.
 
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Text in a code that people do not read: base64, hexadecimal, escapes.
 //!
-//! What can be decoded is decoded once and read by all the other rules; a finding in it is reported at the place of the code. Letters that
-//! needed no escape and have one, and blobs too large for an example, are findings by themselves. Digests, keys and short
-//! examples are not.
+//! What can be decoded is decoded once and read by all the other rules; a finding in it is reported
+//! at the place of the code. Letters that needed no escape and have one, and blobs too large for an
+//! example, are findings by themselves. Digests, keys and short examples are not.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -17,7 +17,8 @@ const INSIDE: &str = "An attack stands here in a code that people do not read.";
 const BLOB: &str = "A large piece of code that people do not read.";
 const ESCAPED: &str = "Plain letters are written as escapes, which has no use but to hide them.";
 
-/// From this many characters on a blob is more than an example or a key; hexadecimal has long digests.
+/// From this many characters on a blob is more than an example or a key; hexadecimal has long
+/// digests.
 const LARGE: usize = 400;
 /// The most that is decoded of one blob, and of all.
 const MOST_DECODED: usize = 16 * 1024;

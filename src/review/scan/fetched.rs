@@ -1,7 +1,7 @@
 //! A file that is downloaded in one command and run in one of the next.
 //!
-//! No pattern can say "the same name again", so this is done by hand: the name under which a download is stored, and whether one of the
-//! following lines runs it or makes it a program.
+//! No pattern can say "the same name again", so this is done by hand: the name under which a
+//! download is stored, and whether one of the following lines runs it or makes it a program.
 
 use super::Hit;
 use super::context::Context;

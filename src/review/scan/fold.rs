@@ -1,8 +1,10 @@
 //! One letter for all that look or mean the same.
 //!
-//! Two steps, because the second may only be taken by whoever knows the whole word: [`plain`] undoes what is a matter of style (full width,
-//! mathematical and circled letters, ligatures), [`latin`] takes a letter of another script for the Latin one that it looks like. The tables
-//! hold what is commonly used as a disguise; they are no copy of Unicode's list of confusable characters.
+//! Two steps, because the second may only be taken by whoever knows the whole word: [`plain`]
+//! undoes what is a matter of style (full width, mathematical and circled letters, ligatures),
+//! [`latin`] takes a letter of another script for the Latin one that it looks like. The tables hold
+//! what is commonly used as a disguise; they are no copy of Unicode's list of confusable
+//! characters.
 
 /// The character without style, in lower case, appended to `out`.
 pub(super) fn plain(c: char, out: &mut String) {

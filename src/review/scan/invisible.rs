@@ -1,7 +1,8 @@
 //! Characters that a person does not see.
 //!
-//! What honest texts need is left alone: emoji, joiners within scripts that join letters, direction marks in texts that are written from right
-//! to left, the spaces of French and Japanese, a byte order mark at the very beginning. A run is one finding.
+//! What honest texts need is left alone: emoji, joiners within scripts that join letters, direction
+//! marks in texts that are written from right to left, the spaces of French and Japanese, a byte
+//! order mark at the very beginning. A run is one finding.
 
 use super::Hit;
 use crate::review::reveal::{is_bidi, is_hidden, is_odd_space, joins_emoji};

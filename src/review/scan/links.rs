@@ -1,4 +1,5 @@
-//! Links that lead elsewhere than they say, and addresses that are meant to carry private text away.
+//! Links that lead elsewhere than they say, and addresses that are meant to carry private text
+//! away.
 
 use std::sync::LazyLock;
 
@@ -40,7 +41,8 @@ pub(super) fn find(text: &str) -> Vec<Hit> {
     hits
 }
 
-/// Bare addresses, in code too, and pictures whose address is not valid Markdown because of what stands in it.
+/// Bare addresses, in code too, and pictures whose address is not valid Markdown because of what
+/// stands in it.
 fn addresses(text: &str) -> Vec<Hit> {
     static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
@@ -58,7 +60,8 @@ fn addresses(text: &str) -> Vec<Hit> {
     hits
 }
 
-/// Whether an address has a place to be filled in with what is private; in that of a picture, with anything.
+/// Whether an address has a place to be filled in with what is private; in that of a picture, with
+/// anything.
 fn carries(address: &str, is_picture: bool) -> bool {
     static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"\{\{?([^}\n]{1,80})\}|<([a-zA-Z][^>\n]{1,80})>|\[([^\]\n]{2,80})\]|\$\(([^)\n]{1,80})\)|\$\{?([A-Za-z_]{3,40})|=([A-Z][A-Z_]{3,40})\b|%([A-Z_]{4,30})%").ok()
@@ -101,7 +104,8 @@ fn carries(address: &str, is_picture: bool) -> bool {
     PLACE.iter().flat_map(|pattern| pattern.captures_iter(address)).any(|found| {
         let Some(place) = found.iter().skip(1).flatten().next() else { return false };
         let word = place.as_str().to_ascii_lowercase();
-        // The path of a picture may have its city; what follows the question mark is read by whoever serves it.
+        // The path of a picture may have its city; what follows the question mark is read by
+        // whoever serves it.
         let query = address.get(..place.start()).is_some_and(|before| before.contains(['?', '=', '#']));
         let honest = HONEST.iter().any(|known| word.starts_with(known));
         let strong = PRIVATE.iter().take(18).any(|known| word.contains(known));

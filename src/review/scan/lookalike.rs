@@ -1,7 +1,8 @@
 //! Letters that look like others.
 //!
-//! A word that mixes Latin letters with Cyrillic or Greek ones that look Latin was not written by somebody at a keyboard. Words wholly of one script are
-//! fine, and so are signs such as `μs`, `Δx` or `kΩ`. Runs of mathematical or circled letters are plain text in disguise.
+//! A word that mixes Latin letters with Cyrillic or Greek ones that look Latin was not written by
+//! somebody at a keyboard. Words wholly of one script are fine, and so are signs such as `μs`, `Δx`
+//! or `kΩ`. Runs of mathematical or circled letters are plain text in disguise.
 
 use super::{Hit, fold};
 

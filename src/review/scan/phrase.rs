@@ -1,9 +1,11 @@
 //! Phrases: what attacks say, as rows of words with gaps.
 //!
-//! A row is a few steps, each a choice of words, as `ignore|disregard ..3 previous|prior ..2 instruction*|rules`. `..3` lets up to three
-//! other words stand before the next step, `do_not` is two words, `*` ends a prefix, `URL` is a word of an address, `END` the end of a
-//! sentence. Rows never reach over the end of a paragraph or list entry. A row is looked up by the first two letters of its first
-//! step, so the time depends on the text and hardly on the number of rows.
+//! A row is a few steps, each a choice of words, as
+//! `ignore|disregard ..3 previous|prior ..2 instruction*|rules`. `..3` lets up to three other words
+//! stand before the next step, `do_not` is two words, `*` ends a prefix, `URL` is a word of an
+//! address, `END` the end of a sentence. Rows never reach over the end of a paragraph or list
+//! entry. A row is looked up by the first two letters of its first step, so the time depends on the
+//! text and hardly on the number of rows.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
-//! Marks that imitate who speaks: chat templates, the program's own frames, a ready verdict, a typed approval.
+//! Marks that imitate who speaks: chat templates, the program's own frames, a ready verdict, a
+//! typed approval.
 
 use std::sync::LazyLock;
 

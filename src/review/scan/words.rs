@@ -1,8 +1,10 @@
-//! The text as the rules read it: hidden characters gone, styles undone, in lower case; and that as words.
+//! The text as the rules read it: hidden characters gone, styles undone, in lower case; and that as
+//! words.
 //!
-//! Every byte of a view and every word knows its place in the original. Words undo the disguises that need a whole word: look-alike
-//! letters of another script, figures for letters, letters set apart, marks of emphasis within. So that `l`, `I` and `1` are one letter,
-//! all three become `i`; the rules' own words pass through the same [`skeleton`], and meet.
+//! Every byte of a view and every word knows its place in the original. Words undo the disguises
+//! that need a whole word: look-alike letters of another script, figures for letters, letters set
+//! apart, marks of emphasis within. So that `l`, `I` and `1` are one letter, all three become `i`;
+//! the rules' own words pass through the same [`skeleton`], and meet.
 
 use super::fold;
 use crate::review::reveal::is_hidden;
@@ -188,7 +190,8 @@ fn starts_with_letter(text: &str) -> bool {
     text.starts_with(is_letter)
 }
 
-/// Whether the dotted name that goes on at `at` ends like the name of a computer, and not like that of a file.
+/// Whether the dotted name that goes on at `at` ends like the name of a computer, and not like that
+/// of a file.
 fn is_domain(text: &str, at: usize) -> bool {
     const FILES: &[&str] = &[
         "md", "txt", "json", "py", "sh", "js", "ts", "toml", "yaml", "yml", "rs", "csv", "pdf", "png", "jpg", "jpeg",
@@ -228,7 +231,8 @@ fn is_numbered(line: &str) -> bool {
     rest.len() < line.len() && line.len() - rest.len() <= 3 && (rest.starts_with(". ") || rest.starts_with(") "))
 }
 
-/// Puts letters that stand apart (`i g n o r e`) together. Two words so written are parted by more than one character.
+/// Puts letters that stand apart (`i g n o r e`) together. Two words so written are parted by more
+/// than one character.
 fn join_spelled(words: Vec<PlainWord>) -> Vec<PlainWord> {
     const FEWEST: usize = 4;
     let mut joined: Vec<PlainWord> = Vec::with_capacity(words.len());

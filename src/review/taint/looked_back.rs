@@ -1,8 +1,9 @@
 //! The first stage for what a reflection proposes.
 //!
-//! A reflection is what the journal says of its action, its row and its turn. If these do not belong together nothing is known of it, and it counts as
-//! tainted. Nobody typed what it was asked, so a paste is looked for in what it looked back on: in the messages that it was shown, and in those
-//! that the reflections were shown which it was made from.
+//! A reflection is what the journal says of its action, its row and its turn. If these do not
+//! belong together nothing is known of it, and it counts as tainted. Nobody typed what it was
+//! asked, so a paste is looked for in what it looked back on: in the messages that it was shown,
+//! and in those that the reflections were shown which it was made from.
 
 use std::collections::BTreeSet;
 
@@ -49,8 +50,8 @@ pub(super) fn judge(
     })
 }
 
-/// Whether anything that it was made from may be a paste. What an answer among that had been made from is not looked at: the answer is the
-/// assistant's own words.
+/// Whether anything that it was made from may be a paste. What an answer among that had been made
+/// from is not looked at: the answer is the assistant's own words.
 fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
     let mut seen = BTreeSet::new();
     let mut open = vec![reflection];
@@ -95,8 +96,9 @@ fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Reflection
 }
 
 impl ReflectionEvidence {
-    /// Of the last reflection of the same kind only the outcomes of its actions are put before the next one, in a line each: what that was made from
-    /// counts no more. `than` says whose input it is; none for what was looked up, which is read whole.
+    /// Of the last reflection of the same kind only the outcomes of its actions are put before the
+    /// next one, in a line each: what that was made from counts no more. `than` says whose input it
+    /// is; none for what was looked up, which is read whole.
     fn takes(&mut self, db: Db<'_>, node: Node, than: Option<&ReflectionRow>) -> anyhow::Result<()> {
         let Node::Message(id) = node else { return Ok(()) };
         match db.messages().message(id)?.map(|message| message.kind) {
@@ -124,7 +126,8 @@ mod tests {
     use crate::store::{ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, TextKind, Tx};
     use crate::time::Timestamp;
 
-    /// A reflection of Ada's with one action. The turn in which she typed stands for the one that was assigned.
+    /// A reflection of Ada's with one action. The turn in which she typed stands for the one that
+    /// was assigned.
     async fn looked_back(house: &House, label: Label) -> ActionId {
         let (ada, at) = (house.ada, Timestamp(2));
         let scope = Scope::Person(ada.person);

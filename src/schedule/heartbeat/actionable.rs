@@ -1,7 +1,9 @@
-//! Whether something is to do in a `HEARTBEAT.md`: pure, and strict, because every yes may cost a model call, twice an hour, for ever.
+//! Whether something is to do in a `HEARTBEAT.md`: pure, and strict, because every yes may cost a
+//! model call, twice an hour, for ever.
 //!
-//! Headings, blank lines, rules, comments over any number of lines, and ticked boxes with what stands indented under them say nothing. Every
-//! other line with a word in it does, and so does a box that is not ticked. A comment that is never closed goes on to the end, as in Markdown.
+//! Headings, blank lines, rules, comments over any number of lines, and ticked boxes with what
+//! stands indented under them say nothing. Every other line with a word in it does, and so does a
+//! box that is not ticked. A comment that is never closed goes on to the end, as in Markdown.
 
 /// Whether it holds anything that is to be done.
 pub(super) fn is_actionable(text: &str) -> bool {
@@ -71,7 +73,8 @@ fn is_heading(line: &str) -> bool {
     indent < 4 && (1..=6).contains(&marks) && (after.is_empty() || after.starts_with(char::is_whitespace))
 }
 
-/// A line of equals signs makes the one above it a heading. One of hyphens may be a rule, so what stands above it counts.
+/// A line of equals signs makes the one above it a heading. One of hyphens may be a rule, so what
+/// stands above it counts.
 fn is_underline(line: &str) -> bool {
     !line.trim().is_empty() && line.trim().bytes().all(|byte| byte == b'=')
 }

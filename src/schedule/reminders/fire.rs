@@ -27,9 +27,6 @@ pub(super) enum Fired {
 }
 
 /// Lets it happen, if it is still due and its person is still let in and can be reached.
-///
-/// # Errors
-/// If the journal cannot be written.
 pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> anyhow::Result<Fired> {
     let Some(row) = tx.reminders().reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
         return Ok(Fired::Nothing);

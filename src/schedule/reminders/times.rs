@@ -1,4 +1,5 @@
-//! When what comes back is due next, how often it was due meanwhile, and when a delay is worth a word.
+//! When what comes back is due next, how often it was due meanwhile, and when a delay is worth a
+//! word.
 
 use std::time::Duration;
 

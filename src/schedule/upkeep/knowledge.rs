@@ -1,4 +1,5 @@
-//! What is left behind of knowledge: archives that were sent, meanings and counts of what is gone, words that somebody wanted forgotten.
+//! What is left behind of knowledge: archives that were sent, meanings and counts of what is gone,
+//! words that somebody wanted forgotten.
 
 use crate::schedule::Upkeep;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! What is swept, compared and looked at.
 //!
-//! Comparing and checking read everything there is, so they are done once a week, on connections that only read.
+//! Comparing and checking read everything there is, so they are done once a week, on connections
+//! that only read.
 
 use crate::schedule::Upkeep;
 use std::time::Duration;
@@ -26,7 +27,8 @@ const TOLD_OF_DISK: &str = "told_of_disk";
 const ROWS: u32 = 200;
 /// A little less than a week: the clock time of a round varies.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600 - 12 * 3600);
-/// With less room than this the owner is told: some days' worth, and more than any step of the journal needs.
+/// With less room than this the owner is told: some days' worth, and more than any step of the
+/// journal needs.
 const LITTLE_ROOM: u64 = 500 << 20;
 
 /// What the last check found.
@@ -40,9 +42,6 @@ pub struct Checked {
 
 impl Checked {
     /// What the last check found; `None` if there was none yet.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn last(db: Db<'_>) -> anyhow::Result<Option<Self>> {
         Ok(db.settings().fact(CHECKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
@@ -57,7 +56,8 @@ impl Upkeep<'_> {
         Ok(MaintenanceStep::Rows.while_some(swept))
     }
 
-    /// What is missing in the index or left over in it is mended at once: it is derived, so nobody has to be asked.
+    /// What is missing in the index or left over in it is mended at once: it is derived, so nobody
+    /// has to be asked.
     pub(super) async fn compare_index(&self, now: Timestamp) -> anyhow::Result<Done> {
         let last = self.journal.read(|db| db.settings().fact(COMPARED)).await?;
         if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Timestamp(at)) < WEEK) {
@@ -114,7 +114,8 @@ impl Upkeep<'_> {
         Ok(Done::Next)
     }
 
-    /// Tells the first owner, in one transaction with what `with` writes. An owner whom nothing reaches reads it in `doctor` and the log.
+    /// Tells the first owner, in one transaction with what `with` writes. An owner whom nothing
+    /// reaches reads it in `doctor` and the log.
     async fn tell_owner(
         &self,
         name: &'static str,

@@ -1,4 +1,5 @@
-//! The steps of a round, in their order: first what goes, then what is tidied up behind it, then what is looked at.
+//! The steps of a round, in their order: first what goes, then what is tidied up behind it, then
+//! what is looked at.
 
 use crate::schedule::Upkeep;
 use std::time::Duration;
@@ -123,7 +124,8 @@ impl Upkeep<'_> {
         Ok(self.journal.read(rounds).await?.iter().any(|round| round.state == SlotState::Done))
     }
 
-    /// After words were deleted the whole index is put together anew, piece by piece: only then they are gone from the file.
+    /// After words were deleted the whole index is put together anew, piece by piece: only then
+    /// they are gone from the file.
     async fn merge_index(&self, times: u32) -> anyhow::Result<Done> {
         let all = times == 0 && self.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some();
         let more = self.journal.write("merge the index", move |tx| tx.maintenance().merge_index(PAGES, all)).await?;

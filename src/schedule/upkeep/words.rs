@@ -19,7 +19,8 @@ const FILES: u32 = 20;
 const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl Upkeep<'_> {
-    /// Words of a conversation that ended so many days ago; a setting of a day less than the gap cannot reach one that goes on.
+    /// Words of a conversation that ended so many days ago; a setting of a day less than the gap
+    /// cannot reach one that goes on.
     pub(super) async fn forget_conversations(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
         let before = before.min(now.minus(self.engine.conversation.gap));
@@ -56,7 +57,8 @@ impl Upkeep<'_> {
         Ok(MaintenanceStep::Originals.while_some(purged))
     }
 
-    /// The file goes first and its row is marked then: after a crash in between it is not there, and the row is marked the next time.
+    /// The file goes first and its row is marked then: after a crash in between it is not there,
+    /// and the row is marked the next time.
     pub(super) async fn drop_files(&self, after: i64, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.attachments_days) else { return Ok(Done::Next) };
         let old = self.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;

@@ -1,4 +1,5 @@
-//! What the built-in skills keep to: the format, honest words about tools, links that lead somewhere.
+//! What the built-in skills keep to: the format, honest words about tools, links that lead
+//! somewhere.
 
 use super::*;
 use crate::skill::folder::MAIN;

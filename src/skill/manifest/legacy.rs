@@ -1,4 +1,5 @@
-//! A skill without a description in front: a heading, perhaps, and a first paragraph that says what it is for.
+//! A skill without a description in front: a heading, perhaps, and a first paragraph that says what
+//! it is for.
 
 use super::LONGEST_DESCRIPTION;
 

@@ -1,8 +1,11 @@
-//! The published rules of the format, as its reference validator understands them; a test holds the two against each other.
+//! The published rules of the format, as its reference validator understands them; a test holds the
+//! two against each other.
 //!
-//! In three things this is stricter. A name is ASCII, as the text of the rules says, because people type it and must not take one letter for another. Three
-//! dashes within the front matter are refused, because that validator ends it there without a word and the rest of the world does not: nobody should
-//! approve what two programs read differently. And `~` is YAML for nothing, so it is no description.
+//! In three things this is stricter. A name is ASCII, as the text of the rules says, because people
+//! type it and must not take one letter for another. Three dashes within the front matter are
+//! refused, because that validator ends it there without a word and the rest of the world does not:
+//! nobody should approve what two programs read differently. And `~` is YAML for nothing, so it is
+//! no description.
 
 use super::{LONGEST_COMPATIBILITY, LONGEST_DESCRIPTION, ManifestParts, ManifestProblem, Problem, split};
 use crate::skill::front::{self, Front, FrontMatterEntry, Value};
@@ -10,7 +13,8 @@ use crate::skill::name;
 
 const KEYS: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
-/// Everything in this `SKILL.md`, which stands in the folder of that name, that the published rules forbid.
+/// Everything in this `SKILL.md`, which stands in the folder of that name, that the published rules
+/// forbid.
 pub fn strict(text: &str, folder: &str) -> Vec<Problem> {
     let parts = match split(text) {
         Ok(parts) => parts,

@@ -1,8 +1,9 @@
 //! People of a journal that came out of a backup: the present home says which of them are let in.
 //!
-//! An old backup knows people, roles and addresses that the home has changed since. So a restored journal lets in only those whom the present home knows,
-//! in the role and at the addresses that they have there; everybody else is removed in it until an owner lets them in. Only a home in which nothing ever
-//! happened has nothing to say about that.
+//! An old backup knows people, roles and addresses that the home has changed since. So a restored
+//! journal lets in only those whom the present home knows, in the role and at the addresses that
+//! they have there; everybody else is removed in it until an owner lets them in. Only a home in
+//! which nothing ever happened has nothing to say about that.
 
 use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use rusqlite::params;
@@ -59,7 +60,8 @@ impl AddressRecord {
 pub struct PresentPeople {
     /// Everybody who is or was let in.
     pub records: Vec<PersonRecord>,
-    /// Whether a row that was made at the same moment is the same person, whatever their name is now. Of an archive that nothing authenticates it may be anybody.
+    /// Whether a row that was made at the same moment is the same person, whatever their name is
+    /// now. Of an archive that nothing authenticates it may be anybody.
     pub share_rows: bool,
 }
 
@@ -110,9 +112,6 @@ impl RestoredPerson {
 
 impl AfterRestore<'_> {
     /// Everybody who is or was let in, oldest first. Reads journals of every version.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn members(&self) -> anyhow::Result<Vec<PersonRecord>> {
         let mut query = self
             .db
@@ -156,10 +155,8 @@ impl AfterRestore<'_> {
         Ok(query.query_map([person], place)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether nothing has happened in this journal yet: nothing was said, and nobody was removed or let in by pairing.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Whether nothing has happened in this journal yet: nothing was said, and nobody was removed
+    /// or let in by pairing.
     pub fn is_unused(&self) -> anyhow::Result<bool> {
         let mut query = self.db.prepare(
             "SELECT 1 FROM messages UNION ALL SELECT 1 FROM people WHERE removed_at IS NOT NULL OR declared <> 'config'",
@@ -169,10 +166,8 @@ impl AfterRestore<'_> {
 }
 
 impl AfterRestoreMut<'_> {
-    /// Lets in only whom the present home knows; `None` lets everybody in as they were. Returns who was in, in the archive.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Lets in only whom the present home knows; `None` lets everybody in as they were. Returns who
+    /// was in, in the archive.
     pub fn let_in_only(&self, present: Option<&PresentPeople>, now: Timestamp) -> anyhow::Result<Vec<RestoredPerson>> {
         let mut standings = Vec::new();
         for member in self.members()?.into_iter().filter(|member| !member.is_removed) {
@@ -286,7 +281,8 @@ mod tests {
         PersonRecord { id, name, role, declared, created_at: Timestamp(1), is_removed, addresses }
     }
 
-    /// An archive with Ada (owner), Ben (member) and Mallory (owner), each at an address of their own.
+    /// An archive with Ada (owner), Ben (member) and Mallory (owner), each at an address of their
+    /// own.
     async fn judged(present: Option<Vec<PersonRecord>>) -> Vec<String> {
         judged_by(present.map(|records| PresentPeople { records, share_rows: false })).await
     }

@@ -22,8 +22,8 @@ impl AfterRestore<'_> {
 }
 
 impl AfterRestoreMut<'_> {
-    /// Refuses a journal that holds tables, triggers or views of another shape than this program gives them: a trigger of a stranger would act in
-    /// every later transaction.
+    /// Refuses a journal that holds tables, triggers or views of another shape than this program
+    /// gives them: a trigger of a stranger would act in every later transaction.
     ///
     /// # Errors
     /// If it does, or cannot be read.
@@ -38,9 +38,6 @@ impl AfterRestoreMut<'_> {
     }
 
     /// Takes the trust from everything in the journal, and closes what would be done later.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn distrust_all(&self, label: &Label, parked: &mut Parked, now: Timestamp) -> anyhow::Result<()> {
         for (table, column) in self.label_columns()? {
             let is_trusted = Label::is_trusted_sql(&format!("\"{column}\""));
@@ -75,9 +72,6 @@ impl AfterRestoreMut<'_> {
     }
 
     /// Voids the acceptance of every outside tool. Their names.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn void_outside_tools(&self) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare(
             "UPDATE outside_tools SET accepted_digest = '', accepted_at = NULL, accepted_by = NULL

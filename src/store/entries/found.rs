@@ -1,6 +1,8 @@
-//! Entries as they are found: by the digest of what they say, by their rows, and by how often they were of use. By words: see [`super::matching`].
+//! Entries as they are found: by the digest of what they say, by their rows, and by how often they
+//! were of use. By words: see [`super::matching`].
 //!
-//! Each look gives nothing of another scope; whatever else a question is limited to is decided here for what was not found by words.
+//! Each look gives nothing of another scope; whatever else a question is limited to is decided here
+//! for what was not found by words.
 
 use crate::store::handles::Entries;
 use std::collections::HashMap;
@@ -112,9 +114,6 @@ impl Lookup {
 
 impl Entries<'_> {
     /// The entries that say what has one of these digests, within the limits of a question.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn entries_saying(&self, lookup: &Lookup, digests: &[String]) -> anyhow::Result<Vec<EntryRow>> {
         let mut found = Vec::new();
         for some in digests.chunks(CHUNK) {
@@ -127,9 +126,6 @@ impl Entries<'_> {
     }
 
     /// Those entries, in no order.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn entry_rows(&self, ids: &[i64]) -> anyhow::Result<Vec<EntryRow>> {
         let mut found = Vec::new();
         for some in ids.chunks(CHUNK) {
@@ -141,9 +137,6 @@ impl Entries<'_> {
     }
 
     /// Path and section of the entries with these keys.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn entry_places(&self, keys: &[String]) -> anyhow::Result<Vec<(String, String)>> {
         let mut query = self.db.prepare_cached("SELECT path, section FROM entries WHERE key = ?1")?;
         let mut places = Vec::new();
@@ -154,10 +147,8 @@ impl Entries<'_> {
         Ok(places)
     }
 
-    /// Trusted facts and notes of a scope that may matter most: the ones used last, and the newest. At most `limit` of each.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Trusted facts and notes of a scope that may matter most: the ones used last, and the newest.
+    /// At most `limit` of each.
     pub fn entries_of_use(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
         let trusted = Label::is_trusted_sql("e.label");
         let which = format!("e.scope = ?1 AND e.kind IN ('fact', 'note') AND {trusted}");
@@ -175,10 +166,8 @@ impl Entries<'_> {
         Ok(found.into_values().collect())
     }
 
-    /// The categories under which facts of a scope were taken down, by key in small letters; of a key that came twice, the newest.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The categories under which facts of a scope were taken down, by key in small letters; of a
+    /// key that came twice, the newest.
     pub fn fact_categories(&self, scope: Scope) -> anyhow::Result<HashMap<String, String>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.value ->> 'key', f.value ->> 'category' FROM extractions e, json_each(e.facts) f

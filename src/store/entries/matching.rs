@@ -1,10 +1,13 @@
 //! Looking entries up by words, at a bounded price.
 //!
-//! Ranking costs about a microsecond for each row that matches, so only the rarest words of a question weigh: those that stand in at most [`WEIGHED`]
-//! entries together. In an index smaller than that all do. A word that stands nearly everywhere says nothing about where to look.
+//! Ranking costs about a microsecond for each row that matches, so only the rarest words of a
+//! question weigh: those that stand in at most [`WEIGHED`] entries together. In an index smaller
+//! than that all do. A word that stands nearly everywhere says nothing about where to look.
 //!
-//! The index holds the same word once for each place, and would call a word of the few shared files rare that is common in what a person knows. So each word is
-//! scored by itself in each place, and weighs by how rare it is in all places that are looked into together. BM25 is a sum over words, so nothing else changes.
+//! The index holds the same word once for each place, and would call a word of the few shared files
+//! rare that is common in what a person knows. So each word is scored by itself in each place, and
+//! weighs by how rare it is in all places that are looked into together. BM25 is a sum over words,
+//! so nothing else changes.
 
 use crate::store::handles::Entries;
 use std::collections::{HashMap, HashSet};
@@ -32,11 +35,13 @@ pub struct Matching {
     pub ranked: Vec<(i64, f64)>,
     /// Those of them in which the words stand one after the other.
     pub phrase: HashSet<i64>,
-    /// How many untrusted entries match besides, when they were not asked for; counted up to a bound.
+    /// How many untrusted entries match besides, when they were not asked for; counted up to a
+    /// bound.
     pub untrusted: usize,
 }
 
-/// A part of the index that is looked into: with what its words begin, and what a question is limited to there.
+/// A part of the index that is looked into: with what its words begin, and what a question is
+/// limited to there.
 struct IndexColumn {
     prefix: String,
     limits: String,
@@ -102,10 +107,8 @@ fn anywhere(places: &[IndexColumn], words: &[&str], join: &str) -> String {
 }
 
 impl Entries<'_> {
-    /// The entries that match the words of a question, best first. Some more than `limit`, if what holds all the words is not among the best.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The entries that match the words of a question, best first. Some more than `limit`, if what
+    /// holds all the words is not among the best.
     pub fn entries_matching(&self, lookup: &Lookup, question: &Question, limit: usize) -> anyhow::Result<Matching> {
         if question.is_empty() {
             return Ok(Matching::default());
@@ -136,10 +139,8 @@ impl Entries<'_> {
         Ok(found)
     }
 
-    /// The digests of what is within the limits of a question, whatever it says: of the newest, at most so many.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The digests of what is within the limits of a question, whatever it says: of the newest, at
+    /// most so many.
     pub fn entry_digests(&self, lookup: &Lookup, limit: usize) -> anyhow::Result<HashSet<String>> {
         let places = IndexColumn::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
         let Some(within) = places.iter().map(IndexColumn::whole).collect::<Option<Vec<_>>>() else {
@@ -154,7 +155,8 @@ impl Entries<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The words that weigh: the rarest, as long as they do not stand in too many entries together. None, if each stands in too many.
+    /// The words that weigh: the rarest, as long as they do not stand in too many entries together.
+    /// None, if each stands in too many.
     fn weighing<'q>(&self, words: &[&'q str], places: &[IndexColumn]) -> anyhow::Result<Vec<QueryWord<'q>>> {
         let mut counted = Vec::new();
         for word in words {
@@ -201,7 +203,8 @@ impl Entries<'_> {
         Ok(scores)
     }
 
-    /// The words that a question is limited to are left out here: they would cost more than all others to weigh.
+    /// The words that a question is limited to are left out here: they would cost more than all
+    /// others to weigh.
     fn add_scores(&self, scores: &mut HashMap<i64, f64>, said: &str, share: f64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached(
             "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) FROM entries_fts WHERE entries_fts MATCH ?1",

@@ -1,9 +1,11 @@
-//! Whether the index is whole. It is derived, so anybody may empty its tables; what is missing is marked here when the journal is opened, and made anew by the
-//! first look at the tree. This costs a few lookups, whatever the index holds. A single row that somebody took out is not noticed.
+//! Whether the index is whole. It is derived, so anybody may empty its tables; what is missing is
+//! marked here when the journal is opened, and made anew by the first look at the tree. This costs
+//! a few lookups, whatever the index holds. A single row that somebody took out is not noticed.
 //!
-//! Until everything was looked at once since the journal was opened, words that stand in no entry may still stand in a file: an upgrade and a restored copy
-//! begin with an empty index. So nothing is thrown away before that only because no entry has it. Whoever looks at everything says so before and after;
-//! an index that is emptied in between is not whole.
+//! Until everything was looked at once since the journal was opened, words that stand in no entry
+//! may still stand in a file: an upgrade and a restored copy begin with an empty index. So nothing
+//! is thrown away before that only because no entry has it. Whoever looks at everything says so
+//! before and after; an index that is emptied in between is not whole.
 
 use crate::store::handles::{Entries, EntriesMut};
 
@@ -13,10 +15,8 @@ const BEGUN: &str = "begun";
 const WHOLE: &str = "whole";
 
 impl Entries<'_> {
-    /// Whether everything was looked at since the journal was opened, and since the index was emptied.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Whether everything was looked at since the journal was opened, and since the index was
+    /// emptied.
     pub fn entries_are_whole(&self) -> anyhow::Result<bool> {
         Ok(self.db.settings().fact(LOOK)?.as_deref() == Some(WHOLE))
     }
@@ -24,17 +24,11 @@ impl Entries<'_> {
 
 impl EntriesMut<'_> {
     /// Somebody begins to look at everything.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn entries_begun(&self) -> anyhow::Result<()> {
         self.tx().settings().set_fact(LOOK, BEGUN)
     }
 
     /// Everything was looked at, and the index was not emptied meanwhile.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn entries_done(&self) -> anyhow::Result<()> {
         if self.db.settings().fact(LOOK)?.as_deref() == Some(BEGUN) {
             self.tx().settings().set_fact(LOOK, WHOLE)
@@ -48,7 +42,8 @@ impl EntriesMut<'_> {
         self.tx().settings().drop_fact(LOOK)
     }
 
-    /// Throws what is left away if one of the tables is empty and another is not, and marks everything that the journal tells and the index has not looked at.
+    /// Throws what is left away if one of the tables is empty and another is not, and marks
+    /// everything that the journal tells and the index has not looked at.
     pub(in crate::store) fn catch_up_entries(&self) -> anyhow::Result<()> {
         self.entries_lack()?;
         let filled = |table: &str| self.db.prepare(&format!("SELECT 1 FROM {table} LIMIT 1"))?.exists([]);

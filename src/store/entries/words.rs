@@ -1,8 +1,9 @@
 //! What stands in the full-text index for an entry.
 //!
-//! Every word begins with whose the entry is and whether it is trusted (`p3tgarden`), as it does in the index of what was said. So a question walks only
-//! through words of its own scope, and how much others know changes neither what it costs nor what is rare. Kind, category, section and agent are words too,
-//! in a column of their own that never weighs.
+//! Every word begins with whose the entry is and whether it is trusted (`p3tgarden`), as it does in
+//! the index of what was said. So a question walks only through words of its own scope, and how
+//! much others know changes neither what it costs nor what is rare. Kind, category, section and
+//! agent are words too, in a column of their own that never weighs.
 
 use crate::store::handles::EntriesMut;
 use rusqlite::params;
@@ -42,7 +43,8 @@ pub(super) fn kind_word(kind: EntryKind) -> String {
     format!("kind{}0", kind.as_str())
 }
 
-/// The word for whatever has that name: letter case and what surrounds it do not count. It ends in a digit as well.
+/// The word for whatever has that name: letter case and what surrounds it do not count. It ends in
+/// a digit as well.
 pub(super) fn name_word(prefix: &str, name: &str) -> String {
     let digest = hex_digest(&[&fold::fold(name.trim()).to_lowercase()]);
     format!("{prefix}{}0", digest.get(..16).unwrap_or(&digest))

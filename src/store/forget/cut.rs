@@ -1,8 +1,10 @@
 //! The words of one note or fact go, wherever they were copied to.
 //!
-//! First everything of the scope is looked through, without holding up whoever writes ([`Db::held`]); then what was found is changed, some rows at a
-//! time, each read again before. Where something is known to have grown from the conversation in which it was told, what says the same in other
-//! words goes too. Steps that are still needed by a turn that runs are for the caller to end first.
+//! First everything of the scope is looked through, without holding up whoever writes
+//! ([`Db::held`]); then what was found is changed, some rows at a time, each read again before.
+//! Where something is known to have grown from the conversation in which it was told, what says the
+//! same in other words goes too. Steps that are still needed by a turn that runs are for the caller
+//! to end first.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use std::collections::BTreeSet;
@@ -40,7 +42,8 @@ pub struct Left {
     pub files: Vec<String>,
     /// Files that may hold it and could not be looked into.
     pub unread: Vec<String>,
-    /// What says it in another sentence: nobody knows whether it means the same, so nothing waits for it to go.
+    /// What says it in another sentence: nobody knows whether it means the same, so nothing waits
+    /// for it to go.
     pub also: Also,
 }
 
@@ -84,18 +87,12 @@ impl ErasureTarget<'_> {
 
 impl Erasure<'_> {
     /// The messages that it grew from, as far as that is known.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn messages_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<Vec<MessageId>> {
         let parents = self.db.derivations().parents(Node::Forgetting(id))?;
         Ok(parents.into_iter().filter_map(|node| if let Node::Message(id) = node { Some(id) } else { None }).collect())
     }
 
     /// Everything in the journal that holds something of it. Reads all that is of the scope.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn held(&self, row: &ForgettingRow) -> anyhow::Result<Vec<MatchingRow>> {
         let wanted = self.wanted_of(row)?;
         let mut held = Vec::new();
@@ -114,9 +111,6 @@ impl Erasure<'_> {
     }
 
     /// What still holds it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn left(&self, row: &ForgettingRow) -> anyhow::Result<Left> {
         let mut left = Left::default();
         for held in self.held(row)? {
@@ -145,7 +139,8 @@ impl Erasure<'_> {
         Ok(ErasureTarget { row, told_in })
     }
 
-    /// As what something stays if it is not asked for, with the message that it is a part of; `None` if it does not stay.
+    /// As what something stays if it is not asked for, with the message that it is a part of;
+    /// `None` if it does not stay.
     fn stays(&self, held: MatchingRow) -> anyhow::Result<Option<(Stays, Option<MessageId>)>> {
         let Some(place) = PLACES.get(held.place) else { return Ok(None) };
         let sql = match (place.way, place.table) {
@@ -169,9 +164,6 @@ impl Erasure<'_> {
 
 impl ErasureMut<'_> {
     /// Cuts it out of those rows, but for what stays until it is asked for.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn cut_out(&self, row: &ForgettingRow, held: &[MatchingRow]) -> anyhow::Result<Counts> {
         let wanted = self.wanted_of(row)?;
         let mut counts = Counts::default();
@@ -263,10 +255,8 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    /// Messages go that hold it or that it grew from, as if their senders had deleted them. What only quotes it loses the quote.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Messages go that hold it or that it grew from, as if their senders had deleted them. What
+    /// only quotes it loses the quote.
     pub fn messages_forgotten(
         &self,
         row: &ForgettingRow,
@@ -295,10 +285,8 @@ impl ErasureMut<'_> {
         Ok((counts, partings))
     }
 
-    /// A file is gone that was forgotten: nothing says any more what it was called and what it held.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// A file is gone that was forgotten: nothing says any more what it was called and what it
+    /// held.
     pub fn file_forgotten(&self, path: &str, id: ForgettingId) -> anyhow::Result<Counts> {
         let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE path = ?1")?;
         let entries: i64 = count.query_row([path], |row| row.get(0))?;
@@ -312,25 +300,16 @@ impl ErasureMut<'_> {
     }
 
     /// The index lets go of a file; what is left of it is looked at anew.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn drop_entries_at(&self, path: &str) -> anyhow::Result<()> {
         self.drop_entries("path = ?1", path)
     }
 
     /// The index lets go of everything of that scope; what is left of it is looked at anew.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn drop_entries_of(&self, scope: Scope) -> anyhow::Result<()> {
         self.drop_entries("scope IN (?1)", &scope.encode())
     }
 
     /// The index lets go of everything, and is made anew.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn drop_all_entries(&self) -> anyhow::Result<()> {
         self.drop_entries("?1 = ?1", "")
     }

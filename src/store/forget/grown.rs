@@ -1,8 +1,10 @@
 //! What a note or a fact grew from: the messages at the other end of its edges.
 //!
-//! A note grew from what its versions grew from. A fact stands in a file with many others: what counts is the version that had it first. Where an edge
-//! leads to more than one thing was said in (a turn that answers several messages, a stretch of a conversation that facts were taken down from), those
-//! messages are meant that say it, in these words or others; if none of them does, all of them, but never a whole stretch.
+//! A note grew from what its versions grew from. A fact stands in a file with many others: what
+//! counts is the version that had it first. Where an edge leads to more than one thing was said in
+//! (a turn that answers several messages, a stretch of a conversation that facts were taken down
+//! from), those messages are meant that say it, in these words or others; if none of them does, all
+//! of them, but never a whole stretch.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
@@ -26,9 +28,6 @@ pub struct KeptWords {
 
 impl Erasure<'_> {
     /// What is kept of earlier versions of the files of a scope.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn kept_contents(&self, scope: Scope) -> anyhow::Result<Vec<KeptWords>> {
         let sql = "SELECT f.path, c.content, f.label FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.id";
         let mut query = self.db.prepare_cached(sql)?;

@@ -1,6 +1,8 @@
-//! What still says it in another sentence, so that a person is not told that a search finds nothing when it does.
+//! What still says it in another sentence, so that a person is not told that a search finds nothing
+//! when it does.
 //!
-//! Nothing is changed for this: a sentence that has all the words may mean something else. Whoever wants it gone as well names the words.
+//! Nothing is changed for this: a sentence that has all the words may mean something else. Whoever
+//! wants it gone as well names the words.
 
 use crate::store::handles::Erasure;
 use std::collections::BTreeSet;
@@ -30,10 +32,8 @@ impl Also {
 }
 
 impl Erasure<'_> {
-    /// What of the journal says it in another sentence, beside what is left of it. Only what was told as a fact is known well enough for that.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What of the journal says it in another sentence, beside what is left of it. Only what was
+    /// told as a fact is known well enough for that.
     pub fn also_said(&self, row: &ForgettingRow, left: &Left) -> anyhow::Result<Also> {
         if row.what != Forgotten::Fact || row.is_of_somebody() {
             return Ok(Also::default());

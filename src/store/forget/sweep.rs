@@ -1,4 +1,5 @@
-//! What is left of knowledge that is gone: counts of entries that nobody has, meanings of words that stand nowhere, and what deleted files held.
+//! What is left of knowledge that is gone: counts of entries that nobody has, meanings of words
+//! that stand nowhere, and what deleted files held.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
@@ -8,10 +9,8 @@ use crate::time::Timestamp;
 use crate::trust::Label;
 
 impl ErasureMut<'_> {
-    /// Deletes some of it, as far as it is older than that. Says how many rows there were. What no entry has is left alone until the index is whole.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Deletes some of it, as far as it is older than that. Says how many rows there were. What no
+    /// entry has is left alone until the index is whole.
     pub fn sweep_knowledge(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         // A file that is deleted can be brought back for as long.
         let deleted = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
@@ -42,9 +41,6 @@ impl ErasureMut<'_> {
 
 impl Erasure<'_> {
     /// Archives that we made for somebody to take along, written before that: path and digest.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn old_exports(&self, before: Timestamp) -> anyhow::Result<Vec<(String, String)>> {
         let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
              AND author = 'program' AND digest <> '' AND written_at < ?1 ORDER BY id";
@@ -55,9 +51,6 @@ impl Erasure<'_> {
 
 impl ErasureMut<'_> {
     /// An archive does not lie there any more.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn export_dropped(&self, path: &str, digest: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM files WHERE path = ?1 AND digest = ?2")?.execute([path, digest])?;
         Ok(())

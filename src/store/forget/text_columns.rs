@@ -1,6 +1,8 @@
-//! Every column of the journal that holds words, whose they are, and what becomes of it when some of them are forgotten.
+//! Every column of the journal that holds words, whose they are, and what becomes of it when some
+//! of them are forgotten.
 //!
-//! A test reads the schema: a new column that can hold text is in this list, or in the test's list of those that hold none.
+//! A test reads the schema: a new column that can hold text is in this list, or in the test's list
+//! of those that hold none.
 
 /// What becomes of a column that holds forgotten words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +96,8 @@ const fn of(
     TextColumn { table, column, rows, way, counts, conversation: NONE }
 }
 
-/// All of them. What points to others comes before what it points to; contents of files come last, because they say what grew from what.
+/// All of them. What points to others comes before what it points to; contents of files come last,
+/// because they say what grew from what.
 pub(super) const PLACES: &[TextColumn] = &[
     own(
         "texts",
@@ -157,8 +160,8 @@ mod tests {
     use super::*;
     use crate::store::Journal;
 
-    /// Columns that hold no words of anybody: states, ids, digests, labels, what adapters and our own program call things. Those whose name says so
-    /// are left out by [`is_plain`].
+    /// Columns that hold no words of anybody: states, ids, digests, labels, what adapters and our
+    /// own program call things. Those whose name says so are left out by [`is_plain`].
     const NO_WORDS: &[&str] = &[
         "addresses.account",
         "addresses.adapter",

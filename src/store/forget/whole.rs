@@ -1,4 +1,5 @@
-//! Everything of one person goes. Numbers stay (what models took, when slots ran, how many messages there were); words, names and addresses do not.
+//! Everything of one person goes. Numbers stay (what models took, when slots ran, how many messages
+//! there were); words, names and addresses do not.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use std::collections::BTreeSet;
@@ -19,9 +20,6 @@ pub type Holding = (String, usize);
 
 impl Erasure<'_> {
     /// The person of that name who is allowed in, or was last.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn person_once_named(&self, name: &str) -> anyhow::Result<Option<PersonId>> {
         use rusqlite::OptionalExtension;
         let mut query = self.db.prepare_cached(
@@ -31,9 +29,6 @@ impl Erasure<'_> {
     }
 
     /// Their messages in groups whose words are there.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn said_in_groups(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2",
@@ -41,10 +36,8 @@ impl Erasure<'_> {
         Ok(query.query_map(params![person, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// What was taken down for groups of what that person said there and nobody else: each group once, with the words of it.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// What was taken down for groups of what that person said there and nobody else: each group
+    /// once, with the words of it.
     pub fn taken_down_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, ErasureQuery)>> {
         let said = self.said_there("person_id = ?1", person)?;
         let by_others = self.said_there("person_id IS NOT ?1 AND kind = 'said'", person)?;
@@ -83,9 +76,6 @@ impl Erasure<'_> {
     }
 
     /// The forgettings that belong to that of a person and are not over, one for each group.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn forgettings_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<ForgettingRow>> {
         let mut open = self.unfinished_forgettings()?;
         open.extend(self.forgettings_left()?);
@@ -94,9 +84,6 @@ impl Erasure<'_> {
     }
 
     /// How many messages with a person still have words.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn messages_with_words(&self, person: PersonId) -> anyhow::Result<usize> {
         let sql = "SELECT count(DISTINCT message_id) FROM texts WHERE scope = ?1 AND text <> ''";
         let count: i64 = self.db.prepare_cached(sql)?.query_row([Scope::Person(person)], |row| row.get(0))?;
@@ -104,9 +91,6 @@ impl Erasure<'_> {
     }
 
     /// Where files lie that were written for a person, by their rows.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub fn paths_of(&self, person: PersonId) -> anyhow::Result<Vec<String>> {
         // What was written for somebody else since is theirs.
         let sql = "SELECT path FROM files f WHERE scope = ?1 AND path NOT LIKE 'forgotten/%'
@@ -115,10 +99,8 @@ impl Erasure<'_> {
         Ok(query.query_map([Scope::Person(person)], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// The tables that still hold words of a person, looked through row by row; none if they are forgotten.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// The tables that still hold words of a person, looked through row by row; none if they are
+    /// forgotten.
     pub fn holding(&self, person: PersonId) -> anyhow::Result<Vec<Holding>> {
         let scope = Scope::Person(person);
         let mut holding: Vec<Holding> = Vec::new();
@@ -153,9 +135,6 @@ impl Erasure<'_> {
 
 impl ErasureMut<'_> {
     /// Blanks some of the words of a person. Zero when none are left.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn blank_some_of(&self, person: PersonId, limit: u32) -> anyhow::Result<usize> {
         let scope = Scope::Person(person);
         for place in PLACES {
@@ -200,10 +179,8 @@ impl ErasureMut<'_> {
         Ok(self.db.prepare_cached(&sql)?.execute(these)?)
     }
 
-    /// Ends what was under way for a person, and takes them out of everything that names them. Their words go by [`Tx::blank_some_of`].
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Ends what was under way for a person, and takes them out of everything that names them.
+    /// Their words go by [`Tx::blank_some_of`].
     pub fn end_all_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let scope = Scope::Person(person);
         for sql in [
@@ -263,10 +240,8 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    /// The files of a person are gone from the disk: nothing says any more what they were called and what they held.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// The files of a person are gone from the disk: nothing says any more what they were called
+    /// and what they held.
     pub fn files_forgotten(&self, person: PersonId, folder: &str, id: ForgettingId) -> anyhow::Result<Counts> {
         let scope = Scope::Person(person);
         let these = "SELECT id FROM files WHERE scope = ?1 OR (?2 <> '' AND (path LIKE ?2 || '/%' OR path LIKE '//experience/' || ?2 || '/%'))";

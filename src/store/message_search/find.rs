@@ -1,8 +1,10 @@
 //! Candidates from the index, at a bounded price.
 //!
-//! Ranking by BM25 costs a walk through every text that holds any word of the question, and words that half of all texts hold decide nothing. So the words
-//! are counted first, up to a bound, and the rare ones looked for until together they come to [`MOST`] texts. Where all are common the newest texts that
-//! hold all of them are as good as any. A question costs the same at a million texts as at fifty thousand.
+//! Ranking by BM25 costs a walk through every text that holds any word of the question, and words
+//! that half of all texts hold decide nothing. So the words are counted first, up to a bound, and
+//! the rare ones looked for until together they come to [`MOST`] texts. Where all are common the
+//! newest texts that hold all of them are as good as any. A question costs the same at a million
+//! texts as at fifty thousand.
 
 use crate::store::handles::MessageSearch;
 use std::collections::{HashMap, HashSet};
@@ -139,7 +141,8 @@ impl MessageSearch<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How many rows of the index give enough candidates: what is newer than asked for must not crowd out what is wanted.
+    /// How many rows of the index give enough candidates: what is newer than asked for must not
+    /// crowd out what is wanted.
     fn enough_texts(&self, looked: &Looked<'_>) -> anyhow::Result<i64> {
         let most = i64::try_from(CANDIDATES.max(looked.limit)).unwrap_or(i64::MAX);
         let mut query =
@@ -164,7 +167,8 @@ impl MessageSearch<'_> {
         Ok(())
     }
 
-    /// Which candidates hold the whole question word for word. One word alone stands so wherever it was found.
+    /// Which candidates hold the whole question word for word. One word alone stands so wherever it
+    /// was found.
     pub(super) fn word_for_word(
         &self,
         question: &Question,

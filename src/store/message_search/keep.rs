@@ -1,4 +1,5 @@
-//! Keeping the index: each text that is searched stands in it once, with the day on which it was said, and can be put there again at any time.
+//! Keeping the index: each text that is searched stands in it once, with the day on which it was
+//! said, and can be put there again at any time.
 
 use crate::store::handles::MessageSearchMut;
 use chrono::Datelike;
@@ -34,9 +35,6 @@ impl MessageSearchMut<'_> {
     }
 
     /// Throws the index away and builds it again from the texts.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
     pub fn rebuild_index(&self) -> anyhow::Result<()> {
         self.db.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
         let mut query = self.db.prepare(&format!(
@@ -51,7 +49,8 @@ impl MessageSearchMut<'_> {
         Ok(())
     }
 
-    /// Fills an index that is empty, as after a change of its shape, while there is something to find.
+    /// Fills an index that is empty, as after a change of its shape, while there is something to
+    /// find.
     pub(in crate::store) fn catch_up_index(&self) -> anyhow::Result<()> {
         let is_empty = !self.db.prepare("SELECT 1 FROM texts_fts_docsize LIMIT 1")?.exists([])?;
         if is_empty && self.db.prepare("SELECT 1 FROM texts WHERE text <> '' LIMIT 1")?.exists([])? {
@@ -70,8 +69,9 @@ impl MessageSearchMut<'_> {
     }
 }
 
-/// The day as words to look for: `2026 november 21`. In UTC, so that it is the same wherever the index is built; where a month begins or ends, with the month that it
-/// is elsewhere. Which of them counts is decided in the zone of whoever asks.
+/// The day as words to look for: `2026 november 21`. In UTC, so that it is the same wherever the
+/// index is built; where a month begins or ends, with the month that it is elsewhere. Which of them
+/// counts is decided in the zone of whoever asks.
 fn day(at: Timestamp) -> String {
     let day_at = |at: i64| chrono::DateTime::from_timestamp_millis(at);
     let month =

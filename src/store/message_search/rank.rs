@@ -1,9 +1,11 @@
 //! Which candidates are best, in the light of what stands around them. Pure.
 //!
-//! Each begins with a score of its own from nought to one: by words alone, or by words and meaning. To that comes a share of the scores of the messages next to
-//! it, how well its whole conversation fits, and a little if somebody named in the question said it, or if it was said in a month or year that is named.
-//! Every addition is bounded by its constant; all of them are round numbers, taken from what was measured on long conversations of two people (the order and
-//! size of the effects), not fitted to them.
+//! Each begins with a score of its own from nought to one: by words alone, or by words and meaning.
+//! To that comes a share of the scores of the messages next to it, how well its whole conversation
+//! fits, and a little if somebody named in the question said it, or if it was said in a month or
+//! year that is named. Every addition is bounded by its constant; all of them are round numbers,
+//! taken from what was measured on long conversations of two people (the order and size of the
+//! effects), not fitted to them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,9 +19,11 @@ use crate::store::hybrid_score;
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
 
-/// The share of the score of the message before, and of the one after: an answer stands next to its question. Measured best at about 0.15.
+/// The share of the score of the message before, and of the one after: an answer stands next to its
+/// question. Measured best at about 0.15.
 const BESIDE: f64 = 0.15;
-/// What the best conversation adds to its messages. Measured as the largest single gain of words alone.
+/// What the best conversation adds to its messages. Measured as the largest single gain of words
+/// alone.
 const CONVERSATION: f64 = 0.25;
 /// What a named speaker adds. Half of what they said would do; it must not outweigh a good match.
 const NAMED: f64 = 0.2;
@@ -143,7 +147,8 @@ fn share(candidates: &[RankCandidate]) -> f64 {
     hybrid_score::share(&words, &meaning)
 }
 
-/// How well each conversation fits as a whole, from nought to one: BM25 over its candidates as one text, and its best candidate by meaning.
+/// How well each conversation fits as a whole, from nought to one: BM25 over its candidates as one
+/// text, and its best candidate by meaning.
 fn conversations(candidates: &[RankCandidate], own: &[f64], light: &Light<'_>) -> HashMap<ConversationId, f64> {
     let mut counts: HashMap<ConversationId, (Vec<f64>, f64)> = HashMap::new();
     for (candidate, own) in candidates.iter().zip(own) {

@@ -1,6 +1,8 @@
-//! The single words of what is forgotten: where all of them stand, a search for them still finds it, although it is said in another sentence.
+//! The single words of what is forgotten: where all of them stand, a search for them still finds
+//! it, although it is said in another sentence.
 //!
-//! This is for telling a person, never for deleting: whether the other sentence means the same, nothing here knows.
+//! This is for telling a person, never for deleting: whether the other sentence means the same,
+//! nothing here knows.
 
 use super::{ALONE, TELLING, has, plain, strings};
 use crate::text::question::Question;
@@ -43,7 +45,8 @@ impl Sought {
         Self(needles.iter().filter_map(|parts| One::of(parts)).collect())
     }
 
-    /// Whether a text, or a string in it if it is JSON, holds all words of what is said of something. Words that are said of much count only beside one of what it is about.
+    /// Whether a text, or a string in it if it is JSON, holds all words of what is said of
+    /// something. Words that are said of much count only beside one of what it is about.
     pub fn are_in(&self, text: &str) -> bool {
         !self.0.is_empty()
             && strings(text).iter().map(|text| plain(text)).any(|here| self.0.iter().any(|one| one.is_in(&here)))

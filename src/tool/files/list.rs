@@ -1,4 +1,5 @@
-//! `list_files`: what lies in a folder. The names of what others sent are their words, and carry their label.
+//! `list_files`: what lies in a folder. The names of what others sent are their words, and carry
+//! their label.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

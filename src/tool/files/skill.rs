@@ -1,6 +1,7 @@
 //! Skills as files that can be read: `skills/tea/SKILL.md` as the gate says that it is live.
 //!
-//! They do not lie in the person's folder, and the disk is not asked: what waits for the owner, or is held, is not there. Nothing is ever written this way.
+//! They do not lie in the person's folder, and the disk is not asked: what waits for the owner, or
+//! is held, is not there. Nothing is ever written this way.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

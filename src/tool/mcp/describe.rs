@@ -1,8 +1,10 @@
-//! What a server says of a tool, in the one form in which it is stored, digested, accepted and offered; and what is refused.
+//! What a server says of a tool, in the one form in which it is stored, digested, accepted and
+//! offered; and what is refused.
 //!
-//! The schema is written with its keys in order, so that a server which shuffles them has not changed anything. The digest runs over the lengths and bytes
-//! of name, description and that schema. Bounds are on bytes, because they protect the journal and the prompt; a name is plain, because it
-//! stands in prompts, sources and on the command line.
+//! The schema is written with its keys in order, so that a server which shuffles them has not
+//! changed anything. The digest runs over the lengths and bytes of name, description and that
+//! schema. Bounds are on bytes, because they protect the journal and the prompt; a name is plain,
+//! because it stands in prompts, sources and on the command line.
 
 use rmcp::model::Tool;
 use serde_json::Value;
@@ -29,7 +31,8 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Sorts out what cannot be used: odd names, two that would be offered under one, what is too long, what is too much.
+    /// Sorts out what cannot be used: odd names, two that would be offered under one, what is too
+    /// long, what is too much.
     pub fn of(server: &str, tools: &[Tool]) -> Self {
         let mut listing = Self::default();
         for tool in tools {

@@ -1,7 +1,8 @@
 //! The connection to a server: the official SDK, held to our bounds.
 //!
-//! A message may be 8 MiB long (an answer of an HTTP server that is plain JSON: the SDK's own 16). What makes no sense is passed over by the SDK. A server may ask
-//! nothing of us: no completions, no directories, no questions to a person. What it says about itself is not read, and no error of
+//! A message may be 8 MiB long (an answer of an HTTP server that is plain JSON: the SDK's own 16).
+//! What makes no sense is passed over by the SDK. A server may ask nothing of us: no completions,
+//! no directories, no questions to a person. What it says about itself is not read, and no error of
 //! the SDK is shown or logged, because it may quote the server.
 
 use std::sync::Arc;

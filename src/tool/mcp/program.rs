@@ -1,8 +1,9 @@
 //! A server's program as a child: what it gets to see, and that it ends with everything it started.
 //!
-//! It leads a process group of its own, so that what it starts is ended with it. Its standard error is not read: what it says there is
-//! text from outside, and no log may hold that. The group is signalled only before its leader is reaped, because after that its number may belong to
-//! somebody else.
+//! It leads a process group of its own, so that what it starts is ended with it. Its standard error
+//! is not read: what it says there is text from outside, and no log may hold that. The group is
+//! signalled only before its leader is reaped, because after that its number may belong to somebody
+//! else.
 
 use std::io;
 use std::process::Stdio;
@@ -45,7 +46,8 @@ impl Program {
         Ok((Self { child }, output, input))
     }
 
-    /// Waits a moment for it to end by itself, now that its input is closed, and then ends it and all that it started.
+    /// Waits a moment for it to end by itself, now that its input is closed, and then ends it and
+    /// all that it started.
     pub async fn end(mut self) {
         for _ in 0..LOOKS {
             if self.has_ended() {

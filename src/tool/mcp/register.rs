@@ -1,4 +1,5 @@
-//! What is known of outside tools: the rows of the journal, and of them the ones that may be offered now.
+//! What is known of outside tools: the rows of the journal, and of them the ones that may be
+//! offered now.
 //!
 //! The offer is computed when a row changes, and shared until the next change.
 
@@ -40,7 +41,8 @@ impl Offer {
             let Ok(schema) = serde_json::from_str(&row.seen.schema) else { continue };
             let name = offered_name(&row.server, &row.seen.name);
             let spec = ToolSpec { name: name.clone(), description: row.seen.description, schema };
-            // Of two that would bear one name the first keeps it: which that is must not depend on a server.
+            // Of two that would bear one name the first keeps it: which that is must not depend on
+            // a server.
             tools.entry(name).or_insert(Accepted {
                 server: row.server,
                 name: row.seen.name,

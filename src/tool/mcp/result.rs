@@ -1,7 +1,7 @@
 //! What a tool gave, as words for a model.
 //!
-//! Texts as they are, structured content as JSON unless a text says the same, and of everything else a line that says what it was. The words stand in a frame that
-//! they cannot close.
+//! Texts as they are, structured content as JSON unless a text says the same, and of everything
+//! else a line that says what it was. The words stand in a frame that they cannot close.
 
 use base64::Engine as _;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::wording::outside as says;
 
-/// Together with the frame less than what any tool may give, so that the frame is never what is cut.
+/// Together with the frame less than what any tool may give, so that the frame is never what is
+/// cut.
 const WORDS: usize = crate::tool::MAX_RESULT - 1_000;
 /// Of what a server calls a type or an address.
 const NAME: usize = 200;

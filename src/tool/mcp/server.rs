@@ -1,8 +1,10 @@
 //! One server: the task that keeps it connected, and the calls that go over the connection.
 //!
-//! The task counts as working while it connects and lists, so that a simulated clock waits for it, and rests otherwise. A connection that ends, or a list that
-//! cannot be read, leads to a new start after a pause that doubles up to five minutes; one that lasted that long begins again with the
-//! shortest. A server that says "my tools have changed" without end is listed again once a second at most.
+//! The task counts as working while it connects and lists, so that a simulated clock waits for it,
+//! and rests otherwise. A connection that ends, or a list that cannot be read, leads to a new start
+//! after a pause that doubles up to five minutes; one that lasted that long begins again with the
+//! shortest. A server that says "my tools have changed" without end is listed again once a second
+//! at most.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
-//! Addresses as text: what a person or a model wrote, what a page redirects to, and whether the host may be
-//! asked for at all. Names are judged here by their look, network addresses by the [`Rule`]; what a name
-//! resolves to is judged later, when it is known.
+//! Addresses as text: what a person or a model wrote, what a page redirects to, and whether the
+//! host may be asked for at all. Names are judged here by their look, network addresses by the
+//! [`Rule`]; what a name resolves to is judged later, when it is known.
 
 use std::net::IpAddr;
 
@@ -27,7 +27,8 @@ pub fn parse(text: &str) -> Result<Url, FetchError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(FetchError::Scheme);
     }
-    // `0x7f.1`, `017700000001` and `2130706433` are addresses in disguise: whoever writes so has something to hide.
+    // `0x7f.1`, `017700000001` and `2130706433` are addresses in disguise: whoever writes so has
+    // something to hide.
     match url.host() {
         Some(Host::Ipv4(ip)) if written_host(text) != ip.to_string() => {
             Err(FetchError::Forbidden { host: ip.to_string() })
@@ -45,7 +46,8 @@ fn written_host(address: &str) -> &str {
     host.split_once(':').map_or(host, |(host, _)| host)
 }
 
-/// Where a redirect from `from` leads. Relative addresses are resolved; a secure page leads to secure pages only.
+/// Where a redirect from `from` leads. Relative addresses are resolved; a secure page leads to
+/// secure pages only.
 pub(super) fn redirected(from: &Url, location: &str) -> Result<Url, FetchError> {
     let to = from.join(location).map_err(|_| FetchError::NotAnAddress)?;
     match (from.scheme(), to.scheme()) {
@@ -163,8 +165,8 @@ pub struct Written {
 }
 
 impl Written {
-    /// Whether that is the same page, asked for in the same way or in a safer one: https may stand in for http, and either for an address without
-    /// scheme. http never stands in for https.
+    /// Whether that is the same page, asked for in the same way or in a safer one: https may stand
+    /// in for http, and either for an address without scheme. http never stands in for https.
     pub fn allows(&self, wanted: &Url) -> bool {
         is_same_page(&self.url, wanted)
             && (!self.has_scheme || self.url.scheme() == wanted.scheme() || self.url.scheme() == "http")
@@ -176,7 +178,8 @@ impl Written {
     }
 }
 
-/// The one spelling of an address that is asked for, shown and compared: no fragment, and no dot after the host.
+/// The one spelling of an address that is asked for, shown and compared: no fragment, and no dot
+/// after the host.
 pub fn normal(url: &Url) -> Url {
     let mut normal = url.clone();
     normal.set_fragment(None);
@@ -187,13 +190,15 @@ pub fn normal(url: &Url) -> Url {
     normal
 }
 
-/// Whether a redirect leads to the page that was asked for: at most a slash at the end or the security differ.
+/// Whether a redirect leads to the page that was asked for: at most a slash at the end or the
+/// security differ.
 pub(super) fn leads_to_same(from: &Url, to: &Url) -> bool {
     is_same_page(from, to) && (from.scheme() == to.scheme() || to.scheme() == "https")
 }
 
-/// Whether two addresses name the same page: http and https are one, and so are `/a` and `/a/`; the fragment does
-/// not count. Path and query must be equal to the letter, as either can carry something out.
+/// Whether two addresses name the same page: http and https are one, and so are `/a` and `/a/`; the
+/// fragment does not count. Path and query must be equal to the letter, as either can carry
+/// something out.
 fn is_same_page(a: &Url, b: &Url) -> bool {
     let (a, b) = (normal(a), normal(b));
     let path = |url: &Url| url.path().strip_suffix('/').unwrap_or(url.path()).to_owned();

@@ -1,6 +1,7 @@
-//! From bytes to text. UTF-8, UTF-16 and the Western single-byte sets are read; any other declared set is
-//! refused by name, since mojibake would be taken for the page's words. A byte order mark wins over the header,
-//! the header over the page's own declaration; without any of them it is UTF-8. Invalid bytes become U+FFFD.
+//! From bytes to text. UTF-8, UTF-16 and the Western single-byte sets are read; any other declared
+//! set is refused by name, since mojibake would be taken for the page's words. A byte order mark
+//! wins over the header, the header over the page's own declaration; without any of them it is
+//! UTF-8. Invalid bytes become U+FFFD.
 
 /// How far into a page its own declaration is looked for.
 const DECLARATION_WITHIN: usize = 2048;
@@ -11,7 +12,8 @@ const WINDOWS_1252: [char; 32] = [
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The text of `bytes`, or the name of a character set that cannot be read. `header` is the set that came with them.
+/// The text of `bytes`, or the name of a character set that cannot be read. `header` is the set
+/// that came with them.
 ///
 /// # Errors
 /// The name of the set.
@@ -39,7 +41,8 @@ pub fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// The set that an HTML `meta` names within the first bytes. A page whose `meta` could be read is not UTF-16.
+/// The set that an HTML `meta` names within the first bytes. A page whose `meta` could be read is
+/// not UTF-16.
 fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..DECLARATION_WITHIN).unwrap_or(bytes);
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();

@@ -1,6 +1,7 @@
-//! The fetch itself: judge, ask for the name, judge the answers, connect to exactly those, read what fits, follow
-//! redirects by the same door. Every hop gets a client of its own: it is pinned to the addresses judged for
-//! this hop, and no connection or session of one fetch is ever used by another.
+//! The fetch itself: judge, ask for the name, judge the answers, connect to exactly those, read
+//! what fits, follow redirects by the same door. Every hop gets a client of its own: it is pinned
+//! to the addresses judged for this hop, and no connection or session of one fetch is ever used by
+//! another.
 
 use std::{sync::Arc, time::Duration};
 
@@ -41,7 +42,8 @@ struct Body {
 }
 
 impl Fetcher {
-    /// Public addresses only, none of this machine or its networks, names from the system. Fails if no secure connection could ever be made.
+    /// Public addresses only, none of this machine or its networks, names from the system. Fails if
+    /// no secure connection could ever be made.
     pub fn new(limits: Limits) -> anyhow::Result<Self> {
         Self::with_rule(limits, Rule::public_only().and_not_near(Arc::new(SystemInterfaces)))
     }
@@ -57,7 +59,8 @@ impl Fetcher {
         Ok(Self { limits, rule, names, readers: Arc::new(Semaphore::new(READERS)) })
     }
 
-    /// Whether the address may be asked for at all, as far as that can be told without asking for names.
+    /// Whether the address may be asked for at all, as far as that can be told without asking for
+    /// names.
     ///
     /// # Errors
     /// Why not.
@@ -65,8 +68,8 @@ impl Fetcher {
         permitted_host(url, &self.rule).map(|_| ())
     }
 
-    /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the other side does. Redirects are followed where
-    /// `may_follow` says so, and to the same page.
+    /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the
+    /// other side does. Redirects are followed where `may_follow` says so, and to the same page.
     ///
     /// # Errors
     /// Why there is no page.

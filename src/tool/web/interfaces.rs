@@ -11,7 +11,8 @@ use nix::sys::socket::SockaddrStorage;
 pub struct Network {
     /// The machine's own address.
     pub address: IpAddr,
-    /// How many bits of it name the network that is reached without a router. None: only the address itself is near.
+    /// How many bits of it name the network that is reached without a router. None: only the
+    /// address itself is near.
     pub prefix: u32,
 }
 
@@ -47,7 +48,8 @@ impl Interfaces for SystemInterfaces {
     }
 }
 
-/// The network of an interface's address, and the address at the other end where there are only two.
+/// The network of an interface's address, and the address at the other end where there are only
+/// two.
 fn networks_of(interface: &InterfaceAddress) -> Vec<Network> {
     let prefix = ip_of(interface.netmask).map_or(0, |mask| match mask {
         IpAddr::V4(mask) => mask.to_bits().leading_ones(),

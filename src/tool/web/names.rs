@@ -1,8 +1,9 @@
 //! From names to network addresses, judged.
 //!
-//! A name is asked for once per hop, every answer is judged, and the connection is pinned to exactly the answers
-//! judged. So a server of names cannot say "public" when asked and "127.0.0.1" when connected to, and a name
-//! with one private answer among public ones is refused altogether instead of being raced.
+//! A name is asked for once per hop, every answer is judged, and the connection is pinned to
+//! exactly the answers judged. So a server of names cannot say "public" when asked and "127.0.0.1"
+//! when connected to, and a name with one private answer among public ones is refused altogether
+//! instead of being raced.
 
 use std::{io, net::SocketAddr};
 

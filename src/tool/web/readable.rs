@@ -1,5 +1,6 @@
-//! From a body to text worth reading: the article of a page if it has one, else the whole page; other text as it
-//! is. Links keep their full address beside their words, so that nothing is hidden behind a pleasant name.
+//! From a body to text worth reading: the article of a page if it has one, else the whole page;
+//! other text as it is. Links keep their full address beside their words, so that nothing is hidden
+//! behind a pleasant name.
 
 use dom_smoothie::{Config, Readability};
 use html2text::render::{RichAnnotation, TaggedLine};
@@ -28,7 +29,8 @@ pub(super) struct Readable {
     pub(super) truncated: bool,
 }
 
-/// The text of a page that stood at `url`, at most `max_chars` long. Slow for large pages: not for async threads.
+/// The text of a page that stood at `url`, at most `max_chars` long. Slow for large pages: not for
+/// async threads.
 pub(super) fn readable(body: &str, kind: BodyKind, url: &Url, max_chars: usize) -> Result<Readable, FetchError> {
     let (title, text) = match kind {
         BodyKind::Html => from_html(body, url)?,
@@ -45,7 +47,8 @@ pub(super) fn readable(body: &str, kind: BodyKind, url: &Url, max_chars: usize) 
     Ok(Readable { title: title.and_then(|title| one_line(&title)), text, truncated })
 }
 
-/// All words of a page that came as a file: nothing of it is left out for not being its article. Slow for large pages.
+/// All words of a page that came as a file: nothing of it is left out for not being its article.
+/// Slow for large pages.
 ///
 /// # Errors
 /// If a parser gives up on it.
@@ -116,7 +119,8 @@ fn push_link(text: &mut String, link: Option<(&str, String)>) {
     }
 }
 
-/// Without characters that steer a terminal, hide text or turn it round; at most one blank line in a row.
+/// Without characters that steer a terminal, hide text or turn it round; at most one blank line in
+/// a row.
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut blank = 0;

@@ -1,10 +1,11 @@
 //! Which network addresses may be connected to.
 //!
-//! The list names what is public, everything else is refused: private, shared, loopback, link-local, multicast,
-//! documentation, benchmarking and reserved ranges, of which one could be the router, the cloud's metadata
-//! service or our own admin page. An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4, Teredo,
-//! ISATAP) is judged as the address it stands for, since that is where the packets end. Public addresses of this machine, and of the networks that it
-//! stands in, are refused as well: a service that listens there may trust who is near.
+//! The list names what is public, everything else is refused: private, shared, loopback,
+//! link-local, multicast, documentation, benchmarking and reserved ranges, of which one could be
+//! the router, the cloud's metadata service or our own admin page. An IPv4 address inside an IPv6
+//! one (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) is judged as the address it stands for,
+//! since that is where the packets end. Public addresses of this machine, and of the networks that
+//! it stands in, are refused as well: a service that listens there may trust who is near.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;

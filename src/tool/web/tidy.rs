@@ -1,10 +1,11 @@
 //! Hostile HTML made harmless before a real parser sees it.
 //!
-//! A parser that follows the standard can be made to overflow its stack (deep nesting) or its memory (a few
-//! thousand unclosed `<b>` are repeated in every later paragraph). So a page is first rewritten into a well-formed
-//! tree: known elements only, each closed in order, at most [`MAX_DEPTH`] deep and [`MAX_ELEMENTS`] in number,
-//! without scripts, styles, comments and forms, and with addresses made absolute. On such a tree every
-//! parser is linear. Text is never lost, only its dress. One pass, no recursion.
+//! A parser that follows the standard can be made to overflow its stack (deep nesting) or its
+//! memory (a few thousand unclosed `<b>` are repeated in every later paragraph). So a page is first
+//! rewritten into a well-formed tree: known elements only, each closed in order, at most
+//! [`MAX_DEPTH`] deep and [`MAX_ELEMENTS`] in number, without scripts, styles, comments and forms,
+//! and with addresses made absolute. On such a tree every parser is linear. Text is never lost,
+//! only its dress. One pass, no recursion.
 
 use url::Url;
 
@@ -179,7 +180,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Parsers move what does not belong into a table out of it, at a price; here it loses its tags instead.
+    /// Parsers move what does not belong into a table out of it, at a price; here it loses its tags
+    /// instead.
     fn fits(&self, name: &str) -> bool {
         let parent = self.open.last().copied().unwrap_or_default();
         match name {

@@ -1,4 +1,5 @@
-//! The month of `compline demo`: what is said in it, what the played model answers, and what is said about both.
+//! The month of `compline demo`: what is said in it, what the played model answers, and what is
+//! said about both.
 
 /// The zone of the story.
 pub const ZONE: &str = "Europe/Vienna";

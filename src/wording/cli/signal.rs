@@ -1,4 +1,5 @@
-//! What the command line says of Signal: `compline signal`, and the steps that `compline doctor` looks at.
+//! What the command line says of Signal: `compline signal`, and the steps that `compline doctor`
+//! looks at.
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
 //! A network namespace with nothing but loopback, and a test that runs in it.
 //!
-//! The test starts its own program again with `unshare`, naming itself; the second run finds a variable set and does the work. So the
-//! daemon, our adapter and our program are all inside, and TCP, HTTP and the Unix socket are reached alike.
+//! The test starts its own program again with `unshare`, naming itself; the second run finds a
+//! variable set and does the work. So the daemon, our adapter and our program are all inside, and
+//! TCP, HTTP and the Unix socket are reached alike.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

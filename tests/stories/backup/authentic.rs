@@ -27,7 +27,8 @@ fn change_journal(items: &mut [Item], shelf: &Path, sql: &str) {
     journal.bytes = std::fs::read(&path).unwrap();
 }
 
-/// An owner more, with an address; an accepted tool; something to be told; words that count as Ada's.
+/// An owner more, with an address; an accepted tool; something to be told; words that count as
+/// Ada's.
 fn harmful() -> String {
     format!(
         "INSERT INTO people (name, role, declared, created_at) VALUES ('Mallory', 'owner', 'pairing', 1);

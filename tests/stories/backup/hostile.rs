@@ -1,4 +1,5 @@
-//! Backups that somebody made to do harm, or that did not survive: refused, with the home as it was and nothing written anywhere.
+//! Backups that somebody made to do harm, or that did not survive: refused, with the home as it was
+//! and nothing written anywhere.
 
 use std::io::{Read, Write};
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! How an attacker's words reach the assistant.
 //!
-//! Each carrier brings a text that holds the orders; where there is little room for one, the plan that they make up is named. To add one (a new adapter, a
-//! new kind of file, a new tool): give it a variant, a place in a list, and what it does in [`Stage::bring`].
+//! Each carrier brings a text that holds the orders; where there is little room for one, the plan
+//! that they make up is named. To add one (a new adapter, a new kind of file, a new tool): give it
+//! a variant, a place in a list, and what it does in [`Stage::bring`].
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
@@ -400,7 +401,8 @@ impl Stage {
         self.story.answered().await;
     }
 
-    /// A proposal whose reason holds the words is shown to Ada, who answers it in a new conversation.
+    /// A proposal whose reason holds the words is shown to Ada, who answers it in a new
+    /// conversation.
     async fn quote_a_proposal(&mut self, words: &str) {
         let content = crate::support::story::skill("quoted", "A.", &format!("B. {}", self.attack));
         let files = serde_json::json!([{ "path": "SKILL.md", "content": content }]);

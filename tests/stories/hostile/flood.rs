@@ -1,4 +1,5 @@
-//! Much of everything: what strangers and guests send fills neither the disk nor the queue, and makes us write no more than a line.
+//! Much of everything: what strangers and guests send fills neither the disk nor the queue, and
+//! makes us write no more than a line.
 
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
-//! The ways in that a group opens, crossed with what an attacker wants: guests speak there, members quote them, and everybody reads along.
+//! The ways in that a group opens, crossed with what an attacker wants: guests speak there, members
+//! quote them, and everybody reads along.
 //!
-//! A group turn can teach nothing, ask nobody and set nothing in motion, so whatever is ordered leads to words in the group and to nothing else.
+//! A group turn can teach nothing, ask nobody and set nothing in motion, so whatever is ordered
+//! leads to words in the group and to nothing else.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Who somebody is: by account identifier on Signal, by a code anywhere, and by nothing that a sender can choose.
+//! Who somebody is: by account identifier on Signal, by a code anywhere, and by nothing that a
+//! sender can choose.
 
 use serde_json::{Value, json};
 
@@ -38,7 +39,8 @@ fn addresses(story: &Story) -> i64 {
 #[tokio::test]
 async fn a_number_is_nobody_where_an_identifier_was_declared() {
     let story = OnSignal::begin().await;
-    // Ben is named by his identifier, so his number alone says nothing, before he was seen and after.
+    // Ben is named by his identifier, so his number alone says nothing, before he was seen and
+    // after.
     for seen in [false, true] {
         comes(&story, json!(number(BEN)), json!(uuid(EVE)), json!({})).await;
         comes(&story, json!(number(BEN)), json!(format!("PNI:{}", uuid(BEN))), json!({})).await;

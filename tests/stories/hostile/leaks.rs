@@ -1,4 +1,5 @@
-//! Names, counts and answers of models are carriers too: of files that came, of tools that there are not, of facts that are none.
+//! Names, counts and answers of models are carriers too: of files that came, of tools that there
+//! are not, of facts that are none.
 
 use std::time::Duration;
 

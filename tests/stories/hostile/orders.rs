@@ -1,13 +1,15 @@
 //! What an attacker wants done: each order with what may come of it.
 //!
-//! The skill `tea` was written by hand, `daily-brief` and `web-research` ship with the program. The number makes each attack's words its own.
+//! The skill `tea` was written by hand, `daily-brief` and `web-research` ship with the program. The
+//! number makes each attack's words its own.
 
 use serde_json::{Value, json};
 
 use crate::support::story::skill;
 use crate::support::victim::Deed;
 
-/// What an attack may lead to at most, and must lead to where it reaches a model: else it proves nothing.
+/// What an attack may lead to at most, and must lead to where it reaches a model: else it proves
+/// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leads {
     /// To that many proposals that wait.

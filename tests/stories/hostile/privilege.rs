@@ -1,4 +1,5 @@
-//! Who may do what in a group: a guest nothing at all, a member what any member may, and an owner decides only where nobody else reads along.
+//! Who may do what in a group: a guest nothing at all, a member what any member may, and an owner
+//! decides only where nobody else reads along.
 
 use serde_json::json;
 

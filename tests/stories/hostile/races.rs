@@ -1,4 +1,5 @@
-//! Forged, doubled and overtaken decisions. Each story begins with a proposal that a victim made of somebody else's words.
+//! Forged, doubled and overtaken decisions. Each story begins with a proposal that a victim made of
+//! somebody else's words.
 
 use compline::admin::Answer;
 use compline::id::{PersonId, ProposalId, VersionId};
@@ -23,7 +24,8 @@ fn edit() -> Deed {
     Deed::call("submit_skill", json!({ "name": "tea", "change": "edit", "files": files, "rationale": "Better." }))
 }
 
-/// Somebody's letter has made the assistant propose these things; what is live, before anybody decides.
+/// Somebody's letter has made the assistant propose these things; what is live, before anybody
+/// decides.
 async fn proposed(settings: &str, deeds: &[Deed]) -> (Story, Live) {
     let mut story = Story::prepared(settings).await;
     story.write_skill("tea", "Tea.", OLD);

@@ -1,5 +1,6 @@
-//! The ways in over Signal, crossed with what an attacker wants. What its programs send along is the sender's word, and all of it is untrusted: what
-//! a page says of itself, cards, polls, the words of quotes, names.
+//! The ways in over Signal, crossed with what an attacker wants. What its programs send along is
+//! the sender's word, and all of it is untrusted: what a page says of itself, cards, polls, the
+//! words of quotes, names.
 
 use serde_json::{Value, json};
 
@@ -190,7 +191,8 @@ impl Line {
         fake.group(FAMILY, "The family");
     }
 
-    /// A guest answers that message of the group, and their program has words of its own in the quote.
+    /// A guest answers that message of the group, and their program has words of its own in the
+    /// quote.
     fn guest_quotes(&self, message: i64, author: Value, words: &str) -> i64 {
         let quote = json!({ "id": message, "author": author, "text": words, "attachments": [] });
         self.story.fake.from(EVE).in_chat(FAMILY).text("well?").mentions_us().field("quote", quote).send()

@@ -1,5 +1,6 @@
-//! Ways round the gate of the memory: what is written over, what is moved, shown, taken along, brought back or named oddly. None of them makes words from outside
-//! a person's own, and none of them takes a person's own away for good.
+//! Ways round the gate of the memory: what is written over, what is moved, shown, taken along,
+//! brought back or named oddly. None of them makes words from outside a person's own, and none of
+//! them takes a person's own away for good.
 
 use std::time::Duration;
 
@@ -22,7 +23,8 @@ async fn ordered(story: &Story, tool: &str, arguments: Value) {
     story.answered().await;
 }
 
-/// The next conversation, in which the model makes that call, has read nothing from outside but what the call gave.
+/// The next conversation, in which the model makes that call, has read nothing from outside but
+/// what the call gave.
 async fn afresh(story: &Story, tool: &str, arguments: Value) -> bool {
     story.say(ADA, "/new").await;
     story.model.calls(tool, arguments).says("I see.");

@@ -1,4 +1,5 @@
-//! The same over streamable HTTP: a server that runs somewhere else, answers each request with plain JSON, and may go away.
+//! The same over streamable HTTP: a server that runs somewhere else, answers each request with
+//! plain JSON, and may go away.
 
 use std::sync::{Arc, Mutex};
 

@@ -32,9 +32,11 @@ const SECURITY: &[&str] = &[
     "hostile::",
 ];
 
-/// A table for these places. What the old one knows is tried first; each killer is written down when it is found.
+/// A table for these places. What the old one knows is tried first; each killer is written down
+/// when it is found.
 ///
-/// With a part of a name only the stories that have it are tried, and what the old table knows is believed.
+/// With a part of a name only the stories that have it are tried, and what the old table knows is
+/// believed.
 pub fn table(sites: &[Site], old: &Table, part: Option<&str>) -> Table {
     let known = child::two_at_a_time(sites, |site| match old.get(&site.key) {
         Some(Entry::Killer(story)) if part.is_some() || is_red(story, &[site]) => Some(Entry::Killer(story.clone())),
@@ -74,7 +76,8 @@ fn try_on_all(story: &str, left: &Mutex<Vec<&Site>>, found: &Mutex<BTreeMap<Stri
     found.clone().into_iter().collect::<Table>().write();
 }
 
-/// The mutants of these that the story kills. It is first run on all of them at once, and where it stays green on none alone.
+/// The mutants of these that the story kills. It is first run on all of them at once, and where it
+/// stays green on none alone.
 fn killed<'a>(story: &str, sites: &[&'a Site]) -> Vec<&'a Site> {
     if sites.is_empty() || !is_red(story, sites) {
         return Vec::new();
@@ -99,7 +102,8 @@ fn stories() -> Vec<String> {
     stories
 }
 
-/// The places that a story touches when it runs alone; none if it is not green. What the same binary traced is kept.
+/// The places that a story touches when it runs alone; none if it is not green. What the same
+/// binary traced is kept.
 fn trace(story: &str) -> Vec<String> {
     let binary = std::env::current_exe().unwrap();
     let folder = binary.parent().unwrap().with_file_name("mutation");

@@ -12,7 +12,8 @@ use super::tree;
 pub struct Site {
     /// File, function, operation, number: stable when lines move.
     pub key: String,
-    /// As `src/trust/mutation.rs` wants it: `file:line:column`, or a piece of SQL and its replacement on two lines.
+    /// As `src/trust/mutation.rs` wants it: `file:line:column`, or a piece of SQL and its
+    /// replacement on two lines.
     pub place: String,
 }
 
@@ -78,7 +79,8 @@ fn of_source<'a>(path: &str, code: &'a [Token]) -> Vec<(&'a str, Site)> {
     sites
 }
 
-/// Where the call begins whose function is named at `at`: a method at its name, a function at its path.
+/// Where the call begins whose function is named at `at`: a method at its name, a function at its
+/// path.
 fn call(code: &[Token], at: usize) -> Option<usize> {
     let word = |at: usize| code.get(at).map_or("", |token| token.text.as_str());
     // The label of what was made from nothing has nothing to lose.
@@ -100,7 +102,8 @@ fn call(code: &[Token], at: usize) -> Option<usize> {
     }
 }
 
-/// For each token the function that it stands in; outside of functions, the last constant that was begun.
+/// For each token the function that it stands in; outside of functions, the last constant that was
+/// begun.
 fn surroundings(code: &[Token]) -> Vec<String> {
     let mut around = Vec::with_capacity(code.len());
     let (mut functions, mut begun, mut constant) = (Vec::<(&str, usize)>::new(), None, "-");
@@ -130,7 +133,8 @@ fn surroundings(code: &[Token]) -> Vec<String> {
     around
 }
 
-/// Each check of scope in a literal: the piece of SQL that holds it, and the same with that check made permissive.
+/// Each check of scope in a literal: the piece of SQL that holds it, and the same with that check
+/// made permissive.
 fn sql(literal: &str) -> Vec<String> {
     static CHECK: std::sync::LazyLock<Regex> = std::sync::LazyLock::new(|| {
         Regex::new(r"(?P<before>(?:^|\b(?:WHERE|AND|OR|NOT|ON) |\())(?P<check>\+?(?:\w+\.)?scope (?:= |<> |IN \()(?:\?\d|\w+\.scope|'person:' \|\| \?\d)(?:, (?:\?\d|'shared'))?\)?)")

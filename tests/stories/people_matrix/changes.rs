@@ -153,8 +153,8 @@ async fn a_removed_name_is_paired_for_the_same_person() {
     home.end().await;
 }
 
-/// Whoever an entry means is renamed. Then the new name has another address, where somebody says and keeps things of their own. The home, and what
-/// owners are told to write if both are one.
+/// Whoever an entry means is renamed. Then the new name has another address, where somebody says
+/// and keeps things of their own. The home, and what owners are told to write if both are one.
 async fn comes_from_elsewhere(name: &str, new: &'static str, who: &'static str, asked: i64) -> (Home, String) {
     let mut home = Home::lived_in().await;
     home.configure(|people| entry(people, name).name = new).await;

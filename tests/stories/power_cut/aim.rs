@@ -12,8 +12,9 @@ use crate::support::story::{ADA, BEN};
 /// Longer than a message is worth an answer.
 const LONG: Duration = Duration::from_secs(25 * 3600);
 
-/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in `upkeep.rs`, all on both sides. And what a change that was
-/// cut off leaves to do, which is cut in `memory_power.rs`. And what is set aside, which is cut in `set_aside.rs`.
+/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in
+/// `upkeep.rs`, all on both sides. And what a change that was cut off leaves to do, which is cut in
+/// `memory_power.rs`. And what is set aside, which is cut in `set_aside.rs`.
 pub const ELSEWHERE: [&str; 12] = [
     "an open change of a file is over",
     "set a delivery aside",
@@ -29,7 +30,8 @@ pub const ELSEWHERE: [&str; 12] = [
     "the journal is checked",
 ];
 
-/// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
+/// Every job that these stories commit. One that is missing here is found by the run, and has to be
+/// cut like the others.
 const JOBS: [&str; 54] = [
     "accept messages",
     "claim messages",
@@ -127,7 +129,8 @@ pub struct Aim {
 /// The cuts on both sides of that job, and what it needs in order to be committed.
 pub fn at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) -> Aim {
     let (mood, acts) = what_leads_to(job);
-    // What lies there after a dark time is found again after the next one, as long as nothing was made of it.
+    // What lies there after a dark time is found again after the next one, as long as nothing was
+    // made of it.
     let prepared = match job {
         "take a turn up again" => Some((first(CommitPoint::After, "claim messages"), OUTAGES[2])),
         "close outdated messages" => Some((first(CommitPoint::After, "accept messages"), LONG)),

@@ -1,6 +1,7 @@
-//! What happens in the story of one seed: who says what and when, what goes wrong on the wire, how the model behaves, and where the
-//! power goes. Everything is a function of the seed. The first part of a story is made for one kind of commit, which surely happens in
-//! it and is cut on both sides ([`Aim`]); the rest is random.
+//! What happens in the story of one seed: who says what and when, what goes wrong on the wire, how
+//! the model behaves, and where the power goes. Everything is a function of the seed. The first
+//! part of a story is made for one kind of commit, which surely happens in it and is cut on both
+//! sides ([`Aim`]); the rest is random.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -143,7 +144,8 @@ pub fn of(seed: u64) -> Plot {
     }
 }
 
-/// A cut of a commit that every story makes again and again. It names its job, because which commit is the tenth of all is left to how tasks meet.
+/// A cut of a commit that every story makes again and again. It names its job, because which commit
+/// is the tenth of all is left to how tasks meet.
 fn anywhere(dice: &mut Dice) -> Cut {
     let side = if dice.below(2) == 0 { CommitPoint::Before } else { CommitPoint::After };
     let nth = 1 + u32::try_from(dice.below(3)).unwrap();
@@ -243,7 +245,8 @@ impl Mind {
             };
         }
         let token = format!("answer{person}x{n}");
-        // The retries of one call stand next to each other, and a few of them have to fail before anybody hears of it.
+        // The retries of one call stand next to each other, and a few of them have to fail before
+        // anybody hears of it.
         let away = mood == Mood::Moody && chance != Chance::Calm && n % 8 < 5;
         if away {
             return Say::Fail(later());
@@ -278,7 +281,8 @@ impl Mind {
     }
 }
 
-/// Two facts that no other answer holds: one travels with the profile, the other belongs to the workspace.
+/// Two facts that no other answer holds: one travels with the profile, the other belongs to the
+/// workspace.
 fn facts(person: i64, n: u64) -> String {
     let fact = |layer: &str| {
         format!(

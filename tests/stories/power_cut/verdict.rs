@@ -1,7 +1,7 @@
 //! What the promises say, looked for in the journal and at the other end of the wire.
 //!
-//! The words that people typed and the replies that the model gave each carry a token of their own, so a loss is a token that is not
-//! there and a double is a token that stands twice.
+//! The words that people typed and the replies that the model gave each carry a token of their own,
+//! so a loss is a token that is not there and a double is a token that stands twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -72,7 +72,8 @@ fn the_journal_is_sound(db: &Connection) {
     assert_eq!(one::<i64>(db, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
 
-/// What the channel gave away, and what was cut off before it was stored, nobody can answer. Nothing else is missing.
+/// What the channel gave away, and what was cut off before it was stored, nobody can answer.
+/// Nothing else is missing.
 fn every_message_is_settled_once(db: &Connection, told: &Told, lost: &[i64]) {
     let stored = |kind: &str, who: i64, id: i64| -> i64 {
         let name = Fake::external_id(who, id);
@@ -180,7 +181,8 @@ fn every_reply_arrives(db: &Connection, story: &Story, told: &Told, cuts: &[Blow
              WHERE p.state = 'sent' AND a.peer = '{}'",
             Fake::peer(who)
         );
-        // What is sent anew is marked, which was counted; what else there is more of are growing answers that were never finished. A cut may leave both.
+        // What is sent anew is marked, which was counted; what else there is more of are growing
+        // answers that were never finished. A cut may leave both.
         let known = usize::try_from(one::<i64>(db, &parts)).unwrap();
         let more = sent.len().saturating_sub(known + doubtful);
         assert!(
@@ -241,7 +243,8 @@ fn rows<T>(db: &Connection, sql: &str, read: impl Fn(&rusqlite::Row<'_>) -> rusq
     query.query_map([], |row| read(row)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// What was taken down stands in its file once, is found once, and no message was read twice for it.
+/// What was taken down stands in its file once, is found once, and no message was read twice for
+/// it.
 fn every_fact_is_kept_once(db: &Connection, home: &Path) {
     let known = texts_below(home).join("\n");
     let kept = rows(db, "SELECT facts FROM extractions WHERE state = 'kept'", |row| row.get::<_, String>(0));

@@ -11,7 +11,8 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, canary};
 use crate::support::web::Web;
 
-/// A house whose power goes at the first such commit after Ada was asked or said yes, and that lives on.
+/// A house whose power goes at the first such commit after Ada was asked or said yes, and that
+/// lives on.
 fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (House, Web, tokio::runtime::Runtime) {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
@@ -45,7 +46,8 @@ fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (House, W
 
 #[test]
 fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
-    // The calls of the question's turn are not begun before it; the second of each job belongs to the turn of the yes.
+    // The calls of the question's turn are not begun before it; the second of each job belongs to
+    // the turn of the yes.
     let cuts = [
         (Before, "ask the person", 1),
         (After, "ask the person", 1),

@@ -1,4 +1,5 @@
-//! What comes of what a reflection proposes: the gate, its settings, its limits, and what the next one learns.
+//! What comes of what a reflection proposes: the gate, its settings, its limits, and what the next
+//! one learns.
 
 use super::*;
 

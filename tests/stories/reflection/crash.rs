@@ -1,4 +1,5 @@
-//! Wherever the power goes while the assistant looks back, there is one reflection, one proposal, one fact and one notice.
+//! Wherever the power goes while the assistant looks back, there is one reflection, one proposal,
+//! one fact and one notice.
 
 use std::sync::{Arc, Mutex};
 

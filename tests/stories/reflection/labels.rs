@@ -1,4 +1,5 @@
-//! Where a reflection came from: the label of all that it looked at, wherever that stands in the journal when it is asked.
+//! Where a reflection came from: the label of all that it looked at, wherever that stands in the
+//! journal when it is asked.
 
 use super::*;
 
@@ -12,7 +13,8 @@ fn set(story: &Story, sql: &str) {
     assert!(db.execute(sql, []).unwrap() > 0, "{sql}");
 }
 
-/// Carries a slot out up to the end of its reflection; what it proposes is not acted upon. Calls `meanwhile` once the model has answered.
+/// Carries a slot out up to the end of its reflection; what it proposes is not acted upon. Calls
+/// `meanwhile` once the model has answered.
 async fn reflect(story: &Story, meanwhile: impl Fn()) {
     let id = claim(story, TODAY).await;
     let row = slot(story, id).await;

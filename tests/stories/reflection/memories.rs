@@ -1,4 +1,5 @@
-//! What a reflection wants to remember: marked if text from outside had a part in it, and gone for good when its person does not want it.
+//! What a reflection wants to remember: marked if text from outside had a part in it, and gone for
+//! good when its person does not want it.
 
 use super::*;
 use crate::support::hand::stands_in_the_journal;

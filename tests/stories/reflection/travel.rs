@@ -1,4 +1,5 @@
-//! A mark travels: nothing that text from outside had a part in is looked at unasked, and whatever was made of it waits for the owner.
+//! A mark travels: nothing that text from outside had a part in is looked at unasked, and whatever
+//! was made of it waits for the owner.
 
 use compline::model::Role;
 
@@ -67,7 +68,8 @@ async fn from_a_page_to_a_proposal_every_step_is_marked() {
         shown(&story)
     );
     assert!(asked(&story).last().unwrap().label().is_trusted());
-    // The week is told of the marked day by its name; opening it marks the week, and what it proposes waits whatever the setting.
+    // The week is told of the marked day by its name; opening it marks the week, and what it
+    // proposes waits whatever the setting.
     story.background.calls("read_reflection", json!({ "period": TODAY }));
     story.background.says(&answer("Week", &json!([create("tea", "Add salt.")])));
     look_back(&story, WEEK).await;

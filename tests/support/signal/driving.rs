@@ -1,5 +1,5 @@
-//! People, groups and everything that can reach us. Simple events are one call; a message with marks begins with `from` (see
-//! `Draft`).
+//! People, groups and everything that can reach us. Simple events are one call; a message with
+//! marks begins with `from` (see `Draft`).
 
 use serde_json::{Value, json};
 
@@ -89,8 +89,9 @@ impl FakeSignal {
         vec![draft.send()]
     }
 
-    /// The person passes on what somebody else wrote. Nobody can tell a forward from typing here, so what comes is what can be
-    /// told: a shared page without a word of theirs, and what it says of itself.
+    /// The person passes on what somebody else wrote. Nobody can tell a forward from typing here,
+    /// so what comes is what can be told: a shared page without a word of theirs, and what it says
+    /// of itself.
     pub fn forwards(&self, person: i64, _author: i64, text: &str) -> MessageId {
         self.from(person).text("").preview("https://elsewhere.example/", "", text).send()
     }
@@ -144,7 +145,8 @@ impl FakeSignal {
         self.change(|state| state.react(chat, person, message, emoji, true))
     }
 
-    /// There are no buttons here: who wants to press one types the command that it would carry. What is no command nobody types.
+    /// There are no buttons here: who wants to press one types the command that it would carry.
+    /// What is no command nobody types.
     pub fn presses(&self, person: i64, _message: MessageId, data: &str) {
         if data.starts_with('/') {
             self.says(person, data);
@@ -227,8 +229,8 @@ impl FakeSignal {
         })
     }
 
-    /// A text whose sender has new keys: the daemon says so and keeps the message. Once the keys are trusted it comes again
-    /// (`redeliver` the number returned).
+    /// A text whose sender has new keys: the daemon says so and keeps the message. Once the keys
+    /// are trusted it comes again (`redeliver` the number returned).
     pub fn says_with_new_keys(&self, person: i64, text: &str) -> UpdateId {
         self.change(|state| {
             let stamp = state.stamp(person);

@@ -1,5 +1,5 @@
-//! How things look on the wire: one envelope for each, with the fields of the real daemon, and on demand with everything in it
-//! that a careless reader would stumble over.
+//! How things look on the wire: one envelope for each, with the fields of the real daemon, and on
+//! demand with everything in it that a careless reader would stumble over.
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +46,8 @@ impl State {
         json!({ "envelope": envelope, "account": OWN_NUMBER })
     }
 
-    /// Puts a message or an edit on the server, with the small talk of devices around it if the test wants that.
+    /// Puts a message or an edit on the server, with the small talk of devices around it if the
+    /// test wants that.
     pub(super) fn deliver(&mut self, author: i64, mut body: Value) -> UpdateId {
         if self.is_chatty {
             self.small_talk(author);

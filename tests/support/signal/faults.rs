@@ -133,8 +133,8 @@ impl FakeSignal {
         self.change(|state| state.faults.clear());
     }
 
-    /// The next send to the chat hits a rate limit; whatever comes before the time is over (by the fake's clock) hits it again
-    /// and counts as a violation.
+    /// The next send to the chat hits a rate limit; whatever comes before the time is over (by the
+    /// fake's clock) hits it again and counts as a violation.
     pub fn flood(&self, chat: ChatId, retry_after_secs: i64) {
         self.change(|state| state.floods.entry(chat).or_default().armed_secs = Some(retry_after_secs));
     }
@@ -209,7 +209,8 @@ impl FakeSignal {
         self.change(|state| state.before_answer.push_back(bytes.to_vec()));
     }
 
-    /// Whoever subscribes hears nothing any more, not even answers, while all else works; until told otherwise.
+    /// Whoever subscribes hears nothing any more, not even answers, while all else works; until
+    /// told otherwise.
     pub fn deaf(&self, on: bool) {
         self.change(|state| state.is_deaf = on);
     }
@@ -257,7 +258,8 @@ impl FakeSignal {
         self.change(|state| state.keep_alive = pause);
     }
 
-    /// Whether the head of a stream of events waits for the first event or keep-alive, as in older daemons; it does at first.
+    /// Whether the head of a stream of events waits for the first event or keep-alive, as in older
+    /// daemons; it does at first.
     pub fn late_headers(&self, on: bool) {
         self.change(|state| state.has_late_headers = on);
     }

@@ -1,4 +1,5 @@
-//! The two sockets: one JSON object or batch per line, each served on its own, answers as they come.
+//! The two sockets: one JSON object or batch per line, each served on its own, answers as they
+//! come.
 
 use std::sync::Arc;
 
@@ -68,7 +69,8 @@ async fn read(mut reader: impl AsyncRead + Unpin, shared: Arc<Shared>, id: Conne
             return;
         }
         if count == 0 {
-            // A last line without its end is served, too, and everything that was asked is answered.
+            // A last line without its end is served, too, and everything that was asked is
+            // answered.
             if !buffer.is_empty() && !begin(&mut requests, &buffer, &shared, id, &cut) {
                 return;
             }

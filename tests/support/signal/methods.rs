@@ -135,7 +135,8 @@ fn of_an_account(state: &mut State, call: &Call) -> Outcome {
     }
 }
 
-/// With several accounts every request says for which it is; with one it should, for there may be two tomorrow.
+/// With several accounts every request says for which it is; with one it should, for there may be
+/// two tomorrow.
 fn check_account(state: &mut State, call: &Call) -> Result<(), Refusal> {
     if state.is_single {
         return Ok(());
@@ -215,7 +216,8 @@ fn receive(state: &mut State) -> Outcome {
     Ok(state.queue.drain(..).map(|queued| queued.body).collect())
 }
 
-/// The chats that a request is for: people, groups, ourselves. An address that nobody has is a problem of the sender.
+/// The chats that a request is for: people, groups, ourselves. An address that nobody has is a
+/// problem of the sender.
 pub(super) fn chats(state: &State, call: &Call) -> Result<Vec<ChatId>, Refusal> {
     let mut chats = Vec::new();
     for group in call.list("groupId") {

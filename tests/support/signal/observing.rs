@@ -153,7 +153,8 @@ impl FakeSignal {
         self.read(|state| state.connections.len())
     }
 
-    /// Messages and edits that wait on the server, or are on their way and nobody said that they are stored.
+    /// Messages and edits that wait on the server, or are on their way and nobody said that they
+    /// are stored.
     pub fn unacked(&self) -> usize {
         self.read(|state| state.queue.len() + state.on_wire.len())
     }
@@ -163,7 +164,8 @@ impl FakeSignal {
         self.read(|state| state.queue.len())
     }
 
-    /// The messages that were written to a client that died before anybody said that they were stored.
+    /// The messages that were written to a client that died before anybody said that they were
+    /// stored.
     pub fn lost(&self) -> Vec<MessageId> {
         let lost = self.read(|state| state.lost.clone());
         lost.into_iter().filter_map(|id| self.message_of(id)).collect()

@@ -1,4 +1,5 @@
-//! What leaves the daemon: messages to all who listen, answers past those that they wait for, signs of life.
+//! What leaves the daemon: messages to all who listen, answers past those that they wait for, signs
+//! of life.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! JSON-RPC as the daemon understands it: what is answered, what is refused and under which id, what is passed over in silence.
+//! JSON-RPC as the daemon understands it: what is answered, what is refused and under which id,
+//! what is passed over in silence.
 
 use serde_json::{Map, Value, json};
 
@@ -158,8 +159,8 @@ fn has_too_long_a_text(value: &Value) -> bool {
     }
 }
 
-/// A `send` on its way. A second one for the same chat meanwhile is not what a well-behaved client does: they would not come in
-/// order.
+/// A `send` on its way. A second one for the same chat meanwhile is not what a well-behaved client
+/// does: they would not come in order.
 struct Flight<'a> {
     shared: &'a Shared,
     chat: Option<ChatId>,

@@ -1,5 +1,5 @@
-//! The fake itself under test, here over raw lines: framing, ids, refusals, order, limits. `selftest_http` and
-//! `selftest_messages` stand beside it.
+//! The fake itself under test, here over raw lines: framing, ids, refusals, order, limits.
+//! `selftest_http` and `selftest_messages` stand beside it.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `send`: what it takes, what comes of it for each recipient, and when all of it counts as a failure.
+//! `send`: what it takes, what comes of it for each recipient, and when all of it counts as a
+//! failure.
 
 use std::path::Path;
 

@@ -15,7 +15,8 @@ pub(super) struct Doors {
     pub(super) http: std::net::TcpListener,
 }
 
-/// Opens all three. What comes back, when it is dropped, closes them and all connections; the file of the socket stays.
+/// Opens all three. What comes back, when it is dropped, closes them and all connections; the file
+/// of the socket stays.
 pub(super) fn start(doors: Doors, shared: Arc<Shared>) -> Running {
     Running::on_a_thread(move || serve(doors, shared))
 }

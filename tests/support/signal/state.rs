@@ -1,5 +1,6 @@
-//! What the daemon knows, behind one lock: people, groups, what waits on Signal's server, who listens, what was sent, faults and
-//! records. Each change hands over what can be handed over, and wakes everybody who waits, on either kind of thread.
+//! What the daemon knows, behind one lock: people, groups, what waits on Signal's server, who
+//! listens, what was sent, faults and records. Each change hands over what can be handed over, and
+//! wakes everybody who waits, on either kind of thread.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -38,7 +39,8 @@ pub fn number(person: i64) -> String {
     format!("+1555{person:07}")
 }
 
-/// The identifier of a group: 32 bytes in base64, with a slash and a plus sign in it as real ones often have.
+/// The identifier of a group: 32 bytes in base64, with a slash and a plus sign in it as real ones
+/// often have.
 pub fn group_id(group: ChatId) -> String {
     let mut bytes = [0xfb; 32];
     bytes[24..].copy_from_slice(&group.to_be_bytes());
@@ -230,7 +232,8 @@ impl State {
         (self.now)()
     }
 
-    /// The present time as the stamp of a message: no two messages of one sender share one. We are sender 0.
+    /// The present time as the stamp of a message: no two messages of one sender share one. We are
+    /// sender 0.
     pub(super) fn stamp(&mut self, author: i64) -> MessageId {
         let mut stamp = self.now_ms();
         while !self.used_stamps.insert((author, stamp)) {
@@ -249,7 +252,8 @@ impl State {
         self.humans.get(&id).cloned().unwrap_or_else(|| panic!("nobody has the id {id}: call person() first"))
     }
 
-    /// Whom an address means: a number, an account identifier, one with `PNI:` before it, or a user name.
+    /// Whom an address means: a number, an account identifier, one with `PNI:` before it, or a user
+    /// name.
     pub(super) fn who(&self, address: &str) -> Option<i64> {
         let name = address.strip_prefix("u:");
         let is_meant = |(id, human): &(&i64, &Human)| match name {
@@ -323,7 +327,8 @@ impl State {
         id
     }
 
-    /// Whether that is one of our accounts: by number, and by identifier in daemons that know it so.
+    /// Whether that is one of our accounts: by number, and by identifier in daemons that know it
+    /// so.
     pub(super) fn has_account(&self, account: &str) -> bool {
         let is_own = account.eq_ignore_ascii_case(OWN_UUID) && !self.version.starts_with("0.13");
         self.accounts.iter().any(|number| number == account) || (is_own && self.has_account(OWN_NUMBER))

@@ -193,7 +193,8 @@ impl State {
 }
 
 impl State {
-    /// The message with which a topic began; whatever is said in a topic names it as if it answered it.
+    /// The message with which a topic began; whatever is said in a topic names it as if it answered
+    /// it.
     fn beginning(&self, chat: ChatId, thread: &Value) -> Value {
         json!({
             "message_id": thread, "from": bot(), "chat": self.chat(chat), "date": 1_700_000_000,

@@ -1,5 +1,5 @@
-//! People, groups and everything that can reach the bot. Simple events are one call; a message with marks
-//! begins with `from` (see `Draft`).
+//! People, groups and everything that can reach the bot. Simple events are one call; a message with
+//! marks begins with `from` (see `Draft`).
 
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ const MEMBER: &str = "member";
 const KICKED: &str = "kicked";
 
 impl FakeTelegram {
-    /// A person with an account, and the private chat with them under the same id. The bot may write there
-    /// only after they have written first.
+    /// A person with an account, and the private chat with them under the same id. The bot may
+    /// write there only after they have written first.
     pub fn person(&self, id: i64, first_name: &str, username: Option<&str>) -> i64 {
         let mut user = json!({ "id": id, "is_bot": false, "first_name": first_name, "language_code": "en" });
         let mut chat = json!({ "id": id, "type": "private", "first_name": first_name });
@@ -128,8 +128,9 @@ impl FakeTelegram {
         })
     }
 
-    /// The person presses a button below one of the bot's messages in the private chat; the id of the
-    /// callback. Whether such a button exists (any more) is not checked: stale and forged presses happen.
+    /// The person presses a button below one of the bot's messages in the private chat; the id of
+    /// the callback. Whether such a button exists (any more) is not checked: stale and forged
+    /// presses happen.
     pub fn presses(&self, person: i64, message: MessageId, data: &str) -> String {
         self.presses_in(person, person, message, data)
     }

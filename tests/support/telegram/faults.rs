@@ -1,5 +1,5 @@
-//! What goes wrong, on demand. The short forms touch sending and editing of messages; `fault` names any
-//! method.
+//! What goes wrong, on demand. The short forms touch sending and editing of messages; `fault` names
+//! any method.
 
 use std::time::Duration;
 
@@ -110,13 +110,14 @@ impl FakeTelegram {
         self.change(|state| state.faults.clear());
     }
 
-    /// The next send or edit to the chat gets a 429; whatever comes before the time is over (by the fake's
-    /// clock) gets another one and counts as a violation.
+    /// The next send or edit to the chat gets a 429; whatever comes before the time is over (by the
+    /// fake's clock) gets another one and counts as a violation.
     pub fn flood(&self, chat: ChatId, retry_after_secs: i64) {
         self.change(|state| state.floods.entry(chat).or_default().armed_secs = Some(retry_after_secs));
     }
 
-    /// Sends to the chat are refused with 403 from now on, without any notice to the bot (see also `blocks`).
+    /// Sends to the chat are refused with 403 from now on, without any notice to the bot (see also
+    /// `blocks`).
     pub fn block(&self, chat: ChatId) {
         self.change(|state| state.blocked.insert(chat));
     }
@@ -151,12 +152,14 @@ impl FakeTelegram {
         self.change(|state| state.webhook = url.to_owned());
     }
 
-    /// Moves the numbering of updates by `by`, forwards or back, as Telegram does after a quiet week.
+    /// Moves the numbering of updates by `by`, forwards or back, as Telegram does after a quiet
+    /// week.
     pub fn jump_update_ids(&self, by: i64) {
         self.change(|state| state.next_update += by);
     }
 
-    /// From now on also refused calls that the bot brought upon itself and double polls count as violations.
+    /// From now on also refused calls that the bot brought upon itself and double polls count as
+    /// violations.
     pub fn strict(&self, on: bool) {
         self.change(|state| state.strict = on);
     }
@@ -166,8 +169,8 @@ impl FakeTelegram {
         self.change(|state| state.chronicle.set_pace(interval));
     }
 
-    /// Everything that a well-behaved bot would not have done: calls during a flood wait always, more under
-    /// `strict` and `pace`.
+    /// Everything that a well-behaved bot would not have done: calls during a flood wait always,
+    /// more under `strict` and `pace`.
     pub fn violations(&self) -> Vec<Violation> {
         self.read(|state| state.violations.clone())
     }

@@ -1,9 +1,9 @@
-//! The HTML that the Bot API accepts, read strictly: text and entities out of well-formed input, an error for
-//! the rest.
+//! The HTML that the Bot API accepts, read strictly: text and entities out of well-formed input, an
+//! error for the rest.
 //!
-//! In three points it is stricter than the real server, which would quietly show something other than what
-//! the bot meant: a bare ampersand or unknown character reference, markup inside `code` or `pre`, and nested
-//! block quotes are errors here.
+//! In three points it is stricter than the real server, which would quietly show something other
+//! than what the bot meant: a bare ampersand or unknown character reference, markup inside `code`
+//! or `pre`, and nested block quotes are errors here.
 
 use serde_json::{Value, json};
 
@@ -147,7 +147,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Stores a finished entity; `<pre><code class="language-x">` is one, as the real server has it.
+    /// Stores a finished entity; `<pre><code class="language-x">` is one, as the real server has
+    /// it.
     fn close(&mut self, open: Open) {
         let length = self.text.encode_utf16().count() - open.start;
         let in_pre = self.open.last().is_some_and(|outer| outer.kind == "pre" && outer.start == open.start);

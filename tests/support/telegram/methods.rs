@@ -1,4 +1,5 @@
-//! Every method but `getUpdates`, validated in the order and refused in the words of the real server.
+//! Every method but `getUpdates`, validated in the order and refused in the words of the real
+//! server.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ const MAX_DOWNLOAD: usize = 20 << 20;
 const NOT_MODIFIED: &str = "message is not modified: specified new message content and reply markup are exactly the \
                             same as a current content and reply markup of the message";
 
-/// One call as it was read from the wire; the method in lower case, for the real server ignores case too.
+/// One call as it was read from the wire; the method in lower case, for the real server ignores
+/// case too.
 pub(super) struct Call {
     pub(super) method: String,
     pub(super) params: Map<String, Value>,
@@ -347,7 +349,8 @@ fn get_file(state: &State, call: &Call) -> Outcome {
     }))
 }
 
-/// `default`, `all_private_chats`, `chat:7`, `chat_member:-100:7`, with the language behind a slash.
+/// `default`, `all_private_chats`, `chat:7`, `chat_member:-100:7`, with the language behind a
+/// slash.
 fn menu_key(call: &Call) -> String {
     let scope = call.json("scope").unwrap_or_default();
     let mut key = scope["type"].as_str().unwrap_or("default").to_owned();

@@ -92,7 +92,8 @@ impl FakeTelegram {
         self.read(|state| state.calls.clone())
     }
 
-    /// The command menus: scope (`default`, `all_private_chats`, `chat:7`, …) to commands with descriptions.
+    /// The command menus: scope (`default`, `all_private_chats`, `chat:7`, …) to commands with
+    /// descriptions.
     pub fn commands(&self) -> BTreeMap<String, Vec<(String, String)>> {
         self.read(|state| state.menus.clone())
     }

@@ -1,6 +1,6 @@
-//! `getUpdates` with the rules of the real one: an offset forgets all lower ids for good, what is not
-//! confirmed comes again, a call parks until there is something or its time-out is over, and a second call
-//! throws the first one out.
+//! `getUpdates` with the rules of the real one: an offset forgets all lower ids for good, what is
+//! not confirmed comes again, a call parks until there is something or its time-out is over, and a
+//! second call throws the first one out.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The fake itself under test: here HTTP and polling over a plain client; `sending` and `library` stand
-//! beside it.
+//! The fake itself under test: here HTTP and polling over a plain client; `sending` and `library`
+//! stand beside it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The fake against the library that the product uses: its encoding is understood, and it reads every update.
+//! The fake against the library that the product uses: its encoding is understood, and it reads
+//! every update.
 
 use serde_json::json;
 use teloxide_core::Bot;

@@ -1,8 +1,9 @@
-//! HTTP under the fake: a thread with its own runtime, the reading of calls, and the ways to answer badly.
+//! HTTP under the fake: a thread with its own runtime, the reading of calls, and the ways to answer
+//! badly.
 //!
-//! To close a connection without an answer, the stream carries a switch that lets every later write fail; the
-//! HTTP layer then gives the connection up, and the client sees exactly what a power cut on the far side
-//! looks like.
+//! To close a connection without an answer, the stream carries a switch that lets every later write
+//! fail; the HTTP layer then gives the connection up, and the client sees exactly what a power cut
+//! on the far side looks like.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,7 +35,8 @@ use crate::support::fake::Running;
 
 const BODY_LIMIT: usize = 64 << 20;
 
-/// Answers the bot, or calls it, until what comes back is dropped: that closes the port and all connections.
+/// Answers the bot, or calls it, until what comes back is dropped: that closes the port and all
+/// connections.
 pub(super) fn start(listener: std::net::TcpListener, shared: Arc<Shared>) -> Running {
     Running::on_a_thread(move || serve(listener, shared))
 }
@@ -110,7 +112,8 @@ async fn hold(shared: &Shared, holding: fn(&super::state::State) -> bool) {
     shared.until(|| !holding(&shared.lock())).await;
 }
 
-/// Takes token, method and parameters out of a request: query, forms of both kinds and JSON are all understood.
+/// Takes token, method and parameters out of a request: query, forms of both kinds and JSON are all
+/// understood.
 async fn read_call(path: &str, request: Request) -> Result<Call, Refusal> {
     let not_found = || Refusal::new(404, "Not Found");
     let (token, method) = path.strip_prefix("/bot").and_then(|rest| rest.split_once('/')).ok_or_else(not_found)?;

@@ -1,5 +1,5 @@
-//! What the fake knows, behind one lock: people, chats, the queue of updates, messages both ways, faults and
-//! records. Each change wakes everybody who waits, on either kind of thread.
+//! What the fake knows, behind one lock: people, chats, the queue of updates, messages both ways,
+//! faults and records. Each change wakes everybody who waits, on either kind of thread.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
@@ -48,7 +48,8 @@ pub(super) fn shared() -> Arc<Shared> {
 pub(super) struct Queued {
     pub(super) id: UpdateId,
     pub(super) update: Value,
-    /// Handed over once whatever the offset says: the copy of an update that the bot has confirmed already.
+    /// Handed over once whatever the offset says: the copy of an update that the bot has confirmed
+    /// already.
     pub(super) forced: bool,
     pub(super) delivered: bool,
 }
@@ -160,7 +161,8 @@ impl State {
         self.now_ms().div_euclid(1000)
     }
 
-    /// Private chats share one sequence, each group has its own; all start alike, so ids repeat across chats.
+    /// Private chats share one sequence, each group has its own; all start alike, so ids repeat
+    /// across chats.
     pub(super) fn new_message_id(&mut self, chat: ChatId) -> MessageId {
         let sequence = if chat < 0 { chat } else { 0 };
         let next = self.next_message.entry(sequence).or_insert(101);

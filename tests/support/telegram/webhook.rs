@@ -1,7 +1,9 @@
-//! The bot is called, instead of asking: one update after the other, oldest first, each again until the bot answers 200.
+//! The bot is called, instead of asking: one update after the other, oldest first, each again until
+//! the bot answers 200.
 //!
-//! The address is `https`, as Telegram demands; what ends TLS and leads to the bot's own listener is part of the fake
-//! (`leads_to`). Until a test says where that is, a webhook is only a name that keeps polls out.
+//! The address is `https`, as Telegram demands; what ends TLS and leads to the bot's own listener
+//! is part of the fake (`leads_to`). Until a test says where that is, a webhook is only a name that
+//! keeps polls out.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! The socket of the daemon: who listens there, and who else on this computer could speak to it.
 //!
-//! There is no password: whoever can open the socket can write in the owner's name and read along. So one of the folders above it has to
-//! keep others out; the mode of the socket itself is made anew at each start of the daemon and promises nothing.
+//! There is no password: whoever can open the socket can write in the owner's name and read along.
+//! So one of the folders above it has to keep others out; the mode of the socket itself is made
+//! anew at each start of the daemon and promises nothing.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -33,14 +34,16 @@ pub(super) fn open_to_others(socket: &Path) -> Option<Finding> {
     })
 }
 
-/// Opens the socket and says nothing. Where the system tells, the words with which whoever listens was started.
+/// Opens the socket and says nothing. Where the system tells, the words with which whoever listens
+/// was started.
 pub(super) async fn knock(socket: &Path) -> io::Result<Option<Vec<String>>> {
     let stream = UnixStream::connect(socket).await?;
     let id = stream.peer_cred().ok().and_then(|peer| peer.pid());
     Ok(id.and_then(|id| words_of(&PathBuf::from(format!("/proc/{id}/cmdline")))))
 }
 
-/// A daemon of signal-cli has the word that makes it one among its words; whoever else listens is not judged.
+/// A daemon of signal-cli has the word that makes it one among its words; whoever else listens is
+/// not judged.
 fn words_of(line: &Path) -> Option<Vec<String>> {
     let line = std::fs::read(line).ok()?;
     let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());

@@ -1,4 +1,5 @@
-//! The program behind the daemon: whether it is installed, and whether it was told to receive only when somebody listens.
+//! The program behind the daemon: whether it is installed, and whether it was told to receive only
+//! when somebody listens.
 
 use super::super::finding::Finding;
 use crate::cli::signal::installed_at;
@@ -23,7 +24,8 @@ pub(super) fn installed(config: &config::Signal) -> Option<Finding> {
     (!is_there).then(|| Finding::wrong(says::SIGNAL, &says::not_installed(name), says::FIX_NOT_INSTALLED))
 }
 
-/// What is wrong with the words with which a daemon is started. Words that start something else, as a script, say nothing.
+/// What is wrong with the words with which a daemon is started. Words that start something else, as
+/// a script, say nothing.
 pub(super) fn receiving(words: &[String]) -> Vec<Finding> {
     let mut options = words.iter().skip_while(|word| *word != DAEMON).skip(1).map(String::as_str);
     if !words.iter().any(|word| word == DAEMON) {

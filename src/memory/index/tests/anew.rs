@@ -1,4 +1,5 @@
-//! Whatever happens to the workspace, the index that came of it step by step is the one that is made anew.
+//! Whatever happens to the workspace, the index that came of it step by step is the one that is
+//! made anew.
 
 use std::fs;
 use std::time::Duration;

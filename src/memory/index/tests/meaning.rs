@@ -1,4 +1,5 @@
-//! What the index promises where somebody computes vectors: against real folders, the real journal, and a model that knows a few meanings.
+//! What the index promises where somebody computes vectors: against real folders, the real journal,
+//! and a model that knows a few meanings.
 
 use std::sync::Mutex;
 
@@ -107,7 +108,8 @@ async fn what_lies_inside_the_nearest_categories_comes_before_the_rest() {
     let (home, vectors, _) = knowing_home().await;
     let drinks: String = (0..3).map(|n| format!("- **drink {n}**: infusion vaguely {n} (drinks)\n")).collect();
     home.write("memory/MEMORY.md", format!("## Recent facts\n\n{drinks}"));
-    // Each of them is nearer to the question than any drink, and there are more than the list holds.
+    // Each of them is nearer to the question than any drink, and there are more than the list
+    // holds.
     for number in 0..60 {
         home.write(&format!("logs/{number}.txt"), format!("a sencha crate, the one of week {number}\n"));
     }
@@ -259,7 +261,8 @@ async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
     home.index.refresh_all().await.unwrap();
     vectors.catch_up().await.unwrap();
     home.index.forget_all().await.unwrap();
-    // As after a start: it finds nothing to do, and comes to the sweep before anybody has looked at the files.
+    // As after a start: it finds nothing to do, and comes to the sweep before anybody has looked at
+    // the files.
     let kept = async || {
         let anew = self::vectors(&home, embedder.clone());
         anew.catch_up().await.unwrap();

@@ -15,7 +15,8 @@ enum Deed {
     Delete,
 }
 
-/// A person at the keyboard: every text has its own name, so that none can be overwritten by themselves.
+/// A person at the keyboard: every text has its own name, so that none can be overwritten by
+/// themselves.
 #[derive(Debug, Default)]
 struct Person {
     texts: Vec<String>,

@@ -1,5 +1,5 @@
-//! Fetches from a server on loopback, reached through scripted names, so that every road to a private address
-//! can be tried without leaving the machine.
+//! Fetches from a server on loopback, reached through scripted names, so that every road to a
+//! private address can be tried without leaving the machine.
 
 use std::{collections::HashMap, io, net::SocketAddr, sync::Mutex};
 
@@ -76,7 +76,8 @@ impl Names for Script {
 
 const LIMITS: Limits = Limits { bytes: 100_000, time: Duration::from_secs(10), redirects: 5, text_chars: 1_000_000 };
 
-/// A fetcher for which `public.example` is the server, and the only address allowed beside public ones.
+/// A fetcher for which `public.example` is the server, and the only address allowed beside public
+/// ones.
 fn fetcher(server: &Server, limits: Limits) -> (Fetcher, Arc<Mutex<Vec<String>>>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let public: SocketAddr = "8.8.8.8:80".parse().unwrap();
@@ -201,7 +202,8 @@ async fn redirects_end() {
     assert_eq!(get(&server, "http://public.example/lost").await.unwrap_err(), FetchError::Status(302));
 }
 
-/// A gzip body that unpacks to 20 times the cap: one literal, then runs of 258 bytes in 13 bits each.
+/// A gzip body that unpacks to 20 times the cap: one literal, then runs of 258 bytes in 13 bits
+/// each.
 fn gzip_bomb() -> Vec<u8> {
     let mut bits = String::from("110"); // last block, fixed codes
     bits.push_str("10010001"); // the letter a
