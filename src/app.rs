@@ -39,7 +39,7 @@ use crate::reflection::Reflector;
 use crate::review::{self, DiskFailpoint, OutboxNotifier, Policy, Review};
 use crate::schedule::{FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
-use crate::spend::{Ledger, ModelPool, Transcriber};
+use crate::spend::{Jitter, Ledger, ModelPool, Transcriber};
 use crate::store::{DiskSpace, Failpoint, Journal, OpenError};
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::{Clock, SystemClock};
@@ -67,6 +67,8 @@ pub struct Overrides {
     pub background: Vec<Arc<dyn Model>>,
     /// The way to web pages.
     pub fetcher: Option<Fetcher>,
+    /// Random numbers for the waits between two attempts at a model.
+    pub jitter: Option<Jitter>,
     /// The skills that ship with the program.
     pub builtins: Option<&'static [Builtin]>,
     /// Sees every commit from both sides.
@@ -147,7 +149,7 @@ impl App {
         let stop = CancellationToken::new();
         people::declare_people(&journal, &config, clock.now()).await?;
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
-        let (chat, background) = purses(&config, seams.chat, seams.background, &ledger)?;
+        let (chat, background) = model_pools(&config, seams.chat, seams.background, seams.jitter, &ledger)?;
         if let Some(preferred) = journal.read(|db| db.settings().fact("model")).await? {
             // A model that is not configured any more is simply not preferred.
             chat.prefer(Some(&preferred));
@@ -418,10 +420,11 @@ fn room_at(folder: &Path) -> FreeSpace {
     Arc::new(move || admin::backup::room(&folder))
 }
 
-fn purses(
+fn model_pools(
     config: &Config,
     chat: Vec<Arc<dyn Model>>,
     background: Vec<Arc<dyn Model>>,
+    jitter: Option<Jitter>,
     ledger: &Arc<Ledger>,
 ) -> anyhow::Result<(ModelPool, ModelPool)> {
     let configured = |models: [Option<&crate::config::Model>; 2]| -> anyhow::Result<Vec<Arc<dyn Model>>> {
@@ -433,7 +436,9 @@ fn purses(
         (Some(model), true) => vec![crate::model::build(model)?],
         (None, true) => chat.clone(),
     };
-    Ok((ModelPool::new(chat, Arc::clone(ledger)), ModelPool::new(background, Arc::clone(ledger))))
+    let jitter = jitter.unwrap_or(rand::random);
+    let pool = |models| ModelPool::new(models, Arc::clone(ledger)).with_jitter(jitter);
+    Ok((pool(chat), pool(background)))
 }
 
 /// Vectors, if the configuration names somebody who computes them.

@@ -8,9 +8,10 @@
 //! the process died, stays at its worst case: a budget may be used up too early, never too late.
 //!
 //! Calls count in money where the price is known and in tokens where it is not. The offline model
-//! costs nothing and is never refused. Which model is asked next and what a person is told is the
-//! engine's business.
+//! costs nothing and is never refused. [`ModelPool::ask`] walks through retries, fallback and the
+//! circuit breaker; what a person is told is the engine's business.
 
+mod circuit;
 mod cost;
 mod embed;
 mod ledger;
@@ -24,5 +25,5 @@ mod stream_probe;
 mod tests;
 
 pub use ledger::{Ledger, Left, OnBehalf};
-pub use model_pool::ModelPool;
+pub use model_pool::{AskPolicy, Jitter, ModelPool};
 pub use transcription::{ReservedTranscription, Transcriber};

@@ -29,7 +29,7 @@ use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, ChangeOrigin};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::people::Party;
-use crate::spend::OnBehalf;
+use crate::spend::{AskPolicy, OnBehalf};
 use crate::store::{Extraction, ForgottenWords, Node, SummaryInputs, Taken, Tx};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -253,7 +253,7 @@ async fn ask_once(
     let label = known.label().join_with(text.label());
     request.text(Role::User, Labelled::new(Arc::from(material), label, scope)).map_err(refused)?;
     let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, lines).is_some();
-    let reply = engine.background.first_sound(&request, &OnBehalf::default(), is_sound).await?;
+    let reply = engine.background.ask(&request, &OnBehalf::default(), AskPolicy::once(&is_sound)).await?;
     Ok((reply.text().clone(), reply.model))
 }
 

@@ -23,14 +23,13 @@ use super::system_run::RunKind;
 use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
-use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role, Stop, retry};
+use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::people::Party;
-use crate::spend::{ModelPool, OnBehalf};
+use crate::spend::{AskPolicy, ModelPool, OnBehalf};
 use crate::store::{
     Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
 };
 use crate::time::Timestamp;
-use crate::time::clock::suspend_activity;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, ProgramText};
 
@@ -252,7 +251,8 @@ impl<'a> Turn<'a> {
             .await?;
         let mut too_long = false;
         loop {
-            match self.call_models(&request).await {
+            let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
+            match self.purse().ask(&request, &on_behalf, AskPolicy::patient(&*self.watcher)).await {
                 Ok(reply) => return self.keep_reply(step, &request, record, reply).await,
                 // The window is smaller than we thought: once, with half of the history.
                 Err(ModelError::TooLong) if !too_long => {
@@ -260,38 +260,12 @@ impl<'a> Turn<'a> {
                     self.history.shrink(0);
                     request = self.request(record, pictures)?;
                 }
-                Err(error) => return self.no_reply(&error).await.map(Some),
+                Err(error) => {
+                    tracing::warn!(turn.id = %id, "Turn {id}: no model gave an answer: {error}");
+                    return self.no_reply(&error).await.map(Some);
+                }
             }
         }
-    }
-
-    /// Asks each model in its order, with retries, until one answers. The error is that of the
-    /// first choice.
-    async fn call_models(&self, request: &Request) -> Result<Reply, ModelError> {
-        let purse = self.purse();
-        let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
-        let mut first_error = None;
-        let order = purse.order();
-        for (place, &index) in order.iter().enumerate() {
-            let mut attempt = 1;
-            let error = loop {
-                let error = match purse.call(index, request, &*self.watcher, &on_behalf).await {
-                    Ok(reply) => return Ok(reply),
-                    Err(error) => error,
-                };
-                self.watcher.restart();
-                let Some(pause) = retry::next_attempt(&error, attempt, 0.5) else { break error };
-                attempt += 1;
-                suspend_activity(&*self.engine.clock, pause).await;
-            };
-            tracing::warn!(turn.id = %self.row.id, "Turn {}: a model gave no answer: {error}", self.row.id);
-            let next_may_help = order.get(place + 1).is_some_and(|next| purse.falls_back(&error, index, *next));
-            first_error.get_or_insert(error);
-            if !next_may_help {
-                break;
-            }
-        }
-        Err(first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned())))
     }
 
     /// Stores a reply: with tool calls as a step, without as the end of the turn.

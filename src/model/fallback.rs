@@ -1,7 +1,6 @@
 //! Whether another model is asked when one gives no answer: a pure rule.
 //!
-//! The engine walks through the models of a purse itself, since each is metered alone and the waits
-//! between attempts belong to the engine's clock.
+//! `ModelPool::ask` walks through the models by it.
 
 use super::{ModelError, ModelInfo};
 

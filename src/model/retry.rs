@@ -1,30 +1,37 @@
-//! When to ask the same model again: a pure rule, so that whoever owns the clock does the waiting.
+//! Pure rule for retries: the caller owns the clock and does the waiting.
 //!
-//! Only what may pass is tried again, at most [`ATTEMPTS`] times in all. The waits double from one
-//! second; half of each is drawn by the caller's `jitter`, so that many clients of a recovering
-//! server do not come back at once. A server's own `Retry-After` is never undercut; one that is
-//! longer than anybody would wait for ends the attempts instead.
+//! Only errors that may pass are retried. The waits double from one second; half of each is random
+//! (`jitter`), so that the clients of a recovering server do not return all at once. A server's own
+//! `Retry-After` is never undercut; one that is longer than the caller is willing to wait ends the
+//! attempts.
 
 use std::time::Duration;
 
 use super::ModelError;
 
-/// How often one call is tried in all.
-pub const ATTEMPTS: u32 = 4;
+/// How often a model is called for one request, and the longest wait in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Calls in all.
+    pub attempts: u32,
+    /// A server that asks for more ends the attempts.
+    pub longest_wait: Duration,
+}
 
-/// The longest time that a turn waits for a server.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// For a person who waits for an answer.
+pub const PATIENT: RetryPolicy = RetryPolicy { attempts: 4, longest_wait: Duration::from_secs(60) };
+/// For work whose caller retries by itself, hours later if necessary.
+pub const ONCE: RetryPolicy = RetryPolicy { attempts: 1, longest_wait: Duration::ZERO };
 
-/// How long to wait before the next attempt; `None` when there is to be none.
-///
-/// `attempt` counts the failed ones, from 1. `jitter` is a random number from 0 to 1.
-pub fn next_attempt(error: &ModelError, attempt: u32, jitter: f64) -> Option<Duration> {
-    if !error.passes() || attempt == 0 || attempt >= ATTEMPTS {
+/// Wait before the next attempt; `None` ends them. `attempt` counts the failed ones, from 1;
+/// `jitter` is a random number from 0 to 1.
+pub fn next_attempt(policy: RetryPolicy, error: &ModelError, attempt: u32, jitter: f64) -> Option<Duration> {
+    if !error.passes() || attempt == 0 || attempt >= policy.attempts {
         return None;
     }
     let back_off = Duration::from_secs(1 << (attempt - 1)).mul_f64(0.5 + 0.5 * jitter.clamp(0.0, 1.0));
     match error {
-        ModelError::Later { after: Some(after), .. } if *after > LONGEST_WAIT => None,
+        ModelError::Later { after: Some(after), .. } if *after > policy.longest_wait => None,
         ModelError::Later { after: Some(after), .. } => Some(back_off.max(*after)),
         _ => Some(back_off),
     }
@@ -60,7 +67,8 @@ mod tests {
             (ModelError::OverBudget(String::new()), 1, 0.0, None),
         ];
         for (error, attempt, jitter, expected) in table {
-            assert_eq!(next_attempt(&error, attempt, jitter), expected, "{error:?} after {attempt}");
+            assert_eq!(next_attempt(PATIENT, &error, attempt, jitter), expected, "{error:?} after {attempt}");
+            assert_eq!(next_attempt(ONCE, &error, attempt, jitter), None);
         }
     }
 
@@ -69,10 +77,10 @@ mod tests {
         fn retry_after_is_never_undercut_and_the_attempts_end(
             after in prop::option::of(0_u64..200), attempt in 0_u32..10, jitter in -1.0_f64..2.0
         ) {
-            if let Some(wait) = next_attempt(&later(after), attempt, jitter) {
-                prop_assert!((1..ATTEMPTS).contains(&attempt));
+            if let Some(wait) = next_attempt(PATIENT, &later(after), attempt, jitter) {
+                prop_assert!((1..PATIENT.attempts).contains(&attempt));
                 prop_assert!(wait >= Duration::from_secs(after.unwrap_or(0)));
-                prop_assert!(wait <= LONGEST_WAIT);
+                prop_assert!(wait <= PATIENT.longest_wait);
             }
         }
     }

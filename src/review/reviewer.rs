@@ -17,19 +17,18 @@ use serde::Deserialize;
 
 use super::reveal::reveal;
 use super::{Finding, ProposalChange};
+use crate::model::retry::RetryPolicy;
 use crate::model::{ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::skill::Digest;
-use crate::spend::{ModelPool, OnBehalf};
+use crate::spend::{AskPolicy, ModelPool, OnBehalf};
 use crate::time::Clock;
-use crate::time::clock::suspend_activity;
 use crate::trust::Labelled;
 use crate::wording::{self, review as words};
 
 /// How long all attempts together may take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The longest pause before the second attempt, and the one if the server names none.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_secs(2);
+/// The owner waits for the verdict: one more attempt, unless the server asks for a long pause.
+const RETRY: RetryPolicy = RetryPolicy { attempts: 2, longest_wait: Duration::from_secs(30) };
 /// The most tokens of an answer, thinking included.
 const MAX_OUTPUT: u64 = 4_000;
 /// The most characters of the reasons.
@@ -103,10 +102,11 @@ pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &OnBehalf, clo
     if purse.card(index).is_none_or(|card| card.provider == "offline") {
         return Verdict::None { why: words::OFFLINE };
     }
+    let policy = AskPolicy { retry: RETRY, falls_back: false, ..AskPolicy::patient(&NullSink) };
     let deadline = clock.now().plus(PATIENCE);
     let answer = tokio::select! {
         biased;
-        answer = attempts(purse, index, request, on_behalf, clock) => answer,
+        answer = purse.ask(request, on_behalf, policy) => answer,
         _late = clock.wake_at(deadline) => return Verdict::None { why: words::TOO_SLOW },
     };
     match answer {
@@ -163,26 +163,6 @@ fn listed(findings: &[Finding]) -> String {
         );
     }
     list
-}
-
-async fn attempts(
-    purse: &ModelPool,
-    index: usize,
-    request: &Request,
-    on_behalf: &OnBehalf,
-    clock: &dyn Clock,
-) -> Result<Reply, ModelError> {
-    let error = match purse.call(index, request, &NullSink, on_behalf).await {
-        Err(error) if error.passes() => error,
-        result => return result,
-    };
-    let pause = match error {
-        ModelError::Later { after: Some(after), .. } if after > LONGEST_PAUSE => return Err(error),
-        ModelError::Later { after: Some(after), .. } => after.max(PAUSE),
-        _ => PAUSE,
-    };
-    suspend_activity(clock, pause).await;
-    purse.call(index, request, &NullSink, on_behalf).await
 }
 
 /// The verdict in a reply to `request`. One that was cut off, calls tools or only repeats what

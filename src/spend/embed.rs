@@ -31,18 +31,13 @@ impl Ledger {
             guessed,
             worst: Cost::of_reading(guessed),
         };
-        let id = self.reserve(wanted, on_behalf_of(scope)).await?;
-        let result = embedder.embed(texts, patience).await;
-        let cost = match &result {
+        let cost = |result: &Result<Embedded, ModelError>| match result {
             Ok(embedded) if embedded.input > 0 => Some(Cost::of_reading(embedded.input)),
-            // It was read, and nobody knows what it was counted as.
+            // The texts were read, and the count is unknown.
             Ok(_) | Err(ModelError::Cut) => None,
             Err(_) => Some(Cost::nothing()),
         };
-        if let Some(cost) = cost {
-            self.settle(id, cost).await;
-        }
-        result
+        self.metered(wanted, on_behalf_of(scope), embedder.embed(texts, patience), cost).await
     }
 
     /// Whether more than half of what may be spent in the background today is left.

@@ -105,6 +105,11 @@ impl Ledger {
         Ok(self.journal.read(look).await?.is_none())
     }
 
+    /// The clock of the program.
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
     /// One metered call.
     pub(super) async fn call(
         &self,
@@ -117,13 +122,27 @@ impl Ledger {
         let worst = Cost::worst(card, request, self.scale(card));
         let (scope, purpose) = (request.scope(), request.purpose());
         let wanted = CallEstimate { scope, purpose, model: name(card), guessed: request.estimate_tokens(), worst };
-        let id = self.reserve(wanted, *on_behalf).await?;
-        let watch = StreamProbe::new(live);
-        let result = model.call(request, &watch).await;
+        let probe = StreamProbe::new(live);
+        let cost = |result: &Result<Reply, _>| cost_of(result, card, request, probe.grew());
+        let result = self.metered(wanted, *on_behalf, model.call(request, &probe), cost).await;
         if let Ok(reply) = &result {
             self.scales.learn(&name(card), request.estimate_tokens(), reply.usage.input);
         }
-        if let Some(cost) = cost_of(&result, card, request, watch.grew()) {
+        result
+    }
+
+    /// Reserves the estimate, makes the call and settles it with its cost; `None` leaves it at the
+    /// estimate. The call is not begun if a limit has no room for it.
+    pub(super) async fn metered<T>(
+        &self,
+        wanted: CallEstimate,
+        on_behalf: OnBehalf,
+        call: impl Future<Output = Result<T, ModelError>>,
+        cost: impl FnOnce(&Result<T, ModelError>) -> Option<Cost>,
+    ) -> Result<T, ModelError> {
+        let id = self.reserve(wanted, on_behalf).await?;
+        let result = call.await;
+        if let Some(cost) = cost(&result) {
             self.settle(id, cost).await;
         }
         result

@@ -1,11 +1,14 @@
 //! The models of one use, in order of choice.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::circuit::Circuit;
 use super::ledger::{Ledger, OnBehalf};
 use crate::model::fallback::should_fall_back;
+use crate::model::retry::{self, RetryPolicy};
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Reply, Request, StreamSink};
+use crate::time::clock::suspend_activity;
 use crate::trust::Scope;
 
 /// The models of one use, each metered. Which one comes first can be changed while it runs; after a
@@ -14,12 +17,49 @@ pub struct ModelPool {
     models: Vec<Arc<dyn Model>>,
     ledger: Arc<Ledger>,
     first: AtomicUsize,
+    /// One per model.
+    circuits: Mutex<Vec<Circuit>>,
+    jitter: Jitter,
+}
+
+/// Source of random numbers from 0 to 1, for the waits between attempts.
+pub type Jitter = fn() -> f64;
+
+/// How a request is asked of the models of a pool.
+#[derive(Clone, Copy)]
+pub struct AskPolicy<'a> {
+    /// Attempts at each model. With more than one, the caller has to be counted as working.
+    pub retry: RetryPolicy,
+    /// Whether the next model is asked when one gives no answer.
+    pub falls_back: bool,
+    /// Receives the answer while it grows.
+    pub sink: &'a dyn StreamSink,
+    /// Whether an answer can be used. One that cannot counts as a failed attempt.
+    pub is_sound: &'a (dyn Fn(&Reply) -> bool + Sync),
+}
+
+impl<'a> AskPolicy<'a> {
+    /// For an answer that a person waits for.
+    pub fn patient(sink: &'a dyn StreamSink) -> Self {
+        Self { retry: retry::PATIENT, falls_back: true, sink, is_sound: &|_| true }
+    }
+
+    /// For a job that is stored and repeats itself: each model once.
+    pub fn once(is_sound: &'a (dyn Fn(&Reply) -> bool + Sync)) -> Self {
+        Self { retry: retry::ONCE, falls_back: true, sink: &NullSink, is_sound }
+    }
 }
 
 impl ModelPool {
     /// The models in the order of the configuration, metered by `ledger`.
     pub fn new(models: Vec<Arc<dyn Model>>, ledger: Arc<Ledger>) -> Self {
-        Self { models, ledger, first: AtomicUsize::new(0) }
+        let circuits = Mutex::new(vec![Circuit::default(); models.len()]);
+        Self { models, ledger, first: AtomicUsize::new(0), circuits, jitter: rand::random }
+    }
+
+    /// The pool with another source of randomness.
+    pub fn with_jitter(self, jitter: Jitter) -> Self {
+        Self { jitter, ..self }
     }
 
     /// How many models there are.
@@ -82,54 +122,91 @@ impl ModelPool {
         }
     }
 
-    /// Calls the model at that place, if every limit has room for the worst that it can cost.
+    /// Asks the models in their order, with retries, until one gives an answer that can be used.
+    /// Never asks another model after a refusal. A model that keeps failing is asked last and
+    /// without retries, until an answer closes its [`Circuit`].
     ///
     /// # Errors
-    /// [`ModelError::OverBudget`] without any call, or the model's own.
-    pub async fn call(
-        &self,
-        index: usize,
-        request: &Request,
-        live: &dyn StreamSink,
-        on_behalf: &OnBehalf,
-    ) -> Result<Reply, ModelError> {
-        match self.models.get(index) {
-            Some(model) => self.ledger.call(&**model, request, live, on_behalf).await,
-            None => Err(ModelError::Rejected("there is no such model".to_owned())),
-        }
-    }
-}
-
-impl ModelPool {
-    /// Asks each model in its order, once, until one gives an answer that makes sense. Falls back
-    /// by the same rule as an answer to a person: never after a refusal.
-    ///
-    /// # Errors
-    /// The last model's.
-    pub async fn first_sound(
+    /// [`ModelError::OverBudget`] without any call, or that of the model that was asked first.
+    pub async fn ask(
         &self,
         request: &Request,
         on_behalf: &OnBehalf,
-        is_sound: impl Fn(&Reply) -> bool,
+        policy: AskPolicy<'_>,
     ) -> Result<Reply, ModelError> {
-        let mut last = ModelError::Rejected("no model is configured".to_owned());
-        let order = self.order();
+        let order = self.healthy_first();
+        let mut first_error = None;
         for (place, &index) in order.iter().enumerate() {
-            last = match self.call(index, request, &NullSink, on_behalf).await {
-                Ok(reply) if is_sound(&reply) => return Ok(reply),
-                // As good as no answer, and worth another try later.
-                Ok(_) => ModelError::Cut,
+            let error = match self.ask_model(index, request, on_behalf, policy).await {
+                Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            if !order.get(place + 1).is_some_and(|next| self.falls_back(&last, index, *next)) {
+            let next = order.get(place + 1).filter(|next| policy.falls_back && self.may_help(&error, index, **next));
+            if let (Some(next), Some(card)) = (next.and_then(|next| self.card(*next)), self.card(index)) {
+                tracing::warn!("The model {} gave no answer, {} is asked: {error}", card.name, next.name);
+            }
+            first_error.get_or_insert(error);
+            if next.is_none() {
                 break;
             }
         }
-        Err(last)
+        Err(first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned())))
     }
 
-    /// Whether the model at `next` is asked after that failure of the one at `index`.
-    pub fn falls_back(&self, error: &ModelError, index: usize, next: usize) -> bool {
+    async fn ask_model(
+        &self,
+        index: usize,
+        request: &Request,
+        on_behalf: &OnBehalf,
+        policy: AskPolicy<'_>,
+    ) -> Result<Reply, ModelError> {
+        let Some(model) = self.models.get(index) else {
+            return Err(ModelError::Rejected("there is no such model".to_owned()));
+        };
+        let alone = self.models.len() == 1 || !policy.falls_back;
+        let mut attempt = 1;
+        loop {
+            let error = match self.ledger.call(&**model, request, policy.sink, on_behalf).await {
+                Ok(reply) if (policy.is_sound)(&reply) => {
+                    self.record(index, None);
+                    return Ok(reply);
+                }
+                // As good as no answer, and worth another attempt.
+                Ok(_) => ModelError::Cut,
+                Err(error) => error,
+            };
+            policy.sink.restart();
+            let circuit = self.record(index, Some(&error));
+            if circuit.has_opened() && !alone {
+                return Err(error);
+            }
+            let Some(pause) = retry::next_attempt(policy.retry, &error, attempt, (self.jitter)()) else {
+                return Err(error);
+            };
+            attempt += 1;
+            suspend_activity(self.ledger.clock(), pause).await;
+        }
+    }
+
+    /// The order of the models, those with an open circuit last.
+    fn healthy_first(&self) -> Vec<usize> {
+        let mut order = self.order();
+        let now = self.ledger.clock().now();
+        let circuits = self.circuits.lock().unwrap_or_else(PoisonError::into_inner);
+        order.sort_by_key(|index| circuits.get(*index).is_some_and(|circuit| circuit.is_open(now)));
+        order
+    }
+
+    fn record(&self, index: usize, error: Option<&ModelError>) -> Circuit {
+        let now = self.ledger.clock().now();
+        let mut circuits = self.circuits.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(circuit) = circuits.get_mut(index) else { return Circuit::default() };
+        circuit.record(error, now);
+        *circuit
+    }
+
+    /// Whether the model at `next` may answer after that failure of the one at `index`.
+    fn may_help(&self, error: &ModelError, index: usize, next: usize) -> bool {
         let cards = self.card(index).zip(self.card(next));
         cards.is_some_and(|(current, next)| should_fall_back(error, current, next))
     }

@@ -360,7 +360,8 @@ async fn the_preferred_model_comes_first() {
     assert_eq!((purse.order(), purse.len()), (vec![1, 0, 2], 3));
     assert_eq!(purse.card(1).unwrap().provider, "gemini");
     assert_eq!(purse.card(3), None);
-    let missing = purse.call(3, &asks(ADA, Purpose::Chat), &NullSink, &OnBehalf::default()).await;
+    let none = ModelPool::new(Vec::new(), house.ledger.clone());
+    let missing = none.ask(&asks(ADA, Purpose::Chat), &OnBehalf::default(), AskPolicy::patient(&NullSink)).await;
     assert!(matches!(missing, Err(ModelError::Rejected(_))));
 }
 
@@ -402,9 +403,33 @@ async fn a_refusal_asks_no_other_model() {
         let second = house(card("openai", None), wide());
         first.will(false, Err(error.clone()));
         let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
-        let reply = purse.first_sound(&asks(ADA, Purpose::Summary), &OnBehalf::default(), |_| true).await;
+        let request = asks(ADA, Purpose::Summary);
+        let reply = purse.ask(&request, &OnBehalf::default(), AskPolicy::once(&|_| true)).await;
         assert_eq!((reply.is_ok(), second.calls()), (asked == 1, asked), "{error:?}");
-        let nonsense = purse.first_sound(&asks(ADA, Purpose::Summary), &OnBehalf::default(), |_| false).await;
+        let nonsense = purse.ask(&request, &OnBehalf::default(), AskPolicy::once(&|_| false)).await;
         assert!(nonsense.is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_dead_first_model_is_asked_last_until_it_answers() {
+    let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
+    let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
+    let (request, on_behalf) = (asks(ADA, Purpose::Summary), OnBehalf::default());
+    let ask = || purse.ask(&request, &on_behalf, AskPolicy::once(&|_| true));
+    first.will(false, Err(ModelError::Cut));
+    for asked in [1, 2, 3, 3, 3] {
+        assert!(ask().await.is_ok(), "the second answers");
+        assert_eq!(first.calls(), asked);
+    }
+    first.clock.advance(Duration::from_secs(31)).await;
+    assert!(ask().await.is_ok());
+    assert_eq!(first.calls(), 4, "one probe");
+    first.clock.advance(Duration::from_secs(61)).await;
+    first.will(false, Ok(AS_GUESSED));
+    let answered_by_second = second.calls();
+    for asked in [5, 6] {
+        assert!(ask().await.is_ok());
+        assert_eq!((first.calls(), second.calls()), (asked, answered_by_second));
     }
 }

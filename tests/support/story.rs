@@ -260,6 +260,7 @@ impl<C: Channel> StoryOver<C> {
             chat: if self.offline { Vec::new() } else { self.chat_models() },
             background: if self.offline { Vec::new() } else { self.background_models() },
             fetcher: self.fetcher.clone(),
+            jitter: Some(|| 0.5),
             builtins: Some(self.builtins),
             failpoint: self.failpoint.clone(),
             outside: self.outside,
