@@ -1,16 +1,15 @@
-//! The knowledge tree, as far as it is loaded by itself: who the assistant is, and what it always
-//! knows.
+//! The workspace: Markdown files with the assistant's character and what it knows.
 //!
-//! The tree is a folder of Markdown files that a person can read and edit at any time; the next
-//! turn sees the change. Whoever writes into it from here goes through one writer: a row with path,
-//! hash and label is committed, then a temporary file is renamed into place. So reading can tell
-//! whose words a file holds ([`label`]), and a crash leaves the old file or the new one.
+//! A person can read and edit the files at any time; the next turn sees the change. The program
+//! writes through a single writer: it commits a row with path, hash and label, then renames a
+//! temporary file into place. So a reader can tell where the text of a file comes from ([`label`]),
+//! and a crash leaves either the old file or the new one.
 //!
-//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is
-//! too long is left out or cut, and [`Loaded::notes`] says so: a broken file never keeps the
-//! assistant from answering. Nothing outside the tree is read or written, wherever a link in it
-//! points. Each person has files of their own. The root of the tree is one person's, which is a
-//! stored fact; everybody else has a folder by their id.
+//! Only trusted text is loaded automatically. Text that is unreadable, unfit for a prompt or too
+//! long is left out or cut, and [`Loaded::notes`] says so: a broken file never stops the assistant
+//! from answering. Nothing outside the workspace is read or written, wherever a link in it points.
+//! Each person has separate files. The root belongs to one person, which is a stored fact; everyone
+//! else has a folder named after their id.
 
 mod quarantine;
 mod before;
@@ -82,27 +81,27 @@ pub use write::{Author, ChangeOrigin, New, NotWritten, Written};
 
 use crate::trust::Text;
 
-/// What one turn for one person begins with. A file that is missing or left out is an empty text.
+/// The files that a turn for one person begins with. A missing or skipped file is an empty text.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// How to work; for everybody.
+    /// Working instructions, shared by all people.
     pub agents: Text,
-    /// The assistant's character; for everybody.
+    /// The assistant's character, shared by all people.
     pub soul: Text,
-    /// The person, in their own words.
+    /// The person's description of themselves.
     pub user: Text,
-    /// What was kept about them.
+    /// The person's `MEMORY.md`.
     pub memory: Text,
-    /// How much of its room that file takes, in per cent.
+    /// Share of its size limit that `MEMORY.md` uses, in per cent.
     pub memory_percent: usize,
-    /// Their note of the day.
+    /// The person's note of the day.
     pub today: Text,
-    /// What the agent itself keeps in mind: about the person, and about this workspace.
+    /// The agent's own memory about the person and about this workspace.
     pub agent: Text,
-    /// What other profiles have learned, if that is to be shown.
+    /// Experience of other profiles, if it is to be shown.
     pub experience: Text,
-    /// The rows of those file versions that we wrote ourselves.
+    /// Rows of the loaded file versions that the program wrote itself.
     pub nodes: Vec<i64>,
-    /// What was left out or cut and why, for the log; never a word of a file.
+    /// Omissions and cuts with their reasons, for the log. Never contains file contents.
     pub notes: Vec<String>,
 }

@@ -1,13 +1,11 @@
-//! What the agent itself keeps in mind: whose memory it is, where it lies, and how much of it a
-//! prompt has room for.
+//! The agent's own memory: its files, and how much of it fits into a prompt.
 //!
-//! Two layers. What is true of the person (A) lies beside the workspace under the name of the
-//! agent's profile and travels with it; what belongs to this workspace (B) lies in
-//! `agents/<name>/memory.md`. An agent without a profile has nothing that travels: both layers lie
-//! there. In a prompt each layer has its own part of the room, so neither pushes the other out;
-//! what other profiles have learned, where that is wanted, has a room of its own of the same size.
-//! What does not fit is cut at the border of an entry, the newest stays, and the text says what is
-//! missing.
+//! There are two layers. Layer A, facts about the person, lies next to the workspace under the name
+//! of the agent's profile and travels with the profile. Layer B, facts about this workspace, lies
+//! in `agents/<name>/memory.md`. An agent without a profile keeps both layers there, and nothing
+//! travels. In a prompt each layer has its own share of the token limit, so neither crowds out the
+//! other; experience of other profiles, where enabled, has a separate limit of the same size. Text
+//! beyond a limit is cut between entries, the newest stay, and a remark says what is missing.
 
 use super::memory_md::{INSIGHTS, RECENT};
 use super::{layout, section};
@@ -15,24 +13,24 @@ use crate::config::{self, Placement};
 use crate::text::estimate_tokens;
 use crate::wording::agent as says;
 
-/// The heading of layer A in the file of an agent without a profile.
+/// Heading of layer A in the file of an agent without a profile.
 const EXPERIENCE: &str = "Experience";
 
-/// Which agent it is that remembers, and how.
+/// Agent identity and memory settings.
 #[derive(Debug, Clone)]
 pub(super) struct AgentLayout {
     pub(super) agent: config::Agent,
     pub(super) memory: config::Memory,
 }
 
-/// A list of facts: a section of a file, as the file's owner sees it.
+/// A list of facts: a section of a file, with the path as the file's owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Home {
     pub(super) path: String,
     pub(super) section: &'static str,
 }
 
-/// What the two layers say, as their files have it.
+/// Text of the two layers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layers {
     pub(super) person: String,
@@ -40,7 +38,7 @@ pub(super) struct Layers {
 }
 
 impl AgentLayout {
-    /// Those of a program that nobody configured.
+    /// Returns the layout of an unconfigured program.
     pub(super) fn usual() -> Self {
         let agent = config::Agent { name: "compline".to_owned(), profile: "default".to_owned() };
         let memory = config::Memory {
@@ -54,18 +52,18 @@ impl AgentLayout {
         Self { agent, memory }
     }
 
-    /// The agent's memory of this workspace, as its owner sees it.
+    /// Returns the path of the agent's memory of this workspace, as its owner sees it.
     pub(super) fn workspace_file(&self) -> String {
         format!("agents/{}/memory.md", file_name(&self.agent.name))
     }
 
-    /// What the agent's profile has learned; none without a profile.
+    /// Returns the path of the profile's experience; `None` without a profile.
     pub(super) fn profile_file(&self) -> Option<String> {
         let profile = Some(self.agent.profile.as_str()).filter(|name| !name.is_empty())?;
         Some(format!("{}{}.md", layout::EXPERIENCE, file_name(profile)))
     }
 
-    /// Where facts live: what was said to be remembered, layer A, layer B.
+    /// Returns the lists of facts: remembered on request, layer A, layer B.
     pub(super) fn homes(&self) -> [Home; 3] {
         let (recent, workspace) = ("memory/MEMORY.md".to_owned(), self.workspace_file());
         let person = match self.profile_file() {
@@ -75,7 +73,7 @@ impl AgentLayout {
         [Home { path: recent, section: RECENT }, person, Home { path: workspace, section: INSIGHTS }]
     }
 
-    /// The two layers in the files of the agent and of its profile.
+    /// Separates the two layers in the files of the agent and its profile.
     pub(super) fn layers(&self, of_agent: &str, of_profile: &str) -> Layers {
         if self.profile_file().is_some() {
             return Layers { person: of_profile.to_owned(), workspace: of_agent.to_owned() };
@@ -84,7 +82,7 @@ impl AgentLayout {
         Layers { person: format!("## {INSIGHTS}\n\n{person}"), workspace: section::replace(of_agent, EXPERIENCE, "") }
     }
 
-    /// Both layers, each within its part of the room.
+    /// Returns the prompt text of both layers, each within its share.
     pub(super) fn shown(&self, layers: &Layers) -> String {
         let (person, workspace) = shares(self.memory.max_tokens, self.memory.split);
         let at = self.profile_file().unwrap_or_else(|| self.workspace_file());
@@ -94,7 +92,8 @@ impl AgentLayout {
         shown + &workspace
     }
 
-    /// What other profiles have learned, each under its name, within the room for all of them.
+    /// Returns the prompt text of other profiles' experience, each under its name, within a common
+    /// limit.
     pub(super) fn shown_of_others(&self, others: &[(String, String)]) -> String {
         let (mut shown, mut left) = (String::new(), self.memory.max_tokens);
         for (name, text) in others {
@@ -107,24 +106,25 @@ impl AgentLayout {
     }
 }
 
-/// What a configured name is called on the disk: names that differ in case or spaces alone are one.
+/// Converts a configured name to a file name: case and spaces versus dashes make no difference.
 fn file_name(name: &str) -> String {
     name.to_lowercase().replace(' ', "-")
 }
 
-/// The room of layer A and that of layer B. Layer B has some as soon as there is any to share.
+/// Splits the token limit between layers A and B. Layer B gets some whenever there is enough to
+/// share.
 fn shares(total: u64, percent: u32) -> (u64, u64) {
     let least = u64::from(total >= 2);
     let person = (total.saturating_mul(u64::from(percent)) / 100).min(total.saturating_sub(least));
     (person, total - person)
 }
 
-/// A title, apart from what stands above it.
+/// Separates a title from the text above it.
 fn below(above: &str, title: &str) -> String {
     if above.is_empty() { title.to_owned() } else { format!("\n\n{title}") }
 }
 
-/// As many entries as have room under their title, from the first on, and what is said of the rest.
+/// Returns the first entries that fit under their title, with a remark about the rest.
 fn fit(title: &str, entries: &[String], room: u64, rest_in: &str) -> String {
     if entries.is_empty() {
         return String::new();
@@ -134,7 +134,7 @@ fn fit(title: &str, entries: &[String], room: u64, rest_in: &str) -> String {
     let mut kept = 0;
     for entry in entries {
         let line = format!("\n{entry}");
-        // A sum of guesses is never below the guess of the whole.
+        // The sum of the estimates is never below the estimate of the whole.
         let (more, rest) = (estimate_tokens(&line), estimate_tokens(&remark(entries.len() - kept - 1)));
         if used + more + rest > room {
             break;
@@ -150,8 +150,8 @@ fn fit(title: &str, entries: &[String], room: u64, rest_in: &str) -> String {
     shown + &remark
 }
 
-/// The entries of a memory in the order in which they are shown: what somebody put into sections of
-/// its own, as it stands; then the insights, the newest first.
+/// Returns the entries of a memory in display order: sections that a person added, verbatim; then
+/// the insights, newest first.
 fn entries(text: &str) -> Vec<String> {
     let mut entries = Vec::new();
     for part in section::sections(text).iter().filter(|part| part.name != INSIGHTS) {
@@ -168,14 +168,14 @@ fn entries(text: &str) -> Vec<String> {
     entries
 }
 
-/// The day at the end of an entry; blank if there is none.
+/// Returns the day at the end of an entry; empty if there is none.
 fn day(entry: &str) -> &str {
     let inner = entry.strip_suffix(')').and_then(|entry| entry.rsplit_once('(')).map_or("", |(_, inner)| inner);
     let is_day = inner.len() == 10 && inner.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     if is_day { inner } else { "" }
 }
 
-/// The bullets and paragraphs of a section, each with the lines that belong to it. Code stays in
+/// Splits a section into bullets and paragraphs, each with its continuation lines. Code stays in
 /// one piece.
 fn blocks(text: &str) -> Vec<String> {
     let (mut blocks, mut open, mut in_code) = (Vec::<String>::new(), false, false);

@@ -1,10 +1,10 @@
-//! The folder of the tree: finding, reading, making folders and putting files, never outside of it.
+//! File operations below the workspace root: finding, reading, creating folders and placing files.
 //!
-//! Links are followed only where they stay inside: what counts is where a path really leads, and
-//! everything is done in the folder that was found there and is held open (`way`). A new content
-//! gets its name once it is whole and on the disk. Where the filesystem can exchange two files, the
-//! old one is compared after it was taken out, so what a person saved at the last moment is seen
-//! and put back; elsewhere it is compared right before. All of this blocks.
+//! Links are followed only if they stay inside. The real location counts, and every operation runs
+//! in the folder that was found and is held open ([`super::path_walk`]). A new file gets its name
+//! only once it is complete and synced. Where the filesystem can exchange two files, the old one is
+//! compared after it was swapped out, so a save by a person at the last moment is noticed and put
+//! back; elsewhere it is compared right before. All of this blocks.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -21,44 +21,39 @@ use super::received::Received;
 use super::{layout, page};
 use crate::time::Timestamp;
 
-/// The folder of the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Disk {
     root: PathBuf,
-    /// Taken for a filesystem that has nothing but the plain rename.
+    /// Simulates a filesystem with only the plain rename.
     plain: bool,
-    /// How names are looked up.
     lookup: Lookup,
 }
 
-/// What to do where a file stands already.
+/// Behaviour if the target exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// Leave it as it is.
     Keep,
-    /// Put the new one in its place.
     Replace,
 }
 
-/// Something that lies in a folder.
+/// A file or subfolder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FolderEntry {
-    /// Its name.
     pub name: String,
-    /// Whether it is a folder.
+    /// True for a folder.
     pub folder: bool,
-    /// In bytes; 0 for a folder.
+    /// Size in bytes; 0 for a folder.
     pub size: u64,
-    /// When it was written.
+    /// Time of the last modification.
     pub at: Timestamp,
 }
 
-/// What came of putting one content in the place of another.
+/// Result of replacing one content by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// It stands there.
+    /// The new content is in place.
     Done,
-    /// Something else stood there than was expected, and stands there still.
+    /// The old content was not the expected one, and is still there.
     Changed,
 }
 
@@ -67,36 +62,35 @@ impl Disk {
         Self { root, plain: false, lookup: canonical_name::lookup }
     }
 
-    /// For a filesystem that has nothing but the plain rename.
+    /// Simulates a filesystem with only the plain rename.
     #[cfg(test)]
     pub(super) fn plain(root: PathBuf) -> Self {
         Self { plain: true, ..Self::new(root) }
     }
 
-    /// For a filesystem to which many spellings of a name are the same.
+    /// Simulates a filesystem that treats many spellings of a name as equal.
     #[cfg(test)]
     pub(super) fn lenient(root: PathBuf) -> Self {
         Self { lookup: canonical_name::lenient_lookup, ..Self::new(root) }
     }
 
-    /// The root as configured, for messages.
+    /// Returns the root as configured, for messages.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where that path is if it exists, without a look at where it leads. Only to see whether it
-    /// has changed.
+    /// Joins the path to the root without resolving links. Only for detecting changes.
     pub(super) fn unchecked(&self, inside: &str) -> PathBuf {
         self.root.join(inside)
     }
 
-    /// Where that path really leads; there may be nothing.
+    /// Resolves a path, which need not exist.
     pub(super) fn seek(&self, inside: &str) -> anyhow::Result<Reached> {
         ensure!(layout::is_plain(inside), "The path is not a plain one");
         walk(&self.root, self.lookup, inside, Absent::Missing)
     }
 
-    /// Where that path really leads, which is somewhere.
+    /// Resolves a path that must exist.
     pub(super) fn find(&self, inside: &str) -> anyhow::Result<Reached> {
         let reached = self.seek(inside)?;
         match reached.lies {
@@ -105,13 +99,12 @@ impl Disk {
         }
     }
 
-    /// Where that path really leads, be there anything or not.
+    /// Returns the real location of a path, which need not exist.
     pub(super) fn real(&self, inside: &str) -> anyhow::Result<String> {
         if is_there(&self.root) { Ok(self.seek(inside)?.inside()) } else { Ok(inside.to_owned()) }
     }
 
-    /// What stands at that path: where it really lies, and its bytes, of which there may be `max`.
-    /// `None` if there is nothing.
+    /// Resolves a path and reads up to `max` bytes. The bytes are `None` if nothing exists there.
     pub(super) fn standing(&self, inside: &str, max: u64) -> anyhow::Result<(String, Option<Vec<u8>>)> {
         if !is_there(&self.root) {
             return Ok((inside.to_owned(), None));
@@ -124,8 +117,8 @@ impl Disk {
         Ok((reached.inside(), bytes))
     }
 
-    /// The files and folders that lie in the folder at that path, by name; none if there is no such
-    /// folder. What is a link, or no text as a name, is left out.
+    /// Lists the files and subfolders of a folder by name; empty if the folder does not exist.
+    /// Leaves out links and names that are not UTF-8.
     pub(super) fn list(&self, inside: &str) -> anyhow::Result<Vec<FolderEntry>> {
         ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let folder =
@@ -143,7 +136,7 @@ impl Disk {
         Ok(entries)
     }
 
-    /// The folder at that path, made if it is not there; a blank path is the root.
+    /// Opens the folder at that path and creates it if necessary. An empty path is the root.
     pub(super) fn folder(&self, inside: &str) -> anyhow::Result<OpenFolder> {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
@@ -153,8 +146,8 @@ impl Disk {
         Ok(reached.folder)
     }
 
-    /// Deletes the file that stands just there, if it is `ours`. What is a link, or lies behind one
-    /// that leads out, is none.
+    /// Deletes the file at exactly that path if `ours` accepts its bytes. A link, or a file behind
+    /// a link that leads out, is not deleted.
     pub(super) fn remove(&self, inside: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
         ensure!(layout::is_plain(inside), "The path is not a plain one");
         let (folder, name) = inside.rsplit_once('/').unwrap_or(("", inside));
@@ -179,13 +172,13 @@ impl Disk {
         Ok(Received::Gone)
     }
 
-    /// The bytes of a file, which may be up to `max` long.
+    /// Reads a file of at most `max` bytes.
     pub(super) fn read(&self, inside: &str, max: u64) -> anyhow::Result<Vec<u8>> {
         read_up_to(open(&self.find(inside)?)?, max)
     }
 
-    /// Puts a content, or nothing, in the place of one with that digest, which is blank for
-    /// nothing.
+    /// Replaces the content with digest `base` by `new`. An empty `base` or a `None` stands for no
+    /// file.
     pub(super) fn swap(
         &self,
         folder: &OpenFolder,
@@ -233,14 +226,14 @@ impl Disk {
         self.put_back(folder, name, spare, &page::digest(bytes))
     }
 
-    /// A person was quicker by an instant: theirs goes back to its place.
+    /// Restores the file of a person who saved at the same moment.
     fn put_back(&self, folder: &OpenFolder, name: &str, spare: &str, ours: &str) -> anyhow::Result<Placed> {
         self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
         if digest_at(folder, spare) == ours {
             unlink(&folder.fd, spare)?;
         } else {
-            // They have saved once more since, in place of ours. The later work stays; the earlier
-            // one is found as what was left.
+            // The person has saved again since, in place of our file. The later save stays; the
+            // earlier one is recovered from the spare file.
             self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
         }
         Ok(Placed::Changed)
@@ -262,7 +255,7 @@ impl Disk {
             unlink(&folder.fd, spare)?;
             return Ok(Placed::Done);
         }
-        // Back, unless something newer stands there by now.
+        // Moves the file back, unless a newer one has its name by now.
         let _ = self.rename_with(folder, spare, name, RenameFlags::NOREPLACE);
         Ok(Placed::Changed)
     }
@@ -276,7 +269,7 @@ impl Disk {
         Ok(Placed::Done)
     }
 
-    /// Gives a new file its name, where nothing may stand.
+    /// Gives a new file its name, which must be free.
     fn name_new(&self, folder: &OpenFolder, spare: &str, name: &str) -> anyhow::Result<Placed> {
         let taken = match self.rename_with(folder, spare, name, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(Placed::Done),
@@ -292,7 +285,7 @@ impl Disk {
         Ok(Placed::Done)
     }
 
-    /// Gives the file that was found another name in its folder, where nothing may stand.
+    /// Renames a file within its folder, to a name that must be free.
     pub(super) fn rename(&self, found: &Reached, to: &str) -> anyhow::Result<()> {
         let renamed = match self.rename_with(&found.folder, &found.name, to, RenameFlags::NOREPLACE) {
             Err(error) if is_unsupported(error) && !is_taken(&found.folder, to) => {
@@ -312,8 +305,7 @@ impl Disk {
     }
 }
 
-/// Puts a whole file into a folder, whatever stands there: after a crash there is the old file or
-/// the new one.
+/// Writes a whole file, atomically: a crash leaves the old file or the new one.
 pub(super) fn put(folder: &OpenFolder, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
     prepare(folder, name, bytes)?;
     let spare = format!(".{name}.new");
@@ -323,15 +315,15 @@ pub(super) fn put(folder: &OpenFolder, name: &str, bytes: &[u8], existing: Exist
         false => rustix::fs::renameat(&folder.fd, &spare, &folder.fd, name).map_err(io::Error::from),
     };
     if result.is_err() {
-        // What is left is removed next time; the error that counts is the first.
+        // The leftover is removed next time; the first error counts.
         let _ = unlink(&folder.fd, &spare);
     }
     result?;
     Ok(sync(folder)?)
 }
 
-/// What a change that was cut off, or a person who was quicker, has left beside that file: a whole
-/// content, which may be a person's work.
+/// Returns a complete file that an interrupted change or a concurrent save left next to `name`. It
+/// may be a person's work.
 pub(super) fn left_over(folder: &OpenFolder, name: &str, max: u64) -> Option<Vec<u8>> {
     read_at(&folder.fd, &format!(".{name}.new"), max).ok().flatten()
 }
@@ -347,13 +339,13 @@ fn entry_at(folder: &OpenFolder, name: &str) -> Option<FolderEntry> {
     }
 }
 
-/// Opens a file; opening a pipe or a device would wait for somebody, or worse.
+/// Opens a regular file. Opening a pipe would block, and opening a device can do worse.
 pub(super) fn open(found: &Reached) -> anyhow::Result<File> {
     ensure!(found.lies == Lies::File, "It is not a file");
     open_at(&found.folder.fd, &found.name)
 }
 
-/// All bytes of a file that may be up to `max` long.
+/// Reads a file of at most `max` bytes.
 pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -361,31 +353,30 @@ pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether anything stands there, be it a link that leads nowhere.
+/// Returns true if the name exists, even as a dangling link.
 pub(super) fn is_taken(folder: &OpenFolder, name: &str) -> bool {
     !matches!(rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
 }
 
-/// Whether there is a workspace at all.
+/// Returns true if the workspace exists.
 fn is_there(root: &Path) -> bool {
     !matches!(root.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
 }
 
-/// Whether the error says that there is no such thing.
+/// Returns true if the error is `NotFound`.
 pub(super) fn is_missing(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// Writes a content down to the disk, under its second name beside the file that it is for. Only a
-/// whole one bears that name.
+/// Writes and syncs a file under its spare name, `.NAME.new`. Only complete files bear that name.
 fn prepare(folder: &OpenFolder, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
     let (part, spare) = (format!(".{name}.part"), format!(".{name}.new"));
-    // Left over from a crash; and were it a link, it would not be followed.
+    // A leftover of a crash. If it were a link, it would not be followed.
     unlink(&folder.fd, &part)?;
     let written = write_whole(&folder.fd, &part, bytes)
         .and_then(|()| Ok(rustix::fs::renameat(&folder.fd, &part, &folder.fd, &spare)?));
     if written.is_err() {
-        // Makes room again; the error that counts is the first.
+        // Frees the space; the first error counts.
         let _ = unlink(&folder.fd, &part);
     }
     Ok(written?)
@@ -398,8 +389,7 @@ fn write_whole(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The digest of the file of that name in a folder; blank if it is none, or too large for one of
-/// ours.
+/// Returns the digest of a file; empty if it is missing, not a file, or too large to be ours.
 fn digest_at(folder: &OpenFolder, name: &str) -> String {
     let bytes = read_at(&folder.fd, name, layout::MAX_TEXT_FILE).ok().flatten();
     bytes.map(|bytes| page::digest(&bytes)).unwrap_or_default()
@@ -412,7 +402,7 @@ fn read_at(folder: &OwnedFd, name: &str, max: u64) -> anyhow::Result<Option<Vec<
     }
 }
 
-/// Without waiting, should a pipe have come there since somebody looked.
+/// Opens a regular file. `NONBLOCK`, because a pipe may have replaced it since the check.
 fn open_at(folder: &OwnedFd, name: &str) -> anyhow::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(io::Error::from)?);
@@ -431,7 +421,7 @@ fn sync(folder: &OpenFolder) -> io::Result<()> {
     Ok(rustix::fs::fsync(&folder.fd)?)
 }
 
-/// Whether the filesystem has no such rename.
+/// Returns true if the filesystem does not support the requested rename.
 fn is_unsupported(error: Errno) -> bool {
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&error)
 }

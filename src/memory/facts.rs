@@ -1,19 +1,18 @@
-//! Where facts live: each has one home, a line `- **key**: value` in a list.
+//! Fact lists. Each fact has one home: a line `- **key**: value` in a list.
 //!
-//! There are three lists. What somebody told the assistant to remember stands under
-//! `## Recent facts` in `MEMORY.md`. What was taken down from talk goes by its layer: what is true
-//! of the person goes to what the agent's profile has learned, beside the workspace, and travels
-//! with it; what belongs to this workspace goes to the agent's memory in it. A fact stays where it
-//! was put first: a new value of the same key takes the place of the old one there, whichever layer
-//! it is said to have now, and stands in no other list then. The old value stays in the file's
-//! history. The same value in other words (case, spaces, a full stop) is no news, and nothing is
-//! written.
+//! There are three lists. Facts that a person told the assistant to remember are under `## Recent
+//! facts` in `MEMORY.md`. Facts extracted from conversations go by layer: facts about the person go
+//! to what the agent's profile has learned, next to the workspace, and travel with the profile;
+//! facts about this workspace go to the agent's memory in it. A fact stays where it was first
+//! stored: a new value of the same key replaces the old one there, whatever its layer is now, and
+//! is removed from the other lists. The old value stays in the file's history. The same value in
+//! other words (case, spaces, a full stop) is not news, and nothing is written.
 //!
-//! A list is bounded. What has no room any more, the oldest first, moves to the note of the month:
-//! it stands there before it goes from the list, with the label of the list, and where it may not
-//! stand it stays. A list that cannot be changed (it is no text any more, or a person has filled
-//! it) stops nothing: what is new goes to the note of the month itself, and a note that is full or
-//! broken gives way to a second one. Doing all of it again changes nothing.
+//! A list is bounded. Facts that no longer fit, oldest first, move to the note of the month: they
+//! are written there before they leave the list, with the label of the list, and a fact that cannot
+//! be written there stays. A list that cannot be changed (it is no longer text, or a person has
+//! filled it) blocks nothing: new facts go directly to the note of the month. A full or broken note
+//! is succeeded by a second one. Repeating all of it changes nothing.
 
 use crate::memory::workspace::Notes;
 use std::collections::BTreeMap;
@@ -30,29 +29,27 @@ use crate::text::one_line;
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::agent as says;
 
-/// The most that one list of facts takes, in bytes.
+/// Size limit of one list of facts, in bytes.
 const MOST: usize = 16 * 1024;
-/// The most of what is known that the extractor is shown, in bytes, from the newest on.
+/// Size limit of the known facts shown to the extractor, newest first, in bytes.
 const KNOWN: usize = 8 * 1024;
-/// So many facts are put into a file at once: they have room in an empty one, however long they
-/// are.
+/// Number of facts written to a file at once. So many fit into an empty file at any length.
 const AT_ONCE: usize = 16;
-/// The most notes of one month.
+/// Maximum number of notes for one month.
 const NOTES: usize = 99;
 
-/// What stands in a file.
 pub(super) struct FactsFile {
     pub(super) text: String,
     pub(super) label: Label,
-    /// Its row, if we wrote just that.
+    /// Row of this version, if the program wrote it.
     pub(super) row: Option<i64>,
 }
 
 impl Notes<'_> {
-    /// Keeps these facts, each in its one home. Keeping them again changes nothing.
+    /// Stores each of these facts in its home. Idempotent.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why they are not kept.
+    /// The inner error is the reason for a refusal.
     pub async fn keep_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> anyhow::Result<Result<(), NotWritten>> {
         let homes = self.1.homes();
         let standing = self.lists(&origin.who, &homes).await?;
@@ -79,7 +76,7 @@ impl Notes<'_> {
         Ok(Ok(()))
     }
 
-    /// Takes a key out of a list: what is so under it stands in another one.
+    /// Removes a key from a list because another list holds its current value.
     async fn drop_key(&self, origin: &ChangeOrigin, home: Option<&Home>, key: String) -> anyhow::Result<()> {
         let Some(Home { path, section }) = home.cloned() else { return Ok(()) };
         let without = move |text: &str| memory_md::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
@@ -90,11 +87,11 @@ impl Notes<'_> {
         Ok(())
     }
 
-    /// Keeps one fact in its home: where one of its key stands already, else in that of its layer.
-    /// Gives the home, as people read it.
+    /// Stores one fact: in the list that already holds its key, else in the list of its layer.
+    /// Returns the path of the list as shown to people.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why it is not kept.
+    /// The inner error is the reason for a refusal.
     pub async fn keep_fact(&self, origin: &ChangeOrigin, fact: Fact) -> anyhow::Result<Result<String, NotWritten>> {
         let homes = self.1.homes();
         let (home, _) = home_of(&fact, &self.lists(&origin.who, &homes).await?);
@@ -102,14 +99,14 @@ impl Notes<'_> {
         Ok(self.keep_facts(origin, &[fact]).await?.map(|()| path))
     }
 
-    /// Whether a fact of that key is known of a party.
+    /// Returns true if a fact with that key is known for the party.
     pub async fn knows_key(&self, who: &Party, key: &str) -> anyhow::Result<bool> {
         let lists = self.lists(who, &self.1.homes()).await?;
         Ok(lists.iter().flatten().any(|known| is_same_fact(&known.key, key)))
     }
 
-    /// What stands in each of the lists, as far as it is read: what came back unknown after a
-    /// restore is nobody's home.
+    /// Returns the facts of each list that is trusted. A file restored without a known origin is no
+    /// fact's home.
     async fn lists(&self, who: &Party, homes: &[Home]) -> anyhow::Result<Vec<Vec<memory_md::Fact>>> {
         let mut lists = Vec::new();
         for home in homes {
@@ -120,8 +117,9 @@ impl Notes<'_> {
         Ok(lists)
     }
 
-    /// What is known of a party, one line for each fact: what the extractor need not take down
-    /// again, and what it may supersede. Trusted only; a file that cannot be read says nothing.
+    /// Returns the known facts of a party, one line for each: the extractor need not extract them
+    /// again and may supersede them. Contains only trusted facts; an unreadable file counts as
+    /// empty.
     pub async fn known_facts(&self, who: &Party) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut lines = Vec::new();
@@ -144,7 +142,7 @@ impl Notes<'_> {
         Ok(Labelled::new(Arc::from(known.trim_end()), label, who.scope()))
     }
 
-    /// What stands at that path of the party's folder, if it is a text that can be read.
+    /// Returns the file at that path of the party's folder if it is readable text.
     pub(super) async fn standing(&self, who: &Party, path: &str) -> anyhow::Result<Option<FactsFile>> {
         let Ok(spot) = self.spot_of(who, path).await? else { return Ok(None) };
         let (tree, asked) = (self.tree.clone(), spot.clone());
@@ -164,8 +162,7 @@ impl Notes<'_> {
         Ok(look.await?.ok().map(|(row, label)| FactsFile { text, label, row }))
     }
 
-    /// Puts facts into their list; what has no room there any more goes to the note of the month
-    /// before.
+    /// Adds facts to a list, after moving those that no longer fit to the note of the month.
     async fn put_facts(
         &self,
         origin: &ChangeOrigin,
@@ -183,7 +180,7 @@ impl Notes<'_> {
         self.put_aside(origin, facts).await
     }
 
-    /// What of a list has no room beside these facts, and stands in the note of the month by now.
+    /// Moves facts that no longer fit in a list to the note of the month, and returns them.
     async fn make_room(
         &self,
         origin: &ChangeOrigin,
@@ -202,7 +199,7 @@ impl Notes<'_> {
         Ok(demoted)
     }
 
-    /// Puts facts into the first note of the month that has room, and leads to it.
+    /// Writes facts to the first note of the month with room, and links to it from the index.
     pub(super) async fn put_aside(
         &self,
         origin: &ChangeOrigin,
@@ -229,7 +226,7 @@ impl Notes<'_> {
     }
 }
 
-/// The file and the title of a note for facts of that month.
+/// Returns the file name and title of a monthly note.
 fn note_of_month(month: &str, number: usize) -> (String, String) {
     match number {
         0 | 1 => (format!("facts-{month}.md"), says::facts_of(month)),
@@ -237,8 +234,8 @@ fn note_of_month(month: &str, number: usize) -> (String, String) {
     }
 }
 
-/// Where a fact belongs, and the key under which it stands there: where one of its key stands
-/// already, else by its layer.
+/// Returns the list for a fact and its key there: the list that already holds the key, else the
+/// list of its layer.
 fn home_of(fact: &Fact, standing: &[Vec<memory_md::Fact>]) -> (usize, String) {
     let known = standing.iter().enumerate().find_map(|(home, facts)| {
         facts.iter().find(|known| is_same_fact(&known.key, &fact.key)).map(|known| (home, known.key.clone()))
@@ -250,25 +247,26 @@ fn home_of(fact: &Fact, standing: &[Vec<memory_md::Fact>]) -> (usize, String) {
     known.unwrap_or_else(|| (by_layer, fact.key.clone()))
 }
 
-/// The other lists in which a key stands.
+/// Returns the other lists that contain the key.
 fn doubles_of(key: &str, home: usize, standing: &[Vec<memory_md::Fact>]) -> impl Iterator<Item = usize> {
     let holds = move |facts: &&Vec<memory_md::Fact>| facts.iter().any(|known| is_same_fact(&known.key, key));
     let others = standing.iter().enumerate().filter(move |(other, _)| *other != home);
     others.filter(move |(_, facts)| holds(facts)).map(|(other, _)| other)
 }
 
-/// Whether two keys are about the same, however they are written.
+/// Returns true if two keys mean the same, regardless of spelling.
 pub(super) fn is_same_fact(one: &str, other: &str) -> bool {
     plain(one) == plain(other) || memory_md::is_same_key(one, other)
 }
 
-/// Words without what makes no difference: case, spaces, the shape of an apostrophe, a full stop or
-/// a colon at the end.
+/// Normalises text: ignores case, spaces, the kind of apostrophe, and a full stop or a colon at the
+/// end.
 fn plain(words: &str) -> String {
     one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ':', ' ']).to_owned()
 }
 
-/// The text with the facts in that list, and what has no room any more in `most` bytes.
+/// Returns the text with the facts added to that list, and the facts beyond the limit of `most`
+/// bytes.
 fn with_facts(text: &str, section: &str, facts: &[memory_md::Fact], most: usize) -> (String, Vec<memory_md::Fact>) {
     let (mut text, mut demoted) = (text.to_owned(), Vec::new());
     for fact in facts {
@@ -284,7 +282,7 @@ fn with_facts(text: &str, section: &str, facts: &[memory_md::Fact], most: usize)
     (text, demoted)
 }
 
-/// The note of a month with those facts in it, each once.
+/// Returns the note of a month with the facts added, each once.
 fn noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> String {
     let head = || format!("---\nname: {title}\ndescription: {}\ntype: fact\n---\n\n", says::FACTS_NOTE);
     let mut text = text.map_or_else(head, str::to_owned);

@@ -1,9 +1,9 @@
-//! Files of somebody's own folder, as they are given out again: what a person wrote, what the
-//! assistant noted for them, what they sent.
+//! Access to files in a party's own folder, to send them: files that a person wrote, the
+//! assistant's notes for them, attachments that they sent.
 //!
-//! What counts is where a path really leads. The first owner's folder is the root of the tree, in
-//! which the folders of everybody else lie: those are nobody's but theirs, and hidden names are
-//! nobody's. Nothing here writes, and no word of a file is looked at.
+//! The real location of a path counts. The folder of the root's owner is the root, which contains
+//! the folders of all other parties: those are accessible only to their own party, and hidden names
+//! to no one. Nothing here writes or examines file contents.
 
 use crate::memory::workspace::WorkspaceFiles;
 use std::io::ErrorKind;
@@ -11,39 +11,39 @@ use std::io::ErrorKind;
 use super::{disk, label, layout, page};
 use crate::people::Party;
 
-/// A file that may be given out.
+/// A file that may be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnFile {
-    /// Where it really is, relative to the workspace.
+    /// Real path, relative to the workspace.
     pub path: String,
     /// SHA-256 of its bytes.
     pub digest: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// Why a file is not given out.
+/// Reason for refusing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotGiven {
-    /// The path is none that could lead into the folder.
+    /// The path cannot lead into the folder.
     #[error("The path is not a plain one")]
     BadPath,
-    /// There is no such file.
+    /// The file does not exist.
     #[error("There is no such file")]
     Missing,
-    /// It lies in somebody else's folder, or outside of the workspace.
+    /// The file is in another party's folder, or outside the workspace.
     #[error("It lies elsewhere")]
     Elsewhere,
-    /// It is no text.
+    /// The file is not text.
     #[error("It is no text")]
     NoText,
-    /// It is larger than asked for.
+    /// The file exceeds the requested size limit.
     #[error("It is too large")]
     TooLarge,
 }
 
 impl NotGiven {
-    /// Why a path leads to nothing that could be given out.
+    /// Classifies a failed path lookup.
     pub(super) fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref::<std::io::Error>() {
             Some(error) if error.kind() == ErrorKind::NotFound => Self::Missing,
@@ -54,10 +54,11 @@ impl NotGiven {
 }
 
 impl WorkspaceFiles<'_> {
-    /// The file at that path inside the folder of that person or group, of at most `max` bytes.
+    /// Returns the file at that path inside the folder of that person or group, of at most `max`
+    /// bytes.
     ///
     /// # Errors
-    /// If the journal cannot be read; inside, why the file is not given out.
+    /// The inner error is the reason for a refusal.
     pub async fn own_file(&self, who: &Party, path: &str, max: u64) -> anyhow::Result<Result<OwnFile, NotGiven>> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         let asked = path.trim().to_owned();
@@ -70,10 +71,7 @@ impl WorkspaceFiles<'_> {
         Ok(if foreign { Err(NotGiven::Elsewhere) } else { Ok(found) })
     }
 
-    /// The bytes of a file that was chosen before, if they are still the same.
-    ///
-    /// # Errors
-    /// If the work was abandoned.
+    /// Returns the bytes of a previously chosen file if they are unchanged.
     pub async fn chosen_file(&self, path: &str, digest: &str, max: u64) -> anyhow::Result<Option<Vec<u8>>> {
         let (path, digest) = (path.to_owned(), digest.to_owned());
         let read =

@@ -1,11 +1,11 @@
-//! Moves of folders: a folder gets the name under which it is stored, and the root changes hands.
+//! Folder moves: renaming a folder to its stored name, and handing over the root.
 //!
-//! The row of a move comes before the first renaming. Every renaming can be done again, and the
-//! paths in the journal follow in one transaction once everything lies in its new place; so a power
-//! cut anywhere is made up for by [`Tree::settle_folders`], before anybody reads. While the row is
-//! there, [`crate::store::Db::folder_of`] gives nobody a folder that it is about. Nothing is copied
-//! and no word is looked into; what a person puts into the way meanwhile stays beside, under a name
-//! that is free.
+//! The row of a move precedes the first rename on the disk. Every rename can be repeated, and the
+//! paths in the journal follow in one transaction once all files are in their new places. So after
+//! a power cut at any point [`WorkspaceFolders::settle_folders`] completes the move before the
+//! first read. While the row exists, `folder_of` returns none of the folders affected by it. No
+//! file is copied or read. If a person creates a conflicting file meanwhile, it is kept under a
+//! free name.
 
 use crate::memory::workspace::WorkspaceFolders;
 use std::io::{self, ErrorKind};
@@ -19,19 +19,16 @@ use super::path_walk::OpenFolder;
 use super::workspace::blocking;
 use crate::store::{FolderMove, MoveKind, MoveState, Tx};
 
-/// So many names are tried for what stands in the way.
+/// Number of alternative names tried on a conflict.
 const MOST_NAMES: usize = 99;
 
-/// Told after each step that a power cut may follow; an error is as good as one. Tests alone do
-/// more than nothing.
+/// Called after each step that a power cut may follow; an error simulates one. Does nothing outside
+/// of tests.
 pub(super) type MoveHook<'s> = &'s (dyn Fn() -> anyhow::Result<()> + Send + Sync);
 
 impl WorkspaceFolders<'_> {
-    /// Makes whose files lie where a settled fact: whose the root is, and the folder of everybody;
-    /// carries out the moves that are open. To be called at the start, before anybody reads.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Fixes the location of files: stores the owner of the root and the folder of each person, and
+    /// completes open moves. Must be called at the start, before any read.
     pub async fn settle_folders(&self) -> anyhow::Result<()> {
         self.settle_folders_in_steps(&|| Ok(())).await
     }
@@ -52,7 +49,7 @@ impl WorkspaceFolders<'_> {
         Ok(())
     }
 
-    /// Gives a folder that goes by a name the name that it has from now on.
+    /// Renames a name-based folder to its stored name.
     async fn rename_folder(&self, mut open: FolderMove, step: MoveHook<'_>) -> anyhow::Result<()> {
         if open.state == MoveState::Wanted {
             open = self.begin_rename(open).await?;
@@ -72,7 +69,7 @@ impl WorkspaceFolders<'_> {
         let (source, target) = (layout::folder_by_name(person, &name), layout::folder_name(person, &name));
         let (tree, from) = (self.tree.clone(), source.clone());
         let free = move || {
-            // What lies there already without an old folder beside it is theirs.
+            // If only the new folder exists, it already belongs to that person.
             let target = if tree.folders().is_there(&from) { tree.folders().free_folder(&target)? } else { target };
             Ok(target)
         };
@@ -82,7 +79,7 @@ impl WorkspaceFolders<'_> {
         Ok(FolderMove { state: MoveState::Begun, source, target, ..open })
     }
 
-    /// Moves the files of two people to each other's places, from wherever that was cut off.
+    /// Moves the files of two people to each other's places, and resumes after an interruption.
     pub(super) async fn carry_out(&self, mut open: FolderMove, step: MoveHook<'_>) -> anyhow::Result<()> {
         if open.state != MoveState::Cleared {
             for experience in [false, true] {
@@ -119,18 +116,18 @@ impl WorkspaceFolders<'_> {
         }
     }
 
-    /// Whether there is such a folder in the workspace or beside it. Blocks.
+    /// Returns true if the folder exists in or next to the workspace. Blocks.
     pub fn is_there(&self, folder: &str) -> bool {
         [&self.0.disk, &self.0.experience].iter().any(|disk| disk.unchecked(folder).symlink_metadata().is_ok())
     }
 
-    /// A folder of that name, or of the first one like it that is free. Blocks.
+    /// Returns that folder name, or the first free variant of it. Blocks.
     pub(super) fn free_folder(&self, name: &str) -> anyhow::Result<String> {
         names_like(name).find(|name| !self.is_there(name)).context("There are too many folders of that name")
     }
 
-    /// A link, or anything else that is neither file nor folder, of the top of a folder: what it
-    /// leads to changes when folders are moved. Blocks.
+    /// Returns a top-level entry of a folder that is neither file nor folder, such as a link: the
+    /// target of a link changes when folders are moved. Blocks.
     pub(super) fn unmovable_in(&self, folder: &str) -> anyhow::Result<Option<String>> {
         for disk in [&self.0.disk, &self.0.experience] {
             for entry in std::fs::read_dir(disk.unchecked(folder)).into_iter().flatten() {
@@ -147,7 +144,7 @@ impl WorkspaceFolders<'_> {
     }
 }
 
-/// Blocks. Done already if the old folder is not there any more.
+/// Renames a folder, unless that is done already. Blocks.
 fn rename(disk: &Disk, of: &FolderMove) -> anyhow::Result<()> {
     if disk.unchecked(&of.source).symlink_metadata().is_err() || disk.unchecked(&of.target).symlink_metadata().is_ok() {
         return Ok(());
@@ -158,18 +155,17 @@ fn rename(disk: &Disk, of: &FolderMove) -> anyhow::Result<()> {
     match (disk.folder(from), disk.folder(to)) {
         (Ok(from), Ok(to)) => put(&from, old, &to, new),
         (Err(error), _) | (_, Err(error)) if error.is::<io::Error>() => Err(error),
-        // They lead out of the workspace, where nothing is read either.
+        // The folder lies outside the workspace, where nothing is read either.
         _ => Ok(()),
     }
 }
 
-/// Moves one file or folder from the top of a folder to that of another; false if nothing is left
-/// to be moved. Blocks.
+/// Moves one top-level entry from one folder to another; false if none is left. Blocks.
 fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Result<bool> {
     let next = movable(disk, from, has_shared)?;
     let Some(next) = next.first() else {
         if !from.is_empty() {
-            // What is hidden may stay in it.
+            // Hidden files may remain in it.
             let _ = std::fs::remove_dir(disk.unchecked(from));
         }
         return Ok(false);
@@ -177,7 +173,7 @@ fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Res
     let (source, target) = (disk.folder(from)?, disk.folder(to)?);
     let in_the_way = disk::is_taken(&target, &next.name);
     if in_the_way && to.is_empty() {
-        // The root was empty: a person has put something there since.
+        // The root was empty: a person has put a file there since.
         let free = free_name(&target, &next.name)?;
         put(&target, &next.name, &target, &free)?;
     }
@@ -186,7 +182,7 @@ fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Res
     Ok(true)
 }
 
-/// What of the top of a folder goes along with whose it is.
+/// Returns the top-level entries that move with their owner.
 fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<FolderEntry>> {
     if disk.unchecked(folder).symlink_metadata().is_err() {
         return Ok(Vec::new());
@@ -195,8 +191,8 @@ fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<Fo
     Ok(entries.into_iter().filter(|entry| goes_along(folder, &entry.name, has_shared)).collect())
 }
 
-/// Whether an entry of the top of a folder is its owner's. Of what is hidden only goes what a
-/// change of a file has left beside it.
+/// Returns true if a top-level entry belongs to the folder's owner. Hidden entries count only if
+/// they are leftovers of a file change.
 fn goes_along(folder: &str, name: &str, has_shared: bool) -> bool {
     let left_over = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new").or(rest.strip_suffix(".part")));
     let is_shared =
@@ -216,7 +212,7 @@ fn free_name(folder: &OpenFolder, name: &str) -> anyhow::Result<String> {
     names_like(name).find(|name| !disk::is_taken(folder, name)).context("There are too many files of that name")
 }
 
-/// Renames, on the disk when it returns.
+/// Renames a file and syncs both folders.
 fn put(from: &OpenFolder, name: &str, to: &OpenFolder, new: &str) -> anyhow::Result<()> {
     anyhow::ensure!(!disk::is_taken(to, new), io::Error::from(ErrorKind::AlreadyExists));
     match rustix::fs::renameat(&from.fd, name, &to.fd, new) {

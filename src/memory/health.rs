@@ -1,8 +1,7 @@
-//! How the tree is: what an operator would want to know of it, in numbers, and the mending of what
-//! can be mended without deciding anything.
+//! Health of the workspace: figures for the operator, and fixes that need no decision.
 //!
-//! Nothing here quotes a word, and only a file that lies with the wrong person is named, because
-//! what `doctor` prints may be pasted anywhere.
+//! Output contains no text of files, and names a file only if it lies in the wrong person's folder,
+//! because `doctor` output may be pasted anywhere.
 
 use crate::memory::workspace::WorkspaceChecks;
 use std::collections::BTreeSet;
@@ -20,67 +19,63 @@ use crate::store::{Db, FolderState, Node};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// The folders that everything else counts on, of the workspace.
+/// Folders of the workspace that all other parts rely on.
 const FOLDERS: [&str; 2] = ["memory", "inbox"];
 
-/// How it is.
+/// State of the workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TreeHealth {
-    /// How many files there are.
+    /// Number of files.
     pub files: usize,
-    /// How much they are, in bytes.
+    /// Total size in bytes.
     pub bytes: u64,
-    /// Folders that are missing.
+    /// Missing folders.
     pub missing: Vec<String>,
-    /// Text files of the memory that cannot be read as text.
+    /// Text files of the memory that are not readable as text.
     pub unreadable: usize,
-    /// Notes that no line of `MEMORY.md` leads to.
+    /// Notes without a line in `MEMORY.md`.
     pub unlisted: usize,
-    /// How full the fullest `MEMORY.md` is, in percent.
+    /// Fill level of the fullest `MEMORY.md`, in per cent.
     pub fullest: u64,
-    /// Files that are loaded by themselves and are larger than they may become.
+    /// Automatically loaded files above their size limit.
     pub overfull: usize,
-    /// Folders under `people/` that are nobody's who is let in.
+    /// Folders under `people/` that belong to no person with access.
     pub nobodys: usize,
-    /// Whether the owner of the root is not let in, so that it is loaded for nobody.
+    /// True if the root's owner has no access, so that the root is loaded for no one.
     pub root_is_closed: bool,
-    /// Files that lie with one person and were written for another; nobody is shown them.
+    /// Files in one person's folder that were written for another; they are shown to neither.
     pub misplaced: Vec<Misplaced>,
-    /// Rows of the journal whose scope is not that of what they belong to: table, how many, the
-    /// first.
+    /// Journal rows whose scope differs from the scope of their parent: table, count, first row.
     pub misplaced_rows: Vec<(String, usize, i64)>,
 }
 
-/// A file that lies with one person and was written for another.
+/// A file in one person's folder that was written for another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Misplaced {
-    /// Relative to the workspace.
+    /// Path relative to the workspace.
     pub path: String,
-    /// For whom it was written.
+    /// Intended reader.
     pub written_for: String,
-    /// With whom it lies.
+    /// Owner of the folder.
     pub lies_with: String,
-    /// Whether there is such a file; else only the journal keeps what it held.
+    /// True if the file exists; otherwise only the journal holds its content.
     pub stands: bool,
 }
 
-/// What was mended.
+/// Result of a fix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TreeMended {
-    /// Folders that were made.
+    /// Number of created folders.
     pub folders: usize,
-    /// Lines that lead to notes now.
+    /// Number of index lines added.
     pub lines: usize,
 }
 
 impl WorkspaceChecks<'_> {
-    /// Looks at the folders of everybody.
-    ///
-    /// # Errors
-    /// If the journal or a folder cannot be read.
+    /// Checks the folders of all people.
     pub async fn health(&self) -> anyhow::Result<TreeHealth> {
         let people = self.0.journal.read(|db| db.people().people()).await?;
         let mut health =
@@ -101,8 +96,7 @@ impl WorkspaceChecks<'_> {
         Ok(health)
     }
 
-    /// Files of which the newest version was written for somebody else than the one in whose folder
-    /// they lie.
+    /// Returns the files whose newest version was written for another party than the folder's.
     async fn misplaced(&self) -> anyhow::Result<Vec<Misplaced>> {
         let found = self.0.journal.read_much(misplaced_in).await?;
         let tree = self.tree.clone();
@@ -116,10 +110,7 @@ impl WorkspaceChecks<'_> {
         .await
     }
 
-    /// Makes the folders and the files that are missing, and leads to notes that nothing leads to.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Creates missing folders and files, and adds index lines for unlisted notes.
     pub async fn mend(&self, now: Timestamp) -> anyhow::Result<TreeMended> {
         let mut mended = TreeMended::default();
         for folder in self.missing_folders() {
@@ -159,9 +150,9 @@ impl WorkspaceChecks<'_> {
         Ok(())
     }
 
-    /// The notes that no line of `MEMORY.md` leads to, with what stands in them. A line repeats
-    /// words of its note, and `MEMORY.md` is loaded by itself; so what has untrusted words in it is
-    /// none of them.
+    /// Returns the notes without a line in `MEMORY.md`, with their content. A line repeats text of
+    /// its note, and `MEMORY.md` is loaded automatically; so notes with untrusted text are left
+    /// out.
     async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, FactsFile)>> {
         let mut indexes = Vec::new();
         for file in files.iter().filter(|file| holds_lines(&file.path)) {
@@ -221,7 +212,7 @@ impl WorkspaceChecks<'_> {
     }
 }
 
-/// Folders of people who are not let in are passed over: nobody reads there.
+/// Skips folders of people without access: no one reads there.
 fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
     let mut folders = Vec::new();
     for person in db.people().people()? {
@@ -254,12 +245,12 @@ fn called(db: Db<'_>, scope: Scope) -> anyhow::Result<String> {
 
 const MEMORY: &str = "memory/MEMORY.md";
 
-/// Whether lines of the index stand in a file.
+/// Returns true if the file holds index lines.
 fn holds_lines(path: &str) -> bool {
     path == MEMORY || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memory_md::is_fold(name))
 }
 
-/// Whether a file is a note that a line should lead to: not one of a day.
+/// Returns true if the file is a note that needs an index line. Daily notes need none.
 fn is_listed_note(path: &str) -> bool {
     let stem =
         path.strip_prefix("memory/").and_then(|name| name.strip_suffix(".md")).filter(|name| !name.contains('/'));

@@ -1,19 +1,19 @@
-//! Where things lie in the tree, as paths relative to its root with `/` between their parts.
+//! Paths in the workspace, relative to its root with `/` as separator.
 //!
-//! Names that come from outside (a person's, a sender's file name) never become a part of a path
-//! before they are cleaned here. What a place *means* is asked of the path as the least exact disk
-//! reads it (`folded`): a file that does not exist yet has no spelling of its own, and one that is
-//! made under a second spelling of `HEARTBEAT.md` would be found under the first.
+//! Names from outside (a person's name, a sender's file name) never become part of a path before
+//! they are cleaned here. The *meaning* of a path is decided on the form in which the least exact
+//! filesystem reads it (`folded`): a file that does not exist yet has no spelling of its own, and a
+//! file created under a variant spelling of `HEARTBEAT.md` would be found as the original.
 
 use super::canonical_name;
 use crate::id::{AttachmentId, PersonId};
 use crate::skill::name;
 
-/// The longest cleaned name of a person or a file.
+/// Length limit of a cleaned name of a person or file, in bytes.
 const MAX_NAME: usize = 60;
 
-/// The folder that a person gets: `people/ID-name`. The id alone tells people apart; the name is
-/// for whoever looks at the disk, and stays when its person is called something else.
+/// Returns the folder of a person: `people/ID-name`. The id alone is unique; the name helps people
+/// who look at the disk, and stays when the person is renamed.
 pub(super) fn folder_name(id: PersonId, name: &str) -> String {
     match clean(&name.to_ascii_lowercase(), |c| c.is_ascii_alphanumeric()).as_str() {
         "" => format!("people/{id}-person"),
@@ -21,7 +21,7 @@ pub(super) fn folder_name(id: PersonId, name: &str) -> String {
     }
 }
 
-/// The folder that a person had before folders were stored: it went by the name.
+/// Returns the name-based folder that a person had before folders were stored.
 pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let clean = clean(&lower, |c| c.is_ascii_alphanumeric());
@@ -34,13 +34,13 @@ pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
     }
 }
 
-/// Whether it is a file of the root that is everybody's.
+/// Returns true for the files of the root that all people share.
 pub(super) fn is_shared(inside: &str) -> bool {
     ["AGENTS.md", "SOUL.md"].contains(&inside)
 }
 
-/// The path in the other folder of a path that lies in one; `None` if it lies elsewhere. Either may
-/// be the root, of which only what is its owner's counts.
+/// Returns the path moved from one folder to the other; `None` if it lies outside `from`. Either
+/// folder may be the root, of which only the owner's own files count.
 pub(super) fn moved(path: &str, from: &str, to: &str) -> Option<String> {
     let (beside, inside) = match path.strip_prefix(EXPERIENCE) {
         Some(inside) => (EXPERIENCE, inside),
@@ -54,13 +54,14 @@ pub(super) fn moved(path: &str, from: &str, to: &str) -> Option<String> {
     (!own.is_empty() && !stays).then(|| format!("{beside}{}", within(to, own)))
 }
 
-/// What the journal keeps among paths of the root and what is none, and what is everybody's.
+/// Returns true for shared files, and for journal entries among the root's paths that are not
+/// paths.
 fn is_no_path_of_root(own: &str) -> bool {
     let numbered = |folder: &str| own.strip_prefix(folder).is_some_and(|number| number.parse::<i64>().is_ok());
     is_shared(own) || ["conversations/", "reflections/", "forgotten/"].into_iter().any(numbered)
 }
 
-/// The name under which a file that came with a message is kept.
+/// Returns the name under which a received attachment is stored.
 pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
     let (stem, extension) = hint.rsplit_once('.').unwrap_or((hint, ""));
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -69,20 +70,20 @@ pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
     if extension.is_empty() { format!("{id}-{stem}") } else { format!("{id}-{stem}.{extension}") }
 }
 
-/// A file of a folder, where the folder may be the root.
+/// Joins a folder, which may be the root (empty), and a file name.
 pub(super) fn within(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// What a path begins with that lies not in the workspace but beside it, with what profiles have
-/// learned. No path of the workspace begins like this.
+/// Prefix of paths that lie not in the workspace but next to it, with the experience of profiles.
+/// No path of the workspace begins like this.
 pub const EXPERIENCE: &str = "//experience/";
 
-/// The most of one text file that is read for a change, in bytes.
+/// Maximum size of a text file that is read for a change, in bytes.
 pub(super) const MAX_TEXT_FILE: u64 = 1024 * 1024;
 
-/// Where a path of a folder lies, relative to the workspace; `None` if it could lead anywhere else.
-/// `a/../b` is `b`.
+/// Returns the location of a folder's path relative to the workspace; `None` if it could lead
+/// anywhere else. `a/../b` is `b`.
 pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
     let (beside, path) = match path.strip_prefix(EXPERIENCE) {
         Some(path) => (EXPERIENCE, path),
@@ -94,8 +95,7 @@ pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
     (is_clear && !of_others).then(|| format!("{beside}{}", within(folder, &path)))
 }
 
-/// The path without its steps to the same folder and back up; `None` if it is absolute or leads
-/// above its beginning.
+/// Resolves `.` and `..` in the path; `None` if it is absolute or leads above its beginning.
 pub fn normal(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {
@@ -108,12 +108,12 @@ pub fn normal(path: &str) -> Option<String> {
     (!path.starts_with('/')).then(|| parts.join("/"))
 }
 
-/// The path where something really lies, spelt like the one that it was asked for by.
+/// Gives a real path the same prefix as the path that was asked for.
 pub(super) fn spelt(spot: &str, inside: &str) -> String {
     if spot.starts_with(EXPERIENCE) { format!("{EXPERIENCE}{inside}") } else { inside.to_owned() }
 }
 
-/// The path as its owner sees it; `None` if it lies in no place that is theirs.
+/// Returns the path as its owner sees it; `None` if it lies outside the owner's places.
 pub(super) fn own(folder: &str, spot: &str) -> Option<String> {
     let (beside, inside) = match spot.strip_prefix(EXPERIENCE) {
         Some(inside) => (EXPERIENCE, inside),
@@ -124,17 +124,17 @@ pub(super) fn own(folder: &str, spot: &str) -> Option<String> {
     (!of_others && !is_hidden(own)).then(|| format!("{beside}{own}"))
 }
 
-/// Whether a part of the path begins with a dot: those are nobody's business.
+/// Returns true if a part of the path begins with a dot. Such files are private.
 pub(super) fn is_hidden(path: &str) -> bool {
     path.split('/').any(|part| part.trim_start_matches(name::is_hidden).starts_with('.'))
 }
 
-/// Whether only the owner's own hand changes it; the path is as its owner sees it.
+/// Returns true if only the owner may edit the file, by hand. The path is as its owner sees it.
 pub(super) fn is_owners_hand(path: &str) -> bool {
     ["agents.md", "soul.md", "heartbeat.md"].contains(&folded(path).as_str())
 }
 
-/// Whether it is loaded by itself, now or on some day; the path is as its owner sees it.
+/// Returns true if the file is ever loaded automatically. The path is as its owner sees it.
 pub(super) fn is_loaded(path: &str) -> bool {
     let path = folded(path);
     let memory = path.strip_prefix("memory/").is_some_and(|name| !name.contains('/'));
@@ -142,8 +142,8 @@ pub(super) fn is_loaded(path: &str) -> bool {
     memory || agents || is_owners_hand(&path) || path == "user.md"
 }
 
-/// The most that a file may become by our doing, in bytes. What is loaded by itself may not become
-/// more than is loaded of it.
+/// Returns the size limit for our changes to a file, in bytes. A file that is loaded automatically
+/// may not exceed what is loaded of it.
 pub(super) fn most_bytes(spot: &str) -> usize {
     let own = folded(within_folder(spot));
     match own.strip_prefix("memory/") {
@@ -154,36 +154,36 @@ pub(super) fn most_bytes(spot: &str) -> usize {
     }
 }
 
-/// Whether nothing at that place can be trusted, whoever wrote it.
+/// Returns true if no content at that place is trusted, regardless of its author.
 pub(super) fn is_untrusted(inside: &str) -> bool {
     let own = folded(within_folder(inside));
     is_inbox(inside) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
 }
 
-/// Whether the path is that of a note of the first owner.
+/// Returns true if the path is a note of the root's owner.
 pub(super) fn is_note(inside: &str) -> bool {
     let file = inside.strip_prefix("memory/").filter(|file| !file.contains('/'));
     file.and_then(|file| file.strip_suffix(".md")).is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.'))
 }
 
-/// Whether it is a folder that the program makes itself, so that nobody else chose its name.
+/// Returns true for folders that the program creates, whose name no one else chose.
 pub(super) fn is_ours(spot: &str) -> bool {
     let ours = ["agents", "exports", "images", "inbox", "learnings", "memory", "memory/untrusted"];
     ours.contains(&within_folder(spot))
 }
 
-/// Whether received files are kept at that place.
+/// Returns true if received files are stored at that place.
 pub(super) fn is_inbox(inside: &str) -> bool {
     let own = folded(within_folder(inside));
     own == "inbox" || own.starts_with("inbox/")
 }
 
-/// Whether that path of the root is in the folder of somebody who is not the first owner.
+/// Returns true if that path of the root lies in another party's folder.
 pub(super) fn is_of_others(inside: &str) -> bool {
     inside.split('/').next().is_some_and(is_for_others)
 }
 
-/// The path as its owner sees it, without the folder of a person or a group.
+/// Returns the path as its owner sees it, without the folder of the person or group.
 fn within_folder(inside: &str) -> &str {
     match inside.split_once('/') {
         Some((first, rest)) if is_for_others(first) => rest.split_once('/').map_or("", |(_, own)| own),
@@ -191,25 +191,25 @@ fn within_folder(inside: &str) -> &str {
     }
 }
 
-/// Whether a folder of that name holds the folders of others.
+/// Returns true if that folder holds the folders of other parties.
 fn is_for_others(name: &str) -> bool {
     ["people", "groups"].contains(&folded(name).as_str())
 }
 
-/// The path as the least exact disk reads it: without capitals, characters that leave no mark, and
-/// dots or spaces at the end of a name.
+/// Folds the path like the least exact filesystem: ignores case, invisible characters, and dots or
+/// spaces at the end of a name.
 fn folded(path: &str) -> String {
     let seen = path.chars().filter(|c| !name::is_hidden(*c));
     let plain: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     plain.split('/').map(|part| part.trim_end_matches(['.', ' '])).collect::<Vec<_>>().join("/")
 }
 
-/// Whether the path can only lead downwards.
+/// Returns true if the path can only lead downwards.
 pub(super) fn is_plain(inside: &str) -> bool {
     !inside.contains('\0') && inside.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// Every run of other characters than the allowed ones becomes one dash, none at either end.
+/// Replaces every run of disallowed characters by one dash, with none at either end.
 fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
     let dashed: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
     let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");

@@ -1,10 +1,10 @@
-//! What was learned from what went wrong: tools that failed, and what a person put right.
+//! Learnings from failed tool calls and from corrections by a person.
 //!
-//! Each is one line with a counter, so the same trouble fifty times is one line. Of a failure there
-//! stands the tool, our own word for what happened, how often and when last; never a word from
-//! outside, so such a line is the program's own whatever the turn had read. What was put right is
-//! taken down by the extractor from what a person typed. Conversations begin with the newest of
-//! both. Each kind has its own room: however much fails, what a person put right is read.
+//! Each is one line with a counter, so fifty equal failures are one line. The line of a failure
+//! contains the tool, our own word for the failure, the count and the last day; never text from
+//! outside, so the line is the program's own even if the turn had read untrusted text. Corrections
+//! are extracted from what a person typed. Conversations begin with the newest of both. Each kind
+//! has a limit of its own: even many failures do not crowd out corrections.
 
 use crate::memory::workspace::Notes;
 use std::sync::Arc;
@@ -19,24 +19,21 @@ use crate::wording::{self, agent as says};
 
 const ERRORS: &str = "learnings/errors.md";
 const CORRECTIONS: &str = "learnings/corrections.md";
-/// The headings under which the lines stand.
+/// Headings of the lines.
 const FAILED: &str = "Errors";
 const RIGHTED: &str = "Corrections";
-/// The most that each file's lines take, in bytes; the oldest go.
+/// Size limit of each file's lines, in bytes; the oldest are dropped.
 const MOST: usize = 32 * 1024;
-/// So many have room in an empty note, however long they are.
+/// Number of corrections that fit into an empty note at any length.
 const AT_ONCE: usize = 12;
-/// The most lines of each kind in a prompt, the most characters of one, and of each kind together.
+/// Limits in a prompt: lines of each kind, characters of a line, and characters of each kind.
 const LINES: usize = 20;
 const LINE: usize = 300;
 const ROOM_CORRECTIONS: usize = 2_000;
 const ROOM_ERRORS: usize = 1_000;
 
 impl Notes<'_> {
-    /// A call of that tool failed; `how` is our own word for it.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Records a failed call of that tool; `how` is our own word for the failure.
     pub async fn learn_failure(
         &self,
         who: &Party,
@@ -61,12 +58,12 @@ impl Notes<'_> {
         Ok(())
     }
 
-    /// Keeps what a person put right. Keeping the same answer of the extractor again changes
-    /// nothing. Where the file cannot be changed it stands in the note of the month, so that
-    /// nothing is lost and nobody waits.
+    /// Records corrections. Repeating it for the same answer of the extractor changes nothing. If
+    /// the file cannot be changed, they go to the note of the month, so nothing is lost and nothing
+    /// waits.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why it is not kept.
+    /// The inner error is the reason for a refusal.
     pub async fn keep_corrections(
         &self,
         origin: &ChangeOrigin,
@@ -93,15 +90,15 @@ impl Notes<'_> {
         Ok(Ok(()))
     }
 
-    /// What that person's conversations begin with: what they put right and what failed. Trusted,
-    /// and bounded.
+    /// Returns corrections and failures for the start of a person's conversations. Trusted and
+    /// limited in size.
     pub async fn learnings(&self, who: &Party) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut parts = Vec::new();
         let kinds =
             [(CORRECTIONS, RIGHTED, says::CORRECTED, ROOM_CORRECTIONS), (ERRORS, FAILED, says::FAILED, ROOM_ERRORS)];
         for (path, section, title, room) in kinds {
-            // A file that cannot be read keeps nobody from being answered.
+            // An unreadable file must not prevent an answer.
             let found = self.standing(who, path).await.ok().flatten();
             let Some(found) = found.filter(|found| self.1.memory.enabled && found.label.is_trusted()) else { continue };
             label.absorb(&found.label);
@@ -110,7 +107,7 @@ impl Notes<'_> {
         Ok(Labelled::new(Arc::from(parts.join("\n\n")), label, who.scope()))
     }
 
-    /// The versions of the files from which [`Tree::learnings`] tells, as far as we wrote them.
+    /// Returns the file versions behind [`Notes::learnings`], as far as the program wrote them.
     pub async fn learned_from(&self, who: &Party) -> anyhow::Result<Vec<Node>> {
         let mut nodes = Vec::new();
         for path in [CORRECTIONS, ERRORS] {
@@ -120,8 +117,8 @@ impl Notes<'_> {
         Ok(nodes)
     }
 
-    /// Whether the file of corrections stands as this answer of the extractor left it: the row of
-    /// the version comes before its file, so only both together say that it does.
+    /// Returns true if this answer of the extractor is already in the file of corrections. The row
+    /// of a version precedes its file, so only both together prove it.
     async fn holds(&self, origin: &ChangeOrigin) -> anyhow::Result<bool> {
         let Some(found) = self.standing(&origin.who, CORRECTIONS).await? else { return Ok(false) };
         let (row, from) = (found.row, origin.from.clone());
@@ -133,34 +130,34 @@ impl Notes<'_> {
     }
 }
 
-/// The text with that line once more: counted, and the newest. Another answer to the same trouble
-/// begins to count anew.
+/// Counts that line up and moves it to the end. Another correction of the same mistake restarts the
+/// count.
 fn counted(text: &str, section: &str, key: &str, says: &str, day: &str) -> String {
-    // The line does not hold every sign of it: a star is none there.
+    // The stored key may lack some characters, such as asterisks.
     let known = memory_md::facts_in(text, section).into_iter().find(|known| memory_md::is_same_key(&known.key, key));
     let before = known.and_then(|known| count(&known.value, says)).unwrap_or(0);
     let times = wording::agent::times(before + 1);
     let value = if says.is_empty() { times } else { format!("{says} [{times}]") };
     let fact = Fact { key: key.to_owned(), value, day: day.to_owned() };
     let text = memory_md::add_fact(&memory_md::remove_fact(text, section, key), section, &fact, MOST).text;
-    // The empty lines that a line leaves behind would pile up.
+    // Otherwise blank lines left by removed lines would pile up.
     format!("{}\n", text.trim_end())
 }
 
-/// How often a line says that it happened; `None` if it says something else.
+/// Returns the count in a line; `None` if it holds another correction.
 fn count(value: &str, says: &str) -> Option<u64> {
     let rest = value.strip_prefix(says)?.trim();
     let times = if says.is_empty() { rest } else { rest.strip_prefix('[')?.strip_suffix(']')? };
     if times == wording::agent::times(1) { Some(1) } else { times.split(' ').next()?.parse().ok() }
 }
 
-/// The newest lines that have room, the newest first; `None` if there are none.
+/// Returns the newest lines that fit, newest first; `None` if there are none.
 fn newest(mut lines: Vec<Fact>, title: &str, room: usize, path: &str) -> Option<String> {
     lines.reverse();
     lines.sort_by(|one, other| other.day.cmp(&one.day));
     let mut shown = title.to_owned();
     let mut kept = 0;
-    // What is said of the rest has its room too.
+    // Reserves space for the remark about older lines.
     let room = room.saturating_sub(says::older(lines.len(), path).chars().count() + 1);
     for line in lines.iter().take(LINES) {
         let line = crate::text::shorten(&format!("- {}: {}, {}", line.key, line.value, line.day), LINE);

@@ -1,10 +1,10 @@
-//! The managed regions of `MEMORY.md` and of files like it: facts, and the index of notes.
+//! Managed regions of `MEMORY.md` and similar files: facts, and the index of notes.
 //!
-//! A fact is one line, `- **key**: value`, with the day at its end; a line of the index is
-//! `- [Title](slug.md): what it says`. The newest stand last. All else in these files is a person's
-//! and stays as it is, also between the lines. A region has a measure: over it the oldest facts are
-//! handed back, so that they can be kept elsewhere, and the index is made shorter step by step
-//! (`fit_index`); nothing is dropped.
+//! A fact is one line, `- **key**: value`, with its day at the end; an index line is `-
+//! [Title](slug.md): hook`. The newest come last. Everything else in these files belongs to a
+//! person and stays unchanged, even between the lines. A region has a size limit: beyond it the
+//! oldest facts are returned so that they can be stored elsewhere, and the index is shortened step
+//! by step (`fit_index`); nothing is dropped.
 
 mod fit;
 
@@ -13,47 +13,47 @@ pub use fit::{Folded, fit_index, is_fold};
 use super::section;
 use crate::text::one_line;
 
-/// The heading under which facts are kept in `MEMORY.md`.
+/// Heading of the facts in `MEMORY.md`.
 pub const RECENT: &str = "Recent facts";
-/// The heading under which notes are listed in `MEMORY.md`.
+/// Heading of the list of notes in `MEMORY.md`.
 pub const INDEX: &str = "Index";
-/// The heading under which facts are kept in an agent's memory and in its experience.
+/// Heading of the facts in an agent's memory and experience.
 pub const INSIGHTS: &str = "Insights";
 
-/// The most characters of what stands before a colon and is a key.
+/// Maximum length of a key before a colon, in characters.
 const KEY: usize = 80;
 
-/// One thing that is known.
+/// A known fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is about.
+    /// Subject.
     pub key: String,
-    /// What is so.
+    /// Value.
     pub value: String,
-    /// The day on which it was said, `2026-11-21`; blank if that is not known.
+    /// Day on which it was stated, `2026-11-21`; empty if unknown.
     pub day: String,
 }
 
-/// What became of a fact that was to be added.
+/// Result of adding a fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// The text now.
+    /// Changed text.
     pub text: String,
-    /// The oldest facts, which had no room any more and belong into a note.
+    /// Oldest facts, removed because they no longer fit. They belong in a note.
     pub demoted: Vec<Fact>,
 }
 
-/// The facts that stand in that section, in their order.
+/// Returns the facts of that section in order.
 pub fn facts_in(text: &str, section: &str) -> Vec<Fact> {
     own_lines(text, section).filter_map(fact_of).collect()
 }
 
-/// The facts of `## Recent facts`.
+/// Returns the facts of `## Recent facts`.
 pub fn recent_facts(text: &str) -> Vec<Fact> {
     facts_in(text, RECENT)
 }
 
-/// The fact that a line states; `None` if it states none.
+/// Parses the fact in a line; `None` if there is none.
 pub fn fact_of(line: &str) -> Option<Fact> {
     let said = item(line)?.strip_prefix("**")?;
     let (key, value) = said.split_once("**:").or_else(|| said.split_once(":**"))?;
@@ -62,8 +62,8 @@ pub fn fact_of(line: &str) -> Option<Fact> {
     (!fact.key.is_empty()).then_some(fact)
 }
 
-/// What a line says, without the mark of a list, the time in a note of a day, and the day at its
-/// end; `None` if it is no entry of a list.
+/// Returns the text of a list item, without the list mark, the time in a daily note, and the day at
+/// the end; `None` if the line is not a list item.
 pub fn said_in(line: &str) -> Option<&str> {
     let said = item(line)?;
     let timed = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
@@ -71,15 +71,14 @@ pub fn said_in(line: &str) -> Option<&str> {
     Some(dated(said.trim()).0)
 }
 
-/// The line that states a fact, whole: whoever makes one up sees to its measure.
+/// Formats a fact as a line without cutting it: the caller limits its length.
 pub fn line_of(fact: &Fact) -> String {
     let day = if fact.day.is_empty() { String::new() } else { format!(" ({})", fact.day) };
     format!("- **{}**: {}{day}", clean_key(&fact.key), one_line(&fact.value))
 }
 
-/// Adds a fact to that section: the same one is not added twice, another value of the same key
-/// takes the place of the old one. When the facts take more than `most` bytes, the oldest are taken
-/// out.
+/// Adds a fact to that section: an equal fact is not added twice, and another value of the same key
+/// is replaced. If the facts exceed `most` bytes, the oldest are removed.
 pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> Added {
     let same: Vec<Fact> = facts_in(text, section).into_iter().filter(|old| is_about(old, &fact.key)).collect();
     let line = line_of(fact);
@@ -91,24 +90,23 @@ pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> Added {
     demote(text, section, most)
 }
 
-/// The text without the facts of that key in that section.
+/// Removes the facts with that key from that section.
 pub fn remove_fact(text: &str, section: &str, key: &str) -> String {
     without_facts(text, section, |fact| is_about(fact, key))
 }
 
-/// The text without the facts of that section that `goes` is true of.
+/// Removes the facts of that section for which `goes` returns true.
 pub fn without_facts(text: &str, section: &str, goes: impl Fn(&Fact) -> bool) -> String {
     without_lines(text, section, |line| fact_of(line).is_some_and(|fact| goes(&fact)))
 }
 
-/// The text without the lines of that section that state just this fact: another value of its key
-/// stays.
+/// Removes exactly this fact from that section: another value of its key stays.
 pub fn remove_just(text: &str, section: &str, fact: &Fact) -> String {
     without_facts(text, section, |stands| stands == fact)
 }
 
-/// The text with exactly one line for that note in `## Index`, the last one if it is new or says
-/// something new.
+/// Ensures exactly one line for that note in `## Index`; it goes to the end if it is new or
+/// changed.
 pub fn index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
     let line = line_of_note(title, file, hook);
     let here: Vec<&str> = own_lines(text, INDEX).filter(|line| leads_to(line, file)).collect();
@@ -118,8 +116,7 @@ pub fn index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
     with_line(&drop_index_line(text, file), INDEX, &line)
 }
 
-/// The text with that line of another index at the end of its own, word for word; the note has no
-/// other line in it then.
+/// Appends a line of another index verbatim, and removes any other line for its note.
 pub fn take_index_line(text: &str, line: &str) -> String {
     match note_of(line) {
         Some((_, file, _)) => with_line(&drop_index_line(text, file), INDEX, line.trim_end()),
@@ -127,31 +124,31 @@ pub fn take_index_line(text: &str, line: &str) -> String {
     }
 }
 
-/// Whether a line of the index leads to that note.
+/// Returns true if an index line links to that note.
 pub fn leads_in(text: &str, file: &str) -> bool {
     own_lines(text, INDEX).any(|line| leads_to(line, file))
 }
 
-/// The text without the lines for that note.
+/// Removes the index lines for that note.
 pub fn drop_index_line(text: &str, file: &str) -> String {
     without_lines(text, INDEX, |line| leads_to(line, file))
 }
 
-/// The line for a note.
+/// Formats the index line of a note.
 pub fn line_of_note(title: &str, file: &str, hook: &str) -> String {
     let title = one_line(title).replace('[', "(").replace(']', ")");
     let hook = one_line(hook);
     if hook.is_empty() { format!("- [{title}]({file})") } else { format!("- [{title}]({file}): {hook}") }
 }
 
-/// The file and what is said of it in a line of the index; `None` if it is none.
+/// Parses an index line into title, file and hook; `None` if it is none.
 pub fn note_of(line: &str) -> Option<(&str, &str, &str)> {
     let (title, rest) = item(line)?.strip_prefix('[')?.split_once("](")?;
     let (file, rest) = rest.split_at_checked(end_of_link(rest)?)?;
     Some((title, file, rest.strip_prefix(')')?.trim_start_matches(':').trim()))
 }
 
-/// Where the name of a file ends that may hold brackets itself.
+/// Returns the end of a file name that may itself contain brackets.
 fn end_of_link(rest: &str) -> Option<usize> {
     let mut open = 0_usize;
     for (at, c) in rest.char_indices() {
@@ -165,13 +162,13 @@ fn end_of_link(rest: &str) -> Option<usize> {
     None
 }
 
-/// The lines of the index, as they stand there.
+/// Returns the lines of the index verbatim.
 pub fn index_lines(text: &str) -> impl Iterator<Item = &str> {
     own_lines(text, INDEX).filter(|line| note_of(line).is_some())
 }
 
-/// Key and value of a sentence of the form `key: value` or `key - value`. A time, an address on the
-/// web and a list of sentences have no key.
+/// Parses a sentence of the form `key: value` or `key - value`. A time, a web address and several
+/// sentences have no key.
 pub fn key_of(sentence: &str) -> Option<(&str, &str)> {
     let colon = sentence.split_once(": ").into_iter();
     let (key, value) = colon.chain(sentence.split_once(" - ")).min_by_key(|(key, _)| key.len())?;
@@ -180,12 +177,12 @@ pub fn key_of(sentence: &str) -> Option<(&str, &str)> {
     (is_short && !key.is_empty() && !value.is_empty()).then_some((key, value))
 }
 
-/// Whether two keys are the same but for their writing.
+/// Returns true if two keys differ only in spelling.
 pub fn is_same_key(one: &str, other: &str) -> bool {
     folded(&clean_key(one)) == folded(&clean_key(other))
 }
 
-/// Takes the oldest facts out until the rest has room; the newest stays in any case.
+/// Removes the oldest facts until the rest fits; the newest always stays.
 fn demote(mut text: String, section: &str, most: usize) -> Added {
     let lines: Vec<(usize, String)> = numbered(&text, section)
         .filter(|(_, line)| fact_of(line).is_some())
@@ -207,7 +204,7 @@ fn demote(mut text: String, section: &str, most: usize) -> Added {
     Added { text, demoted }
 }
 
-/// The text without those lines of the section's own words. All else stays, down to the line ends.
+/// Removes lines from the section's own content. Everything else stays, including line endings.
 fn without_lines(text: &str, section: &str, goes: impl Fn(&str) -> bool) -> String {
     let gone: Vec<usize> = numbered(text, section).filter(|(_, line)| goes(line)).map(|(number, _)| number).collect();
     without_numbers(text, &gone)
@@ -218,8 +215,7 @@ fn without_numbers(text: &str, gone: &[usize]) -> String {
     lines.filter(|(at, _)| !gone.contains(&(at + 1))).map(|(_, line)| line).collect()
 }
 
-/// The text with a line at the end of the section's own words: above the headings that a person put
-/// under it.
+/// Adds a line at the end of the section's own content, above subsections that a person added.
 fn with_line(text: &str, section: &str, line: &str) -> String {
     let parts = section::sections(text);
     let name =
@@ -231,14 +227,14 @@ fn own_lines<'t>(text: &'t str, section: &str) -> impl Iterator<Item = &'t str> 
     numbered(text, section).map(|(_, line)| line)
 }
 
-/// The lines of the section, with their numbers from 1.
+/// Returns the lines of the section with their numbers from 1.
 fn numbered<'t>(text: &'t str, section: &str) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
     let parts = section::sections(text);
     let part = parts.into_iter().find(|part| part.level > 0 && is_same_key(part.name, section));
     part.into_iter().flat_map(|part| (part.first..).zip(part.own.lines()))
 }
 
-/// What stands in a list after its mark, if the line is an item of one that is not indented.
+/// Returns the text of a list item that is not indented.
 fn item(line: &str) -> Option<&str> {
     ["- ", "* ", "+ "].iter().find_map(|mark| line.trim_end().strip_prefix(mark)).map(str::trim_start)
 }
@@ -251,7 +247,7 @@ fn is_about(fact: &Fact, key: &str) -> bool {
     is_same_key(&fact.key, key)
 }
 
-/// A key without what would end it early.
+/// Removes characters that would end the key early.
 fn clean_key(key: &str) -> String {
     one_line(&key.replace('*', " ")).trim_end_matches([':', ' ']).to_owned()
 }
@@ -264,7 +260,7 @@ fn folded(words: &str) -> String {
     one_line(words).to_lowercase()
 }
 
-/// A value and the day at its end.
+/// Splits off the day at the end of a value.
 fn dated(value: &str) -> (&str, &str) {
     let inner = value.strip_suffix(')').and_then(|value| value.rsplit_once('('));
     match inner.filter(|(_, day)| is_day(day)) {
@@ -273,7 +269,7 @@ fn dated(value: &str) -> (&str, &str) {
     }
 }
 
-/// Whether it is written like a day: `2026-11-21`.
+/// Returns true if the word has the form of a day: `2026-11-21`.
 pub(super) fn is_day(word: &str) -> bool {
     let digits = |from, to| word.get(from..to).is_some_and(|part: &str| part.bytes().all(|b| b.is_ascii_digit()));
     word.len() == 10

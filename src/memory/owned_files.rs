@@ -1,9 +1,8 @@
-//! Every file of one party, for what concerns all of them: forgetting, handing over, the operator's
-//! look at their health.
+//! All files of one party, for operations on all of them: deletion, hand-over, health checks.
 //!
-//! Links are passed over, wherever they lead, and so are hidden names. The first owner's folder is
-//! the root of the tree; the folders of others in it are not theirs. What is deleted here goes
-//! without a version, because it is forgotten.
+//! Links are skipped, wherever they lead, and so are hidden names. The folder of the root's owner
+//! is the root; the folders of other parties in it do not count. Deletions here leave no version,
+//! because the content is to be forgotten.
 
 use crate::memory::workspace::WorkspaceFolders;
 use std::fs;
@@ -21,28 +20,25 @@ use crate::people::Party;
 use crate::store::Db;
 use crate::trust::Scope;
 
-/// Folders within folders, at most.
+/// Maximum depth of nested folders.
 const DEEPEST: usize = 32;
-/// So many files of one party are looked at; more than that nobody keeps by hand.
+/// Maximum number of files of one party; no person keeps more by hand.
 const MOST: usize = 200_000;
 
 /// A file of a party.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnPath {
-    /// As its owner sees it.
+    /// Path as its owner sees it.
     pub path: String,
-    /// Where it lies, relative to the workspace.
+    /// Path relative to the workspace.
     pub spot: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
 impl WorkspaceFolders<'_> {
-    /// The files of a party by path, those beside the workspace last. What was written for somebody
-    /// else is none of theirs.
-    ///
-    /// # Errors
-    /// If the journal or a folder cannot be read.
+    /// Returns the files of a party by path, those next to the workspace last. Leaves out files
+    /// written for another party.
     pub async fn files_of(&self, who: &Party) -> anyhow::Result<Vec<OwnPath>> {
         let (tree, folder, scope) = (self.tree.clone(), self.folder_of(who).await?, who.scope());
         let files = blocking(move || tree.folders().belongings(&folder)).await?;
@@ -55,7 +51,7 @@ impl WorkspaceFolders<'_> {
         self.0.journal.read_much(look).await
     }
 
-    /// The files in that folder which are a person's, whether they are let in or not.
+    /// Returns the files in that folder that belong to a person, with or without access.
     pub(super) async fn files_in(&self, folder: &str, whose: Scope) -> anyhow::Result<Vec<OwnPath>> {
         let (tree, folder) = (self.tree.clone(), folder.to_owned());
         let files = blocking(move || tree.folders().belongings(&folder)).await?;
@@ -68,17 +64,14 @@ impl WorkspaceFolders<'_> {
         self.0.journal.read_much(look).await
     }
 
-    /// The words of a file of a party; `None` if it is not there, or is no text of a usual size.
-    ///
-    /// # Errors
-    /// If the work was abandoned.
+    /// Returns the text of a party's file; `None` if it is missing, too large or not text.
     pub async fn words_of(&self, whose: Scope, file: &OwnPath) -> anyhow::Result<Option<String>> {
         let bytes = self.bytes_of(whose, file, layout::MAX_TEXT_FILE).await?;
         Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
-    /// The bytes of a file of a party; `None` if it is not there any more or not theirs, or larger
-    /// than that.
+    /// Returns the bytes of a party's file; `None` if it is missing, belongs to another party, or
+    /// is larger than `most` bytes.
     pub async fn bytes_of(&self, whose: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
         let (tree, spot) = (self.tree.clone(), file.spot.clone());
         let read = blocking(move || {
@@ -86,16 +79,16 @@ impl WorkspaceFolders<'_> {
             Ok(disk.read(inside, most).ok())
         });
         let (bytes, spot) = (read.await?, file.spot.clone());
-        // Asked after the reading: folders may have been moved since the file was found.
+        // Checked after the read: folders may have been moved since the file was found.
         let foreign = self.0.journal.read(move |db| label::is_foreign(db, whose, &spot, &spot)).await?;
         Ok(bytes.filter(|_| !foreign))
     }
 
-    /// Takes everything of a person in their folder off the disk. Of the root only what is theirs
-    /// goes, not what is for everybody; what was written for somebody else stays.
+    /// Deletes all files of a person in their folder. In the root, shared files stay; files written
+    /// for another party stay anywhere.
     ///
     /// # Errors
-    /// If something cannot be deleted.
+    /// If a file cannot be deleted.
     pub async fn drop_all_in(&self, folder: &str, whose: Scope) -> anyhow::Result<usize> {
         let (tree, folder) = (self.tree.clone(), folder.to_owned());
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
@@ -107,11 +100,11 @@ impl WorkspaceFolders<'_> {
         .await
     }
 
-    /// Takes one file off the disk, whatever it holds, with what a change of it left behind. True
-    /// if it was there.
+    /// Deletes one file with any content, and the leftovers of an interrupted change to it. Returns
+    /// true if it existed.
     ///
     /// # Errors
-    /// If it cannot be deleted.
+    /// If the file cannot be deleted.
     pub async fn drop_one(&self, file: &OwnPath) -> anyhow::Result<bool> {
         let (tree, spot) = (self.tree.clone(), file.spot.clone());
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
@@ -122,12 +115,12 @@ impl WorkspaceFolders<'_> {
         .await
     }
 
-    /// The files in that folder. Blocks.
+    /// Returns the files in that folder. Blocks.
     pub(super) fn belongings(&self, folder: &str) -> anyhow::Result<Vec<OwnPath>> {
         let mut found = Vec::new();
         for (disk, prefix) in [(&self.0.disk, ""), (&self.0.experience, layout::EXPERIENCE)] {
             let base = disk.unchecked(folder);
-            // The root may be a link to where the memory is kept; nothing below it may.
+            // The root may be a link to where the memory is kept; no folder below it may be one.
             if base.symlink_metadata().is_ok_and(|found| found.is_dir()) || (folder.is_empty() && base.is_dir()) {
                 OwnerSearch { prefix, folder, found: &mut found }.enter(&base, "", 0)?;
             }
@@ -145,7 +138,7 @@ impl WorkspaceFolders<'_> {
             let base = disk.unchecked(folder);
             match folder.is_empty() || keeps_others {
                 true => drop_empty(&base),
-                // What is hidden goes as well. No link is followed.
+                // Hidden files are deleted as well. No link is followed.
                 false if base.symlink_metadata().is_ok_and(|found| found.is_dir()) => fs::remove_dir_all(&base)?,
                 false => {}
             }
@@ -180,7 +173,7 @@ impl OwnerSearch<'_> {
     fn enter(&mut self, path: &Path, own: &str, depth: usize) -> anyhow::Result<()> {
         anyhow::ensure!(depth < DEEPEST && self.found.len() < MOST, "There are too many files in a folder");
         let mut entries = match fs::read_dir(path) {
-            // It was there a moment ago: whoever took it away meant to.
+            // The folder was deleted since it was listed.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             entries => entries?.collect::<Result<Vec<_>, _>>()?,
         };
@@ -205,7 +198,7 @@ impl OwnerSearch<'_> {
     }
 }
 
-/// Removes the folders within one that hold nothing, deepest first. What is not empty stays.
+/// Removes empty folders, deepest first.
 fn drop_empty(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -1,4 +1,4 @@
-//! What goes into a prompt of a file: readable text without its comments, and not too much of it.
+//! Prompt text of a file: readable text without comments, cut to a maximum length.
 
 use std::sync::Arc;
 
@@ -6,30 +6,29 @@ use sha2::{Digest, Sha256};
 
 use crate::text::cut_bytes;
 
-/// The most of one file that is loaded, in bytes.
+/// Maximum of one file that is loaded, in bytes.
 pub(super) const MAX_TEXT: usize = 64 * 1024;
-/// What of that is its beginning, where a file is kept from both ends.
+/// Part of that taken from the beginning, where a file keeps both ends.
 const HEAD: usize = MAX_TEXT / 4;
-/// What people write as instructions: the beginning counts.
+/// Files with instructions: these keep their beginning.
 const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "SOUL.md", "USER.md"];
 
-/// One version of a file.
 #[derive(Debug)]
 pub(super) struct FileVersion {
-    /// Where it really lies.
+    /// Real path, relative to the root.
     pub inside: String,
-    /// SHA-256 of all its bytes.
+    /// SHA-256 of all bytes.
     pub digest: String,
-    /// How many those are.
+    /// Size in bytes.
     pub size: usize,
-    /// What goes into a prompt.
+    /// Text for the prompt.
     pub text: Arc<str>,
-    /// What is missing in the text and why.
+    /// Omissions in the text, with reasons.
     pub notes: Vec<String>,
 }
 
 impl FileVersion {
-    /// The page of a file's bytes; `name` is how the person whose file it is finds it.
+    /// Converts the bytes of a file; `name` is the file name as its owner knows it.
     pub(super) fn of(inside: String, name: &str, bytes: &[u8]) -> Self {
         let mut notes = Vec::new();
         let words = String::from_utf8_lossy(bytes);
@@ -47,7 +46,7 @@ impl FileVersion {
     }
 }
 
-/// As much as there is room for, with what is said about the rest.
+/// Keeps the beginning of the text and appends a notice about the rest.
 fn beginning(text: &str, name: &str) -> (String, String) {
     let kept = cut_bytes(text, MAX_TEXT);
     let count = kept.chars().count();
@@ -55,7 +54,7 @@ fn beginning(text: &str, name: &str) -> (String, String) {
     (format!("{kept}\n\n(cut after {count} characters; the rest is in {name})"), note)
 }
 
-/// The same of a file that grows at its end: what was noted last stays, and the lines of the index.
+/// Keeps both ends of a file that grows at its end: the lines of the index and the latest notes.
 fn both_ends(text: &str, name: &str) -> (String, String) {
     let head = cut_bytes(text, HEAD);
     let head = head.rsplit_once('\n').map_or(head, |(whole, _)| whole);
@@ -68,13 +67,13 @@ fn both_ends(text: &str, name: &str) -> (String, String) {
     (format!("{head}\n\n(cut here: {left_out} characters are left out; they are in {name})\n\n{tail}"), note)
 }
 
-/// SHA-256 as lower-case hexadecimal digits.
+/// Returns the SHA-256 in lower-case hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text without `<!-- … -->`; a comment that has its lines to itself takes them along. One that
-/// never ends is text.
+/// Removes `<!-- … -->` from the text, with the line break after a comment that occupies whole
+/// lines. An unterminated comment counts as text.
 pub fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,4 @@
-//! The pages read so far. An unchanged file costs one look at its metadata; a changed one is read
-//! again.
+//! Cache of prompt texts. An unchanged file costs one metadata check; a changed one is read again.
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -12,39 +11,38 @@ use super::disk::{self, Disk};
 use super::layout;
 use super::page::FileVersion;
 
-/// A larger file is not read at all: it is no text that a person keeps by hand.
+/// Size limit in bytes. A larger file is not read: no person keeps such a text by hand.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 
-/// The most profiles that are looked at.
+/// Maximum number of profiles.
 const MOST_PROFILES: usize = 20;
 
-/// The pages that were read, one of each kind for each folder; so it grows with the people and not
-/// with the days.
+/// Prompt texts, one of each kind for each folder. So it grows with the number of people, not of
+/// days.
 #[derive(Debug)]
 pub(super) struct PageCache {
     disk: Disk,
-    /// What profiles have learned, beside the workspace.
+    /// Experience of profiles, next to the workspace.
     experience: Disk,
     pages: Mutex<HashMap<PageKey, Shelved>>,
 }
 
-/// Which page it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum PageKey {
-    /// One of that folder.
+    /// A file of that kind in that folder.
     Own(String, DefaultFile),
-    /// Any other, by its path.
+    /// Any other file, by path.
     At(String),
 }
 
-/// What a look at a file gave.
+/// Result of a lookup.
 #[derive(Debug, Clone)]
 pub(super) enum PageLookup {
-    /// There is no such file.
+    /// No such file.
     Missing,
-    /// It cannot be loaded, and why.
+    /// The file cannot be loaded, for that reason.
     Unreadable(String),
-    /// Its page.
+    /// The prompt text.
     Page(Arc<FileVersion>),
 }
 
@@ -55,8 +53,8 @@ struct Shelved {
     page: Arc<FileVersion>,
 }
 
-/// What changes when a file changes. The time of the last status change also sees a write that sets
-/// the old time back.
+/// Metadata that changes with the file. The time of the last status change also reveals a write
+/// that resets the modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     file: (u64, u64),
@@ -81,18 +79,17 @@ impl PageCache {
         Self { disk, experience, pages: Mutex::default() }
     }
 
-    /// The page of that kind for that folder. Blocks.
+    /// Returns the file of that kind for that folder. Blocks.
     pub(super) fn look(&self, folder: &str, kind: DefaultFile, day: &str) -> PageLookup {
         self.look_at(PageKey::Own(folder.to_owned(), kind), &kind.path(folder, day), &kind.name(day))
     }
 
-    /// The page at that path, which its owner finds under that name. Blocks.
+    /// Returns the file at that path; `name` is its name as its owner knows it. Blocks.
     pub(super) fn look_there(&self, asked: &str, name: &str) -> PageLookup {
         self.look_at(PageKey::At(asked.to_owned()), asked, name)
     }
 
-    /// What profiles have learned with the person of that folder: the names of the files, sorted.
-    /// Blocks.
+    /// Returns the profile files with experience about the person of that folder, sorted. Blocks.
     pub(super) fn profiles(&self, folder: &str) -> Vec<String> {
         let found = fs::read_dir(self.experience.unchecked(folder)).into_iter().flatten();
         let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

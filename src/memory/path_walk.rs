@@ -1,11 +1,11 @@
-//! The way to a file. Every part of a path is opened by itself, in the folder that is held open by
-//! then, and no call of the system follows a link.
+//! Path resolution. Each part of a path is opened separately, relative to the open handle of its
+//! folder, and no system call follows a link.
 //!
-//! So what is found is what is used: whoever swaps a folder or a file for a link meanwhile changes
-//! where the next walk leads and not where this one has arrived. A link is followed here, part by
-//! part, as long as it stays inside; one that is written as an absolute path counts from the root
-//! that it names. The path that comes out is the one by which the thing is known in the journal,
-//! whatever links lay on the way and however its name was spelt (`spelling`).
+//! So the file that is found is the file that is used: replacing a folder or file by a link affects
+//! the next walk, not a finished one. Links are followed here, part by part, as long as they stay
+//! inside; a link with an absolute target is resolved against the root that it names. The resulting
+//! path is the one under which the journal knows the file, regardless of links along the path and
+//! of the spelling of its name ([`super::canonical_name`]).
 
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -18,55 +18,52 @@ use rustix::io::Errno;
 
 use super::canonical_name::{Lookup, own_name};
 
-/// The most links on one way; more are a circle.
+/// Maximum number of links on one path; more are treated as a cycle.
 const MOST_LINKS: usize = 40;
 const LEADS_OUT: &str = "A link leads out of the workspace";
 
-/// A folder that is held open.
 #[derive(Debug, Clone)]
 pub(super) struct OpenFolder {
-    /// It.
+    /// Handle of the folder.
     pub fd: Arc<OwnedFd>,
-    /// Where it really is, relative to the root; blank for the root itself.
+    /// Real path relative to the root; empty for the root itself.
     pub inside: String,
 }
 
-/// Where a walk arrived: a name in a folder that is held open.
+/// Result of a walk: a name in an open folder.
 #[derive(Debug, Clone)]
 pub(super) struct Reached {
-    /// The folder.
     pub folder: OpenFolder,
-    /// The name in it; blank if the folder itself is meant, and a path where even the folders on
-    /// the way are not there.
+    /// Name in the folder: empty for the folder itself, a path if intermediate folders do not
+    /// exist.
     pub name: String,
-    /// What lies there.
+    /// File type.
     pub lies: Lies,
 }
 
-/// What lies somewhere.
+/// Type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lies {
-    /// Nothing.
+    /// No entry.
     Nothing,
-    /// An ordinary file.
+    /// A regular file.
     File,
-    /// A folder.
     OpenFolder,
-    /// A pipe, a device, or something else that is never opened.
+    /// A pipe, a device, or another type that is never opened.
     Other,
 }
 
-/// What becomes of a folder that is not there.
+/// Behaviour when a folder does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Absent {
-    /// The walk ends with an error.
+    /// Fail the walk.
     Missing,
-    /// It is made.
+    /// Create the folder.
     Make,
 }
 
 impl Reached {
-    /// Where it really is, relative to the root.
+    /// Returns the real path relative to the root.
     pub(super) fn inside(&self) -> String {
         if self.name.is_empty() {
             self.folder.inside.clone()
@@ -76,8 +73,8 @@ impl Reached {
     }
 }
 
-/// Goes to that path below `root`, where names are looked up like that. With [`Absent::Make`] its
-/// last part is a folder too.
+/// Resolves a path below `root` with that lookup of names. With [`Absent::Make`] its last part is a
+/// folder too.
 pub(super) fn walk(root: &Path, lookup: Lookup, inside: &str, absent: Absent) -> anyhow::Result<Reached> {
     let base =
         rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;
@@ -92,7 +89,7 @@ struct Walk<'r> {
     lookup: Lookup,
     base: Arc<OwnedFd>,
     stack: Vec<(String, Arc<OwnedFd>)>,
-    /// The parts that are still to go, the next one last.
+    /// Parts still to be resolved, in reverse order.
     rest: Vec<String>,
     links: usize,
     absent: Absent,
@@ -114,7 +111,7 @@ impl Walk<'_> {
         Ok(Reached { folder: self.here(), name: String::new(), lies: Lies::OpenFolder })
     }
 
-    /// Goes on by one part; what lies at the end of the way and its own name, if this is it and no
+    /// Resolves one part. Returns its canonical name and type if it ends the walk and is not a
     /// folder.
     fn step(&mut self, name: &str) -> anyhow::Result<Option<(String, Lies)>> {
         let here = self.here();
@@ -139,7 +136,7 @@ impl Walk<'_> {
         }
     }
 
-    /// From that part to the end of the way.
+    /// Joins that part with the rest of the path.
     fn to_the_end(&self, part: String) -> String {
         let more = self.rest.iter().rev().map(String::as_str).filter(|more| !matches!(*more, "" | "."));
         std::iter::once(part.as_str()).chain(more).collect::<Vec<_>>().join("/")
@@ -183,7 +180,7 @@ impl Walk<'_> {
     }
 }
 
-/// An absolute path as one below the root, by whatever name the root is called there.
+/// Converts an absolute path to one below the root, under either name of the root.
 fn below(root: &Path, target: &Path) -> Option<String> {
     let real = root.canonicalize().ok()?;
     let plain = [root, real.as_path()].into_iter().find_map(|root| target.strip_prefix(root).ok());
@@ -191,7 +188,7 @@ fn below(root: &Path, target: &Path) -> Option<String> {
     inside.to_str().map(str::to_owned)
 }
 
-/// The same where folders above the root are called by the names of links.
+/// Does the same where folders above the root are named by links.
 fn deepest(target: &Path, real: &Path) -> Option<PathBuf> {
     let names_up = target.components().any(|part| part == Component::ParentDir);
     let mut above = target.ancestors().skip(1);

@@ -1,5 +1,4 @@
-//! Files that are written whole and by the program itself: first contents, and what came with
-//! messages.
+//! Files written whole by the program: initial contents and received attachments.
 
 use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::store::{NewFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// A file about to be written.
+/// A file to be written.
 pub(super) struct FileDraft {
     pub(super) folder: String,
     pub(super) name: String,
@@ -25,7 +24,7 @@ pub(super) struct FileDraft {
 }
 
 impl FileVersions<'_> {
-    /// Gives a file its first contents, if there is none.
+    /// Creates a file with its initial contents, if it does not exist.
     pub(super) async fn create(
         &self,
         folder: &str,
@@ -47,7 +46,7 @@ impl FileVersions<'_> {
         self.write(draft, now).await.with_context(|| self.cannot_write(name))
     }
 
-    /// The row is committed before the file is renamed into place.
+    /// Commits the row before the file is renamed into place.
     pub(super) async fn write(&self, draft: FileDraft, now: Timestamp) -> anyhow::Result<()> {
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
         let inner = Arc::clone(&self.0);
@@ -62,19 +61,19 @@ impl FileVersions<'_> {
         }
         let draft = self.announce(&folder, draft, now).await?;
         blocking(move || {
-            // Goes along, because the caller may be cancelled while this thread is still writing.
+            // Held by the thread, because the caller may be cancelled while it is still writing.
             let _alone = alone;
             disk::put(&folder, &draft.name, &draft.bytes, draft.existing)
         })
         .await
     }
 
-    /// First contents are kept with their row, so that they can be returned to; what came with a
-    /// message stands in its file alone.
+    /// Announces the file. Initial contents are stored in the row, so that they can be restored; a
+    /// received attachment is stored in its file alone.
     async fn announce(&self, folder: &OpenFolder, draft: FileDraft, now: Timestamp) -> anyhow::Result<FileDraft> {
         let path = layout::within(&folder.inside, &draft.name);
         let job = move |tx: Tx<'_>| {
-            // Folders may have been moved since it was asked where this one lies.
+            // Folders may have been moved since the location was looked up.
             anyhow::ensure!(!label::is_elsewhere(*tx, draft.scope, &path, &path)?, label::Foreign);
             let is_first = draft.existing == Existing::Keep;
             let new = NewFile {

@@ -1,4 +1,4 @@
-//! Single files word for word, for those parts of the program that look at one.
+//! Verbatim reads of single files, for other parts of the program.
 
 use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
@@ -11,18 +11,19 @@ use crate::id::PersonId;
 use crate::people::{Party, Person, Role};
 use crate::trust::{Labelled, Scope, Text};
 
-/// The most of one note that is read: more than any skill may have.
+/// Maximum size of a note that is read, in bytes: more than any skill may have.
 const MAX_NOTE: u64 = 64 * 1024;
 
-/// What the owner wants seen to now and then.
+/// Checklist for the heartbeat, written by the owner.
 const HEARTBEAT: &str = "HEARTBEAT.md";
 
 impl WorkspaceFiles<'_> {
-    /// One of a person's notes word for word, and its row if we wrote just that. Only plain
-    /// Markdown files in their `memory/` are notes.
+    /// Reads one of a person's notes verbatim, with its row if the program wrote this version. Only
+    /// plain Markdown files in the person's `memory/` are notes.
     ///
     /// # Errors
-    /// If it is no note, is not there, is too long or no text, or was written for somebody else.
+    /// If the file is not a note, is missing, too long or not UTF-8, or was written for another
+    /// party.
     pub async fn read_note(&self, whose: &Person, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
         anyhow::ensure!(layout::is_note(path), "it is not a Markdown file in memory/");
         let who = Party::One(whose.clone());
@@ -41,11 +42,11 @@ impl WorkspaceFiles<'_> {
         Ok((Labelled::new(Arc::from(words), label, scope), row))
     }
 
-    /// `HEARTBEAT.md` word for word, with whose it is, and its row if we wrote just that. `None` if
-    /// there is no such file, or whose root it lies in is no owner who is let in.
+    /// Reads `HEARTBEAT.md` verbatim, with its owner and its row if the program wrote this version.
+    /// `None` if there is no such file, or if the root belongs to no owner with access.
     ///
     /// # Errors
-    /// If it cannot be read, is too long or no text, or was written for somebody else.
+    /// If the file is unreadable, too long or not UTF-8, or was written for another party.
     pub async fn read_heartbeat(&self) -> anyhow::Result<Option<(PersonId, Text, Option<i64>)>> {
         let owner = self.0.journal.read(|db| db.folders().present_workspace_owner()).await?;
         let Some(owner) = owner.filter(|owner| owner.role == Role::Owner).map(|owner| owner.id) else {

@@ -1,8 +1,7 @@
-//! What was said, found by words and meaning.
+//! Search in past messages, by words and by meaning.
 //!
-//! The names of those who talk are cut from the question before it is compared by meaning: with a
-//! name in it, it is nearest to greetings. Where nobody computes vectors, or nobody does at the
-//! moment, words alone decide.
+//! The names of the participants are removed from a query before the comparison by meaning: with a
+//! name in it, the nearest messages are greetings. Without vectors, full-text search alone decides.
 
 use std::sync::Arc;
 
@@ -13,10 +12,10 @@ use crate::text::question;
 use crate::time::Zone;
 use crate::trust::{Labelled, Scope, Text};
 
-/// So many texts that are near in meaning are candidates.
+/// Number of candidates by meaning.
 const NEAR: usize = 100;
 
-/// Searches what was said. Cloning gives another handle on the same.
+/// Message search. Clones share the same state.
 #[derive(Clone)]
 pub struct Recollection {
     journal: Journal,
@@ -25,36 +24,36 @@ pub struct Recollection {
     zone: Zone,
 }
 
-/// What is looked for.
+/// A search in past messages.
 #[derive(Debug, Clone)]
 pub struct RecallQuery {
-    /// The words; their scope is the one that is looked into.
+    /// Query text; its scope is the one searched.
     pub words: Text,
-    /// Untrusted texts as well.
+    /// Include untrusted texts.
     pub untrusted_too: bool,
-    /// At most so many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Only what was said before this message.
+    /// Only messages before this one.
     pub before: Option<MessageId>,
 }
 
 impl Recollection {
-    /// Over that journal, by meaning too if there are vectors. `agent` is what the assistant is
-    /// called.
+    /// Creates a search over that journal, also by meaning if there are vectors. `agent` is the
+    /// assistant's name.
     pub fn new(journal: Journal, vectors: Option<Vectors>, agent: &str) -> Self {
         Self { journal, vectors, agent: Arc::from(agent), zone: Zone::UTC }
     }
 
-    /// The same, where a month or a year in a question is one of that zone.
+    /// Sets the time zone for a month or a year in a query.
     #[must_use]
     pub fn in_zone(self, zone: Zone) -> Self {
         Self { zone, ..self }
     }
 
-    /// The best matches; `and` looks at them in the same moment of the journal.
+    /// Returns the best matches; `and` reads more in the same snapshot of the journal.
     ///
     /// # Errors
-    /// If the journal cannot be read, or what `and` returned. No question is an error.
+    /// If `and` fails. An unusable query is not an error.
     pub async fn search<T: Send + 'static>(
         &self,
         asked: &RecallQuery,

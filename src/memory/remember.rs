@@ -1,9 +1,9 @@
-//! Notes: one file each, and exactly one line of the index for each of them.
+//! Notes: one file each, with exactly one line in the index.
 //!
-//! The note and the index change together or not at all. Where the index has become too long, lines
-//! move to a file of their kind, which has a line of its own; so the line of a note stands in one
-//! of these, and is looked for in all of them. Words of a tainted turn go to `memory/untrusted/`
-//! instead, in a file of their own.
+//! The note and the index change together or not at all. When the index gets too long, its lines
+//! move to a file for their kind, which has an index line of its own; so the line of a note is
+//! searched for in all of these files. Text of a tainted turn goes to a separate file in
+//! `memory/untrusted/` instead.
 
 use crate::memory::workspace::Notes;
 use std::collections::BTreeMap;
@@ -14,54 +14,53 @@ use super::write::{ChangeOrigin, New, NotWritten, Written};
 use super::{layout, memory_md, page};
 use crate::wording::knowledge as says;
 
-/// The most bytes that the index in `MEMORY.md` has.
+/// Size limit of the index in `MEMORY.md`, in bytes.
 const INDEX_MOST: usize = 16 * 1024;
-/// The most bytes of one line of it, about: title, name of the file and hook.
+/// Approximate limit of one index line (title, file name and hook), in bytes.
 const LINE_MOST: usize = 1024;
 
-/// Where everything that is loaded by itself stands.
+/// File that is always loaded.
 pub(super) const MEMORY: &str = "memory/MEMORY.md";
 
-/// Something to remember under a title.
+/// A note to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteDraft {
-    /// What it is about, in a few words.
+    /// Subject in a few words.
     pub title: String,
-    /// What is to be remembered.
+    /// Text of the note.
     pub content: String,
-    /// `user`, `project`, `simulator`, `preference` or `reference`; anything else is taken for
+    /// `user`, `project`, `simulator`, `preference` or `reference`; any other value counts as
     /// `project`.
     pub kind: String,
 }
 
-/// What was kept, and where.
+/// A stored note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// What came of it.
+    /// Result of the write.
     pub written: Written,
-    /// Where it lies, as its owner sees it.
+    /// Path as its owner sees it.
     pub path: String,
-    /// Whether it went to `memory/untrusted/` because untrusted words had a part in it.
+    /// True if it went to `memory/untrusted/` because untrusted text contributed to it.
     pub redirected: bool,
 }
 
-/// Where the lines of the index stand, and what a change of them has to know.
+/// Files of the index, and the data needed to change them.
 struct Shelves {
-    /// The files that lines have moved to, and those that they may move to now.
+    /// Files that hold moved index lines, and those that may get some now.
     folds: Vec<String>,
-    /// The kinds of the notes, by file; only where the index has become too long.
+    /// Kinds of the notes by file; filled only when the index is too long.
     kinds: BTreeMap<String, String>,
-    /// The names of all files of the memory.
+    /// Names of all files in `memory/`.
     names: Vec<String>,
 }
 
 impl Notes<'_> {
-    /// Keeps a note, and exactly one line for it in the index of `MEMORY.md`. A note of the same
-    /// title is replaced. What says `key: value` and no more puts right what is known under that
-    /// key.
+    /// Stores a note with exactly one line in the index of `MEMORY.md`. A note with the same title
+    /// is replaced. A text of the form `key: value` corrects the fact known under that key.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    /// The inner error is the reason for a refusal.
     pub async fn remember(&self, origin: &ChangeOrigin, draft: &NoteDraft) -> anyhow::Result<Result<Kept, NotWritten>> {
         if draft.title.trim().is_empty() || draft.content.trim().is_empty() {
             return Ok(Err(NotWritten::Impossible(says::NO_TITLE.to_owned())));
@@ -75,7 +74,7 @@ impl Notes<'_> {
         self.file_note(origin, draft, None).await
     }
 
-    /// Files a note; what waited in `from` with that digest goes in the same moment.
+    /// Files a note. A waiting note `from` with that digest is deleted in the same change.
     pub(super) async fn file_note(
         &self,
         origin: &ChangeOrigin,
@@ -117,7 +116,7 @@ impl Notes<'_> {
         let make = move |texts: &[Option<&str>]| {
             let Some((stood, texts)) = texts.split_first() else { return Ok(Vec::new()) };
             let (indexes, waited) = texts.split_at_checked(index.folds.len() + 1).unwrap_or((texts, &[]));
-            // What comes from outside chose its title itself: it takes no other note's place.
+            // An untrusted source chose this title: it must not replace another note.
             if shown.is_some() && stood.is_some() {
                 return Err(NotWritten::Impossible(says::TAKEN.to_owned()));
             }
@@ -135,10 +134,10 @@ impl Notes<'_> {
         }))
     }
 
-    /// Deletes a file, and its line in the index if it is a note.
+    /// Deletes a file, and its index line if it is a note.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing was deleted.
+    /// The inner error is the reason for a refusal.
     pub async fn drop_note(&self, origin: &ChangeOrigin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
         let name = layout::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));
         let Some(name) = name.filter(|name| !name.contains('/') && origin.label.is_trusted()) else {
@@ -160,7 +159,8 @@ impl Notes<'_> {
         Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
     }
 
-    /// Keeps words that may not be loaded by themselves, as a note that waits for its person's yes.
+    /// Stores text that must not be loaded automatically as a note that awaits its person's
+    /// approval.
     pub(super) async fn set_aside(
         &self,
         origin: &ChangeOrigin,
@@ -173,11 +173,10 @@ impl Notes<'_> {
         Ok(written.map(|written| Kept { written, path, redirected: true }))
     }
 
-    /// The same for words that were meant for another file: a file of their own, whatever else
-    /// waits.
+    /// Stores text that was meant for another file as a waiting note with a unique name.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    /// The inner error is the reason for a refusal.
     pub async fn set_words_aside(
         &self,
         origin: &ChangeOrigin,
@@ -190,7 +189,7 @@ impl Notes<'_> {
         self.set_aside(origin, &draft, &slug).await
     }
 
-    /// Leads to a file of the memory by a line in `MEMORY.md`, unless some line of the index does.
+    /// Adds a line for a memory file to `MEMORY.md`, unless the index already has one.
     pub(super) async fn lead_to(
         &self,
         origin: &ChangeOrigin,
@@ -241,7 +240,7 @@ impl Notes<'_> {
     }
 }
 
-/// The change of the index for one note.
+/// Index change for one note.
 struct Index {
     file: String,
     folds: Vec<String>,
@@ -249,8 +248,8 @@ struct Index {
 }
 
 impl Index {
-    /// The files that lines have moved to, and `MEMORY.md` last, with exactly one line for that
-    /// note among them. `memory_at` is the place of `MEMORY.md` in the change.
+    /// Returns the changed index files, `MEMORY.md` last, with exactly one line for the note among
+    /// them. `memory_at` is the index of `MEMORY.md` among the paths of the change.
     fn with_line(&self, texts: &[Option<&str>], note: &Note, memory_at: usize) -> Vec<New> {
         let Some((memory, folds)) = texts.split_last() else { return Vec::new() };
         let memory = memory.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
@@ -280,15 +279,14 @@ impl Index {
         news
     }
 
-    /// Of what kind the note in that file is, if lines of that kind have a file to move to in this
-    /// change. The note that is kept just now stays.
+    /// Returns the kind of the note in that file if lines of that kind can move to a file in this
+    /// change. The note being stored stays.
     fn fold_of(&self, file: &str) -> Option<String> {
         let kind = self.kinds.get(file).filter(|_| !file.eq_ignore_ascii_case(&self.file))?;
         self.folds.contains(&fold_name(kind)).then(|| kind.clone())
     }
 
-    /// The same without any line for that note. What says how many lines another file holds says it
-    /// anew.
+    /// Returns the changed index files without any line for the note, with updated line counts.
     fn without_line(&self, texts: &[Option<&str>]) -> Vec<New> {
         let without = |text: &Option<&str>| text.map(|text| memory_md::drop_index_line(text, &self.file));
         let mut lines: Vec<Option<String>> = texts.iter().map(without).collect();
@@ -303,7 +301,7 @@ impl Index {
     }
 }
 
-/// `MEMORY.md` with the count of lines that a file of them holds now.
+/// Updates in `MEMORY.md` the number of lines that the file `fold` holds.
 fn recounted(memory: &str, fold: &str, count: usize) -> String {
     let title = memory_md::index_lines(memory).filter_map(memory_md::note_of).find(|(_, file, _)| *file == fold);
     match title.map(|(title, ..)| title.to_owned()) {
@@ -312,7 +310,7 @@ fn recounted(memory: &str, fold: &str, count: usize) -> String {
     }
 }
 
-/// What a note becomes: only one of the same title is replaced.
+/// Replaces a note, but only by one with the same title.
 fn replaced(stood: Option<&str>, made: &Note) -> Result<New, NotWritten> {
     let title = |name: &str| crate::text::one_line(name).to_lowercase();
     match stood.map(note::read) {
@@ -325,7 +323,7 @@ fn gone(stood: Option<&str>) -> Result<New, NotWritten> {
     stood.map(|_| New::Gone).ok_or_else(|| NotWritten::Impossible(says::NOTHING_THERE.to_owned()))
 }
 
-/// Nothing, if what stands there is what was shown.
+/// Deletes a file only if its content is the one that was shown.
 fn gone_if(stood: Option<&str>, shown: Option<&str>) -> Result<New, NotWritten> {
     match stood {
         None => Ok(New::Same),
@@ -334,7 +332,7 @@ fn gone_if(stood: Option<&str>, shown: Option<&str>) -> Result<New, NotWritten> 
     }
 }
 
-/// The file that lines of that kind move to.
+/// Returns the file for moved lines of that kind.
 fn fold_name(kind: &str) -> String {
     format!("index-{kind}.md")
 }

@@ -1,44 +1,43 @@
-//! Sections of a Markdown file: found by their headings, changed without touching another byte.
+//! Sections of a Markdown file: found by heading, changed without touching any other byte.
 //!
-//! A heading is a line that begins with `#`; one in a code fence, a comment, a list, a quotation or
-//! front matter is none. A section reaches to the next heading of the same or a higher level, so it
-//! has its subsections in it. What is added goes after the last words of a section, before the
-//! empty lines that part it from the next. Line ends are written as the file has them.
+//! A heading is a line that begins with `#`, outside of code fences, comments, lists, quotations
+//! and front matter. A section extends to the next heading of the same or a higher level, so it
+//! includes its subsections. Additions go after the last text of a section, before the blank lines
+//! that separate it from the next. Line endings follow the file.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::text::one_line;
 
-/// Sections that come last in their file, so that a new one is made before them.
+/// Sections that stay last in their file: a new section is inserted before them.
 const LAST: [&str; 2] = [super::memory_md::INDEX, super::memory_md::INSIGHTS];
 
-/// A heading with what stands under it.
+/// A heading and its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkdownSection<'t> {
-    /// The words of the heading; blank for what stands above the first one.
+    /// Text of the heading; empty for content above the first one.
     pub name: &'t str,
-    /// From 1 to 6; 0 for what stands above the first one.
+    /// From 1 to 6; 0 for content above the first heading.
     pub level: usize,
-    /// The line of the heading, from 1.
+    /// Line number of the heading, from 1.
     pub line: usize,
-    /// The line after the heading, from 1: where `own` begins.
+    /// Line number after the heading, from 1: the start of `own`.
     pub first: usize,
-    /// What stands under it, up to the next heading of any level.
+    /// Content up to the next heading of any level.
     pub own: &'t str,
 }
 
-/// A heading, by where it lies in the text.
+/// Position of a heading in the text.
 #[derive(Debug, Clone, Copy)]
 struct Heading<'t> {
     name: &'t str,
     level: usize,
-    /// Where its line begins, and where the next one does.
+    /// Start of its line and of the next line.
     from: usize,
     to: usize,
 }
 
-/// All headings of a text in their order. What stands above the first one comes first, if there is
-/// anything.
+/// Returns all headings in order. Content above the first one comes first, if there is any.
 pub fn sections(text: &str) -> Vec<MarkdownSection<'_>> {
     let headings = headings(text);
     let mut parts = Vec::with_capacity(headings.len() + 1);
@@ -57,14 +56,14 @@ pub fn sections(text: &str) -> Vec<MarkdownSection<'_>> {
     parts
 }
 
-/// What stands in the section of that name, with its subsections; `None` if there is no such
-/// heading.
+/// Returns the content of the section with that name, including subsections; `None` if there is no
+/// such heading.
 pub fn read<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (from, to) = span(text, name)?;
     Some(between(text, from, to))
 }
 
-/// The text with `add` at the end of that section, which is made if it is not there.
+/// Adds `add` at the end of that section, which is created if it does not exist.
 pub fn append(text: &str, name: &str, add: &str) -> String {
     match span(text, name) {
         Some(span) => put_in(text, span, add),
@@ -72,7 +71,7 @@ pub fn append(text: &str, name: &str, add: &str) -> String {
     }
 }
 
-/// The same at the end of the section's own words, above the headings that stand under it.
+/// Adds `add` at the end of the section's own content, above its subsections.
 pub fn append_above(text: &str, name: &str, add: &str) -> String {
     let parts = sections(text);
     let wanted = wanted(name);
@@ -83,7 +82,7 @@ pub fn append_above(text: &str, name: &str, add: &str) -> String {
     }
 }
 
-/// The text with that section holding only `with`; it is made if it is not there.
+/// Replaces the content of that section, which is created if it does not exist.
 pub fn replace(text: &str, name: &str, with: &str) -> String {
     let (from, to) = match span(text, name) {
         Some(span) => span,
@@ -102,8 +101,8 @@ pub fn replace(text: &str, name: &str, with: &str) -> String {
     format!("{}{new}{line_end}{after}", between(text, 0, begin))
 }
 
-/// Whether nothing but that section was changed or made: words that are put in can close it early,
-/// or swallow what comes after.
+/// Returns true if nothing but that section was changed or created: inserted text can end it early,
+/// or swallow what follows.
 pub fn keeps_others(before: &str, after: &str, name: &str) -> bool {
     let rest = |text, (_, to): (usize, usize)| -> &str { between(text, to, usize::MAX) };
     match (span(before, name), span(after, name)) {
@@ -113,7 +112,7 @@ pub fn keeps_others(before: &str, after: &str, name: &str) -> bool {
     }
 }
 
-/// From after the heading of that name to the next one that is not below it.
+/// Returns the range from after that heading to the next one of the same or a higher level.
 fn span(text: &str, name: &str) -> Option<(usize, usize)> {
     let headings = headings(text);
     let wanted = wanted(name);
@@ -123,7 +122,7 @@ fn span(text: &str, name: &str) -> Option<(usize, usize)> {
     Some((this.to, next.map_or(text.len(), |next| next.from)))
 }
 
-/// A name as it is looked for: it may be given with its hashes.
+/// Normalises a requested name, which may include its `#` marks.
 fn wanted(name: &str) -> String {
     one_line(name.trim().trim_start_matches('#'))
 }
@@ -132,7 +131,7 @@ fn is_same(name: &str, wanted: &str) -> bool {
     one_line(name).to_lowercase() == wanted.to_lowercase()
 }
 
-/// A new section at the end, or before the one that comes last in such files.
+/// Creates a section at the end, or before the section that stays last in such files.
 fn made(text: &str, name: &str, words: &str) -> String {
     let headings = headings(text);
     let last = headings.iter().rev().find(|heading| heading.level <= 2);
@@ -153,7 +152,7 @@ fn made(text: &str, name: &str, words: &str) -> String {
     format!("{before}{gap}## {}{eol}{words}{gap_after}{after}", wanted(name))
 }
 
-/// The text with `add` after the last words of that part of it.
+/// Inserts `add` after the last text of that range.
 fn put_in(text: &str, (from, to): (usize, usize), add: &str) -> String {
     let end = from + between(text, from, to).trim_end().len();
     let end = if end == from { from } else { line_end(text, end) };
@@ -161,11 +160,11 @@ fn put_in(text: &str, (from, to): (usize, usize), add: &str) -> String {
     new.with(text, add)
 }
 
-/// Where something is put in.
+/// Position of an insertion.
 struct Insertion<'t> {
     before: &'t str,
     after: &'t str,
-    /// Whether nothing else stands in the section.
+    /// True if the section has no other content.
     is_first: bool,
 }
 
@@ -188,8 +187,8 @@ impl Insertion<'_> {
     }
 }
 
-/// The empty line that a text begins with, if what comes after it is still parted from what stands
-/// above, or is nothing: what was taken away here has left it, and it would be one more each time.
+/// Returns the blank line at the start of a text if another separator or nothing follows. A
+/// deletion has left it, and reusing it prevents one more blank line each time.
 fn spare_line(after: &str) -> &str {
     let line = first_line(after);
     let rest = between(after, line.len(), after.len());
@@ -201,14 +200,14 @@ fn first_line(text: &str) -> &str {
     between(text, 0, line_end(text, 0))
 }
 
-/// Whether the words go on with a list.
+/// Returns true if the addition continues a list.
 fn continues(before: &str, add: &str) -> bool {
     let last = before.trim_end().rsplit('\n').next().unwrap_or_default();
     let is_item = |line: &str| ["- ", "* ", "+ "].iter().any(|mark| line.trim_start().starts_with(mark));
     is_item(last) && is_item(add)
 }
 
-/// The headings that count, in their order.
+/// Returns the relevant headings in order.
 fn headings(text: &str) -> Vec<Heading<'_>> {
     let mut headings = Vec::new();
     let mut depth = 0_usize;
@@ -226,7 +225,7 @@ fn headings(text: &str) -> Vec<Heading<'_>> {
     headings
 }
 
-/// The heading that begins there, if it is one of hashes: a line under a line makes none.
+/// Returns the heading at that place if it is marked by `#`; underlined headings do not count.
 fn heading(text: &str, level: usize, at: usize) -> Option<Heading<'_>> {
     let from = line_start(text, at);
     let to = line_end(text, at);
@@ -237,12 +236,12 @@ fn heading(text: &str, level: usize, at: usize) -> Option<Heading<'_>> {
     Some(Heading { name, level, from, to })
 }
 
-/// Where the line of that place begins.
+/// Returns the start of the line at that place.
 fn line_start(text: &str, at: usize) -> usize {
     between(text, 0, at).rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// Where the line after that place begins.
+/// Returns the start of the next line.
 fn line_end(text: &str, at: usize) -> usize {
     between(text, at, text.len()).find('\n').map_or(text.len(), |end| at + end + 1)
 }

@@ -1,12 +1,11 @@
-//! One value of each key: what a person has us remember, or the assistant keeps, as `key: value`
-//! takes the place of what was known under that key, wherever it stands.
+//! One value for each key: a text `key: value` that a person has us remember, or that the assistant
+//! stores, replaces what was known under that key, in every list.
 //!
-//! A fact has one home (`facts`). A new value goes to the first list that holds the key and is
-//! read, so that what was taken down in a conversation is put right where it stands; else to
-//! `MEMORY.md`. From every other list the key goes, and from the note of today, which is read
-//! beside them. It is one change: nobody ever reads two values, whatever crashes, and the old ones
-//! stay in the histories of their files. What stands in the notes of other days and months is
-//! history and is not touched.
+//! A fact has one home (`facts`). A new value goes to the first readable list that holds the key,
+//! so a fact extracted from a conversation is corrected in place; otherwise to `MEMORY.md`. The key
+//! is removed from every other list, and from today's note, which is loaded along with them. It is
+//! one change: even after a crash no reader sees two values, and the old ones stay in the history
+//! of their files. Notes of other days and months are history and stay unchanged.
 
 use super::agent::Home;
 use super::default_files::DefaultFile as First;
@@ -18,31 +17,31 @@ use crate::memory::workspace::Notes;
 use crate::people::Party;
 use crate::text::one_line;
 
-/// The most characters of a sentence that states a fact; what is longer is a note.
+/// Maximum length of a sentence that states a fact, in characters; a longer one is a note.
 const SENTENCE: usize = 500;
 
 /// A list that holds a key.
 struct Holder {
     home: Home,
-    /// Whether it is loaded: whose words it holds.
+    /// True if the list is loaded, which depends on its label.
     read: bool,
 }
 
-/// What becomes of the files in which a key stands.
+/// Change of the files that contain a key.
 struct KeyChange {
     fact: memory_md::Fact,
-    /// Where the new value goes; nowhere if the key only goes.
+    /// Destination of the new value; `None` to only remove the key.
     into: Option<Home>,
     homes: Vec<Home>,
     today: String,
 }
 
 impl Notes<'_> {
-    /// Keeps what is so under that key, in one place, whatever was known under it before. What was
-    /// kept names the place as its owner sees it.
+    /// Stores a value under its key in one place and removes all earlier values. The result names
+    /// the place as its owner sees it.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    /// The inner error is the reason for a refusal.
     pub async fn keep_told(
         &self,
         origin: &ChangeOrigin,
@@ -53,7 +52,7 @@ impl Notes<'_> {
         let [usual, ..] = self.1.homes();
         let into = holders.iter().find(|holder| holder.read).map_or(&usual, |holder| &holder.home);
         match self.set(origin, (key, value), Some(into), &holders).await? {
-            // A list that a person has filled is not where it has to be.
+            // If a person has filled that list, the usual one takes the value.
             Err(NotWritten::TooLarge(_)) if *into != usual => {
                 self.set(origin, (key, value), Some(&usual), &holders).await
             }
@@ -61,8 +60,7 @@ impl Notes<'_> {
         }
     }
 
-    /// The same for words of the form `key: value`, if something is known under that key; `None` if
-    /// not.
+    /// Does the same for a text of the form `key: value`; `None` if the key is unknown.
     pub(super) async fn put_right(
         &self,
         origin: &ChangeOrigin,
@@ -72,8 +70,8 @@ impl Notes<'_> {
         Ok(Some(self.keep_told(origin, key, value).await?.map(named)))
     }
 
-    /// The same for a note. One that stands already under its title is left to say it, and then no
-    /// list does; `None` if the note is to be filed.
+    /// Does the same for a note. If a note of that title exists, it is replaced and the key is
+    /// removed from all lists; `None` if the note is to be filed.
     pub(super) async fn put_right_by(
         &self,
         origin: &ChangeOrigin,
@@ -95,7 +93,7 @@ impl Notes<'_> {
         Ok(Some(filed))
     }
 
-    /// Key and value of words that state a fact, if something that is read is known under that key.
+    /// Parses a text that states a fact; `None` if no readable list knows the key.
     async fn known_in<'w>(&self, origin: &ChangeOrigin, words: &'w str) -> anyhow::Result<Option<(&'w str, &'w str)>> {
         let words = words.trim();
         let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
@@ -106,7 +104,7 @@ impl Notes<'_> {
         Ok(known.then_some((key, value)))
     }
 
-    /// The lists in which something is known under that key.
+    /// Returns the lists that hold that key.
     async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<Holder>> {
         let mut holders = Vec::new();
         for home in self.1.homes() {
@@ -171,12 +169,12 @@ impl KeyChange {
     }
 }
 
-/// The same with its place as a model is told it.
+/// Converts the path to the form that a model sees.
 fn named(kept: Kept) -> Kept {
     Kept { path: kept.path.trim_start_matches('/').to_owned(), ..kept }
 }
 
-/// The text with just that value under its key. What a person says word for word again is no news.
+/// Sets the only value for that key. An identical value changes nothing.
 fn with_value(text: &str, section: &str, fact: &memory_md::Fact) -> String {
     let is_about = |known: &memory_md::Fact| is_same_fact(&known.key, &fact.key);
     let known: Vec<memory_md::Fact> = memory_md::facts_in(text, section).into_iter().filter(is_about).collect();

@@ -1,17 +1,17 @@
-//! Nearness in meaning: vectors of what was said and of what is known, and what of them is near to
-//! a question.
+//! Semantic search: vectors of messages and of knowledge, and the nearest ones to a query.
 //!
-//! The journal keeps the vectors. They are read into memory in the background ([`load`]), a byte
-//! for each number ([`shelf`]), and one thread walks through them for each question ([`walk`]);
-//! entries have categories besides ([`category`]). Nothing of this is there without `[embedding]`.
-//! What lacks a vector is computed in the background as well ([`backfill`]): newest first, within
-//! half of the background's budget, with pauses that grow while the server is away. Nothing has to
-//! be remembered for that: what is missing is read off the rows.
+//! The journal stores the vectors. They are loaded into memory in the background ([`load`]), one
+//! byte for each number ([`vector_cache`]), and one thread scans them for each query ([`scan`]);
+//! entries also have categories ([`category`]). None of this exists without `[embedding]`. Missing
+//! vectors are computed in the background ([`backfill`]): newest first, within half of the
+//! background budget, with pauses that grow while the server is unavailable. No progress is stored:
+//! the rows show what is missing.
 //!
-//! A search waits neither for a server nor for the disk. A server that is away, slow, or gives
-//! nonsense leaves the search to words at once, and is asked again after a pause, for ever. Vectors
-//! that are not in memory yet leave it to words until they are. Another model, or another length of
-//! its vectors, is another key: all is computed anew, and the old ones go when that is done.
+//! A search waits neither for a server nor for the disk. If the server is unavailable, slow, or
+//! returns nonsense, the search uses full text at once; the server is retried after a pause,
+//! indefinitely. A search also uses full text until the vectors are loaded. Another model, or
+//! another vector length, is another key: all vectors are computed again, and the old ones are
+//! deleted afterwards.
 
 mod backfill;
 pub(super) mod category;
@@ -35,50 +35,49 @@ pub use health::{COUNT_UP_TO, VectorFailure, VectorHealth};
 pub use scan::{BestCategories, EntryFilter};
 use vector_cache::{Digest, Key, Shelves, VectorCache, hexadecimal};
 
-/// How long a search waits for the vector of its question.
+/// Timeout for the vector of a query.
 const QUESTION_WITHIN: Duration = Duration::from_secs(2);
-/// So many questions of late keep their vectors.
+/// Number of recent queries whose vectors are cached.
 const QUESTIONS: usize = 32;
-/// The first pause after a failure; each further one in a row doubles it.
+/// Pause after the first failure; each further one in a row doubles it.
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
-/// The fact under which the key of the vectors is kept.
+/// Name of the stored setting that holds the key of the vectors.
 const KEY: &str = "embedding";
 
-/// Words that mean something like what was asked for.
+/// A text similar in meaning to the query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Near {
-    /// SHA-256 of the words, in hexadecimal digits.
+    /// SHA-256 of the text, in hexadecimal.
     pub digest: String,
-    /// The cosine: higher is nearer.
+    /// Cosine similarity; higher is nearer.
     pub similarity: f64,
 }
 
-/// What vectors are made of, and with.
+/// Dependencies of [`Vectors`].
 pub struct VectorParts {
-    /// The journal, which keeps them.
+    /// Store of the vectors.
     pub journal: Journal,
-    /// The clock.
+    /// Clock for timeouts and pauses.
     pub clock: Arc<dyn Clock>,
-    /// Who pays.
+    /// Ledger that meters the calls.
     pub ledger: Arc<Ledger>,
-    /// Who computes them.
+    /// Client of the embedding model.
     pub embedder: Arc<dyn Embedder>,
 }
 
-/// Entries that mean something like what was asked for.
+/// Entries similar in meaning to the query.
 #[derive(Debug, Clone, Default)]
 pub struct NearEntries {
-    /// What is nearest, nearest first.
+    /// Nearest entries, nearest first.
     pub near: Vec<Near>,
-    /// What is not so near, but nearest inside the best categories.
+    /// Further entries: the nearest ones inside the best categories.
     pub inside: Vec<Near>,
-    /// The best categories.
+    /// Best categories.
     pub best: BestCategories,
 }
 
-/// The vectors. Cloning gives another handle on the same ones.
+/// Access to the vectors. Clones share the same state.
 #[derive(Clone)]
 pub struct Vectors(Arc<VectorsInner>);
 
@@ -89,25 +88,25 @@ struct VectorsInner {
     embedder: Arc<dyn Embedder>,
     state: Mutex<VectorState>,
     shelves: Mutex<Shelves>,
-    /// Wakes who reads shelves.
+    /// Wakes the loading task.
     ringer: WakeupSender,
     bell: Mutex<Option<Wakeups>>,
 }
 
 #[derive(Default)]
 struct VectorState {
-    /// How many numbers a vector has; none until that is known.
+    /// Vector length; `None` until it is known.
     dimensions: Option<usize>,
     asked: VecDeque<(String, Arc<[f32]>)>,
     away: Option<Away>,
-    /// The last time that the server failed, and why.
+    /// Reason and time of the last server failure.
     failed: Option<(String, Timestamp)>,
     backlog: Backlog,
-    /// Shelves that are to be read on.
+    /// Caches to load further.
     wanted: HashSet<Key>,
 }
 
-/// The server failed us.
+/// Outage of the embedding server.
 #[derive(Debug, Clone)]
 struct Away {
     why: String,
@@ -117,8 +116,8 @@ struct Away {
 }
 
 impl Vectors {
-    /// Vectors of that journal. Whoever makes them also has [`Vectors::load`] and [`Vectors::run`]
-    /// at work.
+    /// Creates the vectors of that journal. The caller also starts [`Vectors::load`] and
+    /// [`Vectors::run`].
     pub fn new(parts: VectorParts) -> Self {
         let VectorParts { journal, clock, ledger, embedder } = parts;
         let state = VectorState { dimensions: embedder.card().dimensions, ..VectorState::default() };
@@ -135,8 +134,8 @@ impl Vectors {
         }))
     }
 
-    /// What was said that is nearest to a question in one scope, nearest first. `None` when nobody
-    /// computes vectors at the moment, or they are not read yet: then words alone decide.
+    /// Returns the nearest messages of a scope, nearest first. `None` if the vectors are
+    /// unavailable or not loaded yet: then full-text search alone decides.
     pub async fn said(&self, scope: Scope, question: &Text, untrusted_too: bool, limit: usize) -> Option<Vec<Near>> {
         let vector = self.of_question(question).await?;
         let walk = move |shelf: &VectorCache, vector: &[f32]| (shelf.nearest(vector, untrusted_too, limit), ());
@@ -145,8 +144,8 @@ impl Vectors {
         Some(near)
     }
 
-    /// The entries that are nearest to a question, of a scope and of what everybody shares. `None`
-    /// as above.
+    /// Returns the nearest entries of a scope and of the shared files. `None` as in
+    /// [`Vectors::said`].
     pub async fn entries(&self, scope: Scope, question: &Text, wanted: EntryFilter) -> Option<NearEntries> {
         let vector = self.of_question(question).await?;
         let limit = wanted.limit;
@@ -157,7 +156,7 @@ impl Vectors {
         Some(NearEntries { near, inside, best })
     }
 
-    /// Walks along a shelf that is read, and compares what comes out near with the exact vectors.
+    /// Scans a loaded cache and compares the best candidates with the exact vectors.
     async fn near<T: Send + 'static>(
         &self,
         key: Key,
@@ -187,13 +186,13 @@ impl Vectors {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Under which name the vectors are kept; none until their length is known.
+    /// Returns the key under which the vectors are stored; `None` until their length is known.
     fn key(&self) -> Option<String> {
         let card = self.0.embedder.card();
         self.state().dimensions.map(|length| health::key_of(card, length))
     }
 
-    /// The vector of a question, from memory or from the server.
+    /// Returns the vector of a query, cached or computed by the server.
     async fn of_question(&self, question: &Text) -> Option<Arc<[f32]>> {
         let (words, ..) = question.open();
         let now = self.0.clock.now();
@@ -215,7 +214,7 @@ impl Vectors {
         Some(vector)
     }
 
-    /// Has vectors computed, and takes note that the server is there.
+    /// Computes vectors, and records success of the server.
     async fn compute(&self, texts: &[Text], scope: Scope, within: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
         let embedded = self.0.ledger.embed(&*self.0.embedder, texts, scope, within).await?;
         if let Some(length) = embedded.vectors.first().map(Vec::len) {
@@ -224,7 +223,7 @@ impl Vectors {
         Ok(embedded.vectors)
     }
 
-    /// The server is there. If its vectors have another length than before, everything begins anew.
+    /// Records that the server is available. A change of vector length restarts everything.
     async fn came(&self, length: usize) {
         let is_new = {
             let mut state = self.state();
@@ -247,7 +246,7 @@ impl Vectors {
         }
     }
 
-    /// The server failed: it is left alone for a while. Of our own budget it is not to blame.
+    /// Records a failure and sets the pause.
     fn failed(&self, error: &ModelError) {
         let now = self.0.clock.now();
         let mut state = self.state();
@@ -264,7 +263,7 @@ impl Vectors {
     }
 }
 
-/// The exact nearness of each, nearest first. What went meanwhile is left out.
+/// Returns the exact similarities, nearest first. Leaves out vectors deleted meanwhile.
 fn closer(db: Db<'_>, model: &str, digests: &[Digest], vector: &[f32]) -> anyhow::Result<Vec<Near>> {
     let mut near = Vec::with_capacity(digests.len());
     for digest in digests {

@@ -1,17 +1,18 @@
-//! The one writer.
+//! The single writer.
 //!
-//! Whoever changes a file of the tree comes through here. One at a time: the file is read again,
-//! what a person made of it meanwhile is recorded as their version, the change is applied to that,
-//! and the row with path, hash, label and content is committed before the new file takes the place
-//! of the old one. So reading can tell whose words a file holds, and every change can be looked at
-//! and taken back. A person who saves in that very instant is seen: their version is recorded, and
-//! the change applied to it. Several files that change together are announced in one transaction,
-//! and what a power cut leaves undone is done by the next start (`finish`): all of it, or nothing.
+//! Every change to a file of the workspace goes through here, one at a time. The file is read
+//! again; an edit that a person made meanwhile is recorded as their version, and the change is
+//! applied on top. The row with path, hash, label and content is committed before the new file
+//! replaces the old one. So a reader knows where the text of a file comes from, and every change
+//! can be inspected and undone. A person's save at the very same moment is noticed: their version
+//! is recorded, and the change is applied to it. Several files that change together are announced
+//! in one transaction, and the next start completes what a power cut interrupted
+//! ([`super::recovery`]): all of it, or nothing.
 //!
-//! What decides here is only what holds for every change: it stays in the folder of the party,
-//! within the size of its file, no tool writes what is the owner's hand alone, and untrusted words
-//! never reach a file that is loaded by itself. Where lines move from one file to another, the
-//! label of the one goes along. What a change *means* is for its maker.
+//! This module checks only what holds for every change: it stays in the party's folder and within
+//! the size limit of its file, no tool writes a file that only the owner edits, and untrusted text
+//! never reaches a file that is loaded automatically. Where lines move from one file to another,
+//! the label of the source goes along. What a change *means* is up to the caller.
 
 use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
@@ -30,39 +31,39 @@ use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::knowledge as says;
 
-/// How often a change is applied anew because a person saves the same file at the same moment.
+/// Number of attempts while a person keeps saving the same file.
 const MOST_TRIES: usize = 8;
 
-/// Who changes something, why, and what it grew from.
+/// Author, cause and sources of a change.
 #[derive(Debug, Clone)]
 pub struct ChangeOrigin {
-    /// Whose folder it is about.
+    /// Party whose folder changes.
     pub who: Party,
-    /// Where the new words come from.
+    /// Label of the new text.
     pub label: Label,
-    /// By whose doing.
+    /// Author of the change.
     pub author: Author,
-    /// In a word: `remember`, `save`, `section`, `facts`, …
+    /// Cause in one word: `remember`, `save`, `section`, `facts`, …
     pub cause: &'static str,
-    /// What in the journal it grew from.
+    /// Journal nodes that the change derives from.
     pub from: Vec<Node>,
-    /// Now.
+    /// Current time.
     pub now: Timestamp,
 }
 
-/// By whose doing a file changes.
+/// Author of a file change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// The program's own.
+    /// The program itself.
     Program,
-    /// The assistant's, with a tool.
+    /// The assistant, with a tool.
     Assistant,
-    /// A person's, who told us to.
+    /// A person, by a command.
     Person,
 }
 
 impl Author {
-    /// The stored word.
+    /// Returns the stored word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Program => "program",
@@ -72,81 +73,81 @@ impl Author {
     }
 }
 
-/// What a file is to become.
+/// New state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum New {
-    /// These words, whole.
+    /// This complete text.
     Text(String),
-    /// These words, whole; some of them stood until now in another file of the same change, which
-    /// is named by its place among the paths.
+    /// This complete text, part of which moves here from another file of the same change. That file
+    /// is given by its index among the paths.
     Moved(String, usize),
-    /// What it is.
+    /// Unchanged.
     Same,
-    /// Nothing: it goes.
+    /// Deleted.
     Gone,
 }
 
-/// What came of a change.
+/// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Where it really lies, relative to the workspace.
+    /// Real path, relative to the workspace.
     pub path: String,
-    /// The new version; none if nothing changed.
+    /// New version; `None` if nothing changed.
     pub version: Option<FileId>,
-    /// SHA-256 of what stands there now; blank if nothing does.
+    /// SHA-256 of the current content; empty if there is no file.
     pub digest: String,
-    /// Where its words came from.
+    /// Label of the content.
     pub label: Label,
 }
 
-/// Why a file is not changed, by what to do.
+/// Reason for a refused change, by what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotWritten {
-    /// The path is none that could lead into the folder, or leads elsewhere.
+    /// The path is invalid or leads out of the folder.
     #[error("The path leads out of the folder")]
     Elsewhere,
-    /// It was written for somebody else, or is being moved.
+    /// The file was written for another party, or is being moved.
     #[error("It was written for somebody else")]
     Foreign,
-    /// Only the owner's own hand changes it.
+    /// Only the owner may edit the file, by hand.
     #[error("Only the owner changes this file, by hand")]
     OwnersHand,
-    /// It is loaded by itself, and the words come from outside.
+    /// The file is loaded automatically and the new text is untrusted.
     #[error("Untrusted words do not go into a file that is loaded by itself")]
     Untrusted,
-    /// It would be larger than its kind may be.
+    /// The file would exceed its size limit, in bytes.
     #[error("It would be larger than {0} bytes")]
     TooLarge(usize),
-    /// What stands there is no text.
+    /// The present content is not text.
     #[error("What stands there is no text")]
     NoText,
-    /// A file that is loaded by itself, or has a part in the change, cannot be read as text; which
-    /// one, as its owner sees it.
+    /// A file that is loaded automatically, or that takes part in the change, is not readable as
+    /// text. Holds its path as the owner sees it.
     #[error("{0} cannot be read as text")]
     Unreadable(String),
-    /// The maker of the change found that it cannot be made; the sentence says why.
+    /// The caller rejects the change; the sentence says why.
     #[error("{0}")]
     Impossible(String),
 }
 
-/// Where the label of a changed file comes from.
+/// Label of a changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LabelSource {
-    /// What stood there, and what is new.
+    /// The join of the old label and the new one.
     Joined,
-    /// What is new alone: it is all that stands there from now on, and known to be.
+    /// The new label alone, because the new text is known to be the whole content.
     Whole,
 }
 
-/// A file with what it is to become.
+/// A file and its planned change.
 struct WritePlan {
     before: Before,
     label: Label,
-    /// `None` if it stays what it is.
+    /// `None` if the file stays unchanged.
     next: Option<NextVersion>,
 }
 
-/// What a file is to become, and under which row.
+/// Planned content and its row.
 struct NextVersion {
     text: Option<String>,
     digest: String,
@@ -154,12 +155,12 @@ struct NextVersion {
 }
 
 impl FileVersions<'_> {
-    /// Changes the file at that path of the party's folder (or of the experience, if it begins with
-    /// [`super::EXPERIENCE`]). `make` is given what stands there now, or `None`; it may be asked
+    /// Changes the file at that path of the party's folder, or of the experience folder if the path
+    /// begins with [`super::EXPERIENCE`]. `make` gets the current text, or `None`; it is called
     /// again if a person changes the file at the same moment.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why the change is not made.
+    /// The inner error is the reason for a refusal.
     pub async fn change(
         &self,
         origin: &ChangeOrigin,
@@ -171,12 +172,12 @@ impl FileVersions<'_> {
         Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
     }
 
-    /// Changes several files, all or none of them, in the order of their paths. `make` is given
-    /// what stands in each, and says for each what it becomes; asked again, it finds some of them
-    /// changed by itself already.
+    /// Changes several files, all or none, in the order of their paths. `make` gets the current
+    /// text of each and returns the new state of each. When it is called again, some files may
+    /// already contain its own change.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing is changed.
+    /// The inner error is the reason for a refusal.
     pub async fn change_together(
         &self,
         origin: &ChangeOrigin,
@@ -214,8 +215,7 @@ impl FileVersions<'_> {
         anyhow::bail!("A file of the workspace changes all the time")
     }
 
-    /// What stands in each file, with the label of its words, once all of them may be changed by
-    /// that origin.
+    /// Reads each file with its label and checks that the origin may change all of them.
     async fn looked(
         &self,
         origin: &ChangeOrigin,
@@ -256,13 +256,13 @@ impl FileVersions<'_> {
         self.0.journal.write("announce a change of a file", job).await
     }
 
-    /// Puts everything in its place; `None` if a person was quicker with one of them.
+    /// Puts all files in place; `None` if a person saved one of them first.
     async fn place_all(
         &self,
         plans: Vec<WritePlan>,
         alone: &Arc<OwnedMutexGuard<()>>,
     ) -> anyhow::Result<Option<Vec<Written>>> {
-        // Goes along, because the caller may be cancelled while this thread is still writing.
+        // Held by the thread, because the caller may be cancelled while it is still writing.
         let (tree, alone) = (self.tree.clone(), Arc::clone(alone));
         let placing = move || {
             let _alone = alone;
@@ -273,8 +273,8 @@ impl FileVersions<'_> {
         let rows = plans.iter().filter_map(|plan| plan.next.as_ref()).map(|next| next.row);
         let (done, rest): (Vec<_>, Vec<_>) = rows.enumerate().partition(|(at, _)| *at < placed);
         let complete = rest.is_empty();
-        // Where the disk failed it is not known what stands: the rows stay open, and the next
-        // change or start does it again.
+        // After a disk error the state of the file is unknown: the rows stay open, and the next
+        // change or start repeats the work.
         let taken_back = if error.is_some() { Vec::new() } else { rest };
         self.conclude(done, taken_back).await?;
         for plan in plans.iter().filter(|plan| plan.next.is_some()) {
@@ -297,8 +297,8 @@ impl FileVersions<'_> {
         self.0.journal.write("a changed file stands in its place", job).await
     }
 
-    /// How many of the files stand in their places now, in their order, and what kept the next one
-    /// from it. Blocks.
+    /// Puts the files in place in their order. Returns how many are done and the error that stopped
+    /// the next one. Blocks.
     fn place_each(&self, plans: &[WritePlan]) -> (usize, Option<anyhow::Error>) {
         let mut placed = 0;
         for plan in plans {
@@ -313,8 +313,7 @@ impl FileVersions<'_> {
         (placed, None)
     }
 
-    /// Puts the words there, or takes the file away, if what stands there still has that digest.
-    /// Blocks.
+    /// Writes or deletes a file if the present content still has the digest `base`. Blocks.
     pub(super) fn place(&self, spot: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<Placed> {
         let (disk, inside) = self.disk_of(spot);
         let (parent, name) = inside.rsplit_once('/').unwrap_or(("", inside));
@@ -336,14 +335,14 @@ impl Written {
     }
 }
 
-/// Whether that origin may change the file that lies there.
+/// Checks that the origin may change the file at that place.
 pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(), NotWritten> {
     let path = layout::own(folder, spot).ok_or(NotWritten::Elsewhere)?;
     if layout::is_owners_hand(&path) && origin.author == Author::Assistant {
         return Err(NotWritten::OwnersHand);
     }
     if layout::is_inbox(&path) && origin.author == Author::Assistant {
-        // Of what came with a message no version keeps the words: its file is all there is.
+        // No version keeps the content of received files: the file is the only copy.
         return Err(NotWritten::Impossible(says::STAYS_RECEIVED.to_owned()));
     }
     if layout::is_loaded(&path) && !origin.label.is_trusted() {
@@ -352,8 +351,8 @@ pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(),
     Ok(())
 }
 
-/// The reason with the name of the file, where a person would have to know it: a change may be
-/// about several.
+/// Adds the file name to the reason where a person needs it, because a change may affect several
+/// files.
 fn named(why: NotWritten, folder: &str, spot: &str) -> NotWritten {
     match (why, layout::own(folder, spot)) {
         (NotWritten::NoText | NotWritten::Unreadable(_), Some(path)) if layout::is_loaded(&path) => {
@@ -364,7 +363,7 @@ fn named(why: NotWritten, folder: &str, spot: &str) -> NotWritten {
     }
 }
 
-/// Fills in what each file is to become.
+/// Determines the new content of each file.
 fn decide(
     plans: &mut [WritePlan],
     origin: &ChangeOrigin,
@@ -375,7 +374,7 @@ fn decide(
     let news = make(&texts)?;
     let vanishes = plans.iter().zip(&news).any(|(plan, new)| *new == New::Gone && plan.label.is_trusted());
     if vanishes && !origin.label.is_trusted() {
-        // Words that stand there can carry their label; nothing carries that of a deletion.
+        // Text that stays can carry a label; a deletion cannot.
         return Err(NotWritten::Impossible(says::NOT_DELETED_FROM_OUTSIDE.to_owned()));
     }
     let stood: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
@@ -398,7 +397,7 @@ impl WritePlan {
         };
         let is_same = |text: &str| stood == Some(text) && (words == LabelSource::Joined || label == self.label);
         if stood.is_none() && self.before.inside.chars().any(is_hidden) {
-            // Whoever sees such a name in a list sees another one.
+            // In a listing such a name looks like a different one.
             return Err(NotWritten::Elsewhere);
         }
         let text = match new {

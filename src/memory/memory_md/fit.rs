@@ -1,26 +1,26 @@
-//! Making an index shorter that has become too long: first the oldest lines say less, then all
-//! lines of one kind move to a file of their own.
+//! Shortens an index that is too long: first the hooks of the oldest lines are cut, then all lines
+//! of one kind move to a file of their own.
 
 use std::collections::BTreeMap;
 
 use super::{INDEX, index_lines, line_of_note, note_of, numbered, without_lines};
 use crate::text::shorten;
 
-/// The most characters that a shortened line says of its note.
+/// Maximum length of a shortened hook, in characters.
 const SHORT: usize = 32;
 
-/// An index that fits.
+/// An index within its limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folded {
-    /// The text now.
+    /// Changed text.
     pub text: String,
-    /// The lines that belong into a file of their kind now, by kind.
+    /// Lines to be moved to a file for their kind, by kind.
     pub moved: BTreeMap<String, Vec<String>>,
 }
 
-/// Makes the index at most `most` bytes long, as far as it may. `kind_of` says of what kind the
-/// note in that file is; none if its line has nowhere to move to now: then it stays where it is,
-/// and the index is longer for a while.
+/// Shortens the index to `most` bytes where possible. `kind_of` returns the kind of the note in a
+/// file, or `None` if its line cannot move now: then it stays, and the index exceeds its limit for
+/// a while.
 pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<String>) -> Folded {
     let mut text = text.to_owned();
     for keep in [SHORT, 0] {
@@ -38,7 +38,7 @@ pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<Strin
         }
         let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(_, lines)| lines.len());
-        // To the half, so that the next note does not move everything again.
+        // Shrinks to half the limit, so that the next note does not move everything again.
         while size(&text) > most / 2
             && let Some((kind, lines)) = kinds.pop()
         {
@@ -49,7 +49,7 @@ pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<Strin
     Folded { text, moved }
 }
 
-/// Whether a file of the memory holds lines of the index.
+/// Returns true if a memory file holds moved index lines.
 pub fn is_fold(file: &str) -> bool {
     file.starts_with("index-")
 }
@@ -58,7 +58,7 @@ fn size(text: &str) -> usize {
     index_lines(text).map(|line| line.len() + 1).sum()
 }
 
-/// The text with as many of the oldest lines shortened as it takes.
+/// Shortens as many of the oldest lines as necessary.
 fn shortened(text: &str, most: usize, keep: usize) -> String {
     let mut over = size(text).saturating_sub(most);
     let mut shorter: BTreeMap<usize, (&str, String)> = BTreeMap::new();

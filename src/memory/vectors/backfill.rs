@@ -1,10 +1,11 @@
-//! Computing what lacks: a task that looks once a minute for words without a vector, newest first,
-//! and works until there are none.
+//! Computation of missing vectors: a task that checks once a minute for texts without a vector and
+//! works, newest first, until there are none.
 //!
-//! Which rows were looked at is remembered only while the program runs, to save looking again; what
-//! lacks is a question to the journal, so a restart, a change of model or an index made anew need
-//! no care. A batch is of one scope, for its purse. What a server takes from nobody, because of its
-//! words, gets an empty vector; whether it is the words or the server shows a probe.
+//! Checked rows are remembered only while the program runs, to save checking again. Missing vectors
+//! are found by a query to the journal, so a restart, a change of model or a rebuilt index needs no
+//! special care. A batch contains one scope only, because each scope has its own budget. A text
+//! that the server rejects for its content gets an empty vector; a probe shows whether the text or
+//! the server is the cause.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,20 +23,20 @@ use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
 use crate::wording;
 
-/// How often it looks whether something is new.
+/// Interval between checks for new texts.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
-/// How long it rests when the budget has no room, or the journal failed.
+/// Pause when the budget is exhausted, or the journal failed.
 const REST: Duration = Duration::from_secs(15 * 60);
-/// How long a server may take for a batch. A small computer needs a while.
+/// Timeout for a batch. A small computer needs that long.
 const BATCH_WITHIN: Duration = Duration::from_secs(90);
-/// How many rows are looked at together.
+/// Number of rows checked at a time.
 const ROWS: i64 = 1000;
-/// How often vectors are dropped that nobody needs.
+/// Interval between deletions of unneeded vectors.
 const SWEEP_EVERY: Duration = Duration::from_secs(24 * 3600);
-/// How many of them at a time.
+/// Number of vectors deleted at a time.
 const SWEPT: u32 = 500;
 
-/// The rows that were not looked at since the program started.
+/// Rows not checked since the program started.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     said: Rows,
@@ -45,20 +46,20 @@ pub(super) struct Backlog {
 
 #[derive(Debug, Default)]
 struct Rows {
-    /// The newest row that is in a range, or was.
+    /// Newest row ever in a range.
     newest: i64,
-    /// Ranges, the newest last.
+    /// Ranges, newest last.
     ranges: Vec<(i64, i64)>,
     has_looked: bool,
 }
 
 impl Backlog {
-    /// Whether everything that is there was looked at.
+    /// Returns true if all present rows were checked.
     pub(super) fn is_done(&self) -> bool {
         [&self.said, &self.known].into_iter().all(|rows| rows.has_looked && rows.ranges.is_empty())
     }
 
-    /// The rows that were not looked at yet, to the end and beyond.
+    /// Returns the ranges not checked yet, including all future rows.
     pub(super) fn ahead(&self) -> Vec<(Corpus, (i64, i64))> {
         let of = |pool, rows: &Rows| {
             let beyond = (rows.newest + 1, i64::MAX);
@@ -84,12 +85,12 @@ impl Rows {
         }
     }
 
-    /// The newest rows that were not looked at.
+    /// Returns the newest unchecked rows.
     fn next(&self) -> Option<(i64, i64)> {
         self.ranges.last().map(|(from, to)| ((*from).max(to - ROWS + 1), *to))
     }
 
-    /// Those rows lack nothing any more.
+    /// Marks those rows as complete.
     fn done(&mut self, (from, to): (i64, i64)) {
         if let Some(last) = self.ranges.last_mut().filter(|last| last.1 == to) {
             last.1 = from - 1;
@@ -100,18 +101,18 @@ impl Rows {
     }
 }
 
-/// What one batch came to.
+/// Result of one batch.
 enum Batch {
-    /// Something was computed, or looked at.
+    /// Vectors were computed, or rows were checked.
     Went,
-    /// There is nothing that lacks.
+    /// Nothing is missing.
     Nothing,
-    /// The server has to be left alone.
+    /// The server needs a pause.
     Failed,
 }
 
 impl Vectors {
-    /// Computes what lacks until the program stops.
+    /// Computes missing vectors until the program stops.
     pub async fn run(self, stop: CancellationToken) {
         let clock = std::sync::Arc::clone(&self.0.clock);
         let mut busy = clock.busy();
@@ -131,13 +132,13 @@ impl Vectors {
         }
     }
 
-    /// Works once, as if it had looked just now.
+    /// Runs one round immediately.
     #[cfg(test)]
     pub async fn catch_up(&self) -> anyhow::Result<Timestamp> {
         self.work().await
     }
 
-    /// Works until nothing lacks, or until it has to wait; says for how long.
+    /// Works until nothing is missing, or until a pause is needed. Returns when to continue.
     async fn work(&self) -> anyhow::Result<Timestamp> {
         self.take_up_key().await?;
         loop {
@@ -159,7 +160,7 @@ impl Vectors {
         }
     }
 
-    /// The length of the vectors as it was before the program started, if it is the same model.
+    /// Restores the vector length known from the previous run, if the model is the same.
     pub(in super::super) async fn take_up_key(&self) -> anyhow::Result<()> {
         if self.state().dimensions.is_some() {
             return Ok(());
@@ -171,7 +172,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// Computes the vectors of some words that lack them: what is known before what was said.
+    /// Computes some missing vectors: knowledge before messages.
     async fn batch(&self) -> anyhow::Result<Batch> {
         for pool in [Corpus::Known, Corpus::Said] {
             let newest = self.0.journal.read(move |db| db.embeddings().newest_words(pool)).await?;
@@ -202,7 +203,7 @@ impl Vectors {
         }
         let key = self.key().unwrap_or_default();
         let of = words.keys().cloned().collect::<Vec<_>>();
-        // The same words may stand elsewhere, and be paid for.
+        // The same text may exist elsewhere and have its vector already.
         let there = self.0.journal.read(move |db| {
             of.into_iter()
                 .map(|one| Ok((db.embeddings().has_embedding(&key, &one)?, one)))
@@ -229,7 +230,7 @@ impl Vectors {
         Ok(Batch::Went)
     }
 
-    /// A vector for each text; an empty one for what the server does not take.
+    /// Computes one vector for each text; an empty one for a text that the server rejects.
     async fn of_words(&self, texts: &[Text], scope: Scope) -> Result<Vec<Vec<f32>>, ModelError> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -257,8 +258,8 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// Once a day, when nothing lacks and the index is whole: vectors of another model, and of
-    /// words that stand nowhere any more, go.
+    /// Deletes vectors of other models and of texts that no longer exist. Runs once a day, when no
+    /// vector is missing and the index is complete.
     async fn sweep(&self) -> anyhow::Result<()> {
         let now = self.0.clock.now();
         let Some(key) = self.key() else { return Ok(()) };
@@ -280,7 +281,7 @@ impl Vectors {
     }
 }
 
-/// Whether an error may be due to what was sent, and not to the server.
+/// Returns true if the input, and not the server, may have caused the error.
 fn may_be_the_words(error: &ModelError) -> bool {
     matches!(error, ModelError::TooLong | ModelError::Refused | ModelError::Rejected(_))
 }

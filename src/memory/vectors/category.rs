@@ -1,49 +1,47 @@
-//! Categories of what is known, by what they mean.
+//! Categories of knowledge, by meaning.
 //!
-//! Facts, notes and points of a day belong to categories: to the one that they state; else to the
-//! one that is named by their title, which the passages of a note share; else each is one by
-//! itself, named by its own words. The centre of a category is the mean direction of all who state
-//! it or bear its title. It is a sum that grows with each of them, so it is never out of date and
-//! nothing about it is stored.
+//! Facts, notes and points of a daily note belong to the category that they state; else to the one
+//! named after their title, which all passages of a note share; else each is a category of its own,
+//! identified by its text. The centre of a category is the mean direction of all entries that state
+//! it or have its title. It is a running sum, so it is never out of date and is not stored.
 //!
-//! What states no category and lies near enough to the centre of one is looked for there as well
-//! ([`NEAR_ENOUGH`]). That moves no centre: so the order in which things came decides nothing, and
-//! an index that is made anew has the same categories. What is not trusted has categories of its
-//! own, because it must not decide where anything trusted is looked for.
+//! A query also searches a category for entries that state none and lie near enough to its centre
+//! ([`NEAR_ENOUGH`]). These do not move the centre: so the order of arrival is irrelevant, and a
+//! rebuilt index has the same categories. Untrusted entries have categories of their own, because
+//! they must not influence where trusted entries are searched for.
 
 use std::collections::HashMap;
 
 use crate::store::EntryKind;
 use crate::text::fold;
 
-/// The cosine from which on something without a category joins one: 0.7, measured as
-/// `1 / (1 + distance)` between vectors of length one.
+/// Minimum cosine for an entry without a category to join one: 0.7, measured as `1 / (1 +
+/// distance)` between vectors of length one.
 pub(super) const NEAR_ENOUGH: f32 = 0.908;
 
-/// What a category takes besides its centre, with its name.
+/// Memory of a category with its name, without its centre.
 const BESIDES: usize = size_of::<Category>() * 2;
 
-/// Where an entry belongs.
+/// Category membership of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Belongs {
-    /// Nowhere: running text, files, conversations. They are found all the same.
+    /// None: running text, files, conversations. Searches find them without one.
     Nowhere,
-    /// It is a category by itself.
+    /// A category of its own.
     Alone,
-    /// To that category.
+    /// The category with that id.
     To(u32),
 }
 
-/// What a category is called.
+/// Name of a category.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Name {
-    /// As those who belong to it state.
+    /// Stated by its members.
     Stated(String),
-    /// As those who belong to it are called.
+    /// Title of its members.
     Titled(String),
 }
 
-/// The categories of one scope.
 #[derive(Debug, Default)]
 pub(super) struct Categories {
     ids: HashMap<(Name, bool), u32>,
@@ -56,25 +54,26 @@ struct Category {
     name: Name,
     is_trusted: bool,
     members: u32,
-    /// Its first member. While that is the only one, there is no sum: most titles are borne by one
+    /// First member. While it is the only one, there is no sum: most titles belong to a single
     /// note.
     first: usize,
     sum: Vec<f32>,
     length: f32,
 }
 
-/// A name as it is compared: neither letter case nor accents that are letters of their own count.
+/// Normalises a name for comparison: ignores case and accents, also of letters that Unicode does
+/// not decompose.
 pub(in super::super) fn folded(name: &str) -> String {
     fold::fold(name.trim()).to_lowercase()
 }
 
-/// Whether entries of that kind belong to categories.
+/// Returns true if entries of that kind belong to categories.
 pub(in super::super) fn has_category(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Fact | EntryKind::Note | EntryKind::Day)
 }
 
 impl Categories {
-    /// Where something belongs. A category that is not known yet is from now on.
+    /// Returns the category of an entry. Creates one for a new name.
     pub(super) fn place(&mut self, kind: EntryKind, category: &str, title: &str, is_trusted: bool) -> Belongs {
         if !has_category(kind) {
             return Belongs::Nowhere;
@@ -93,13 +92,13 @@ impl Categories {
         Belongs::To(id)
     }
 
-    /// The category of that name.
+    /// Returns the category of that name.
     pub(super) fn of(&self, category: &str, is_trusted: bool) -> Belongs {
         let id = self.ids.get(&(Name::Stated(folded(category)), is_trusted));
         id.map_or(Belongs::Nowhere, |id| Belongs::To(*id))
     }
 
-    /// Takes the row at that place in; `vector_of` gives the vector of an earlier one.
+    /// Adds the vector in that row to a category; `vector_of` returns the vector of an earlier row.
     pub(super) fn add(&mut self, id: u32, row: usize, vector: &[f32], vector_of: impl FnOnce(usize) -> Vec<f32>) {
         let Some(category) = self.get_mut(id) else { return };
         category.members += 1;
@@ -114,35 +113,34 @@ impl Categories {
         }
     }
 
-    /// What it is called.
     pub(super) fn name_of(&self, id: u32) -> Option<&Name> {
         self.get(id).map(|category| &category.name)
     }
 
-    /// How near its centre is to a vector; `None` if it has one member only, which is its centre
-    /// then.
+    /// Returns the nearness of the centre to a vector; `None` if there is only one member, which
+    /// then serves as the centre.
     pub(super) fn nearness(&self, id: u32, vector: &[f32]) -> Option<f32> {
         self.get(id)?.nearness(vector)
     }
 
-    /// The centre, as a vector of length one.
+    /// Returns the centre as a vector of length one.
     pub(super) fn centre(&self, id: u32) -> Option<Vec<f32>> {
         let category = self.get(id).filter(|category| category.members > 1 && category.length > 0.0)?;
         Some(category.sum.iter().map(|number| number / category.length).collect())
     }
 
-    /// Whether another category than `than` has its centre nearer to a vector.
+    /// Returns true if any category has its centre nearer to the vector than `than`.
     pub(super) fn is_nearer_elsewhere(&self, vector: &[f32], is_trusted: bool, than: f32) -> bool {
         let alike = self.all.iter().filter(|category| category.is_trusted == is_trusted);
         alike.filter_map(|category| category.nearness(vector)).any(|nearness| nearness > than)
     }
 
-    /// What one more member may add to that, if vectors have that length.
+    /// Returns the maximum memory for one more member with vectors of that length.
     pub(super) fn most_bytes(length: usize) -> usize {
         BESIDES + length * size_of::<f32>()
     }
 
-    /// What the centres take, in bytes.
+    /// Returns the memory of all categories in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -167,7 +165,7 @@ impl Category {
     }
 }
 
-/// The sum of products.
+/// Returns the dot product.
 pub(super) fn dot(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }

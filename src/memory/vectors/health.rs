@@ -1,49 +1,49 @@
-//! How searching by meaning is, in numbers and in plain sentences.
+//! Health of semantic search.
 
 use super::{KEY, Vectors};
 use crate::model::EmbedderCard;
 use crate::store::Db;
 use crate::time::Timestamp;
 
-/// Counting what lacks stops here: beyond it only the order of magnitude matters.
+/// Limit for counting missing vectors. Beyond it only the order of magnitude matters.
 pub const COUNT_UP_TO: u64 = 100_000;
 
-/// How searching by meaning is.
+/// State of semantic search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VectorHealth {
-    /// Who computes vectors: `openai`, `ollama`.
+    /// Provider of the embedding model: `openai`, `ollama`.
     pub source: String,
-    /// The name of the model.
+    /// Name of the model.
     pub model: String,
-    /// How many numbers a vector has, once that is known.
+    /// Vector length, once it is known.
     pub dimensions: Option<usize>,
-    /// How many words have a vector.
+    /// Number of texts with a vector.
     pub kept: u64,
-    /// How many have none yet, counted up to [`COUNT_UP_TO`].
+    /// Number of texts without a vector, counted up to [`COUNT_UP_TO`].
     pub lacking: u64,
-    /// How many are in memory, where a search finds them.
+    /// Number of vectors in memory, where a search finds them.
     pub loaded: usize,
-    /// Whether everything that is there was looked at.
+    /// True if all texts were checked and no vector is missing.
     pub is_complete: bool,
-    /// Why searches go by words alone at the moment.
+    /// Present outage; searches use full text alone.
     pub away: Option<VectorFailure>,
-    /// The last time that the server failed since the start, and why.
+    /// Reason and time of the last server failure since the start.
     pub failed: Option<(String, Timestamp)>,
 }
 
-/// The server failed us.
+/// Outage of the embedding server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VectorFailure {
-    /// Why, in a sentence.
+    /// Reason, as a sentence.
     pub why: String,
-    /// Since when.
+    /// Start of the outage.
     pub since: Timestamp,
-    /// When it is asked again.
+    /// Time of the next attempt.
     pub next: Timestamp,
 }
 
 impl Vectors {
-    /// How it is.
+    /// Returns the present state.
     pub async fn health(&self) -> anyhow::Result<VectorHealth> {
         let card = self.0.embedder.card();
         let (key, ahead) = (self.key(), self.state().backlog.ahead());
@@ -78,7 +78,7 @@ impl Vectors {
 }
 
 impl VectorHealth {
-    /// As far as the journal tells, while no gateway runs that computes any.
+    /// Reads the state from the journal, while no gateway runs that computes vectors.
     pub fn read(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Self> {
         let dimensions = match card.dimensions {
             Some(dimensions) => Some(dimensions),
@@ -102,12 +102,12 @@ impl VectorHealth {
     }
 }
 
-/// Under which name vectors are kept.
+/// Returns the key under which vectors are stored.
 pub(super) fn key_of(card: &EmbedderCard, length: usize) -> String {
     format!("{}/{}/{length}", card.provider, card.name)
 }
 
-/// The length of the vectors as it was before the program started, if it is the same model.
+/// Returns the vector length of the previous run, if the model is the same.
 pub(super) fn known_length(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Option<usize>> {
     let known = db.settings().fact(KEY)?;
     Ok(known.and_then(|key| key.strip_prefix(&format!("{}/{}/", card.provider, card.name))?.parse().ok()))

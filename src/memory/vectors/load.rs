@@ -1,10 +1,10 @@
-//! Reading vectors into memory, where nobody waits for it.
+//! Loads vectors into memory in the background.
 //!
-//! After the start the shelves of those who talked last are read, one after the other, as long as
-//! there is room: a hundred thousand vectors take a second or two, and until then words decide. A
-//! question makes one step itself, so whoever has little, or nearly all, never goes without; what
-//! is left then is read at once in the background. The journal is read in steps of some ten
-//! milliseconds, so nobody is kept waiting by that either.
+//! After the start the caches of the most recently active scopes are loaded one after the other
+//! while there is room: a hundred thousand vectors take a second or two, and until then full-text
+//! search decides. A query reads one step itself, so it always works for scopes with few vectors or
+//! nearly loaded ones; the rest is then loaded at once in the background. The journal is read in
+//! steps of some ten milliseconds, so its other readers do not wait long either.
 
 use tokio_util::sync::CancellationToken;
 
@@ -16,8 +16,8 @@ use crate::time::task::guarded;
 use crate::trust::Scope;
 
 impl Vectors {
-    /// Reads shelves until the program stops: first those that will be asked for, then whatever a
-    /// question found half read.
+    /// Loads caches until the program stops: first those that are likely to be queried, then those
+    /// that a query found incomplete.
     pub async fn load(self, stop: CancellationToken) {
         let clock = std::sync::Arc::clone(&self.0.clock);
         let bell = self.0.bell.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -32,8 +32,7 @@ impl Vectors {
         }
     }
 
-    /// Reads all vectors of a scope into memory, as [`Vectors::load`] does: for who wants them
-    /// before anybody asks.
+    /// Loads all vectors of a scope, as [`Vectors::load`] does, before the first query needs them.
     pub async fn read(&self, pool: Corpus, scope: Scope) -> anyhow::Result<()> {
         self.take_up_key().await?;
         while let Some((model, length)) = self.key().zip(self.length()) {
@@ -46,8 +45,8 @@ impl Vectors {
         Ok(())
     }
 
-    /// Whether the vectors of that scope are in memory. If something lacks, it is read in the
-    /// background from now on.
+    /// Returns true if the vectors of that scope are in memory. Otherwise starts loading them in
+    /// the background.
     pub(super) fn is_ready(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<bool> {
         self.shelves().want(key);
         let (is_whole, is_current) = self.step(db, model, key, length)?;
@@ -58,7 +57,7 @@ impl Vectors {
         Ok(is_whole)
     }
 
-    /// Reads one step. Says whether everything is there that was when the reading began, and
+    /// Loads one step. Returns whether everything that existed when loading began is present, and
     /// whether nothing came since.
     fn step(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<(bool, bool)> {
         let from = self.shelves().read_upto(model, key);
@@ -66,7 +65,7 @@ impl Vectors {
         Ok(self.shelves().put(model, key, length, step))
     }
 
-    /// Everybody's, who talked last first, as long as there is room.
+    /// Loads all scopes, most recently active first, while there is room.
     async fn want_all(&self) {
         let scopes = match self.0.journal.read(by_last_talk).await {
             Ok(scopes) => scopes,
@@ -94,7 +93,7 @@ impl Vectors {
         }
     }
 
-    /// What cannot be read now is tried again by the next question.
+    /// Loads a cache and logs a failure; the next query tries again.
     async fn read_or_tell(&self, (pool, scope): Key) {
         if let Err(error) = guarded("Reading vectors", self.read(pool, scope)).await {
             tracing::error!("Vectors cannot be read into memory: {error:#}");

@@ -1,10 +1,9 @@
-//! The walk along a shelf: what is nearest to a question, and which categories are.
+//! Exhaustive scan of a cache for the nearest vectors and categories.
 //!
-//! Every vector is looked at; there is nothing to build, and nothing is overlooked. For entries the
-//! same walk gives the three categories whose centres are nearest to the question, and the members
-//! of each that are nearest, however far they are behind everything else: so a small category is
-//! not crowded out by a large one. A question that is limited to kinds, to a category or to some
-//! digests walks past the others.
+//! Every vector is compared; there is no index to build, and nothing is missed. For entries the
+//! same scan returns the three categories whose centres are nearest to the query, and the nearest
+//! members of each, however far behind the other entries: so a large category does not crowd out a
+//! small one. A query limited to kinds, a category or digests skips the other entries.
 
 use std::collections::HashSet;
 
@@ -12,45 +11,44 @@ use super::category::{Belongs, NEAR_ENOUGH, Name, dot};
 use super::vector_cache::{Digest, EntryRef, VectorCache, digest_of, hexadecimal, in_bytes};
 use crate::store::EntryKind;
 
-/// How many times as many as wanted are compared exactly.
+/// Factor by which candidates for the exact comparison outnumber the wanted results.
 const CLOSER_LOOK: usize = 3;
-/// So many categories are looked into.
+/// Number of best categories.
 const CATEGORIES: usize = 3;
-/// So many members of each.
+/// Number of members of each.
 const INSIDE: usize = 20;
 
-/// What is wanted of the entries.
+/// Filter for entries.
 #[derive(Debug, Clone, Default)]
 pub struct EntryFilter {
-    /// Untrusted ones as well.
+    /// Include untrusted entries.
     pub untrusted_too: bool,
     /// Only these kinds; all if empty.
     pub kinds: Vec<EntryKind>,
-    /// Only those that state this category.
+    /// Only entries that state this category.
     pub category: Option<String>,
-    /// Only those with one of these digests.
+    /// Only entries with one of these digests.
     pub only: Option<HashSet<String>>,
-    /// At most so many, and what is inside the best categories besides.
+    /// Maximum number of results, not counting the members of the best categories.
     pub limit: usize,
 }
 
-/// The categories nearest to a question, as what belongs to them can be told by.
+/// The categories nearest to a query, identified by what their members have in common.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BestCategories {
-    /// Those that entries state.
+    /// Categories stated by entries.
     pub stated: HashSet<String>,
-    /// Those that are titles.
+    /// Categories named after titles.
     pub titled: HashSet<String>,
-    /// What is a category by itself, or is near to one of these: digests.
+    /// Digests of entries that form a category of their own, or are near to one of the best.
     pub single: HashSet<String>,
-    /// The nearest members of each: digests.
+    /// Digests of the nearest members of each category.
     pub members: HashSet<String>,
-    /// How near anything is on the average: what is not nearer than this has nothing to do with the
-    /// question.
+    /// Average nearness of all entries. An entry that is not nearer is unrelated to the query.
     pub usual: f64,
 }
 
-/// One of the best.
+/// One of the best categories.
 struct Best {
     belongs: Belongs,
     row: usize,
@@ -60,14 +58,14 @@ struct Best {
 }
 
 impl VectorCache {
-    /// The digests of those that are nearest by their bytes, in no order.
+    /// Returns the digests of the approximately nearest vectors, in no order.
     pub(super) fn nearest(&self, vector: &[f32], untrusted_too: bool, limit: usize) -> Vec<Digest> {
         let mut scored = self.scored(vector, |row| untrusted_too || self.is_trusted(row));
         nearest_first(&mut scored, limit.saturating_mul(CLOSER_LOOK));
         self.digests_of(scored.iter().map(|(_, row)| *row))
     }
 
-    /// The same of entries, with what is nearest inside the best categories.
+    /// Returns the nearest entries, and the nearest members of the best categories.
     pub(super) fn entries(&self, vector: &[f32], wanted: &EntryFilter) -> (Vec<Digest>, BestCategories) {
         let within = wanted.category.as_deref().map(|name| [true, false].map(|trust| self.categories.of(name, trust)));
         let only =
@@ -92,7 +90,7 @@ impl VectorCache {
         (self.digests_of(rows.into_iter()), categories)
     }
 
-    /// Each row that is wanted, with how near it is, about.
+    /// Returns each wanted row with its approximate nearness.
     fn scored(&self, vector: &[f32], is_wanted: impl Fn(usize) -> bool) -> Vec<(f32, usize)> {
         let (scale, asked) = in_bytes(vector);
         let rows = self.numbers.chunks_exact(self.length.max(1)).zip(&self.factors).enumerate();
@@ -100,7 +98,7 @@ impl VectorCache {
         wanted.map(|(at, (row, factor))| (product(row, &asked) * factor * scale, at)).collect()
     }
 
-    /// The best categories among those that have a member in the walk, nearest first.
+    /// Returns the best categories with a member in the scan, nearest first.
     fn best(&self, scored: &[(f32, usize)], vector: &[f32]) -> Vec<Best> {
         let mut best: Vec<Best> = Vec::new();
         let mut met: HashSet<u32> = HashSet::new();
@@ -128,7 +126,7 @@ impl VectorCache {
         best
     }
 
-    /// Nearest first; what is equally near in the order of names, then of words.
+    /// Orders by nearness, then by name, then by digest.
     fn in_order(&self, one: &Best, other: &Best) -> std::cmp::Ordering {
         let name = |best: &Best| if let Belongs::To(id) = best.belongs { self.categories.name_of(id) } else { None };
         let digest = |best: &Best| self.digests.get(best.row);
@@ -136,7 +134,7 @@ impl VectorCache {
         other.nearness.total_cmp(&one.nearness).then_with(by_name)
     }
 
-    /// The nearest members of a category.
+    /// Returns the nearest members of a category.
     fn inside(&self, one: &Best, scored: &[(f32, usize)]) -> Vec<usize> {
         if one.belongs == Belongs::Alone {
             return vec![one.row];
@@ -147,8 +145,8 @@ impl VectorCache {
         members.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Whether something that states no category is near enough to one of the best, and nearer than
-    /// to any other.
+    /// Returns true if an entry without a stated category is near enough to one of the best, and
+    /// not nearer to another one.
     fn joins(&self, row: usize, best: &[Best]) -> bool {
         let states_none = match self.belongs(row) {
             Belongs::Nowhere => false,
@@ -202,7 +200,7 @@ fn nearest_first(scored: &mut Vec<(f32, usize)>, count: usize) {
     }
 }
 
-/// The sum of products. In strips of a fixed length, which the compiler turns into vector
+/// Returns the dot product. Works in strips of a fixed length, which the compiler turns into vector
 /// instructions.
 fn product(one: &[i8], other: &[i8]) -> f32 {
     const STRIP: usize = 32;
@@ -264,8 +262,8 @@ mod tests {
 
     #[test]
     fn the_best_categories_are_the_ones_whose_centres_are_near() {
-        // The best member of `mixed` is the nearest of all; the centre of `home` is nearer than the
-        // centre of `mixed`.
+        // The best member of `mixed` is the nearest entry of all, but the centre of `home` is
+        // nearer than the centre of `mixed`.
         let shelf = VectorCache::of(&[
             (1, true, fact("mixed", "a"), unit(&[1.0, 0.0, 0.0])),
             (2, true, fact("mixed", "b"), unit(&[-1.0, 0.3, 0.0])),

@@ -1,16 +1,15 @@
 //! Vectors in memory.
 //!
-//! Each number is a signed byte with one factor for the whole vector: a fourth of the memory of
-//! floats, and a walk through them is bound by memory. What comes out near is compared once more
-//! with the exact vectors, so the order and the figures are those of the floats. A vector takes as
-//! many bytes as it has numbers, and 64: 100,000 of 768 numbers take 80 MiB. At most [`MOST_BYTES`]
-//! are kept; the scope that was asked for longest ago goes first, and of those that nobody asked
-//! for the one that was read last. No shelf takes more than half, so what somebody said and what is
-//! known of them have room together. Where a shelf is full the oldest words are left to the search
-//! by words.
+//! Each number is a signed byte, with one factor for the whole vector. This takes a quarter of the
+//! memory of floats, and a scan is bound by memory bandwidth. The nearest candidates are compared
+//! again with the exact vectors, so order and scores are those of the floats. A vector takes one
+//! byte for each number plus 64: 100,000 vectors of 768 numbers take 80 MiB. At most [`MOST_BYTES`]
+//! are kept. The scope with the oldest query is evicted first; among scopes without a query, the
+//! one that was loaded last. No cache takes more than half, so the messages and the knowledge of
+//! one person fit together. Where a cache is full, the oldest texts are left to full-text search.
 //!
-//! A shelf is filled in steps, the newest words first. Nobody holds the shelves while the journal
-//! is read; who comes late with a step that somebody else has made meanwhile throws it away.
+//! A cache is filled in steps, newest texts first. No lock is held while the journal is read; a
+//! step that another task has completed meanwhile is discarded.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -20,27 +19,27 @@ use super::category::{Belongs, Categories};
 use crate::store::{Corpus, Db, EntryKind, Read};
 use crate::trust::Scope;
 
-/// The most memory for vectors, in bytes.
+/// Memory limit for all vectors, in bytes.
 const MOST_BYTES: usize = 192 << 20;
-/// What a vector takes besides its numbers.
+/// Memory overhead of one vector, in bytes.
 const BESIDES: usize = 64;
-/// Old words are read into so much of a shelf; the rest is for what comes later.
+/// Share of a cache that existing texts may fill; the rest is for later ones.
 const FOR_OLD: (usize, usize) = (7, 8);
 
-/// Whose vectors, and of what.
+/// A corpus and the scope whose vectors it holds.
 pub(super) type Key = (Corpus, Scope);
-/// SHA-256 of words.
+/// SHA-256 of a text.
 pub(super) type Digest = [u8; 32];
 
-/// All vectors that are in memory.
+/// All vectors in memory.
 pub(super) struct Shelves {
     model: String,
     shelves: HashMap<Key, VectorCache>,
-    /// Counts the questions.
+    /// Query counter.
     asked: u64,
-    /// Counts the shelves.
+    /// Number of caches created so far.
     begun: u64,
-    /// The most memory, in bytes.
+    /// Memory limit, in bytes.
     most: usize,
 }
 
@@ -50,30 +49,30 @@ pub(super) struct VectorCache {
     read: Option<Read>,
     is_current: bool,
     asked: u64,
-    /// The how manieth it was to be read.
+    /// Creation order.
     begun: u64,
-    /// Vectors that came since all were read. Words that went are still among the others.
+    /// Vectors added since the initial load. Vectors of deleted texts are still among the others.
     added: usize,
-    /// What is there, as a short hash: two that have the same by chance cost one of them its place.
+    /// Short hashes of the stored rows. On a collision one of the two rows is not stored.
     seen: HashSet<u64>,
     pub(super) length: usize,
     pub(super) digests: Vec<Digest>,
     pub(super) trusted: Vec<bool>,
     pub(super) factors: Vec<f32>,
     pub(super) numbers: Vec<i8>,
-    /// Of entries, what they are and where they belong.
+    /// Kind and category of each entry; empty for texts that are no entries.
     pub(super) places: Vec<EntryRef>,
     pub(super) categories: Categories,
 }
 
-/// Which entry says it.
+/// Kind and category of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EntryRef {
     pub(super) kind: EntryKind,
     pub(super) belongs: Belongs,
 }
 
-/// What one step of reading brought.
+/// Result of one loading step.
 pub(super) struct LoadStep {
     from: Option<Read>,
     to: Read,
@@ -90,8 +89,8 @@ struct VectorRow {
 }
 
 impl VectorRow {
-    /// What it may take on a shelf: an entry may be the first of its category, or the second, from
-    /// which on that has a centre.
+    /// Upper bound of the memory that this row takes. An entry may be the first of its category, or
+    /// the second, with which the category gets a centre.
     fn most_bytes(&self) -> usize {
         let centre = if self.entry.is_some() { Categories::most_bytes(self.numbers.len()) } else { 0 };
         self.numbers.len() + BESIDES + centre
@@ -99,7 +98,7 @@ impl VectorRow {
 }
 
 impl LoadStep {
-    /// Reads the next step of a shelf, whose vectors have that length.
+    /// Reads the next step of a cache whose vectors have `length` numbers.
     pub(super) fn read(db: Db<'_>, model: &str, key: Key, length: usize, from: Option<Read>) -> anyhow::Result<Self> {
         let begin = from.map_or_else(|| db.embeddings().begin_vectors(key.0), Ok)?;
         let mut rows = Vec::new();
@@ -120,7 +119,7 @@ impl Default for Shelves {
 }
 
 impl Shelves {
-    /// How far the shelf of that key is read, for that model.
+    /// Returns the loading progress of the cache for that key and model.
     pub(super) fn read_upto(&mut self, model: &str, key: Key) -> Option<Read> {
         if self.model != model {
             *self = Self { model: model.to_owned(), most: self.most, ..Self::default() };
@@ -128,8 +127,8 @@ impl Shelves {
         self.shelves.get(&key).and_then(|shelf| shelf.read)
     }
 
-    /// Puts a step on its shelf. Says whether everything is there now that was when the reading
-    /// began, and whether nothing is left to read.
+    /// Adds a step to its cache. Returns whether everything that existed when loading began is
+    /// present, and whether nothing is left to read.
     pub(super) fn put(&mut self, model: &str, key: Key, length: usize, step: LoadStep) -> (bool, bool) {
         if self.model != model {
             return (false, false);
@@ -141,19 +140,18 @@ impl Shelves {
             shelf.take(step, most);
         }
         let state = (shelf.is_whole(), shelf.is_current);
-        // Where there is no room for it, there is no more to read either.
+        // Without room for this cache, reading on is pointless.
         if self.make_room(key) { state } else { (false, true) }
     }
 
-    /// Somebody asks for that shelf. Until it is the one that was asked for longest ago it has
-    /// room.
+    /// Registers a query for that key, so the cache keeps its room until its query is the oldest.
     pub(super) fn want(&mut self, key: Key) {
         self.asked += 1;
         let asked = self.asked;
         self.shelf(key).asked = asked;
     }
 
-    /// The shelf of that key, for a question.
+    /// Returns the cache of that key for a query.
     pub(super) fn ask(&mut self, key: Key) -> Option<&VectorCache> {
         self.asked += 1;
         let shelf = self.shelves.get_mut(&key)?;
@@ -161,12 +159,12 @@ impl Shelves {
         Some(shelf)
     }
 
-    /// Whether there is room for more than is there.
+    /// Returns true if more vectors fit.
     pub(super) fn has_room(&self) -> bool {
         self.bytes() < self.most
     }
 
-    /// How many vectors there are.
+    /// Returns the number of vectors.
     pub(super) fn count(&self) -> usize {
         self.shelves.values().map(|shelf| shelf.digests.len()).sum()
     }
@@ -182,7 +180,8 @@ impl Shelves {
         })
     }
 
-    /// Says whether the shelf of that key stays. One that somebody asked for does.
+    /// Evicts caches until the limit is met. Returns whether the cache of that key stays; one with
+    /// a query does.
     fn make_room(&mut self, key: Key) -> bool {
         while self.bytes() > self.most {
             let may_go = self.shelves.iter().filter(|(other, shelf)| **other != key || shelf.asked == 0);
@@ -195,7 +194,7 @@ impl Shelves {
 }
 
 impl VectorCache {
-    /// The vector at that place, nearly.
+    /// Returns an approximation of the vector in that row.
     pub(super) fn vector(&self, row: usize) -> Vec<f32> {
         vector_at(&self.numbers, &self.factors, self.length, row)
     }
@@ -208,12 +207,12 @@ impl VectorCache {
         self.numbers.len() + self.digests.len() * BESIDES + self.categories.bytes()
     }
 
-    /// Takes a step in, and keeps below that many bytes.
+    /// Adds a step and keeps the size below `most` bytes.
     fn take(&mut self, step: LoadStep, most: usize) {
         let was_whole = self.is_whole();
         self.read = Some(step.to);
         self.is_current = step.is_current;
-        // Growing by doubling would hold twice what is there.
+        // Growth by doubling would hold twice the data.
         self.numbers.reserve_exact(step.rows.len() * self.length);
         if was_whole {
             self.take_new(step.rows, most);
@@ -222,8 +221,8 @@ impl VectorCache {
         }
     }
 
-    /// What came since all were read. If that is much, or there is no room for it, all is read
-    /// anew.
+    /// Adds vectors of texts that came after the initial load. If they are many or do not fit, the
+    /// cache is cleared and loaded again.
     fn take_new(&mut self, rows: Vec<VectorRow>, most: usize) {
         let before = self.digests.len();
         let is_full = self.is_filled(rows, most);
@@ -233,7 +232,7 @@ impl VectorCache {
         }
     }
 
-    /// Adds rows as long as they leave it below so many bytes. Says whether some were left out.
+    /// Adds rows while the size stays below `most` bytes. Returns true if some were left out.
     fn is_filled(&mut self, rows: Vec<VectorRow>, most: usize) -> bool {
         for row in rows {
             if self.bytes() + row.most_bytes() > most {
@@ -278,12 +277,12 @@ fn short_hash(of: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// A vector as signed bytes, and the factor that gives its numbers back.
+/// Converts a vector to signed bytes and the factor that restores its numbers.
 pub(super) fn in_bytes(vector: &[f32]) -> (f32, Vec<i8>) {
     let largest = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
     let factor = if largest > 0.0 { largest / 127.0 } else { 1.0 };
     let scale = factor.recip();
-    // Half a step away from nought and cut off is rounded, and costs no call.
+    // Adding half a step away from zero and truncating rounds without a function call.
     let rounded = |number: &f32| number * scale + 0.5_f32.copysign(*number);
     #[allow(
         clippy::cast_possible_truncation,
@@ -293,7 +292,7 @@ pub(super) fn in_bytes(vector: &[f32]) -> (f32, Vec<i8>) {
     (factor, bytes)
 }
 
-/// The bytes of a digest; `None` if it is none.
+/// Parses a hexadecimal digest; `None` if the text is not one.
 pub(super) fn digest_of(text: &str) -> Option<Digest> {
     let mut digest = [0; 32];
     if text.len() != 64 {
@@ -306,7 +305,7 @@ pub(super) fn digest_of(text: &str) -> Option<Digest> {
     Some(digest)
 }
 
-/// The digest as it is stored.
+/// Formats a digest as it is stored.
 pub(super) fn hexadecimal(digest: &Digest) -> String {
     use std::fmt::Write;
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
@@ -315,14 +314,13 @@ pub(super) fn hexadecimal(digest: &Digest) -> String {
     })
 }
 
-/// Every byte of its digest, whether it is trusted, of an entry its kind, category and title, and
-/// the vector.
+/// Byte that fills the digest, trust, kind, category and title of an entry, and vector.
 #[cfg(test)]
 pub(super) type TestRow<'r> = (u8, bool, Option<(EntryKind, &'r str, &'r str)>, Vec<f32>);
 
 #[cfg(test)]
 impl VectorCache {
-    /// With these vectors.
+    /// Builds a cache from these rows.
     pub(super) fn of(rows: &[TestRow<'_>]) -> Self {
         let mut shelf = Self { length: rows.first().map_or(0, |row| row.3.len()), ..Self::default() };
         for (digest, is_trusted, entry, vector) in rows {
@@ -385,8 +383,8 @@ mod tests {
     const ADA: Scope = Scope::Person(crate::id::PersonId(1));
     const BEN: Scope = Scope::Person(crate::id::PersonId(2));
 
-    /// Room for twenty vectors of a hundred bytes, ten of them on one shelf; eight of these are for
-    /// old words.
+    /// Creates caches with room for twenty vectors of a hundred bytes: ten in each cache, eight of
+    /// these for existing texts.
     fn small() -> Shelves {
         let mut shelves = Shelves { most: 2_000, ..Shelves::default() };
         shelves.read_upto("m", (Corpus::Said, ADA));
@@ -394,7 +392,7 @@ mod tests {
     }
 
     impl Shelves {
-        /// One step of so many vectors, and there is no more to read.
+        /// Puts one step with `count` vectors, after which there is no more to read.
         fn gets(&mut self, key: Key, count: u8, since: u8) -> (bool, bool) {
             let row = |n: u8| VectorRow {
                 digest: [since + n; 32],
