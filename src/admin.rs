@@ -1,10 +1,10 @@
-//! Every operator command, once: chat, the command line and the local socket all end here.
+//! Operator commands, implemented once for chat, the command line and the local socket.
 //!
-//! Each command reads or writes the journal and gives an [`Answer`]: Markdown for a person on a
-//! phone, JSON for a program, and the label of what it shows. Who may give which command in chat is
-//! decided here, in [`Admin::chat`]; the command line has the owner's rights
-//! ([`Admin::command_line`]), because whoever can open the home has them. Every command may be run
-//! twice: one that was cut off is run again.
+//! Each command reads or writes the journal and returns an [`Answer`]: Markdown for a person on a
+//! phone, JSON for a program, and the label of the texts shown. [`Admin::chat`] decides which
+//! person may give which command in chat. The command line has the owner's rights
+//! ([`Admin::command_line`]), because anyone who can open the home has them. Every command may be
+//! run twice: an interrupted one is simply run again.
 
 mod answer;
 pub mod backup;
@@ -70,20 +70,20 @@ use crate::wording::review_command::Surface;
 use crate::wording::schedule as of_time;
 use command::{ChatCommand, ParseError, Parting};
 
-/// Who gives a command.
+/// The origin of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The person.
+    /// The person who gave it.
     pub person: Person,
-    /// Whether nobody else reads the answer.
+    /// True if no one else can read the answer.
     pub private: bool,
-    /// The group that it is about, if it was given there and is not about the person.
+    /// The group that the command is about, if it was given there and is not about the person.
     pub group: Option<StreamId>,
 }
 
-/// How the adapters are.
+/// Source of the adapters' health.
 pub trait HealthSource: Send + Sync {
-    /// Each adapter by its name.
+    /// Health of each adapter, by name.
     fn adapters(&self) -> Vec<(String, Health)>;
 }
 
@@ -97,34 +97,34 @@ pub struct Admin {
     pub zone: Zone,
     /// The engine.
     pub engine: Arc<Engine>,
-    /// What is left of the budget.
+    /// The budget ledger.
     pub ledger: Arc<Ledger>,
-    /// The gate.
+    /// The review gate.
     pub review: Review,
     /// The knowledge tree.
     pub tree: Workspace,
-    /// What is found of all that.
+    /// The search index.
     pub index: Index,
     /// The assistant's name.
     pub agent: String,
     /// The program's version.
     pub version: String,
-    /// What is done by itself.
+    /// The schedule.
     pub schedule: Arc<Schedule>,
-    /// The servers of outside tools.
+    /// The MCP servers.
     pub outside: Arc<Servers>,
-    /// How the adapters are.
+    /// Health of the adapters.
     pub health: Arc<dyn HealthSource>,
-    /// Attempts to keep what a person allowed, while the disk does not take it.
+    /// Attempts to store confirmed texts while the disk is full.
     pub(crate) tries: keep_confirmed::Tries,
 }
 
-/// How many days `/usage` looks back, today included.
+/// Number of days shown by `/usage`, including today.
 const DAYS_IN_CHAT: u32 = 7;
 
 impl Admin {
-    /// Answers a line of chat that begins with a slash. Trouble of our own is an answer as well:
-    /// one sentence, and a line in the log.
+    /// Answers a chat line that begins with a slash. An internal error is also answered: with one
+    /// sentence, and a log line.
     pub async fn chat(&self, caller: &Caller, text: &str) -> Answer {
         let command = match command::parse(text) {
             Ok(command) => command,
@@ -150,7 +150,7 @@ impl Admin {
     }
 
     async fn run(&self, person: &Person, command: ChatCommand) -> anyhow::Result<Answer> {
-        // What an owner sees of everybody, a member sees of themselves.
+        // Owners see data of all people, members only their own.
         let only = (person.role != Role::Owner).then_some(person.id);
         let issuer = Issuer::Person(person.id);
         match command {
@@ -160,8 +160,8 @@ impl Admin {
             ChatCommand::Link => self.members().link_code(person).await,
             ChatCommand::New => Ok(Answer::ours(says::NEW, json!({}))),
             ChatCommand::Stop => self.stop(person).await,
-            // One that names a question took effect when it came (`gateway::consent`), in the chat
-            // where it was put.
+            // A command that names a question took effect on admission (`gateway::consent`), in the
+            // chat where the question was asked.
             ChatCommand::Yes { question: Some(_) } | ChatCommand::No { question: Some(_) } => {
                 Ok(Answer::refusal(says::ANSWER_WHERE_ASKED))
             }
@@ -200,7 +200,7 @@ impl Admin {
         }
     }
 
-    /// Ends the turn that runs for a person.
+    /// Stops a person's running turn.
     pub async fn stop(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
         let stream = self.journal.read(move |db| db.conversations().stream_of(id)).await?;
@@ -213,7 +213,7 @@ impl Admin {
     }
 }
 
-/// Whether the answer is nobody else's business.
+/// Returns whether the answer is for the caller only.
 fn is_private(command: &ChatCommand) -> bool {
     !matches!(command, ChatCommand::Start | ChatCommand::Help | ChatCommand::New | ChatCommand::Stop)
 }
@@ -296,7 +296,7 @@ impl Deref for SkillsAdmin<'_> {
     }
 }
 
-/// Search in everything that is kept.
+/// Search in all stored data.
 #[derive(Clone, Copy)]
 pub struct SearchAdmin<'a> {
     pub(super) admin: &'a Admin,
@@ -324,7 +324,7 @@ impl Deref for HistoryAdmin<'_> {
     }
 }
 
-/// Files and facts that a person can see and change.
+/// Files and facts that a person can view and change.
 #[derive(Clone, Copy)]
 pub struct MemoryAdmin<'a> {
     pub(super) admin: &'a Admin,
@@ -352,7 +352,7 @@ impl Deref for PeopleAdmin<'_> {
     }
 }
 
-/// Deletion of what a person asks to be forgotten.
+/// Deletion of data at a person's request.
 #[derive(Clone, Copy)]
 pub struct ErasureAdmin<'a> {
     pub(super) admin: &'a Admin,
@@ -400,7 +400,7 @@ impl Admin {
         SkillsAdmin { admin: self }
     }
 
-    /// Search in everything that is kept.
+    /// Search in all stored data.
     pub fn finder(&self) -> SearchAdmin<'_> {
         SearchAdmin { admin: self }
     }
@@ -410,7 +410,7 @@ impl Admin {
         HistoryAdmin { admin: self }
     }
 
-    /// Files and facts that a person can see and change.
+    /// Files and facts that a person can view and change.
     pub fn memory_files(&self) -> MemoryAdmin<'_> {
         MemoryAdmin { admin: self }
     }
@@ -420,7 +420,7 @@ impl Admin {
         PeopleAdmin { admin: self }
     }
 
-    /// Deletion of what a person asks to be forgotten.
+    /// Deletion of data at a person's request.
     pub fn erasure(&self) -> ErasureAdmin<'_> {
         ErasureAdmin { admin: self }
     }

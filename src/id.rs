@@ -1,7 +1,7 @@
-//! Row ids as types, so that a message id can never be handed over where a turn id is meant.
+//! Row ids as types: a message id cannot be passed where a turn id is expected.
 //!
-//! Every id is the `AUTOINCREMENT` key of one journal table: positive, never used again after its
-//! row is gone.
+//! Every id is the `AUTOINCREMENT` key of one journal table: positive, and never reused after its
+//! row is deleted.
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
@@ -33,58 +33,58 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A person who is, or was, allowed in.
+    /// A person who has, or had, access.
     PersonId;
-    /// One place where somebody is reached: adapter + account + peer.
+    /// One address of a person: adapter, account and peer.
     AddressId;
-    /// The one ongoing exchange with a person.
+    /// The single ongoing exchange with a person.
     StreamId;
     /// A run of a stream's messages without a silence longer than the gap.
     ConversationId;
-    /// A stored message, in or out.
+    /// A stored message, incoming or outgoing.
     MessageId;
-    /// One run of the model that answers one or more messages.
+    /// One model run that answers one or more messages.
     TurnId;
     /// A model call or a tool call within a turn.
     StepId;
-    /// A raw item as an adapter handed it over.
+    /// A raw item as received from an adapter.
     InboxId;
-    /// One thing to be delivered to one address.
+    /// One delivery to one address.
     OutboxId;
-    /// One piece of an outbox row, as it goes over the wire.
+    /// One part of an outbox row, as sent to the server.
     PartId;
-    /// The written end of a conversation.
+    /// The summary of a finished conversation.
     SummaryId;
-    /// A file that came with a message.
+    /// A file received with a message.
     AttachmentId;
-    /// A reservation or record of spending.
+    /// A budget reservation or a record of spending.
     SpendId;
     /// An immutable staged change to a skill.
     ProposalId;
-    /// One content that a skill had, or was to have.
+    /// One past, present or proposed content of a skill.
     VersionId;
-    /// One change of the skills folder.
+    /// One change to the skills folder.
     ChangeId;
-    /// A question put to a person before something is sent out.
+    /// A question to a person before data is sent out.
     QuestionId;
     /// One occurrence of a scheduled job.
     SlotId;
-    /// What the assistant thinks of a day, a week or a month.
+    /// The assistant's reflection on a day, a week or a month.
     ReflectionId;
-    /// Something that a reflection proposes.
+    /// An action proposed by a reflection.
     ActionId;
-    /// A reminder, or a task that comes back.
+    /// A reminder or a recurring task.
     ReminderId;
-    /// A version of a file that we wrote, or found changed by hand.
+    /// A version of a file, written by the program or found changed by hand.
     FileId;
-    /// One taking down of facts from a stretch of a conversation.
+    /// One extraction of facts from part of a conversation.
     ExtractionId;
-    /// One replacing of the older part of a conversation by its summary.
+    /// One replacement of a conversation's older part by its summary.
     CompactionId;
-    /// A text from outside that a person is asked about keeping.
+    /// An untrusted text that a person is asked about keeping.
     KeepId;
-    /// One unit of knowledge in the index; not stable, its key is.
+    /// One unit of knowledge in the index. The id is not stable; the entry's key is.
     EntryId;
-    /// Something that a person wants forgotten.
+    /// A request by a person to forget data.
     ForgettingId;
 }

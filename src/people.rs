@@ -1,24 +1,24 @@
-//! Who is there: people, their roles, and the addresses at which they are reached.
+//! People, their roles and their addresses.
 
 use std::fmt;
 
 use crate::id::{AddressId, PersonId, StreamId};
 use crate::trust::Scope;
 
-/// What a person may do.
+/// A person's permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Speaks in an allowed group; never trusted.
     Guest,
-    /// May chat.
+    /// May use the chat.
     Member,
-    /// May do everything.
+    /// May use everything.
     Owner,
 }
 
 impl Role {
-    /// The word for it in configuration, journal and chat.
+    /// The role's name in configuration, journal and chat.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Guest => "guest",
@@ -27,7 +27,7 @@ impl Role {
         }
     }
 
-    /// The role of that word.
+    /// Parses a role name.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Guest, Self::Member, Self::Owner].into_iter().find(|role| role.as_str() == word)
     }
@@ -39,35 +39,35 @@ impl fmt::Display for Role {
     }
 }
 
-/// Whether a name may be a person's: it stands in prompts as our own words, and names a folder. The
-/// rule of the configuration.
+/// Returns whether `name` is a valid person name, by the same rule as the configuration: it appears
+/// in prompts as the program's own words, and names a folder.
 pub fn is_name(name: &str) -> bool {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     (1..=40).contains(&name.chars().count()) && name.trim() == name && name.chars().all(is_allowed)
 }
 
-/// Somebody who is allowed in.
+/// A person with access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// Their row.
+    /// Row id.
     pub id: PersonId,
-    /// Their configured name: the only name that stands in a prompt as our own words.
+    /// Configured name: the only name that appears in a prompt as the program's own words.
     pub name: String,
-    /// What they may do.
+    /// The person's role.
     pub role: Role,
 }
 
-/// With whom a stream is.
+/// The other party of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Party {
-    /// With one person.
+    /// One person.
     One(Person),
-    /// With a group, which goes by the number of its stream.
+    /// A group, identified by its stream.
     Group(StreamId),
 }
 
 impl Party {
-    /// Whose text it holds.
+    /// The scope of the stream's text.
     pub fn scope(&self) -> Scope {
         match self {
             Self::One(person) => Scope::Person(person.id),
@@ -75,7 +75,7 @@ impl Party {
         }
     }
 
-    /// The person, if it is one.
+    /// The person, unless the party is a group.
     pub fn person(&self) -> Option<&Person> {
         match self {
             Self::One(person) => Some(person),
@@ -84,29 +84,29 @@ impl Party {
     }
 }
 
-/// Where somebody is reached, as the adapters name it.
+/// An address in the adapter's own terms.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
     /// The adapter's name: `telegram`, `signal`, `terminal`.
     pub adapter: String,
-    /// Which of our own accounts there, as the bot's numeric id.
+    /// The program's own account on the adapter, such as the bot's numeric id.
     pub account: String,
-    /// The other side, as the adapter spells it: a chat id, a uuid.
+    /// The other side in the adapter's notation, such as a chat id or a UUID.
     pub peer: String,
 }
 
 impl Address {
-    /// An address from its three parts.
+    /// Creates an address from its three parts.
     pub fn new(adapter: &str, account: &str, peer: &str) -> Self {
         Self { adapter: adapter.to_owned(), account: account.to_owned(), peer: peer.to_owned() }
     }
 }
 
-/// An address with its row.
+/// An address with its row id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownAddress {
-    /// Its row.
+    /// Row id.
     pub id: AddressId,
-    /// Where it is.
+    /// The address itself.
     pub address: Address,
 }

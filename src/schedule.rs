@@ -1,12 +1,10 @@
-//! What the program does by itself, and when: looking back, the heartbeat, reminders, what is to
-//! disappear, upkeep.
+//! Scheduled work: reflection, the heartbeat, reminders, deletions and upkeep.
 //!
-//! One task looks at everything that may be due, does it, and rests until the next instant at which
-//! something will be; it is rung when a run of the assistant is over. Nothing here remembers: what
-//! is due is a function of the configuration, the stored slots and the time, so a restart, an
-//! absence or a clock that was set makes no difference but delay. There is no ticker: the clock
-//! wakes the task at the very instant, and the system's clock looks at least once a minute whether
-//! somebody has set it meanwhile.
+//! One task looks at everything that may be due, does it, and sleeps until the next due instant.
+//! The end of an assistant run wakes it too. The task keeps no state: due work is a function of the
+//! configuration, the stored slots and the time, so a restart, an absence or a changed clock only
+//! causes delay. There is no ticker: the clock wakes the task at the exact instant, and the system
+//! clock checks at least once a minute whether the time was changed.
 
 mod on_demand;
 mod due;
@@ -39,48 +37,48 @@ use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::task::guarded;
 use crate::time::{Clock, Timestamp, Zone};
 
-/// How long the task rests after the journal failed it.
+/// Delay before the next attempt after a failure.
 const AFTER_TROUBLE: Duration = Duration::from_secs(60);
 
-/// The schedule. It rests until it is run.
+/// The schedule. It is idle until [`Schedule::run`].
 pub struct Schedule {
     /// The journal.
     pub journal: Journal,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The zone.
+    /// The time zone.
     pub zone: Zone,
-    /// `[reflection]`
+    /// Settings from `[reflection]`.
     pub reflection: config::Reflection,
-    /// `[heartbeat]`
+    /// Settings from `[heartbeat]`.
     pub heartbeat: config::Heartbeat,
-    /// `[retention]`
+    /// Settings from `[retention]`.
     pub retention: config::Retention,
     /// The knowledge tree.
     pub tree: Workspace,
-    /// Who does the work.
+    /// Runs the assistant's work.
     pub engine: Arc<Engine>,
-    /// Who is told when something was posted.
+    /// Notified when a message was posted.
     pub audience: Arc<dyn Audience>,
-    /// Who looks back.
+    /// Runs the reflections.
     pub reflector: Reflector,
-    /// How much room there is on the disk of the home.
+    /// Free space on the disk of the home.
     pub free_space: FreeSpace,
-    /// Rings the bell that goes to [`Schedule::run`].
+    /// Wakes [`Schedule::run`].
     pub ringer: WakeupSender,
-    /// Changes after each look.
+    /// Signals the end of each pass.
     pub(crate) looked: watch::Sender<()>,
-    /// How far the round of upkeep is.
+    /// Progress of the current upkeep round.
     pub(crate) rounds: upkeep::Rounds,
 }
 
 impl Schedule {
-    /// Who looks back.
+    /// The reflector.
     pub fn reflector(&self) -> &Reflector {
         &self.reflector
     }
 
-    /// Something may be due: a reminder was set, a slot was asked for.
+    /// Wakes the schedule because something may be due, such as a new reminder or a requested slot.
     pub fn ring(&self) {
         self.ringer.ring(&*self.clock);
     }
@@ -104,8 +102,8 @@ impl Schedule {
         }
     }
 
-    /// Does everything that is due, and says when something will be next. What fails keeps the rest
-    /// from nothing.
+    /// Does everything that is due, and returns the next due instant. A failure in one part does
+    /// not stop the others.
     async fn look(&self) -> Option<Timestamp> {
         let next = [
             self.tried("What was to be reminded of", self.reminders()).await,
@@ -119,7 +117,7 @@ impl Schedule {
         next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1))))
     }
 
-    /// When a part wants to be looked at next; soon, if it failed.
+    /// Runs one part and returns its next due instant, or an early retry if it failed.
     async fn tried(
         &self,
         what: &str,

@@ -1,14 +1,16 @@
-//! Trust as a type: where a text came from ([`Label`]), whose it is ([`Scope`]), and the two glued
-//! to it ([`Labelled`]).
+//! Trust as a type: the provenance of a text ([`Label`]), its owner ([`Scope`]), and a value bound
+//! to both ([`Labelled`]).
 //!
-//! A label has two axes. *Integrity* is its set of untrusted sources: where it is empty the text is
-//! *trusted* and may become memory. *Origin* is its set of approved skills of third parties: such a
-//! text is fit to be read, and what leaves is still asked about ([`Label::asks_before_leaving`]).
-//! Joining is the union of both, so nothing made from untrusted text can ever become trusted by
+//! A label has two axes. *Integrity* is the set of untrusted sources. A text with an empty set is
+//! *trusted* and may become memory. *Origin* is the set of approved third-party skills. Such a text
+//! may be read, but the person is still asked before anything leaves
+//! ([`Label::asks_before_leaving`]).
+//!
+//! A join is the union of both sets, so nothing made from untrusted text can become trusted by
 //! being rewritten, and nothing made from a third party's skill loses its origin. The bare value
 //! comes out only through [`Labelled::open`]; a test scans the tree for its callers, and for the
-//! few files that may call [`Label::trusted`]. Whatever cannot be read back exactly (an unknown
-//! column value, an invalid source) is untrusted: the lattice fails closed.
+//! few files that may call [`Label::trusted`]. Anything that cannot be read back exactly (an
+//! unknown column value, an invalid source) is untrusted: the lattice fails closed.
 //!
 //! Each place that mints *untrusted*, joins labels or compares scopes goes through a function
 //! marked `#[track_caller]`, so that tests can make every such place permissive in turn
@@ -23,54 +25,53 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
 use crate::id::{PersonId, StreamId, VersionId};
 
-/// The longest source kept; a longer one is cut, which still leaves it untrusted.
+/// The maximum length of a source. A longer one is truncated, and stays untrusted.
 const MAX_SOURCE: usize = 120;
 /// The stored form of a label without sources and origins, and the first word of one with origins
 /// only.
 const TRUSTED: &str = "trusted";
-/// The beginning of the stored form of an origin. No source begins so.
+/// The prefix of a stored origin. No source starts with it.
 const APPROVED: &str = "approved:";
 
-/// One origin of untrusted text: a kind and, for some kinds, an id or a validated host
+/// One source of untrusted text: a kind and, for some kinds, an id or a validated host
 /// (`web:example.org`).
 ///
-/// Sources are printed in prompts and in chat, so they hold only visible ASCII without spaces.
+/// Sources are printed in prompts and in chat, so they contain only visible ASCII without spaces.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(String);
 
 impl Source {
-    /// A source from its kind and detail; anything outside visible ASCII becomes `_`.
+    /// Creates a source from its kind and detail. Characters outside visible ASCII become `_`.
     pub fn new(kind: &str, detail: &str) -> Self {
         let joined = if detail.is_empty() { kind.to_owned() } else { format!("{kind}:{detail}") };
         let clean: String =
             joined.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(MAX_SOURCE).collect();
-        // A source that read back as the word for "none", or as an origin, would be a way to
-        // launder text.
+        // A source that read back as `trusted`, or as an origin, could be used to launder text.
         let is_ours = clean == TRUSTED || clean.starts_with(APPROVED);
         Self(if clean.is_empty() || is_ours { "unknown".to_owned() } else { clean })
     }
 
-    /// A page or file of the web, by its validated host.
+    /// A web page or file, by its validated host.
     pub fn web(host: &str) -> Self {
         Self::new("web", host)
     }
 
-    /// A file that came with a message, by its id.
+    /// A file received with a message, by its id.
     pub fn file(id: impl fmt::Display) -> Self {
         Self::new("file", &id.to_string())
     }
 
-    /// Words that somebody passed on.
+    /// A forwarded text.
     pub fn forward() -> Self {
         Self::new("forward", "")
     }
 
-    /// A quote of somebody else's message.
+    /// A quote of another person's message.
     pub fn quote() -> Self {
         Self::new("quote", "")
     }
 
-    /// A guest of a group, by the group's stream and their number in it.
+    /// A guest of a group, by the group's stream and the guest's number in it.
     pub fn guest(stream: StreamId, number: u32) -> Self {
         Self::new("guest", &format!("{stream}.{number}"))
     }
@@ -80,12 +81,12 @@ impl Source {
         Self::new("stdin", "")
     }
 
-    /// Something of which we do not know where it came from.
+    /// Text of unknown origin.
     pub fn unknown() -> Self {
         Self::new("unknown", "")
     }
 
-    /// The source as it is stored and shown.
+    /// The source as stored and shown.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -97,8 +98,8 @@ impl fmt::Display for Source {
     }
 }
 
-/// Where a text came from: the set of its untrusted sources, and the set of its origins. No source
-/// at all means trusted.
+/// The provenance of a text: the set of its untrusted sources, and the set of its origins. No
+/// sources means trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
     sources: BTreeSet<Source>,
@@ -106,15 +107,15 @@ pub struct Label {
 }
 
 impl Label {
-    /// The neutral element of the join: the label of what nothing had a part in yet. A join begins
-    /// with it.
+    /// The neutral element of the join: the label before any text contributed. A join starts with
+    /// it.
     ///
     /// Only the files on the list in `tests/structure` may call this.
     pub fn neutral() -> Self {
         Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
     }
 
-    /// The label of what a person typed, of the program's own words and of files that a person
+    /// The label of a person's typed text, of the program's own words and of files that a person
     /// wrote by hand.
     ///
     /// Only the files on the list in `tests/structure` may call this.
@@ -122,7 +123,7 @@ impl Label {
         Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
     }
 
-    /// The label of a third party's skill that the owner accepted in that version: trusted, with an
+    /// The label of a third-party skill that the owner accepted in that version: trusted, with an
     /// origin.
     ///
     /// Only the files on the list in `tests/structure` may call this.
@@ -139,7 +140,7 @@ impl Label {
         Self { sources: BTreeSet::from([source]), origins: BTreeSet::new() }
     }
 
-    /// The join of any number of labels. Of none it is the neutral label, which only says that
+    /// Joins any number of labels. The join of none is the neutral label, which means only that
     /// nothing was read yet.
     #[track_caller]
     pub fn join_of<'a>(labels: impl IntoIterator<Item = &'a Self>) -> Self {
@@ -150,18 +151,18 @@ impl Label {
         all
     }
 
-    /// Whether no untrusted source had a part in it. A trusted text may become memory.
+    /// Returns whether no untrusted source contributed. A trusted text may become memory.
     pub fn is_trusted(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// Whether a person is asked before something made from it leaves: it has an untrusted source,
-    /// or an origin.
+    /// Returns whether a person is asked before anything made from this text leaves: the label has
+    /// an untrusted source or an origin.
     pub fn asks_before_leaving(&self) -> bool {
         !self.sources.is_empty() || !self.origins.is_empty()
     }
 
-    /// The label of something made from both.
+    /// The label of a text made from both.
     #[must_use]
     #[track_caller]
     pub fn join_with(&self, other: &Self) -> Self {
@@ -198,12 +199,12 @@ impl Label {
         self.sources.iter()
     }
 
-    /// The versions of approved skills of third parties that had a part in it, sorted.
+    /// The contributing versions of approved third-party skills, sorted.
     pub fn origins(&self) -> impl Iterator<Item = VersionId> {
         self.origins.iter().copied()
     }
 
-    /// The stored form: `trusted` or the sources, and the origins, separated by spaces.
+    /// The stored form: `trusted` or the sources, then the origins, separated by spaces.
     pub fn encode(&self) -> String {
         let mut words: Vec<String> = self.sources.iter().map(|source| source.as_str().to_owned()).collect();
         if words.is_empty() {
@@ -213,8 +214,8 @@ impl Label {
         words.join(" ")
     }
 
-    /// Reads the stored form back. Only the exact word `trusted`, alone or before origins, is
-    /// trusted; an empty text is of unknown origin.
+    /// Parses the stored form. Only the exact word `trusted`, alone or before origins, is trusted;
+    /// an empty text is of unknown origin.
     pub fn decode(stored: &str) -> Self {
         if let Some(origins) = origins_alone(stored) {
             return Self { sources: BTreeSet::new(), origins };
@@ -232,20 +233,20 @@ impl Label {
         Self { sources, origins }
     }
 
-    /// The SQL condition that the label in that column is trusted: the same as
-    /// [`Label::is_trusted`] for whatever is stored.
+    /// The SQL condition for a trusted label in that column. It agrees with [`Label::is_trusted`]
+    /// for every stored value.
     pub fn is_trusted_sql(column: &str) -> String {
         format!("({column} = '{TRUSTED}' OR {column} GLOB '{TRUSTED} {APPROVED}*')")
     }
 }
 
-/// The origins of a stored label that has no sources; `None` for any other.
+/// The origins of a stored label that has no sources; `None` for any other label.
 fn origins_alone(stored: &str) -> Option<BTreeSet<VersionId>> {
     let mut words = stored.split(' ');
     (words.next() == Some(TRUSTED)).then(|| words.map(origin).collect())?
 }
 
-/// The origin of that stored word, written exactly as it is stored.
+/// Parses one stored word as an origin. Only the exact stored spelling counts.
 fn origin(word: &str) -> Option<VersionId> {
     let version = VersionId(word.strip_prefix(APPROVED)?.parse().ok()?);
     (word == format!("{APPROVED}{version}")).then_some(version)
@@ -263,33 +264,33 @@ impl FromSql for Label {
     }
 }
 
-/// Whose text it is. A prompt is built for one scope and refuses text of another, but for what is
-/// shared.
+/// The owner of a text. A prompt is built for one scope and refuses text of any other, except
+/// shared text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// One person's own.
+    /// One person's own text.
     Person(PersonId),
-    /// One group's own.
+    /// One group's own text.
     Group(StreamId),
-    /// Everybody's: built-in prompts, agents, skills.
+    /// Text for everyone: built-in prompts, agents, skills.
     Shared,
 }
 
 impl Scope {
-    /// Whether text of this scope may stand in a prompt that is built for `prompt`.
+    /// Returns whether text of this scope may appear in a prompt built for `prompt`.
     #[track_caller]
     pub fn fits(self, prompt: Self) -> bool {
         self == prompt || self == Self::Shared || mutation::is_permissive()
     }
 
-    /// Whether it is exactly the other one. Checks use this instead of `==`, which no test can make
-    /// permissive.
+    /// Returns whether the scopes are equal. Checks use this instead of `==`, which tests cannot
+    /// make permissive.
     #[track_caller]
     pub fn equals(self, other: Self) -> bool {
         self == other || mutation::is_permissive()
     }
 
-    /// The stored form, which is also its token in the search index: `person:3`, `group:4`,
+    /// The stored form, which is also the scope's token in the search index: `person:3`, `group:4`,
     /// `shared`.
     pub fn encode(self) -> String {
         match self {
@@ -299,7 +300,7 @@ impl Scope {
         }
     }
 
-    /// Reads the stored form back.
+    /// Parses the stored form.
     pub fn decode(stored: &str) -> Option<Self> {
         match stored.split_once(':') {
             None if stored == "shared" => Some(Self::Shared),
@@ -323,8 +324,8 @@ impl FromSql for Scope {
     }
 }
 
-/// A value with its label and scope. There is no way to change either, and one way to the bare
-/// value.
+/// A value with its label and scope. Neither can be changed, and the bare value comes out only
+/// through [`Labelled::open`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labelled<T> {
     value: T,
@@ -333,23 +334,23 @@ pub struct Labelled<T> {
 }
 
 impl<T> Labelled<T> {
-    /// Glues a label and a scope to a value.
+    /// Binds a label and a scope to a value.
     pub fn new(value: T, label: Label, scope: Scope) -> Self {
         Self { value, label, scope }
     }
 
-    /// The bare value, together with what must travel on with it. The list of files that may call
-    /// this is tested.
+    /// The bare value, with the label and scope that must travel on with it. A test holds the list
+    /// of files that may call this.
     pub fn open(&self) -> (&T, &Label, Scope) {
         (&self.value, &self.label, self.scope)
     }
 
-    /// Where it came from.
+    /// The provenance of the value.
     pub fn label(&self) -> &Label {
         &self.label
     }
 
-    /// Whose it is.
+    /// The owner of the value.
     pub fn scope(&self) -> Scope {
         self.scope
     }
@@ -362,9 +363,9 @@ pub type Text = Labelled<std::sync::Arc<str>>;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("Text of {} may not stand in a prompt for {}", found.encode(), prompt.encode())]
 pub struct WrongScope {
-    /// Whose text it is.
+    /// The scope of the text.
     pub found: Scope,
-    /// For whom the prompt is built.
+    /// The scope of the prompt.
     pub prompt: Scope,
 }
 
@@ -382,7 +383,7 @@ mod tests {
         })
     }
 
-    /// What SQL says of a stored label.
+    /// Evaluates the SQL condition on a stored label.
     fn is_trusted_in_sql(stored: &str) -> bool {
         let journal = rusqlite::Connection::open_in_memory().unwrap();
         let query = format!("SELECT {} FROM (SELECT ?1 AS label)", Label::is_trusted_sql("label"));

@@ -1,8 +1,8 @@
-//! What a command has to say, and the label that goes with it.
+//! The answer of a command, and its label.
 //!
-//! This is the one place of the room where labelled text is opened: whoever shows a text asks
-//! [`ShownLabel::words`] for it, and the text's label becomes part of the answer's. An answer that
-//! shows nothing of anybody is the program's own words.
+//! This is the only file of the folder that opens labelled text: code that shows a text gets it
+//! from [`ShownLabel::words`], and the text's label becomes part of the answer's. An answer that
+//! shows no labelled text consists of the program's own words.
 
 use serde_json::{Value, json};
 
@@ -10,56 +10,56 @@ use crate::store::is_full;
 use crate::trust::{Label, Labelled};
 use crate::wording::command as says;
 
-/// What a command has to say.
+/// The answer of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// For a person.
+    /// Text for a person.
     pub markdown: String,
-    /// The join of all that it shows.
+    /// The join of the labels of everything shown.
     pub label: Label,
-    /// For a program, in the fields that the contract promises.
+    /// Data for a program, with the fields that the contract promises.
     pub json: Value,
-    /// Whether it did not do what was asked.
+    /// True if the command did not do its task.
     pub failed: bool,
-    /// Buttons under it: title, and the command that each carries.
+    /// Buttons below the text: title and command.
     pub buttons: Vec<(String, String)>,
 }
 
 impl Answer {
-    /// The program's own words.
+    /// An answer in the program's own words.
     pub(super) fn ours(markdown: impl Into<String>, json: Value) -> Self {
         Self::showing(ShownLabel::nothing(), markdown, json)
     }
 
-    /// Words that show texts.
+    /// An answer that shows labelled texts.
     pub(super) fn showing(shown: ShownLabel, markdown: impl Into<String>, json: Value) -> Self {
         Self { markdown: markdown.into(), label: shown.0, json, failed: false, buttons: Vec::new() }
     }
 
-    /// It was not done, for a reason that is one sentence.
+    /// A refusal, with the reason in one sentence.
     pub(super) fn refusal(sentence: impl Into<String>) -> Self {
         let sentence = sentence.into();
         let json = json!({ "error": sentence });
         Self { failed: true, ..Self::ours(sentence, json) }
     }
 
-    /// It failed; by what the person can do about it.
+    /// A failure, described by the action left to the person.
     pub(super) fn failure(error: &anyhow::Error) -> Self {
         Self::refusal(if is_full(error) { says::NO_ROOM } else { says::FAILED })
     }
 
-    /// The same for a reason in which texts are shown.
+    /// A refusal whose reason shows labelled texts.
     pub(super) fn refusal_showing(shown: ShownLabel, sentence: impl Into<String>) -> Self {
         Self { label: shown.0, ..Self::refusal(sentence) }
     }
 
-    /// With these buttons under it.
+    /// Adds buttons to the answer.
     pub(super) fn with_buttons(self, buttons: Vec<(String, String)>) -> Self {
         Self { buttons, ..self }
     }
 }
 
-/// The label of what an answer shows so far.
+/// The join of the labels shown so far.
 #[derive(Debug, Clone)]
 pub(super) struct ShownLabel(Label);
 
@@ -68,25 +68,25 @@ impl ShownLabel {
         Self(Label::neutral())
     }
 
-    /// The bare value, to be shown: its label is the answer's from now on.
+    /// Returns the bare value to show, and adds its label to the answer's.
     pub(super) fn words<'a, T>(&mut self, text: &'a Labelled<T>) -> &'a T {
         let (value, label, _) = text.open();
         self.0.absorb(label);
         value
     }
 
-    /// Something under that label is shown as well.
+    /// Adds the label of other shown data.
     pub(super) fn also(&mut self, label: &Label) {
         self.0.absorb(label);
     }
 }
 
-/// The join of labels of which nothing is shown but their sources.
+/// Joins labels whose texts are not shown, apart from their sources.
 pub(super) fn join<'a>(labels: impl Iterator<Item = &'a Label>) -> Label {
     Label::join_of(labels)
 }
 
-/// Text that stands in Markdown as it is: no markup, no link, one line.
+/// Escapes text for Markdown: no markup, no link, one line.
 pub(super) fn plain(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in crate::text::one_line(text).chars() {
@@ -108,7 +108,7 @@ pub(super) fn sources_in_words(label: &Label) -> String {
     plain(&label.sources().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// Money as a program reads it.
+/// An amount of money, for a program.
 pub(super) fn amount(micros: u64) -> Value {
     // The text is exact, and the nearest number prints as the same text.
     let whole = micros / 1_000_000;

@@ -1,21 +1,21 @@
-//! A backup: the whole state of a home in one file, made while the gateway runs or not.
+//! Backups: the whole state of a home in one file, made while the gateway runs or not.
 //!
-//! It is a gzipped tar, so it can be opened without this program: `compline.db`, `workspace/`,
-//! `skills/`, `experience/`, `compline.toml` unless that is left out, then a manifest with the size
-//! and SHA-256 of each file, and last the manifest's authentication with the key of the home
-//! ([`key`]), which is in no archive. It is written beside its final name, synced, read back and
-//! compared with what went in, and only then given its name; it never takes the place of another
-//! file. It is not encrypted.
+//! A backup is a gzipped tar, so it can be opened without this program: `compline.db`,
+//! `workspace/`, `skills/`, `experience/`, `compline.toml` unless excluded, then a manifest with
+//! the size and SHA-256 of each file, and last the manifest's authentication with the key of the
+//! home ([`key`]), which is in no archive. The archive is written under a temporary name in the
+//! same folder, synced, read back, compared with its input, and only then renamed. It never
+//! replaces another file. It is not encrypted.
 //!
-//! **The files come first and the journal after them.** Before we put a file into the workspace or
-//! change a skill, its row is committed. So of every file of ours that is in the backup the journal
-//! in it knows, as after a power cut: a row may have no file, which is harmless, but no file is
-//! without its row and its label. The copy of the journal is exact for one moment and holds nobody
-//! up ([`crate::store::copy_journal`]). What a person wrote by hand has no row; it is entered in
-//! the copy with the label that it has now, so that a restore finds it as it was.
+//! **The files come first and the journal after them.** The program commits a file's row before it
+//! writes the file or changes a skill. The journal in a backup therefore knows every file that the
+//! program wrote, as after a power cut: a row without a file is possible and harmless, but no file
+//! lacks its row and label. The copy of the journal is exact for one moment and blocks nothing
+//! ([`crate::store::copy_journal`]). Files written by hand have no row; they are entered in the
+//! copy with their present label, so that a restore finds them unchanged.
 //!
-//! Links are kept as links, and never followed. One that leads out of its folder would lead
-//! somewhere else after a restore: it is left out and named.
+//! Links are kept as links and never followed. A link that leads out of its folder would lead
+//! somewhere else after a restore, so it is left out and reported.
 
 pub mod key;
 pub mod manifest;
@@ -40,43 +40,44 @@ use key::BackupKey;
 use manifest::{BackupEntry, BackupEntryKind, Manifest};
 use pack::Packer;
 
-/// The names of the folders in a backup.
+/// Names of the folders in a backup.
 pub const FOLDERS: [&str; 3] = ["workspace", "skills", "experience"];
-/// The name of the journal in a backup.
+/// Name of the journal in a backup.
 pub const JOURNAL: &str = "compline.db";
-/// The name of the configuration in a backup.
+/// Name of the configuration in a backup.
 pub const CONFIG: &str = "compline.toml";
 
-/// What is backed up.
+/// The data to back up.
 #[derive(Debug, Clone)]
 pub struct Sources {
     /// The home.
     pub home: Home,
     /// The knowledge tree.
     pub workspace: PathBuf,
-    /// The skills.
+    /// The skills folder.
     pub skills: PathBuf,
-    /// The configuration, if it is to be in it.
+    /// The configuration file, if it is included.
     pub config: Option<PathBuf>,
 }
 
-/// A backup that was made.
+/// A finished backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// How many files are in it, the journal not counted.
+    /// Number of files, without the journal.
     pub files: usize,
-    /// What is not in it, and why.
+    /// Excluded paths, each with the reason.
     pub left_out: Vec<(String, LeftOut)>,
-    /// The key of the home, if it was made for this backup: its recovery code was not shown yet.
+    /// The key of the home, if it was created for this backup and its recovery code was not shown
+    /// yet.
     pub new_key: Option<BackupKey>,
 }
 
-/// Hears what is being done, and how many bytes of it are done.
+/// Progress callback: the current activity, and the number of bytes done.
 pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64);
 
-/// How many bytes are free for us on the disk that holds that folder.
+/// Free space, in bytes, on the disk that holds a folder.
 pub fn room(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -85,8 +86,8 @@ pub fn room(folder: &Path) -> Option<u64> {
 /// Makes a backup at `to`.
 ///
 /// # Errors
-/// If something cannot be read or written, or if `to` is taken or lies in what is backed up. Then
-/// nothing is left behind.
+/// If something cannot be read or written, or if `to` exists or lies in a folder that is backed up.
+/// Nothing is left behind then.
 pub fn make(sources: &Sources, to: &Path, now: Timestamp, progress: Progress<'_>) -> anyhow::Result<Made> {
     let to = std::path::absolute(to)?;
     refuse(sources, &to)?;
@@ -115,12 +116,12 @@ pub fn make(sources: &Sources, to: &Path, now: Timestamp, progress: Progress<'_>
     })
 }
 
-/// Bytes as hexadecimal digits.
+/// Encodes bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of hexadecimal digits; empty if they are none.
+/// Decodes hexadecimal digits; empty if the text is invalid.
 pub(super) fn unhex(text: &str) -> Vec<u8> {
     let digit = |digit: &u8| char::from(*digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
@@ -171,14 +172,14 @@ fn write(
     packer.finish(journal, now)
 }
 
-/// Whose the root of the workspace is, and whether folders are being moved; `None` in a journal of
-/// a program that did not know. Files and journal have to agree.
+/// The owner of the workspace root, and whether no folder moves are open; `None` for a journal from
+/// a version that did not record this. Used to check that files and journal agree.
 fn places_of(sources: &Sources) -> Option<(Option<PersonId>, bool)> {
     let look = |db: store::Db<'_>| Ok((db.folders().workspace_owner()?, db.folders().folder_moves()?.is_empty()));
     store::examine(&sources.home.journal(), look).ok()
 }
 
-/// Enters what a person wrote by hand, with the label that it has now.
+/// Enters files written by hand in the copy of the journal, with their present label.
 fn vouch(tx: Tx<'_>, entries: &[BackupEntry], now: Timestamp) -> anyhow::Result<()> {
     for entry in entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
@@ -190,25 +191,25 @@ fn vouch(tx: Tx<'_>, entries: &[BackupEntry], now: Timestamp) -> anyhow::Result<
     Ok(())
 }
 
-/// By what path the journal knows a file of a backup; `None` for one of which it has no rows.
+/// The journal's path for a file of a backup; `None` if the journal keeps no rows for it.
 pub(super) fn known_as(path: &str) -> Option<String> {
     let of_workspace = path.strip_prefix("workspace/").map(str::to_owned);
     of_workspace.or_else(|| path.strip_prefix("experience/").map(|inside| format!("{}{inside}", memory::EXPERIENCE)))
 }
 
-/// A name in the same folder that is easily told from a backup.
+/// A temporary name in the same folder, easily distinguished from a backup.
 fn beside(to: &Path, what: &str) -> anyhow::Result<PathBuf> {
     let name = to.file_name().and_then(|name| name.to_str()).context("A backup needs a name")?;
     Ok(to.with_file_name(format!(".{name}.{:08x}.{what}", rand::random::<u32>())))
 }
 
-/// Gives the file its name, unless somebody took that meanwhile.
+/// Renames the file to its final name, unless that name was taken in the meantime.
 fn put_in_place(part: &Path, to: &Path) -> anyhow::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     match renameat_with(CWD, part, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => {}
         Err(rustix::io::Errno::EXIST) => anyhow::bail!(says::taken(to)),
-        // Not every file system can do both at once.
+        // Not every file system supports an atomic rename without replacement.
         Err(_) => {
             anyhow::ensure!(to.symlink_metadata().is_err(), says::taken(to));
             std::fs::rename(part, to)?;
@@ -219,7 +220,7 @@ fn put_in_place(part: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 impl Sources {
-    /// Where the folders of [`FOLDERS`] lie.
+    /// The paths of [`FOLDERS`].
     fn folders(&self) -> [PathBuf; 3] {
         [self.workspace.clone(), self.skills.clone(), self.home.path().join("experience")]
     }

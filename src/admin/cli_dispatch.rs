@@ -1,7 +1,7 @@
-//! Commands of the command line, in the words in which the local socket hands them over.
+//! Commands of the command line, in the words passed through the local socket.
 //!
-//! Flags were checked by the program that was typed; what makes no sense here comes from another
-//! version of it, and is refused.
+//! The typed program has checked the flags. A command that makes no sense here comes from another
+//! version of the program, and is refused.
 
 use std::path::Path;
 
@@ -18,14 +18,14 @@ use crate::store::Issuer;
 use crate::wording::command as says;
 use crate::wording::review_command::Surface;
 
-/// How many days `compline usage` looks back, today included.
+/// Number of days shown by `compline usage`, including today.
 const DAYS: u32 = 30;
-/// How many conversations or hits are shown if nobody says.
+/// Default number of conversations or hits.
 const USUAL: u32 = 20;
 
 impl Admin {
-    /// Runs one command of the command line with the owner's rights: whoever can open the home has
-    /// them.
+    /// Runs one command of the command line with the owner's rights, which anyone who can open the
+    /// home has.
     pub async fn command_line(&self, args: &[String]) -> Answer {
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let answer = match words.as_slice() {
@@ -100,7 +100,7 @@ impl Admin {
         })
     }
 
-    /// `skills …` and `review …`; `None` if it is neither.
+    /// Dispatches `skills …` and `review …`; `None` for any other command.
     async fn of_the_gate(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
         let by = By::CommandLine;
         Some(match words {
@@ -134,7 +134,7 @@ impl Admin {
         })
     }
 
-    /// `compline people …`; `None` if it makes no sense.
+    /// Dispatches `compline people …`; `None` if it is invalid.
     async fn people_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
         let (name, role, answer) = match words {
             ["list"] => return Some(self.members().people().await),
@@ -160,8 +160,8 @@ impl Admin {
         Some(self.members().pair(Issuer::CommandLine, name, role, answer).await)
     }
 
-    /// The command line speaks for the owner who has the root of the workspace, or else the one who
-    /// came first.
+    /// Runs a command for the owner on whose behalf the command line acts: the one who has the root
+    /// of the workspace, or else the one who came first.
     pub(super) async fn of_the_owner(
         &self,
         command: impl AsyncFnOnce(&Person) -> anyhow::Result<Answer>,

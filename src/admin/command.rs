@@ -1,9 +1,8 @@
-//! Chat commands as people type them: which there are, what they take, and what was meant by a
-//! line.
+//! Chat commands: the list of commands, their arguments, and the parser.
 //!
-//! Pure, and total: any text at all is a command or a [`ParseError`]. The one table below is the
-//! menu, the help and the list that misspelt names are compared with; a test holds the parser to
-//! it.
+//! Pure and total: any text is either a command or a [`ParseError`]. The one table below is the
+//! menu, the help, and the list that misspelt names are compared with; a test checks the parser
+//! against it.
 
 mod access;
 mod gate;
@@ -31,106 +30,106 @@ use crate::wording::reminder_command as of_reminders;
 use crate::wording::review_command as of_gate;
 use crate::wording::schedule as of_time;
 
-/// What a person asks the program, and not the assistant, to do.
+/// A request to the program, not to the assistant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChatCommand {
-    /// Telegram's Start button, or a pairing code, from somebody who is in already.
+    /// Telegram's Start button, or a pairing code, from a person who already has access.
     Start,
-    /// What commands there are.
+    /// Lists the commands.
     Help,
-    /// Who the caller is here.
+    /// Shows the caller's account.
     Whoami,
-    /// The next message begins a new conversation. Takes effect on admission.
+    /// Starts a new conversation with the next message. Takes effect on admission.
     New,
-    /// Ends the running turn.
+    /// Stops the running turn.
     Stop,
-    /// Yes to a question. Takes effect on admission.
+    /// Answers a question with yes. Takes effect on admission.
     Yes {
-        /// To which, if it was named.
+        /// The question, if named.
         question: Option<QuestionId>,
     },
-    /// No to a question. Takes effect on admission.
+    /// Answers a question with no. Takes effect on admission.
     No {
-        /// To which, if it was named.
+        /// The question, if named.
         question: Option<QuestionId>,
     },
-    /// How everything is.
+    /// Shows the program's status.
     Status,
-    /// What the models took.
+    /// Shows usage and cost of the models.
     Usage,
-    /// Sends again what was set aside, if it is said what.
+    /// Resends failed deliveries, if the argument is valid.
     Resend(Option<Resend>),
-    /// What waits on one's list.
+    /// Lists the caller's reminders.
     Reminders,
-    /// Takes something off one's list.
+    /// Cancels one of the caller's reminders.
     CancelReminder {
-        /// Which, if it was named.
+        /// The reminder, if named.
         id: Option<ReminderId>,
     },
     /// Full-text search.
     Search(Sought),
-    /// Asks something about who is allowed in, or changes it.
+    /// Shows or changes access and addresses.
     People(PeopleCommand),
-    /// Gives the root of the workspace to another owner.
+    /// Hands the root of the workspace over to another owner.
     HandOver {
-        /// To whom, if that was said.
+        /// The new owner, if named.
         name: Option<String>,
-        /// Whether to do it, or to say what it means.
+        /// Confirmation; without it the command only explains the consequences.
         sure: Sure,
     },
-    /// Makes a pairing code.
+    /// Creates a pairing code.
     Pair {
-        /// Whom it lets in.
+        /// The name of the new person.
         name: Option<String>,
-        /// As what.
+        /// The role of the new person.
         role: Role,
     },
-    /// Makes a pairing code for a name that a removed person bore.
+    /// Creates a pairing code for the name of a removed person.
     PairAgain(Namesake),
-    /// Makes a code that joins another address to the caller's own.
+    /// Creates a code that links another address to the caller's account.
     Link,
-    /// Lets somebody in no longer.
+    /// Revokes a person's access.
     Remove {
-        /// Whom.
+        /// The person's name.
         name: String,
     },
-    /// Shows the models, or prefers one.
+    /// Shows the models, or sets the preferred one.
     Model {
-        /// The one to be preferred.
+        /// The preferred model.
         name: Option<String>,
     },
-    /// Looks back on a period now, if it is said on which.
+    /// Runs a reflection now, if the argument is valid.
     Reflect(Option<Looking>),
-    /// Asks something of the gate.
+    /// A command about proposals and skills.
     Gate(Gate),
-    /// Asks something of one's memory.
+    /// A command about the caller's memory.
     Memory(Memory),
-    /// Parts with something.
+    /// Deletes or exports data.
     Part(Parting),
 }
 
-/// What is sent again.
+/// The deliveries to resend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resend {
-    /// Everything that was set aside.
+    /// All failed deliveries.
     All,
     /// One delivery.
     One(OutboxId),
 }
 
-/// Why a line is no command.
+/// Reason why a line is not a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseError {
-    /// There is no such command.
+    /// Unknown command.
     Unknown {
-        /// What was typed, without the slash.
+        /// The typed name, without the slash.
         name: String,
-        /// The existing name that is most like it, if one is like enough.
+        /// The most similar existing name, if one is similar enough.
         near: Option<&'static str>,
     },
-    /// The command is known, and what follows it is not what it takes.
+    /// Known command with invalid arguments.
     Usage {
-        /// How it is written.
+        /// The correct usage.
         how: String,
     },
 }
@@ -138,11 +137,11 @@ pub enum ParseError {
 /// One line of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MenuEntry {
-    /// The name, without the slash.
+    /// Name, without the slash.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// Short description.
     pub does: &'static str,
-    /// Who may use it: this role and those above it.
+    /// The lowest role that may use it.
     pub role: Role,
 }
 
@@ -187,13 +186,13 @@ const MENU: &[MenuEntry] = &[
     owner("remove", says::DOES_REMOVE),
 ];
 
-/// The commands that exist, those for everybody first.
+/// The menu, commands for everyone first.
 pub fn menu() -> &'static [MenuEntry] {
     MENU
 }
 
 impl ChatCommand {
-    /// The least role that may give it.
+    /// The lowest role that may give the command.
     pub fn role(&self) -> Role {
         match self {
             Self::Start
@@ -224,14 +223,14 @@ impl ChatCommand {
     }
 }
 
-/// What was meant by a line of chat.
+/// Parses a line of chat.
 ///
 /// # Errors
-/// If it is no command, or lacks something.
+/// If the line is not a command, or is incomplete.
 pub fn parse(text: &str) -> Result<ChatCommand, ParseError> {
     let (first, rest) = first_word(text);
     let typed = first.strip_prefix('/').unwrap_or(first);
-    // In the menu of a group Telegram writes `/new@name_of_bot`.
+    // In a group's menu Telegram writes `/new@name_of_bot`.
     let typed = typed.split_once('@').map_or(typed, |(name, _)| name);
     let name = typed.to_lowercase();
     if !first.starts_with('/') {
@@ -242,7 +241,7 @@ pub fn parse(text: &str) -> Result<ChatCommand, ParseError> {
         "help" => Ok(ChatCommand::Help),
         "whoami" => Ok(ChatCommand::Whoami),
         "link" => Ok(ChatCommand::Link),
-        // Words behind it would be lost with it.
+        // Words after the command would be lost.
         "new" | "reset" if !rest.is_empty() => Err(usage(says::HOW_NEW)),
         "new" | "reset" => Ok(ChatCommand::New),
         "stop" => Ok(ChatCommand::Stop),
@@ -275,9 +274,11 @@ pub fn parse(text: &str) -> Result<ChatCommand, ParseError> {
     }
 }
 
-/// The pairing code in a text that is nothing else: `/start CODE`, `/pair CODE`, or the code alone.
+/// The pairing code in a text that contains nothing else: `/start CODE`, `/pair CODE`, or the code
+/// alone.
 ///
-/// A code has the shape `ABCD-EFGH` in the letters and digits of [`CODE_LETTERS`], in either case.
+/// A code has the shape `ABCD-EFGH`, in the letters and digits of [`CODE_LETTERS`] and in either
+/// case.
 pub fn code_in(text: &str) -> Option<&str> {
     let (first, rest) = first_word(text);
     let code = if first.starts_with('/') {
@@ -289,7 +290,7 @@ pub fn code_in(text: &str) -> Option<&str> {
     is_code(code).then_some(code)
 }
 
-/// The letters and digits of a pairing code: none that is mistaken for another (Crockford's base
+/// The letters and digits of a pairing code. None can be mistaken for another (Crockford's base
 /// 32).
 pub const CODE_LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -301,7 +302,7 @@ fn is_code(word: &str) -> bool {
         })
 }
 
-/// A last word that names a role is the role; a guest is nobody who could be let in.
+/// Parses `/pair`. A last word that names a role is the role; a guest cannot be given access.
 fn pair(rest: &str) -> ChatCommand {
     let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
     let role = Role::parse(&last.to_lowercase()).filter(|role| *role != Role::Guest);
@@ -309,8 +310,8 @@ fn pair(rest: &str) -> ChatCommand {
     ChatCommand::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
 }
 
-/// `handover` and a name, where a last word `yes` says that it is to be done; or what [`access`]
-/// reads.
+/// Parses `handover` and a name, with an optional last word `yes` as confirmation, or anything that
+/// [`access`] parses.
 fn people(rest: &str) -> Option<ChatCommand> {
     let (verb, name) = first_word(rest);
     if !["handover", "hand-over"].contains(&verb.to_lowercase().as_str()) {
@@ -322,7 +323,7 @@ fn people(rest: &str) -> Option<ChatCommand> {
     Some(ChatCommand::HandOver { name: Some(name.to_owned()).filter(|name| !name.is_empty()), sure })
 }
 
-/// Nothing, or `cancel` and a number.
+/// Parses an empty argument, or `cancel` and a number.
 fn reminders(rest: &str) -> ChatCommand {
     let (verb, number) = first_word(rest);
     match verb.to_lowercase().as_str() {
@@ -332,7 +333,7 @@ fn reminders(rest: &str) -> ChatCommand {
     }
 }
 
-/// The number of a question, and nothing behind it.
+/// Parses the number of a question, with nothing after it.
 fn question(rest: &str) -> Option<QuestionId> {
     rest.parse().ok().map(QuestionId)
 }

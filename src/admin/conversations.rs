@@ -1,4 +1,4 @@
-//! `compline conversations`: the list, and one of them whole.
+//! `compline conversations`: the list, and the full text of one conversation.
 
 use crate::admin::HistoryAdmin;
 use serde_json::{Value, json};
@@ -13,22 +13,22 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Labelled};
 use crate::wording::command as says;
 
-/// Characters of a first message that stands in for a title.
+/// Maximum number of characters of a first message that serves as a title.
 const TITLE: usize = 60;
 
-/// A conversation with what the list shows of it.
+/// A conversation, as listed.
 pub(super) struct ConversationItem {
     pub(super) conversation: Conversation,
     pub(super) person: String,
     pub(super) ended_at: Option<Timestamp>,
     pub(super) title: Option<Labelled<String>>,
     pub(super) summary: Option<Labelled<SummaryContent>>,
-    /// The join of everything that had a part in it.
+    /// The join of the labels of everything that contributed.
     pub(super) label: Label,
 }
 
 impl HistoryAdmin<'_> {
-    /// The newest conversations, newest first; of everybody, or of `only` that person.
+    /// The latest conversations, newest first: all people's, or only those of `only`.
     pub async fn conversations(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<Answer> {
         let ends = self.reports().ends();
         let all = self.journal.read_much(move |db| list(db, only, limit, ends)).await?;
@@ -41,8 +41,8 @@ impl HistoryAdmin<'_> {
         Ok(Answer::showing(shown, lines.join("\n\n"), json))
     }
 
-    /// One conversation whole, with its summary, turns and messages; the Markdown can stand alone.
-    /// With `only`, it has to be that person's.
+    /// One conversation in full, with its summary, turns and messages; the Markdown can stand
+    /// alone. With `only`, the conversation has to be that person's.
     pub async fn conversation(&self, id: ConversationId, only: Option<PersonId>) -> anyhow::Result<Answer> {
         let ends = self.reports().ends();
         let found = self.journal.read_much(move |db| transcript::read(db, id, only, ends)).await?;
@@ -50,7 +50,7 @@ impl HistoryAdmin<'_> {
         let mut shown = ShownLabel::nothing();
         let mut json = told_json(&whole.told, &mut shown);
         if let Value::Object(fields) = &mut json {
-            // The list counts messages under this name; here they stand themselves.
+            // The list uses this name for a count; here it holds the messages themselves.
             fields.insert("messages".to_owned(), transcript::messages_json(&whole, &self.agent, &mut shown));
             fields.insert("sources".to_owned(), sources(&whole.told.label));
             fields.insert("turns".to_owned(), transcript::turns_json(&whole));
@@ -102,7 +102,7 @@ pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow
     })
 }
 
-/// Whose conversation it is.
+/// The name of the conversation's person or group.
 fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
     if let Some((_, group)) = db.groups().group_of(conversation.stream)? {
         return Ok(says::group(&group));
@@ -115,7 +115,7 @@ fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> 
     Ok(person.map_or_else(|| says::REMOVED_PERSON.to_owned(), |person| person.name))
 }
 
-/// The written end: the trusted view if it says something, else the full one.
+/// The summary: the trusted view unless it is missing, else the full one.
 fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
     for view in [SummaryInputs::Trusted, SummaryInputs::Full] {
         if let Some(summary) = db.summaries().summary_of(id, view)? {
@@ -125,7 +125,7 @@ fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<
     Ok(None)
 }
 
-/// The title of the written end; before there is one, how the person began.
+/// The title of the summary, or else the person's first message.
 pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
     if let Some(summary) = summary_of(db, id)? {
         return Ok(Some(with(&summary, |content| content.title.clone())));
@@ -139,7 +139,7 @@ pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<
     Ok(text.map(|text| with(&text.text, |words| shorten(&one_line(words), TITLE))))
 }
 
-/// Something made from a labelled value, under the same label and scope.
+/// Derives a value from a labelled one, under the same label and scope.
 fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
     let made = make(ShownLabel::nothing().words(from));
     Labelled::new(made, from.label().clone(), from.scope())

@@ -1,11 +1,11 @@
-//! `/export` and `compline export`: everything that is kept of one person, as one file that can be
-//! opened without this program.
+//! `/export` and `compline export`: all data of one person, as one file that can be opened without
+//! this program.
 //!
-//! It is a plain tar of Markdown, JSON lines and the files themselves. What goes in is read by
-//! scope and by folder, as prompts are, so nothing of anybody else gets in: of a group only what
-//! the person said there. In chat it goes out as a document, lies in their folder under `exports/`
-//! until it is a week old, and is no larger than what every channel takes; on the command line it
-//! is written where the owner says.
+//! The file is a plain tar of Markdown, JSON lines and the person's files. Data is selected by
+//! scope and by folder, as for prompts, so it contains nothing of other people: from a group only
+//! the person's own messages. In chat the file is sent as a document, stays in the person's folder
+//! under `exports/` until it is a week old, and fits the limit of every channel; on the command
+//! line it is written to a path of the owner's choice.
 
 mod archive;
 mod record;
@@ -27,14 +27,11 @@ use crate::trust::{Label, Scope};
 use crate::wording::{self, command, export as says};
 use archive::{Archive, Full};
 
-/// What one file of a person may have in bytes to be put in whole; no channel brings larger ones.
+/// Maximum size, in bytes, of one of the person's files; no channel delivers larger ones.
 const LARGEST: u64 = 256 << 20;
 
 impl HistoryAdmin<'_> {
-    /// Sends a person everything that is kept of them.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be used.
+    /// Sends a person all their data.
     pub async fn export(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
         let Some(address) = self.journal.read(move |db| system_run::address_of(db, id)).await? else {
@@ -63,10 +60,7 @@ impl HistoryAdmin<'_> {
         Ok(Answer::ours(says::SENT, json!({ "file": path, "kib": size })))
     }
 
-    /// Writes everything that is kept of a person into a file that must not be there.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be read.
+    /// Writes all data of a person to a new file.
     pub async fn export_to(&self, name: &str, file: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         let Some(person) = self.journal.read(move |db| db.people().person_named(&asked)).await? else {
@@ -95,7 +89,7 @@ impl HistoryAdmin<'_> {
         }
     }
 
-    /// Puts everything of a person into an archive of at most `most` bytes.
+    /// Packs all data of a person into an archive of at most `most` bytes.
     async fn pack<W: std::io::Write>(
         &self,
         person: &Person,
@@ -113,7 +107,8 @@ impl HistoryAdmin<'_> {
                 continue;
             }
             let Some(bytes) = self.tree.folders().bytes_of(who.scope(), &file, LARGEST.min(most)).await? else {
-                // Larger than the whole may be; what went meanwhile is not missed.
+                // The file is larger than the whole archive may be. A file that has disappeared is
+                // skipped.
                 anyhow::ensure!(file.size <= most, Full);
                 continue;
             };
@@ -123,18 +118,17 @@ impl HistoryAdmin<'_> {
             };
             archive.put(&place, &bytes)?;
         }
-        // Of files that nobody vouches for nothing is known here.
+        // The provenance of hand-written files is unknown here.
         shown.also(&Label::untrusted(crate::trust::Source::new("export", "")));
         Ok((archive.finish()?, Answer::showing(shown, "", json!(null)).label))
     }
 }
 
-/// `compline-2026-11-21.tar`; the same day's takes its place.
+/// `compline-2026-11-21.tar`; replaces the one of the same day.
 fn file_name(now: Timestamp) -> String {
     format!("compline-{}.tar", now.rfc3339().chars().take(10).collect::<String>())
 }
 
-/// Whose text it is.
 fn scope_of(person: &Person) -> Scope {
     Scope::Person(person.id)
 }

@@ -1,10 +1,10 @@
-//! `/forget` and `compline forget`: what a person wants gone goes, and whoever wanted it is told
-//! what a search finds afterwards.
+//! `/forget` and `compline forget`: deletes the named data, and reports what a search finds
+//! afterwards.
 //!
-//! A note or a fact goes wherever it left traces; messages only if that is asked for, and what
-//! still holds it is named with the way to go on. A person goes as a whole. The row of a forgetting
-//! is written before anything goes, so one that is cut off is finished at the next start
-//! ([`crate::schedule::Schedule::let_go`]).
+//! A note or a fact is deleted with all its traces. Messages are deleted only on request; those
+//! that still hold it are listed, with the command to continue. A person is deleted as a whole. The
+//! row of a deletion is written before anything is deleted, so an interrupted one is finished at
+//! the next start ([`crate::schedule::Schedule::let_go`]).
 
 mod said;
 
@@ -21,20 +21,17 @@ use crate::trust::{Label, Scope};
 use crate::wording::forget as says;
 use crate::wording::review_command::Surface;
 
-/// Whether messages go too.
+/// Handling of messages in a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Messages {
-    /// They stay.
+    /// Messages are kept.
     Stay,
-    /// Those that it grew from go.
+    /// Messages from which the note or fact was made are deleted.
     Go,
 }
 
 impl ErasureAdmin<'_> {
-    /// Forgets a note or a fact of that person, or goes on with a forgetting by its number.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be used.
+    /// Deletes a note or a fact of a person, or continues a deletion by its number.
     pub async fn forget(
         &self,
         person: &Person,
@@ -45,10 +42,7 @@ impl ErasureAdmin<'_> {
         self.forget_of(&Party::One(person.clone()), person.id, name, messages, way).await
     }
 
-    /// Forgets a note or a fact of that party because that person asks for it.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be used.
+    /// Deletes a note or a fact of a party at a person's request.
     pub(super) async fn forget_of(
         &self,
         who: &Party,
@@ -114,10 +108,7 @@ impl ErasureAdmin<'_> {
         Ok(told(id, &outcome, way))
     }
 
-    /// Forgets a person with everything that is theirs.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be used.
+    /// Deletes a person with all their data.
     pub async fn forget_person(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         let look = move |db: Db<'_>| {
@@ -139,7 +130,7 @@ impl ErasureAdmin<'_> {
         self.end_turns_of(Scope::Person(id)).await?;
         let job = self.want_person_forgotten(id, name).await?;
         let gone = self.tree.erasure().forget_person(job, self.clock.now()).await?;
-        // The files that they sent to groups.
+        // The files that the person sent to groups.
         self.schedule.let_go().await?;
         let json = json!({ "forgotten": gone.files, "messages": gone.messages, "left": gone.left });
         if gone.left.is_empty() && gone.by_hand.is_empty() {
@@ -168,14 +159,14 @@ impl ErasureAdmin<'_> {
         self.journal.write("want a person forgotten", want).await
     }
 
-    /// The forgetting of that number, if it is of that scope.
+    /// The deletion of that number, if it belongs to the scope.
     async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ForgettingRow>> {
         let Ok(id) = number.trim().parse().map(ForgettingId) else { return Ok(None) };
         let row = self.journal.read(move |db| db.erasure().forgetting(id)).await?;
         Ok(row.filter(|row| row.scope.equals(scope) && row.what != Forgotten::Person))
     }
 
-    /// Ends what runs there: it may have the words before it.
+    /// Stops the running turns of a scope, because their context may contain the text.
     async fn end_turns_of(&self, scope: Scope) -> anyhow::Result<()> {
         let open = move |db: Db<'_>| {
             let streams: Vec<StreamId> = db
@@ -197,7 +188,8 @@ impl ErasureAdmin<'_> {
         Ok(())
     }
 
-    /// Ends what has nothing left to answer, and has written down anew what lost words.
+    /// Stops turns with nothing left to answer, and requests new summaries for conversations that
+    /// lost text.
     async fn part(&self, outcome: &ErasureOutcome) -> anyhow::Result<()> {
         for parting in &outcome.partings {
             if parting.cut {

@@ -1,8 +1,8 @@
-//! `compline people hand-over` and `/people handover`: the root of the workspace is given to
+//! `compline people hand-over` and `/people handover`: hands the root of the workspace over to
 //! another owner.
 //!
-//! The files of both change places; nobody's files are shown to anybody else, before or after. It
-//! is said first what that means; only a second, explicit word does it.
+//! The files of both owners swap places; no one sees another person's files, before or after. The
+//! command first explains the consequences, and acts only on a second, explicit confirmation.
 
 use crate::admin::PeopleAdmin;
 use serde_json::json;
@@ -16,21 +16,18 @@ use crate::store::{Db, Tx};
 use crate::wording::hand_over as says;
 use crate::wording::review_command::Surface;
 
-/// Whether a hand-over is to be done, or only told.
+/// Confirmation of a hand-over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sure {
-    /// Told.
+    /// Only explain the consequences.
     NotYet,
-    /// Done.
+    /// Hand over.
     Yes,
 }
 
 impl PeopleAdmin<'_> {
-    /// Gives the root of the workspace to the owner of that name, or says what that would mean. All
-    /// owners but the one who did it are told; nobody did it in a chat if `by` is `None`.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be used.
+    /// Hands the root of the workspace over to the owner of that name, or explains the
+    /// consequences. All owners except `by` are notified; `by` is `None` outside a chat.
     pub async fn hand_over(&self, name: &str, sure: Sure, by: Option<PersonId>) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         let Some(heir) = self.journal.read(move |db| db.people().person_named(&asked)).await? else {

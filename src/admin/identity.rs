@@ -1,5 +1,5 @@
-//! `/people unlink`, `join` and `apart`: whose an address is, and whether two people of one name
-//! are one.
+//! `/people unlink`, `join` and `apart`: the owner of an address, and whether two people of one
+//! name are the same.
 
 use crate::admin::PeopleAdmin;
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 use crate::wording::access as says;
 use crate::wording::command as of_command;
 
-/// The adapter that needs no address of its own: whoever can open the home is its owner.
+/// The adapter that needs no address of its own: anyone who can open the home is its owner.
 const LOCAL: &str = "terminal";
 
 impl PeopleAdmin<'_> {
@@ -30,7 +30,7 @@ impl PeopleAdmin<'_> {
         }
     }
 
-    /// Takes an address from its person, and voids the codes and open questions of that person.
+    /// Unlinks an address from its person, and revokes that person's codes and open questions.
     pub(super) async fn unlink(&self, id: AddressId) -> anyhow::Result<Answer> {
         let found = self.journal.read(move |db| linked_to(db, id)).await?;
         let Some((person, address)) = found else { return Ok(Answer::refusal(says::no_such_address(id))) };
@@ -44,15 +44,15 @@ impl PeopleAdmin<'_> {
         if let Some(refusal) = self.journal.write("unlink an address", unlink).await? {
             return Ok(Answer::refusal(refusal));
         }
-        // What was asked from there is not answered there any more.
+        // A turn asked for from that address has no place for its answer any more.
         self.stop(&person).await?;
         let shown = plain(&of_command::address(&address.adapter, &address.peer));
         let json = json!({ "unlinked": id, "person": person.name });
         Ok(Answer::ours(says::unlinked(&person.name, &shown), json))
     }
 
-    /// A person whom the configuration names, or who claimed the bot, is an earlier one of the same
-    /// name: everything of the earlier one is theirs.
+    /// Merges a person whom the configuration names, or who claimed the bot, with an earlier person
+    /// of the same name: the earlier person's data becomes theirs.
     pub(super) async fn join_namesake(&self, id: PersonId) -> anyhow::Result<Answer> {
         let Some((person, earlier)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
@@ -68,7 +68,7 @@ impl PeopleAdmin<'_> {
         Ok(Answer::ours(says::joined(&person.name, &left), json))
     }
 
-    /// The folders of two people who are one now that are not the one which is read.
+    /// The folders of two merged people, without the one in use.
     async fn folders_left_by(&self, id: PersonId, earlier: PersonId) -> anyhow::Result<Vec<String>> {
         let look = move |db: Db<'_>| {
             Ok((
@@ -81,7 +81,7 @@ impl PeopleAdmin<'_> {
         Ok(folders.into_iter().filter(is_left).collect())
     }
 
-    /// A person is not the earlier one of the same name.
+    /// Records that a person is not the earlier one of the same name.
     pub(super) async fn keep_apart(&self, id: PersonId) -> anyhow::Result<Answer> {
         let Some((person, _)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
@@ -96,14 +96,14 @@ impl PeopleAdmin<'_> {
     }
 }
 
-/// The person who is in and whose address that is.
+/// The person with access whose address it is.
 fn linked_to(db: Db<'_>, id: AddressId) -> anyhow::Result<Option<(Person, Address)>> {
     let Some(address) = db.addresses().address(id)? else { return Ok(None) };
     let Some((_, person)) = db.addresses().who_is(&address)? else { return Ok(None) };
     Ok(db.people().person(person)?.map(|person| (person, address)))
 }
 
-/// Why an address cannot be taken from its person here.
+/// The reason why an address cannot be unlinked here.
 fn kept_by(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<String>> {
     let addresses = db.addresses().addresses_of(person.id)?;
     if db.people().is_declared(id)? {
@@ -114,8 +114,8 @@ fn kept_by(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<
     Ok((is_only && person.role == Role::Owner && !other_owners).then(|| says::LAST_ADDRESS.to_owned()))
 }
 
-/// Gives the earlier person everything of the one who bears the name now, and lets them in as that
-/// one. False while something is still being answered.
+/// Gives all data of the person who bears the name now to the earlier person, and restores that
+/// person's access. Returns false while a message is still being answered.
 fn join(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Timestamp) -> anyhow::Result<bool> {
     if !tx.people().is_at_rest(person.id)? || !tx.people().is_at_rest(earlier)? {
         return Ok(false);

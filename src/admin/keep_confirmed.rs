@@ -1,12 +1,12 @@
-//! A person said yes to keeping something: here it becomes theirs.
+//! Stores texts as a person's own after they said yes.
 //!
-//! The yes was stored when it came; what is to be done is read off the rows, so it outlives a
-//! crash. Doing it and telling it are two things: if the program is cut off between them, the
-//! change is there already, and only the telling is left. A yes is for the exact file that was
-//! shown, and if something else lies there by now nothing is done. One that cannot be done now (the
-//! disk is full) keeps no other from being done; it is tried again, and after an hour of that its
-//! person is told instead: that it failed, or, where the change was begun and will be finished,
-//! that it waits. Time in which the program was off or asleep is no time of trying.
+//! The yes was stored on arrival, and pending work is read from the rows, so it survives a crash.
+//! The change and its notice are two steps: after a crash in between, the change exists already and
+//! only the notice is left. A yes applies to the exact file that was shown; if the file has changed
+//! since, nothing is done. A change that cannot be made now (the disk is full) does not hold up the
+//! others. It is retried, and after an hour of retries the person is notified that it failed or, if
+//! the change was begun and will be finished, that it is waiting. Time while the program is off or
+//! asleep does not count.
 
 use crate::admin::MemoryAdmin;
 use std::collections::BTreeMap;
@@ -21,19 +21,19 @@ use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
 use crate::trust::Labelled;
 use crate::wording::memory as says;
 
-/// So long it is tried, and so often at least, which takes as long: it is tried once a minute.
+/// Retry time, and minimum number of retries. Both agree, because retries run once a minute.
 const PATIENCE: Duration = Duration::from_secs(3600);
 const TRIES: u32 = 60;
 
-/// Why it changes, as it stands in the history of the file.
+/// The cause recorded in the file's history.
 const CAUSE: &str = "promote";
 
-/// How often each was tried in vain since the program began.
+/// Failed attempts per text since the program started.
 #[derive(Default)]
 pub(crate) struct Tries(Mutex<BTreeMap<KeepId, u32>>);
 
 impl Tries {
-    /// One more; gives how many those are.
+    /// Counts a failed attempt, and returns the new total.
     fn failed(&self, id: KeepId) -> u32 {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = tries.entry(id).or_default();
@@ -47,11 +47,11 @@ impl Tries {
 }
 
 impl MemoryAdmin<'_> {
-    /// Does everything that persons said yes to, as far as it can be done. `told` takes the
-    /// addresses to which something was posted.
+    /// Makes all confirmed changes that can be made now. `told` receives the addresses to which a
+    /// message was posted.
     ///
     /// # Errors
-    /// If something of it could not be done: then it is to be tried again in a while.
+    /// If a change could not be made and should be retried later.
     pub async fn keep_what_was_allowed(&self, told: &mut Vec<AddressId>) -> anyhow::Result<()> {
         let (mut done_to, mut failed) = (KeepId(0), Ok(()));
         while let Some(row) = self.journal.read(move |db| db.keep_requests().keep_to_do(done_to)).await? {
@@ -82,7 +82,7 @@ impl MemoryAdmin<'_> {
         if let Some(person) = person
             && self.kept_before(&Party::One(person), row).await?.is_some()
         {
-            // The change was begun, and whoever writes next finishes it: it cannot be said to have
+            // The change was begun, and the next writer finishes it, so it must not be reported as
             // failed.
             tracing::error!(turn.id = %row.turn, "What turn {} wanted to keep cannot be written yet: {error:#}", row.turn);
             return Ok((KeepState::Kept, says::keep_waits(&path)));
@@ -117,8 +117,8 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// Where it went, if the program was cut off after it was done: it was taken from where it lay,
-    /// and made theirs, since they said yes.
+    /// Returns the new path if the change was completed before a crash: since the yes, the file was
+    /// removed from its old path and stored as the person's own.
     async fn kept_before(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
         let past = self.tree.versions().past(who, &row.path).await?;
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
@@ -134,7 +134,7 @@ impl MemoryAdmin<'_> {
 
     async fn tell_kept(&self, row: &KeepRow, state: KeepState, sentence: String) -> anyhow::Result<()> {
         let (row, now) = (row.clone(), self.clock.now());
-        // The names of files were made of the words that were kept.
+        // The file names in the notice derive from the stored text, so its label applies.
         let text = Labelled::new(Arc::from(&*sentence), row.shown.label().clone(), row.shown.scope());
         let tell = move |tx: crate::store::Tx<'_>| {
             if !tx.keep_requests().decide_keep(row.id, KeepState::Yes, state, None, now)? {

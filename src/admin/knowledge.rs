@@ -1,9 +1,8 @@
-//! How what is known is, for `compline doctor`: the files, the folders they lie in, the index over
-//! them.
+//! State of the knowledge for `compline doctor`: the files, their folders, and the index.
 //!
-//! Whoever holds the home looks, and nobody else: the doctor by itself, or, while a gateway runs,
-//! that gateway when the doctor asks it. Both end here, so both tell the same. Only counts are
-//! told, never a name or a word.
+//! Only the process that holds the home looks: the doctor itself or, while a gateway runs, that
+//! gateway at the doctor's request. Both use this code, so their reports agree. Reports contain
+//! only counts, never a name or any text.
 
 use crate::admin::MemoryAdmin;
 use serde::{Deserialize, Serialize};
@@ -13,31 +12,28 @@ use crate::memory::{Index, IndexTotals, TreeHealth, TreeMended, Workspace};
 use crate::time::Timestamp;
 use crate::wording::cli::doctor as says;
 
-/// What came of looking.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Knowledge {
-    /// The files and folders, as they are now.
+    /// Present state of the files and folders.
     pub files: TreeHealth,
-    /// The index.
+    /// Present state of the index.
     pub index: IndexTotals,
-    /// What was mended before that.
+    /// Repairs made before the check.
     pub mended: TreeMended,
 }
 
-/// Whether things stay as they are.
+/// Repair mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
-    /// They do.
+    /// Check only.
     Look,
-    /// What decides nothing is mended.
+    /// Also make repairs that need no decision.
     Mend,
 }
 
 impl Knowledge {
-    /// Mends if it is to, then looks.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Makes repairs if requested, then checks.
     pub async fn of(tree: &Workspace, index: &Index, touch: Touch, now: Timestamp) -> anyhow::Result<Self> {
         let mended = match touch {
             Touch::Look => TreeMended::default(),
@@ -48,7 +44,7 @@ impl Knowledge {
 }
 
 impl MemoryAdmin<'_> {
-    /// How what is known is.
+    /// Reports the state of the knowledge.
     pub(super) async fn knowledge(&self, touch: Touch) -> anyhow::Result<Answer> {
         let known = Knowledge::of(&self.tree, &self.index, touch, self.clock.now()).await?;
         let TreeHealth { files, bytes, fullest, .. } = known.files;

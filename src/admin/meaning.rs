@@ -1,4 +1,4 @@
-//! What status tells of searching by meaning.
+//! Status of the semantic search.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::memory::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::time::{Timestamp, Zone};
 use crate::wording::meaning as says;
 
-/// A line for people.
+/// One line for people.
 pub(super) fn line(health: &VectorHealth, zone: Zone) -> String {
     let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
     let what = says::model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
@@ -18,8 +18,8 @@ pub(super) fn line(health: &VectorHealth, zone: Zone) -> String {
     says::status(&plain(&what))
 }
 
-/// The same for programs; `null` where nobody computes vectors. `trouble` and `next_at` are there
-/// while the server is away.
+/// The same for programs; `null` if no vectors are computed. `trouble` and `next_at` are present
+/// while the server is unreachable.
 pub(super) fn json(health: Option<&VectorHealth>) -> Value {
     let Some(health) = health else { return Value::Null };
     let failed = health.failed.as_ref();

@@ -1,9 +1,8 @@
-//! Commands about what is known: the list, a note whole, what it was before, and what a person
-//! makes theirs.
+//! Memory commands: the list, a note in full, its history, and texts that a person makes their own.
 //!
-//! Everybody has them for their own folder and for nothing else; the command line has those of the
-//! first owner. What came from outside is shown word for word, in a block in which nothing is
-//! hidden and nothing is markup, and with its sources. No model has a part in any of this.
+//! Every person has these commands for their own folder only; the command line acts on the first
+//! owner's. Untrusted text is shown verbatim with its sources, in a block that hides nothing and
+//! interprets no markup. No model is involved in any of this.
 
 mod edit_path;
 mod line;
@@ -30,42 +29,42 @@ use crate::wording::memory as says;
 use crate::wording::review_command::Surface;
 use name::Name;
 
-/// What is longer than this in bytes is not shown whole in a chat.
+/// Maximum size, in bytes, of a note shown in full in a chat.
 const IN_CHAT: usize = 60_000;
 
-/// A file of somebody's memory.
+/// A file of a person's memory.
 struct MemoryFile {
-    /// Where it lies, as its owner sees it.
+    /// Path as its owner sees it.
     path: String,
     text: Text,
-    /// SHA-256 of its bytes.
+    /// SHA-256 of the bytes.
     digest: String,
 }
 
 impl MemoryFile {
-    /// The words, to be shown.
+    /// The text to show.
     fn words(&self, shown: &mut ShownLabel) -> &str {
         shown.words::<std::sync::Arc<str>>(&self.text)
     }
 
-    /// In bytes.
+    /// Size in bytes.
     fn size(&self) -> u64 {
         bytes(self.words(&mut ShownLabel::nothing()).len())
     }
 
-    /// How full it is.
+    /// The fill level in words.
     fn gauge(&self) -> String {
         gauge(&self.path, self.size())
     }
 }
 
 impl MemoryAdmin<'_> {
-    /// Whether what is kept is read at all.
+    /// Returns whether memory is enabled.
     pub(super) fn reads_memory(&self) -> bool {
         self.engine.memory.enabled
     }
 
-    /// Does what somebody asks of their memory in chat.
+    /// Runs a memory command from chat.
     pub(super) async fn memory(&self, person: &Person, command: Memory) -> anyhow::Result<Answer> {
         let how = match command {
             Memory::Overview => return self.overview(person, Surface::Chat).await,
@@ -89,10 +88,7 @@ impl MemoryAdmin<'_> {
         Ok(Answer::refusal(usage(how)))
     }
 
-    /// One note, word for word.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be read.
+    /// One note, verbatim.
     pub async fn note(&self, person: &Person, typed: &str, way: Surface) -> anyhow::Result<Answer> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
         let who = Party::One(person.clone());
@@ -102,7 +98,7 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// The first of those files that is there.
+    /// The first of those files that exists.
     async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<MemoryFile, NotGiven>> {
         for path in paths {
             match self.tree.files().read_text(who, path).await? {
@@ -145,7 +141,7 @@ fn page_json(page: &MemoryFile, words: &str) -> Value {
     })
 }
 
-/// How full a file of that size would be there.
+/// The fill level in words, for a file of that size at that path.
 fn gauge(path: &str, size: u64) -> String {
     says::gauge(size, bytes(Workspace::room_for(path)))
 }

@@ -1,4 +1,4 @@
-//! `/model`: which models there are, and which is asked first.
+//! `/model`: the models, and the preferred one.
 
 use crate::admin::ReportsAdmin;
 use serde_json::{Value, json};
@@ -8,12 +8,11 @@ use crate::model::ModelInfo;
 use crate::spend::ModelPool;
 use crate::wording::command as says;
 
-/// The fact that keeps the preference. Whoever builds the house prefers that model again after a
-/// restart.
+/// The setting that holds the preference, which is applied again after a restart.
 const FACT: &str = "model";
 
 impl ReportsAdmin<'_> {
-    /// The models in the order in which they are asked.
+    /// Lists the models in the order in which they are asked.
     pub fn models(&self) -> Answer {
         let names = self.model_names();
         let lines: Vec<String> =
@@ -21,8 +20,8 @@ impl ReportsAdmin<'_> {
         Answer::ours(says::models(&lines.join("\n")), self.models_json())
     }
 
-    /// Asks the model of that name first, from now on and after a restart. An unknown name changes
-    /// nothing and lists them.
+    /// Prefers a model, from now on and after a restart. An unknown name changes nothing, and the
+    /// answer lists the models.
     pub async fn prefer(&self, name: &str) -> anyhow::Result<Answer> {
         if !self.purse().prefer(Some(name)) {
             let listed = self.models();

@@ -1,5 +1,5 @@
-//! What every owner is told about who is let in: each newcomer, each new address, each use of a
-//! code, with the way to undo it.
+//! Notices to every owner about access: each new person, each new address and each use of a code,
+//! with a button to undo it.
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, Person, Role};
@@ -15,7 +15,7 @@ use super::answer::plain;
 /// A sentence for all owners, with buttons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnerNotice {
-    /// The Markdown.
+    /// Markdown text.
     pub text: ProgramText,
     /// Title and command of each button.
     pub buttons: Vec<(String, String)>,
@@ -26,12 +26,12 @@ impl OwnerNotice {
         Self { text, buttons: Vec::new() }
     }
 
-    /// The configuration let somebody in.
+    /// The configuration granted a person access.
     pub fn configured(name: &str, role: Role) -> Self {
         Self::of(says::configured(name, role.as_str()))
     }
 
-    /// The configuration gave a person another address.
+    /// The configuration added an address to a person.
     pub fn configured_address(name: &str, adapter: &str, peer: &str) -> Self {
         Self::of(says::configured_address(name, &plain(&of_command::address(adapter, peer))))
     }
@@ -45,24 +45,24 @@ impl OwnerNotice {
         Self { text: says::namesake(&person.name, person.id), buttons }
     }
 
-    /// A code let a person in, for the first time or again.
+    /// A code granted a person access, for the first time or again.
     pub fn let_in(person: &Person, at: &Address, issuer: Option<&str>) -> Self {
         let text = says::let_in(&person.name, person.role.as_str(), &shown(at), issuer);
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
     }
 
-    /// A code linked an address to a person who is in.
+    /// A code linked an address to an existing person.
     pub fn linked(person: &Person, at: &Address, id: AddressId, issuer: Option<&str>) -> Self {
         let text = says::linked(&person.name, &shown(at), id, issuer);
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people unlink {id}"))] }
     }
 
-    /// The root of the workspace was given to another owner, as that sentence tells.
+    /// The root of the workspace was handed over to another owner, as described in `told`.
     pub fn handed_over(told: ProgramText) -> Self {
         Self::of(told)
     }
 
-    /// A code gave a person who was in a higher role.
+    /// A code gave an existing person a higher role.
     pub fn promoted(person: &Person, at: &Address) -> Self {
         let text = says::promoted(&person.name, person.role.as_str(), &shown(at));
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
@@ -73,7 +73,7 @@ fn shown(at: &Address) -> String {
     plain(&of_command::address(&at.adapter, &at.peer))
 }
 
-/// Posts a notice to these owners. Returns the addresses where something waits now.
+/// Posts a notice to these owners, and returns the addresses with pending deliveries.
 pub fn tell_owners(
     tx: Tx<'_>,
     owners: &[(PersonId, AddressId)],

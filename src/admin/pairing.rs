@@ -1,8 +1,7 @@
-//! `/pair` and the first owner's code: how somebody comes in whom the configuration does not
-//! declare.
+//! `/pair` and the first owner's code: access for people whom the configuration does not declare.
 //!
-//! A code is shown once, in the answer that makes it; the journal keeps its digest and when it
-//! expires.
+//! A code is shown once, in the answer that creates it; the journal stores its digest and expiry
+//! time.
 
 use crate::admin::PeopleAdmin;
 use std::time::Duration;
@@ -21,43 +20,43 @@ use crate::time::Timestamp;
 use crate::wording::access as of_access;
 use crate::wording::command as says;
 
-/// How long a code is good that somebody waits for.
+/// Validity of an ordinary code.
 const VALID: Duration = Duration::from_secs(10 * 60);
-/// How long the code is good that stands in the terminal of who set the program up.
+/// Validity of the claim code, which is shown in the terminal at set-up.
 const CLAIM_VALID: Duration = Duration::from_secs(24 * 3600);
-/// The adapter that needs no claim: whoever can open the home is its owner.
+/// The adapter that needs no claim: anyone who can open the home is its owner.
 const LOCAL: &str = "terminal";
 /// The name of an owner whom the configuration does not name.
 const UNNAMED: &str = "owner";
 
-/// Whom a name means that removed people bore.
+/// The person meant by the name of removed people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameMeans {
-    /// That one of them.
+    /// The given removed person.
     Former(PersonId),
     /// None of them.
     SomebodyNew,
 }
 
-/// What comes of a wish for a code.
+/// The result of a request for a code.
 enum Wish {
-    /// A code for that person, who goes by that name in that role once it is used.
+    /// A code for that person, and the name and role after its use.
     Code(CodeFor, String, Role),
     /// The question which of these removed people is meant, if any.
     Ask(Vec<FormerPerson>),
-    /// Nobody new can have that name.
+    /// The name is invalid for a new person.
     NoName,
-    /// Nobody removed has that number and name.
+    /// No removed person has that number and name.
     NoSuchFormer(PersonId),
 }
 
 impl PeopleAdmin<'_> {
-    /// Makes a code that lets `name` in, or links an address to them if they are in already. A name
-    /// that a removed person bore has to be said to mean that person or somebody new; until then
-    /// there is no code.
+    /// Creates a code that grants `name` access, or links an address to an existing person. If a
+    /// removed person bore the name, the caller has to state whether it means that person or a new
+    /// one; until then no code is created.
     ///
     /// # Errors
-    /// If the journal cannot be written, or the computer has no randomness to give.
+    /// If the system cannot provide random bytes.
     pub(super) async fn pair(
         &self,
         issuer: Issuer,
@@ -98,10 +97,10 @@ impl PeopleAdmin<'_> {
         Ok(Answer { markdown, ..code_made(&name, role, true, &code, now) })
     }
 
-    /// The same, for a name of which it was said whether it means the removed person who bore it.
+    /// Creates a code after the question about a removed person of the same name was answered.
     ///
     /// # Errors
-    /// If the journal cannot be written, or the computer has no randomness to give.
+    /// If the system cannot provide random bytes.
     pub(super) async fn pair_again(&self, issuer: Issuer, said: Namesake) -> anyhow::Result<Answer> {
         let id = said.person;
         let Some(former) = self.journal.read(move |db| db.people().former_person(id)).await? else {
@@ -114,10 +113,10 @@ impl PeopleAdmin<'_> {
         self.pair(issuer, &former.name, said.role, Some(means)).await
     }
 
-    /// Makes a code that links another address to the person who asks.
+    /// Creates a code that links another address to the caller.
     ///
     /// # Errors
-    /// If the journal cannot be written, or the computer has no randomness to give.
+    /// If the system cannot provide random bytes.
     pub(super) async fn link_code(&self, person: &Person) -> anyhow::Result<Answer> {
         let (code, now, id) = (new_code()?, self.clock.now(), person.id);
         let secret = code.clone();
@@ -150,7 +149,7 @@ impl PeopleAdmin<'_> {
         Answer { json, ..Answer::refusal(question) }.with_buttons(buttons)
     }
 
-    /// The removed people whom a name could mean; none if somebody who is in bears it.
+    /// The removed people whom a name could mean; none if a person with access bears it.
     pub(super) async fn former(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         let look = move |db: Db<'_>| match db.people().person_named(&asked)? {
@@ -167,11 +166,11 @@ impl PeopleAdmin<'_> {
         former.iter().map(one).collect()
     }
 
-    /// The code that makes the first owner: only while no owner can be reached but at the terminal.
-    /// Every earlier one is void.
+    /// Creates the code for the first owner, only while no owner has an address other than the
+    /// terminal. Every earlier one becomes void.
     ///
     /// # Errors
-    /// If the journal cannot be written, or the computer has no randomness to give.
+    /// If the system cannot provide random bytes.
     pub async fn claim_code(&self) -> anyhow::Result<Option<String>> {
         let Some(whom) = self.journal.read(unclaimed).await? else { return Ok(None) };
         let (code, now) = (new_code()?, self.clock.now());
@@ -194,7 +193,7 @@ fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Timestamp)
 
 fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMeans>) -> anyhow::Result<Wish> {
     if let Some(known) = db.people().person_named(name)? {
-        // Who is in already keeps name and role: a code links an address, and only one that is made
+        // An existing person keeps name and role: a code links an address, and only a code created
         // on the computer promotes.
         let is_promoted = issuer == Issuer::CommandLine && role > known.role;
         return Ok(match is_promoted {
@@ -205,7 +204,7 @@ fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMe
     let former = db.people().formerly_named(name)?;
     Ok(match means {
         None if !former.is_empty() => Wish::Ask(former),
-        // The words for roles stand in prompts as well.
+        // Role names also appear in prompts.
         None | Some(NameMeans::SomebodyNew) if !is_name(name) || Role::parse(&name.to_lowercase()).is_some() => {
             Wish::NoName
         }
@@ -220,7 +219,7 @@ fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMe
 }
 
 impl PeopleAdmin<'_> {
-    /// Whether no owner can be reached but at the terminal.
+    /// Returns whether no owner has an address other than the terminal.
     pub async fn is_unclaimed(&self) -> anyhow::Result<bool> {
         Ok(self.journal.read(unclaimed).await?.is_some())
     }
@@ -228,7 +227,7 @@ impl PeopleAdmin<'_> {
     /// The claim code, for the command line of this computer.
     ///
     /// # Errors
-    /// As [`Admin::claim_code`].
+    /// If the system cannot provide random bytes.
     pub async fn claim(&self) -> anyhow::Result<Answer> {
         Ok(match self.claim_code().await? {
             Some(code) => Answer::ours(says::claim(&code), json!({ "code": code })),
@@ -237,7 +236,7 @@ impl PeopleAdmin<'_> {
     }
 }
 
-/// As whom the first owner would come in; `None` if an owner has come in.
+/// The person whom the claim code would grant access; `None` if an owner is already reachable.
 fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<CodeFor>> {
     let owners: Vec<Person> = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
     for owner in &owners {
@@ -256,7 +255,7 @@ fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<CodeFor>> {
     }))
 }
 
-/// Eight random letters and digits in two groups: 40 bits, of which a stranger may guess five times
+/// Eight random letters and digits in two groups: 40 bits, at which a stranger may guess five times
 /// a day.
 fn new_code() -> anyhow::Result<String> {
     let mut random = [0_u8; 8];
@@ -274,7 +273,7 @@ mod tests {
     use super::*;
     use crate::store::{Admitted, CodeUse};
 
-    /// Who would be in by the use of a code, and in which role; `None` if it is refused.
+    /// The person and role after a code was used; `None` if it is refused.
     fn who(used: CodeUse) -> Option<(String, Role, Admitted)> {
         match used {
             CodeUse::Accepted { person, did, .. } => Some((person.name, person.role, did)),

@@ -1,4 +1,4 @@
-//! `/people` and `/remove`: who is allowed in, who knocked, and who is let in no longer.
+//! `/people` and `/remove`: people with access, unknown senders, and revoked access.
 
 use crate::admin::PeopleAdmin;
 use serde_json::{Value, json};
@@ -11,21 +11,21 @@ use crate::time::Timestamp;
 use crate::wording::access as of_access;
 use crate::wording::command as says;
 
-/// How many strangers are shown.
+/// Maximum number of strangers shown.
 const STRANGERS: u32 = 5;
 
-/// Somebody who is allowed in, and where they are reached.
+/// A person with access, and their addresses.
 struct ListedPerson {
     person: Person,
     paired: bool,
     addresses: Vec<KnownAddress>,
 }
 
-/// Somebody who knocked: adapter, sender, when last, how often.
+/// An unknown sender: adapter, sender, last time, number of messages.
 type Stranger = (String, String, Timestamp, i64);
 
 impl PeopleAdmin<'_> {
-    /// Who is allowed in, and the newest strangers.
+    /// Lists the people with access, and the latest strangers.
     pub async fn people(&self) -> anyhow::Result<Answer> {
         let (known, strangers, namesakes) = self
             .journal
@@ -56,8 +56,9 @@ impl PeopleAdmin<'_> {
         Ok(Answer::ours(parts.join("\n\n"), json))
     }
 
-    /// Lets somebody in no longer who came in by pairing, and voids what they could still use.
-    /// Whoever stands in the configuration has to be removed there, because it wins.
+    /// Revokes the access of a person who was paired, and voids everything they could still use. A
+    /// person in the configuration has to be removed there, because the configuration takes
+    /// precedence.
     pub async fn remove(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         match self.journal.read(move |db| db.people().person_named(&asked)).await? {
@@ -73,7 +74,7 @@ impl PeopleAdmin<'_> {
         }
         self.stop(&person).await?;
         let now = self.clock.now();
-        // Somebody else may have been removed meanwhile.
+        // Another person may have been removed in the meantime.
         let remove = move |tx: Tx<'_>| match kept_by(*tx, id)? {
             Some(refusal) => Ok(Some(refusal)),
             None => tx.people().disallow(id, now).map(|()| None),
@@ -89,7 +90,7 @@ impl PeopleAdmin<'_> {
     }
 }
 
-/// Why a person cannot be removed here.
+/// The reason why a person cannot be removed here.
 fn kept_by(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
     let people = db.people().people()?;
     let Some(person) = people.iter().find(|person| person.id == id) else { return Ok(Some(says::NOBODY_THERE.into())) };

@@ -1,4 +1,4 @@
-//! `/reflect` and `compline reflect`: looking back now, because an owner asks for it.
+//! `/reflect` and `compline reflect`: reflections on an owner's request.
 
 use crate::admin::JobsAdmin;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::schedule::OnDemandResult;
 use crate::store::{SlotRow, SlotState};
 use crate::wording::{command as chat, schedule as says};
 
-/// So long somebody at the command line is kept waiting for a model; the work goes on without them.
+/// Maximum time that the command line waits for a model; the work continues after that.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 impl JobsAdmin<'_> {
-    /// Begins to look back for that owner, and does not wait for it.
+    /// Starts a reflection for an owner, without waiting for it.
     pub(super) async fn reflect(&self, person: PersonId, wish: &Looking) -> anyhow::Result<Answer> {
         Ok(match self.schedule.ask(person, wish.job, wish.period.as_deref(), wish.again).await? {
             OnDemandResult::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
@@ -25,8 +25,8 @@ impl JobsAdmin<'_> {
         })
     }
 
-    /// The same for the owner whom the command line speaks for, from the command line: waits until
-    /// it is done, and says what came of it.
+    /// The same for the owner on whose behalf the command line acts: waits for the end, and reports
+    /// the outcome.
     pub(super) async fn reflect_now(&self, wish: &Looking) -> anyhow::Result<Answer> {
         let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };

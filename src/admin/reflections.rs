@@ -1,4 +1,4 @@
-//! `compline reflections`: the list, and one of them whole with what became of what it proposed.
+//! `compline reflections`: the list, and one reflection in full with the outcomes of its proposals.
 
 use crate::admin::JobsAdmin;
 use serde_json::{Value, json};
@@ -10,13 +10,13 @@ use crate::store::{ActionRow, Db, ReflectionRow};
 use crate::trust::{Scope, Text};
 use crate::wording::schedule as says;
 
-/// One action with what became of it.
+/// One action with its outcome.
 struct Became {
     action: ActionRow,
     outcome: String,
 }
 
-/// A reflection with what the list shows of it.
+/// A reflection, as listed.
 struct ReflectionItem {
     row: ReflectionRow,
     person: String,
@@ -24,7 +24,7 @@ struct ReflectionItem {
 }
 
 impl JobsAdmin<'_> {
-    /// The newest reflections, newest first.
+    /// The latest reflections, newest first.
     pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<Answer> {
         let all: Vec<ReflectionItem> = self
             .journal
@@ -48,7 +48,7 @@ impl JobsAdmin<'_> {
         Ok(Answer::showing(shown, lines.join("\n\n"), json))
     }
 
-    /// One reflection: by its number, or by the name of its period.
+    /// One reflection, by its number or by the name of its period.
     pub(super) async fn reflection(&self, wanted: &str) -> anyhow::Result<Answer> {
         let named = wanted.to_uppercase();
         let found: Option<(ReflectionItem, Text)> = self
@@ -72,7 +72,8 @@ impl JobsAdmin<'_> {
     }
 }
 
-/// The newest of that period, of whoever has one: owners come first, for they were known first.
+/// The newest reflection of that period, of the first person who has one: owners come first,
+/// because they were known first.
 fn of_period(db: Db<'_>, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
     for person in db.people().people()? {
         if let Some(row) = db.reflections().reflection_on(Scope::Person(person.id), period)? {

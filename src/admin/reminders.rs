@@ -1,4 +1,4 @@
-//! `/reminders`: what is to be told or done later, everybody's own.
+//! `/reminders`: each person's own reminders and tasks.
 
 use crate::admin::JobsAdmin;
 use serde_json::{Value, json};
@@ -10,13 +10,13 @@ use crate::store::{ReminderRow, ReminderState};
 use crate::time::{Cron, Timestamp};
 use crate::wording::reminder_command as says;
 
-/// Characters shown of one.
+/// Maximum number of characters shown of a reminder.
 const WORDS: usize = 200;
-/// As many next times of what comes back are shown.
+/// Number of upcoming times shown for a recurring item.
 const TIMES: usize = 3;
 
 impl JobsAdmin<'_> {
-    /// What waits for that person.
+    /// Lists a person's waiting reminders and tasks.
     pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
         let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
@@ -28,7 +28,7 @@ impl JobsAdmin<'_> {
         Ok(Answer::showing(shown, says::list(&lines.join("\n"), self.zone.name()), json!(json)))
     }
 
-    /// Takes something off that person's list.
+    /// Cancels one of a person's reminders.
     pub async fn cancel_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
         let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
@@ -63,7 +63,7 @@ impl JobsAdmin<'_> {
         (says::line(row.id, kind, &when, &line, &sources_in_words(label)), json)
     }
 
-    /// The next times, beginning with the one that is stored.
+    /// The next times, starting with the stored one.
     fn times(&self, row: &ReminderRow) -> Vec<Timestamp> {
         let later = |first| {
             Cron::parse(&row.cron).map_or_else(|_| Vec::new(), |cron| cron.next_times(first, self.zone, TIMES - 1))

@@ -1,4 +1,4 @@
-//! `/resend`: deliveries that were set aside, tried again.
+//! `/resend`: new attempts for failed deliveries.
 
 use crate::admin::ReportsAdmin;
 use serde_json::json;
@@ -10,8 +10,7 @@ use crate::store::Tx;
 use crate::wording::command as says;
 
 impl ReportsAdmin<'_> {
-    /// Sends again what was set aside: one delivery, or all of them; for `only` that person, what
-    /// is for them.
+    /// Resends one failed delivery, or all; with `only`, only those addressed to that person.
     pub async fn resend(&self, only: Option<PersonId>, what: Resend) -> anyhow::Result<Answer> {
         let again = move |tx: Tx<'_>| {
             let mut rows = tx.outbox().set_aside(only)?;

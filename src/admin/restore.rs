@@ -1,23 +1,23 @@
-//! A backup takes the place of what a home holds.
+//! Restores a backup in place of the present state of a home.
 //!
-//! Only the holder of the home's lock may do this. Everything happens beside the home's files
-//! first, in `.restoring/`: the backup is read from end to end and compared with its manifest,
-//! unpacked, its journal checked and brought up to date, and in one transaction everything that was
-//! under way in it is closed ([`Tx::park`](crate::store::Tx::park)). Then a plan of renames is
-//! written down. That is the one moment that decides: before it the home is as it was, and what was
-//! unpacked is thrown away at the next start; from then on the plan is carried out, by this program
-//! or the next that takes the lock ([`settle`]). Nobody opens a home with a plan in it.
+//! Only the holder of the home's lock may do this. All preparation takes place next to the home's
+//! files, in `.restoring/`. The backup is read in full, compared with its manifest and unpacked.
+//! Its journal is checked and migrated, and one transaction closes everything that was in progress
+//! in it ([`Tx::park`](crate::store::Tx::park)). Then a plan of renames is written. That write is
+//! the commit point: before it the home is unchanged, and the unpacked files are discarded at the
+//! next start; after it the plan is carried out, by this process or the next one that takes the
+//! lock ([`settle`]). A home with a plan in it is never opened.
 //!
-//! **Who wrote the archive decides what of it counts.** An archive is authentic under the key of
-//! the home, or under that of a recovery code, which a home without a key then keeps. Even so an
-//! old archive readmits nobody: only people whom the present home knows are let in, as they are
-//! here, and outside tools have to be accepted again. An archive that nothing authenticates is
-//! restored so that nothing in it acts. What changes is shown between [`prepare`] and [`finish`]
-//! ([`Difference`]), and the person is asked.
+//! **The author of the archive decides which parts of it take effect.** An archive is authentic
+//! under the key of the home, or under that of a recovery code, which a home without a key then
+//! keeps. Even so, an old archive grants access to no one: only people whom the present home knows
+//! keep access, with their present standing, and MCP tools have to be accepted again. An archive
+//! without authentication is restored so that nothing in it acts. Between [`prepare`] and
+//! [`finish`] the changes are shown ([`Difference`]), and the person is asked.
 //!
-//! What was there before is moved to `backups/replaced-…/` and never deleted. A file of the
-//! restored workspace that matches no row of the restored journal is not trusted, and a skill that
-//! nobody accepted in that form is held.
+//! The former state is moved to `backups/replaced-…/` and never deleted. A file of the restored
+//! workspace that matches no row of the restored journal is untrusted, and a skill that was not
+//! accepted in that form is held.
 
 mod difference;
 mod swap;
@@ -44,43 +44,42 @@ use difference::Present;
 pub use difference::{Acting, ConfigChange, Difference};
 pub use swap::{Settled, is_left, is_unfinished, settle};
 
-/// Where a backup is restored to.
+/// The destination of a restore.
 #[derive(Debug, Clone)]
 pub struct RestoreTarget {
     /// The home.
     pub home: Home,
     /// The configuration file.
     pub config: PathBuf,
-    /// Which configuration holds afterwards.
+    /// The configuration to use afterwards.
     pub configuration: Configuration,
-    /// The environment, which is laid over the configuration.
+    /// Environment variables, which override the configuration.
     pub environment: BTreeMap<String, String>,
 }
 
-/// Which configuration holds after a restore. That of an archive that nothing authenticates never
-/// does.
+/// The configuration to use after a restore. That of an unauthenticated archive is never used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Configuration {
-    /// The present one, or that of the archive if there is none.
+    /// The present one, or the archive's if there is none.
     #[default]
     PresentFirst,
-    /// That of the archive.
+    /// The archive's.
     Archive,
     /// The present one, or none.
     Present,
 }
 
-/// What speaks for an archive.
+/// The evidence for an archive's authenticity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warrant {
     /// The key with which it was made.
     Key(BackupKey),
-    /// Nothing: nothing in it acts.
+    /// None: nothing in the archive acts.
     Nothing,
 }
 
 impl Warrant {
-    /// Whether it speaks for that archive.
+    /// Returns whether the evidence applies to that archive.
     fn holds_for(&self, archive: &Archive) -> anyhow::Result<bool> {
         match self {
             Self::Key(key) => archive.is_authentic(key),
@@ -89,58 +88,58 @@ impl Warrant {
     }
 }
 
-/// What the key of a home says of an archive.
+/// The result of checking an archive against the key of a home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authenticity {
-    /// It was made with that key, and not changed since.
+    /// Made with that key, and unchanged since.
     Authentic(BackupKey),
-    /// It was made with another key: its recovery code is needed.
+    /// Made with another key, whose recovery code is needed.
     OtherKey,
-    /// It was changed.
+    /// Changed after it was made.
     Changed,
-    /// It carries no authentication.
+    /// Without authentication.
     Unsigned,
 }
 
-/// What came of a restore.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// When the backup was made.
+    /// Creation time of the backup.
     pub made_at: Timestamp,
-    /// What was closed, and what is not trusted.
+    /// Work that was closed, and data that is not trusted.
     pub parked: Parked,
-    /// Where the state from before lies now, if there was any.
+    /// Path of the former state, if there was any.
     pub aside: Option<PathBuf>,
-    /// Whether everything is as it was, the configuration included.
+    /// True if everything is as backed up, including the configuration.
     pub is_exact: bool,
-    /// Whether the archive is authentic; else nothing in it acts.
+    /// True if the archive is authentic; otherwise nothing in it acts.
     pub is_authentic: bool,
-    /// Whether the configuration is another than that of the archive.
+    /// True if the configuration differs from the archive's.
     pub is_configured_otherwise: bool,
-    /// Whether the home was given the key of the archive.
+    /// True if the home received the archive's key.
     pub keeps_key: bool,
-    /// The owners, each with where they are reached.
+    /// The owners, each with their addresses.
     pub owners: Vec<String>,
 }
 
-/// A restore that waits for a yes. Nothing has changed; without [`finish`], [`settle`] removes what
-/// was unpacked.
+/// A restore that awaits confirmation. Nothing has changed; without [`finish`], [`settle`] removes
+/// the unpacked files.
 #[derive(Debug)]
 pub struct Prepared {
-    /// What it changes in who and what may act.
+    /// Changes to the people and tools that may act.
     pub difference: Difference,
     places: Vec<(&'static str, PathBuf)>,
     parked: Parked,
     keeps_key: bool,
 }
 
-/// Called between two renames; an error stops there, as a power cut does.
+/// A callback between two renames. An error stops there, like a power cut.
 pub type Seam<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 
-/// Reads the archive in `file` from end to end.
+/// Reads the whole archive in `file`.
 ///
 /// # Errors
-/// If it is not whole, not safe or too new.
+/// If the archive is incomplete, unsafe or too new.
 pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<Archive> {
     settle(home)?;
     let room = room(home.path()).unwrap_or(u64::MAX);
@@ -151,7 +150,7 @@ pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<
     Ok(archive)
 }
 
-/// Judges an archive by a key.
+/// Checks an archive against a key.
 ///
 /// # Errors
 /// Never, in practice.
@@ -166,12 +165,12 @@ pub fn judge(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authe
     Ok(if seal.key == key.id()? { Authenticity::Changed } else { Authenticity::OtherKey })
 }
 
-/// Unpacks an archive beside the home and closes what was under way in it. On an error nothing has
-/// changed, and [`settle`] removes what was unpacked.
+/// Unpacks an archive next to the home, and closes everything that was in progress in it. On an
+/// error nothing has changed, and [`settle`] removes the unpacked files.
 ///
 /// # Errors
-/// If the archive is not what `warrant` says, changed since it was read, or something cannot be
-/// written.
+/// If `warrant` does not apply to the archive, the archive has changed since it was read, or
+/// something cannot be written.
 pub async fn prepare(
     file: &Path,
     archive: &Archive,
@@ -213,7 +212,7 @@ pub async fn prepare(
     Ok(Prepared { difference, places, parked, keeps_key })
 }
 
-/// Puts a prepared archive in the place of the present state.
+/// Replaces the present state by a prepared archive.
 ///
 /// # Errors
 /// If something cannot be moved.
@@ -233,7 +232,7 @@ pub fn finish(prepared: Prepared, target: &RestoreTarget, now: Timestamp, seam: 
     })
 }
 
-/// The configuration that holds afterwards.
+/// The configuration to use afterwards.
 struct Chosen {
     change: ConfigChange,
     takes: bool,
@@ -268,7 +267,7 @@ fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> a
     Ok(Chosen { change, takes, config })
 }
 
-/// What comes where: the name in the backup, and the place.
+/// The destinations: name in the backup, and path.
 fn places(target: &RestoreTarget, chosen: &Chosen) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let (workspace, skills) = match &chosen.config {
         Some(config) => (config.workspace.clone(), config.skills.dir.clone()),
@@ -286,8 +285,8 @@ fn places(target: &RestoreTarget, chosen: &Chosen) -> anyhow::Result<Vec<(&'stat
     Ok(places)
 }
 
-/// A home without a key keeps that of the archive. One that has a key stays with it: the code that
-/// its owner wrote down goes on being right.
+/// Keeps the archive's key in a home that has none. A home with a key retains it, so the recovery
+/// code that its owner wrote down stays valid.
 fn keep_key(
     target: &RestoreTarget,
     warrant: &Warrant,
@@ -316,7 +315,7 @@ fn present(home: &Home) -> Present {
     }
 }
 
-/// What has to be known to close what was under way.
+/// Input for closing work in progress.
 struct Closing {
     entries: Vec<BackupEntry>,
     skills: PathBuf,
@@ -326,7 +325,7 @@ struct Closing {
 
 type Closed = (Parked, Vec<RestoredPerson>, Vec<String>);
 
-/// Checks the unpacked journal, brings it up to date and closes what was under way.
+/// Checks the unpacked journal, migrates it and closes the work in progress.
 async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Timestamp) -> anyhow::Result<Closed> {
     let path = staged.join(JOURNAL);
     let (damage, version) =
@@ -337,8 +336,8 @@ async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Tim
     let closed = journal.write("park what was under way", move |tx| close(tx, &closing, now)).await;
     journal.close().await;
     let closed = closed?;
-    // The log was merged, and its files would be moved nowhere. If it was not, what was parked
-    // stands only there.
+    // The log was merged; its files would not be moved along. If it was not merged, it alone holds
+    // the changes of this transaction.
     let log = staged.join(format!("{JOURNAL}-wal"));
     let left = log.metadata().map_or(0, |found| found.len());
     ensure!(left == 0, "its log cannot be merged; is the disk full?");
@@ -358,7 +357,7 @@ fn close(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<Closed
         tx.after_restore().distrust_all(&memory::of_found_file(), &mut parked, now)?;
     }
     parked.files = close_files(tx, closing, now)?;
-    // What was derived is made anew of what lies there now.
+    // Derived data is rebuilt from the restored files.
     tx.erasure().drop_all_entries()?;
     let judge = if closing.is_authentic { review::distrust_unknown } else { review::accept_shipped_only };
     parked.skills = judge(tx, &closing.skills, now).context("The skills cannot be compared")?;
@@ -370,7 +369,7 @@ fn close(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<Closed
     Ok((parked, people, tools))
 }
 
-/// Files that nobody vouches for are not trusted. How many they are.
+/// Records files without a known origin as untrusted, and returns their number.
 fn close_files(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<usize> {
     let mut found = 0_usize;
     for entry in closing.entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {

@@ -1,8 +1,9 @@
-//! Commands about proposals: what waits, one of them whole, yes, no, and where it comes from.
+//! Commands about proposals: the pending list, one proposal in full, approval, rejection, and
+//! origin.
 //!
-//! The gate decides what counts; here an owner's words become its question, and its answer becomes
-//! one sentence with the next step. In a list nobody is shown a hash: who has not had the whole
-//! proposal before them cannot approve it.
+//! The review decides; this module turns an owner's command into a request, and the result into one
+//! sentence with the next step. Lists show no hashes: without having seen the whole proposal an
+//! owner cannot approve it.
 
 use crate::admin::SkillsAdmin;
 use serde_json::{Value, json};
@@ -20,13 +21,13 @@ use crate::wording::proposal::TAMPERED;
 use crate::wording::review_command::{self as says, Surface};
 use crate::wording::why::all_in_words;
 
-/// So many proposals are listed on the command line, decided ones among them.
+/// Maximum number of proposals listed on the command line, including decided ones.
 const LISTED: u32 = 100;
-/// Fewer digits of a hash than this are never meant.
+/// Minimum number of hash digits.
 const LEAST_DIGITS: usize = 8;
 
 impl SkillsAdmin<'_> {
-    /// Does what an owner asks of the gate in chat.
+    /// Runs an owner's chat command about proposals and skills.
     pub(super) async fn gate(&self, person: &Person, command: Gate) -> anyhow::Result<Answer> {
         let by = By::Chat(person.id);
         let how = match command {
@@ -49,34 +50,31 @@ impl SkillsAdmin<'_> {
         Ok(Answer::refusal(usage(how)))
     }
 
-    /// What waits for the owner.
+    /// Lists the proposals that wait for the owner.
     pub async fn pending(&self) -> anyhow::Result<Answer> {
         let rows = self.review.pending().await?;
         Ok(self.list(&rows, Surface::Chat, says::NOTHING_WAITS))
     }
 
-    /// The newest proposals, those that were decided among them.
+    /// Lists the newest proposals, including decided ones.
     pub async fn proposals(&self) -> anyhow::Result<Answer> {
         let rows = self.review.proposals(LISTED).await?;
         Ok(self.list(&rows, Surface::CommandLine, says::NO_PROPOSALS))
     }
 
-    /// A proposal whole, or how to get at it if it is too long for a chat.
+    /// Shows a proposal in full, or how to view it if it is too long for a chat.
     pub async fn show(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::Chat)) };
         Ok(page(&proposal, show::in_chat(&proposal)))
     }
 
-    /// A proposal whole, however long.
+    /// Shows a proposal in full, regardless of length.
     pub async fn show_whole(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::CommandLine)) };
         Ok(page(&proposal, show::whole(&proposal, Surface::CommandLine)))
     }
 
-    /// Makes a proposal live, if `hash` is that of what was shown.
-    ///
-    /// # Errors
-    /// If the journal or the skills folder cannot be used.
+    /// Makes a proposal live, if `hash` is that of the proposal shown.
     pub async fn approve(&self, id: ProposalId, hash: &str, by: By) -> anyhow::Result<Answer> {
         if hash.is_empty() {
             return Ok(Answer::refusal(says::hash_missing(id, way(by))));
@@ -87,13 +85,13 @@ impl SkillsAdmin<'_> {
         }
     }
 
-    /// Refuses a proposal for good.
+    /// Rejects a proposal permanently.
     pub async fn reject(&self, id: ProposalId, why: &str, by: By) -> anyhow::Result<Answer> {
         let decided = self.review.reject(id, why, by).await?;
         self.decided(id, decided, way(by)).await
     }
 
-    /// The way from a proposal back to where its words came in.
+    /// Traces a proposal back to the messages where its text came in.
     pub async fn why(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let zone = self.zone;
         let read = move |db: crate::store::Db<'_>| {
@@ -129,7 +127,7 @@ impl SkillsAdmin<'_> {
         says::entry(row.id, &change_of(row), &how, self.clock.now().since(row.created_at))
     }
 
-    /// What became of a decision, in one sentence.
+    /// Reports the result of a decision in one sentence.
     async fn decided(&self, id: ProposalId, decided: Decided, way: Surface) -> anyhow::Result<Answer> {
         let mut shown = ShownLabel::nothing();
         if let Some(proposal) = self.review.proposal(id).await? {
@@ -148,8 +146,8 @@ impl SkillsAdmin<'_> {
         })
     }
 
-    /// Somebody who typed the right digits of rows that were changed behind our back deserves to
-    /// hear just that.
+    /// Reports tampering if rows were changed behind the program's back, because a correct hash
+    /// then no longer matches.
     async fn wrong_hash(&self, id: ProposalId, typed: &str, way: Surface) -> anyhow::Result<Answer> {
         let intact =
             |proposal: Option<Proposal>| proposal.is_none_or(|found| found.digest().as_str() == found.row.digest);
@@ -163,7 +161,7 @@ impl SkillsAdmin<'_> {
     }
 }
 
-/// How the next command is written.
+/// The form in which the next command is written.
 pub(super) fn way(by: By) -> Surface {
     match by {
         By::Chat(_) => Surface::Chat,
@@ -171,12 +169,12 @@ pub(super) fn way(by: By) -> Surface {
     }
 }
 
-/// What a proposal would do, on one line of Markdown.
+/// The effect of a proposal, on one line of Markdown.
 pub(super) fn change_of(row: &ProposalRow) -> String {
     says::change(&row.origin, &row.change, &plain(&row.skill), &plain(&row.new_name))
 }
 
-/// Why a proposal waits, on one line of Markdown.
+/// The reason why a proposal waits, on one line of Markdown.
 pub(super) fn standing_of(row: &ProposalRow) -> String {
     says::standing(&row.standing, &plain(&all_in_words(&row.label)))
 }

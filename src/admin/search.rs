@@ -1,10 +1,9 @@
-//! `/search` and `compline search`: over what was said, what was written down of it, what is kept,
-//! the files, and the skills that are used. Always in the scope of the person who asks and no
-//! other.
+//! `/search` and `compline search`: messages, summaries, memory, files and live skills. Always in
+//! the scope of the person who asks and no other.
 //!
-//! Each source ranks by itself, on a scale of its own; so each is brought to a scale from nought to
-//! one before they are put together. Untrusted hits are shown and marked: a person reads this, and
-//! no model. Where lines around a hit are asked for, they are those of the file as it is now.
+//! Each source ranks its hits on a scale of its own, so the scores are normalised to the range 0 to
+//! 1 before they are merged. Untrusted hits are shown and marked: the reader is a person, not a
+//! model. Context lines around a hit come from the file's present content.
 
 mod around;
 mod kept;
@@ -25,29 +24,29 @@ use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
 use around::Around;
 
-/// What can be searched.
+/// A kind of searchable data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchKind {
     /// Single messages.
     Message,
-    /// Conversations, by their best message and by what was written down of them.
+    /// Conversations, by their best message and by their summary.
     Conversation,
-    /// What the assistant wrote when it looked back.
+    /// Reflections by the assistant.
     Reflection,
-    /// What is kept: facts, notes, daily notes, and the files that say who is who.
+    /// Memory: facts, notes, daily notes, and identity files.
     Note,
     /// All other files of the workspace.
     File,
-    /// The skills that are used.
+    /// Live skills.
     Skill,
 }
 
 impl SearchKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Message, Self::Conversation, Self::Reflection, Self::Note, Self::File, Self::Skill];
 
-    /// The kind of a word of `--in`.
+    /// Parses a value of `--in`.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| word.strip_suffix('s') == Some(kind.as_str()))
     }
@@ -64,34 +63,34 @@ impl SearchKind {
     }
 }
 
-/// The most hits that are shown, whatever is asked for.
+/// Maximum number of hits.
 const MOST: usize = 200;
-/// The most lines that are shown above and below a hit.
+/// Maximum number of context lines above and below a hit.
 const MOST_AROUND: usize = 20;
-/// As many hits if nobody says how many.
+/// Default number of hits.
 const USUAL: usize = 50;
 
-/// What is searched for, and where.
+/// A search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sought {
     /// The words.
     pub query: String,
-    /// At most so many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Among what; everywhere if nothing is named.
+    /// Kinds to search; empty for all.
     pub kinds: Vec<SearchKind>,
-    /// Only where the words stand just as they are written.
+    /// Match the exact spelling only.
     pub case: bool,
-    /// So many lines above and below a hit in a file.
+    /// Number of context lines above and below a hit in a file.
     pub context: usize,
-    /// Only in the memory of this agent.
+    /// Search only this agent's memory.
     pub agent: Option<String>,
-    /// Only under this heading.
+    /// Search only under this heading.
     pub section: Option<String>,
 }
 
 impl Sought {
-    /// Everywhere, and nothing but the words.
+    /// A search for the words in all kinds, without options.
     pub fn of(query: &str) -> Self {
         Self {
             query: query.to_owned(),
@@ -104,7 +103,7 @@ impl Sought {
         }
     }
 
-    /// `[--limit N] [--in KIND]… [--case] [--context N] [--agent A] [--section S] -- QUERY`
+    /// Parses `[--limit N] [--in KIND]… [--case] [--context N] [--agent A] [--section S] -- QUERY`.
     pub(super) fn read(words: &[&str]) -> Option<Self> {
         let (mut sought, mut words) = (Self::of(""), words);
         loop {
@@ -126,7 +125,7 @@ impl Sought {
         }
     }
 
-    /// Takes the value of a flag; `None` if there is no such flag, or it takes no such value.
+    /// Sets the value of a flag; `None` if the flag is unknown or the value is invalid.
     pub(super) fn set(&mut self, flag: &str, value: &str) -> Option<()> {
         match flag {
             "limit" => self.limit = value.parse().ok()?,
@@ -143,25 +142,25 @@ impl Sought {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
-    /// Whether a text holds the words as they are to stand there.
+    /// Returns whether a text has the words in the required spelling.
     fn fits(&self, text: &str) -> bool {
         !self.case || self.query.split_whitespace().all(|word| text.contains(word))
     }
 }
 
-/// One hit, whatever it is.
+/// One hit of any kind.
 struct SearchRow {
     kind: SearchKind,
     id: i64,
     at: Timestamp,
-    /// Who said it, or where it stands.
+    /// Author or location.
     by: By,
     title: Option<Labelled<String>>,
     text: Text,
     score: f64,
 }
 
-/// Who said something, or where it stands.
+/// The author of a message, or the location of a hit in a file.
 enum By {
     Person(Option<ConversationId>),
     Assistant(Option<ConversationId>),
@@ -170,10 +169,7 @@ enum By {
 }
 
 impl SearchAdmin<'_> {
-    /// What matches among a person's own texts, best first; untrusted texts are marked as such.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be read.
+    /// Searches a person's own texts, best hits first; untrusted texts are marked.
     pub async fn search(&self, person: &Person, sought: &Sought) -> anyhow::Result<Answer> {
         let sought =
             Sought { limit: sought.limit.clamp(1, MOST), context: sought.context.min(MOST_AROUND), ..sought.clone() };
@@ -190,10 +186,7 @@ impl SearchAdmin<'_> {
         self.shown(person, &sought, rows).await
     }
 
-    /// The same among what is kept alone: in the memory of all agents, or of one.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be read.
+    /// Searches the memory only: that of all agents, or of one.
     pub async fn search_memory(&self, person: &Person, sought: &Sought) -> anyhow::Result<Answer> {
         self.search(person, &Sought { kinds: vec![SearchKind::Note], ..sought.clone() }).await
     }
@@ -233,7 +226,7 @@ impl SearchAdmin<'_> {
     }
 }
 
-/// When something was said. What stands in a file with its day has no time.
+/// The time of a hit. A file dated by day has no time of day.
 fn when(zone: Zone, row: &SearchRow) -> String {
     let begins_day = zone.day(row.at) != zone.day(Timestamp(row.at.0.saturating_sub(1)));
     if begins_day && matches!(row.by, By::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }

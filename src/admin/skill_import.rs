@@ -1,8 +1,7 @@
-//! Two ways in which the owner makes a skill of something: a folder from elsewhere, and a note of
-//! their own.
+//! Two ways for the owner to make a skill: from an imported folder, and from a note of their own.
 //!
-//! Both end as a proposal that waits, like everything that becomes a skill. What comes from
-//! elsewhere is untrusted, whoever brings it; a note has the label of its words.
+//! Both produce a pending proposal, like every new skill. An imported folder is always untrusted; a
+//! note has the label of its text.
 
 use crate::admin::SkillsAdmin;
 use std::path::Path;
@@ -22,10 +21,7 @@ use crate::trust::{Label, Source};
 use crate::wording::review_command as says;
 
 impl SkillsAdmin<'_> {
-    /// Proposes the skill in a folder on this computer, which is named by its full path.
-    ///
-    /// # Errors
-    /// If the journal or the skills folder cannot be used.
+    /// Proposes the skill in a folder on this computer, given by its full path.
     pub async fn import(&self, path: &str, name: &str) -> anyhow::Result<Answer> {
         let from = Path::new(path).to_owned();
         let read = tokio::task::spawn_blocking(move || SkillFolder::read(&from)).await?;
@@ -37,10 +33,7 @@ impl SkillsAdmin<'_> {
         }
     }
 
-    /// Proposes a skill that says what a note of that owner says.
-    ///
-    /// # Errors
-    /// If the journal or the skills folder cannot be used.
+    /// Proposes a skill made from a note of that owner.
     pub async fn promote(&self, owner: &Person, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
         let mut shown = ShownLabel::nothing();
         let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&told(note), why));
@@ -104,7 +97,7 @@ fn failed(shown: ShownLabel, sentence: &str) -> Answer {
     Answer::refusal_showing(shown, sentence)
 }
 
-/// Words about something from elsewhere on one line, with nothing hidden in them.
+/// Returns foreign text on one line, with hidden characters made visible.
 fn told(words: &str) -> String {
     plain(&reveal(words))
 }

@@ -1,7 +1,7 @@
-//! Commands about skills: which there are, one of them whole, what it was before, and the way back.
+//! Commands about skills: the list, one skill in full, its history, and how to restore a version.
 //!
-//! A skill is named by its folder, as proposals and versions are. What a skill says of itself is
-//! shown with the label of its words; what is held or does not load counts as anybody's.
+//! A skill is identified by its folder, as in proposals and versions. A skill's description is
+//! shown with the label of its text; a held or unloadable skill has no known author.
 
 use crate::admin::SkillsAdmin;
 use std::collections::BTreeMap;
@@ -20,9 +20,9 @@ use crate::trust::{Label, Source};
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review_command::{self as says, Surface};
 
-/// Characters of a description in a list.
+/// Maximum number of characters of a description in a list.
 const DESCRIPTION: usize = 160;
-/// So many versions are listed for a person.
+/// Maximum number of versions listed for a person.
 const VERSIONS: usize = 20;
 
 /// One line of the list.
@@ -33,16 +33,13 @@ struct SkillEntry {
     version: Option<VersionId>,
     origin: String,
     state: &'static str,
-    /// What else there is to say about its state.
+    /// A remark about the state.
     note: String,
     label: Label,
 }
 
 impl SkillsAdmin<'_> {
-    /// All skills: those that are used, and those that are not, with the reason.
-    ///
-    /// # Errors
-    /// If the journal cannot be read, or the folder not be looked at.
+    /// Lists all skills: the live ones, and the others with the reason.
     pub async fn skills(&self) -> anyhow::Result<Answer> {
         let entries = self.entries().await?;
         if entries.is_empty() {
@@ -61,10 +58,7 @@ impl SkillsAdmin<'_> {
         Ok(Answer::showing(shown, lines.join("\n"), entries.iter().map(entry_json).collect()))
     }
 
-    /// One skill whole.
-    ///
-    /// # Errors
-    /// If the journal cannot be read, or the folder not be looked at.
+    /// Shows one skill in full.
     pub async fn skill(&self, name: &str) -> anyhow::Result<Answer> {
         let live = self.review.live().await?;
         let folder = folder_of(&live, name);
@@ -81,10 +75,7 @@ impl SkillsAdmin<'_> {
         }
     }
 
-    /// Shows a folder that is held, or accepts it if `hash` is that of what was shown.
-    ///
-    /// # Errors
-    /// If the journal cannot be used, or the folder not be looked at.
+    /// Shows a held folder, or accepts it if `hash` is that of the folder shown.
     pub async fn accept_skill(&self, name: &str, hash: &str, by: By) -> anyhow::Result<Answer> {
         match self.review.held(name).await? {
             FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
@@ -101,10 +92,7 @@ impl SkillsAdmin<'_> {
         }
     }
 
-    /// What a skill was before, newest first.
-    ///
-    /// # Errors
-    /// If the journal cannot be read, or the folder not be looked at.
+    /// Shows a skill's versions, newest first.
     pub async fn history(&self, name: &str, way: Surface) -> anyhow::Result<Answer> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
@@ -128,10 +116,7 @@ impl SkillsAdmin<'_> {
         Ok(Answer::ours(lines.join("\n"), json))
     }
 
-    /// Puts an earlier version of a skill in the place of the present one.
-    ///
-    /// # Errors
-    /// If the journal or the folder cannot be used.
+    /// Replaces the present version of a skill by an earlier one.
     pub async fn roll_back(&self, name: &str, version: VersionId, by: By) -> anyhow::Result<Answer> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
@@ -183,7 +168,7 @@ impl SkillsAdmin<'_> {
     }
 }
 
-/// The folder that somebody means by a name.
+/// The folder of the skill with that name.
 fn folder_of(live: &ActiveSkills, name: &str) -> String {
     live.find(name).map_or_else(|| name.to_owned(), |found| found.skill.folder.clone())
 }
@@ -220,14 +205,14 @@ fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
     })
 }
 
-/// A skill whose folder was changed, and why the change is not used.
+/// A skill whose folder was changed, and the reason why the change is not used.
 fn change_held(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
     let digest = db.skills().skill(&name)?.map(|row| row.digest).unwrap_or_default();
     let why = says::change_held(&held_because(db, &name, &digest)?);
     Ok((name, why))
 }
 
-/// The proposal about it that waits, or the one that was refused.
+/// Refers to the pending proposal for the folder, or to the rejected one.
 fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
     let waiting =
         db.proposals().pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
@@ -249,8 +234,8 @@ fn broken_one(broken: &skill::UnloadableSkill) -> SkillEntry {
     }
 }
 
-/// What a description says first: in a list the rest, when to use the skill, is of use to the
-/// assistant only.
+/// The first sentence of a description. In a list, the rest (when to use the skill) is useful to
+/// the assistant only.
 fn brief(description: &str) -> String {
     let first = note::first_sentence(description);
     let short = shorten(first, DESCRIPTION);
@@ -261,12 +246,12 @@ fn brief(description: &str) -> String {
     format!("{}…", words.trim_end_matches('…'))
 }
 
-/// Somebody's words on one line, with nothing hidden in them.
+/// Returns foreign text on one line, with hidden characters made visible.
 fn told(words: &str) -> String {
     plain(&reveal(words))
 }
 
-/// What lies in the skills folder and nobody accepted.
+/// The label of unaccepted content in the skills folder.
 fn of_anybody() -> Label {
     Label::untrusted(Source::new("folder", ""))
 }
@@ -293,7 +278,7 @@ fn whole(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
     Answer::showing(shown, parts.join("\n\n"), json)
 }
 
-/// The newest version with the content that lies there.
+/// The newest version with the folder's present content.
 fn present(history: &History) -> Option<VersionId> {
     let same = history.versions.iter().rev().find(|version| version.digest == history.present);
     same.map(|version| version.id)

@@ -1,9 +1,9 @@
-//! The piece of a text around the first word that was looked for, with every such word marked.
+//! The part of a text around the first match, with every match marked.
 //!
-//! The index stems words and drops accents; here a word counts as found if it folds to the same, or
-//! is plainly a form of it: both are one stem with a usual ending. Marking too little is harmless
-//! where the hit itself comes from the index; skills are found by this alone, so what merely begins
-//! alike is no form.
+//! The index stems words and drops accents. Here a word matches if it folds to the same text or is
+//! plainly an inflected form: both share one stem and have a usual ending. Marking too few words is
+//! harmless for hits from the index; but skills are found by this alone, so a common beginning is
+//! not enough.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -11,20 +11,20 @@ use super::answer::plain;
 use crate::text::fold::fold;
 use crate::text::{one_line, shorten};
 
-/// Characters before the first mark.
+/// Maximum number of characters before the first mark.
 const BEFORE: usize = 60;
-/// Characters in all.
+/// Maximum total number of characters.
 const LENGTH: usize = 240;
 
-/// What forms of one word end in.
+/// Usual endings of inflected forms.
 const ENDINGS: [&str; 23] = [
     "", "s", "es", "e", "en", "n", "er", "ers", "ed", "d", "ing", "ings", "y", "ies", "ied", "ier", "iest", "ily",
     "ly", "ion", "ions", "ment", "ments",
 ];
-/// The fewest letters of a stem that takes any of them.
+/// Minimum length of a stem that can take any ending.
 const STEM: usize = 4;
 
-/// The words that are looked for, folded.
+/// Folded search words.
 #[derive(Debug, Clone)]
 pub(super) struct FoldedWords(Vec<String>);
 
@@ -33,7 +33,7 @@ impl FoldedWords {
         Self(folded_words(question))
     }
 
-    /// How many of the words a text holds, as a share of all.
+    /// The share of the search words that a text contains.
     pub(super) fn share_in(&self, text: &str) -> f64 {
         let words: Vec<String> = text.unicode_words().flat_map(folded_words).collect();
         let found = self.0.iter().filter(|wanted| words.iter().any(|word| is_form_of(word, wanted))).count();
@@ -47,7 +47,7 @@ impl FoldedWords {
     }
 }
 
-/// A piece of a text, with marks.
+/// Part of a text, with marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snippet(Vec<(bool, String)>);
 
@@ -84,13 +84,13 @@ impl Snippet {
         Self(shown)
     }
 
-    /// Marked, and otherwise free of markup.
+    /// Markdown: marked, and otherwise free of markup.
     pub(super) fn markdown(&self) -> String {
-        // `plain` trims what it makes one line of, and a single space must stay one.
+        // `plain` trims its result, but a single space must remain.
         self.marked(|piece| if piece.trim().is_empty() { piece.to_owned() } else { plain(piece) })
     }
 
-    /// Marked, and otherwise as it is.
+    /// The text with marks, otherwise unchanged.
     pub(super) fn text(&self) -> String {
         self.marked(str::to_owned)
     }
@@ -107,8 +107,8 @@ fn folded_words(text: &str) -> Vec<String> {
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Equal, or one stem with two endings. Of scripts whose endings nobody lists here, alike but for a
-/// few letters.
+/// Returns whether two words are equal, or have one stem and two endings. In scripts without listed
+/// endings, a difference of a few letters is accepted.
 fn is_form_of(word: &str, wanted: &str) -> bool {
     let common: String =
         word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).map(|(c, _)| c).collect();
@@ -122,7 +122,7 @@ fn is_form_of(word: &str, wanted: &str) -> bool {
     stem + shorter >= STEM && shorter <= 1 && longer <= 3
 }
 
-/// Whether both are endings of that stem. A short one takes few: an `s`, and what takes the place
+/// Returns whether both are endings of that stem. A short stem takes few: an `s`, and a replacement
 /// of its last vowel, as in `city` and `cities`.
 fn are_endings(common: &str, stem: usize, ends: [&str; 2]) -> bool {
     if stem >= STEM {

@@ -1,4 +1,4 @@
-//! `/status` and `/whoami`: how everything is, and who somebody is to us.
+//! `/status` and `/whoami`: the program's status, and the caller's account.
 
 use crate::admin::ReportsAdmin;
 use serde_json::{Value, json};
@@ -17,16 +17,16 @@ use crate::wording::command as says;
 use crate::wording::review_command as says_of_gate;
 use crate::wording::schedule as says_of_time;
 
-/// How many of the next slots are shown.
+/// Number of upcoming slots shown.
 const SLOTS: usize = 3;
 
-/// A stream, as it stands.
+/// The state of a stream.
 struct StreamStatus {
-    /// With whom.
+    /// Name of the person or group.
     with: String,
     waiting: i64,
     newest: Option<Conversation>,
-    /// Whether the newest conversation goes on.
+    /// True if the newest conversation continues.
     goes_on: bool,
 }
 
@@ -37,7 +37,7 @@ impl StreamStatus {
 }
 
 impl ReportsAdmin<'_> {
-    /// How everything is; for `only` that person, how it is for them.
+    /// Shows the status; with `only`, as far as it concerns that person.
     pub async fn status(&self, only: Option<PersonId>) -> anyhow::Result<Answer> {
         let ends = self.ends();
         let (streams, outbox) = self
@@ -92,7 +92,7 @@ impl ReportsAdmin<'_> {
         Ok(Answer::ours(lines.join("\n"), json))
     }
 
-    /// Who somebody is here.
+    /// Shows a person's account.
     pub async fn whoami(&self, person: &Person) -> anyhow::Result<Answer> {
         let (id, ends) = (person.id, self.ends());
         let (addresses, streams) =
@@ -118,7 +118,7 @@ impl ReportsAdmin<'_> {
         Ok(Answer::ours(lines.join("\n"), json))
     }
 
-    /// What it takes to say when a conversation ended.
+    /// The parameters for computing the end of a conversation.
     pub(super) fn ends(&self) -> Ends {
         Ends { gap: self.engine.conversation.gap, now: self.clock.now() }
     }
@@ -136,8 +136,8 @@ impl ReportsAdmin<'_> {
     }
 }
 
-/// The instant and the gap by which the end of a conversation is computed. Nowhere is it stored
-/// early.
+/// The time and the gap from which the end of a conversation is computed. No early end is ever
+/// stored.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
     gap: std::time::Duration,
@@ -145,8 +145,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// When a conversation ended: with its last message, once the gap has passed or `/new` was
-    /// given.
+    /// The end of a conversation: the time of its last message, once the gap has passed or `/new`
+    /// was given.
     pub(super) fn of(&self, conversation: &Conversation) -> Option<Timestamp> {
         let last = conversation.last_at;
         let is_over = conversation.closed_at.is_some() || boundary::has_ended(last, self.gap, self.now);

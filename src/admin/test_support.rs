@@ -1,5 +1,5 @@
-//! A small house to try commands in: a journal, a clock that stands still, two people, two models
-//! that need nothing.
+//! A small set-up for testing commands: a journal, a stopped clock, two people, and two models
+//! without dependencies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::trust::{Label, Labelled, Scope, Source};
 /// 2026-11-21 09:00 UTC, a Saturday.
 pub(super) const START: Timestamp = Timestamp(1_795_251_600_000);
 
-/// The fields of an object in their order.
+/// The keys of an object, in their order.
 pub(super) fn keys(json: &Value) -> Vec<&str> {
     json.as_object().unwrap().keys().map(String::as_str).collect()
 }
@@ -43,14 +43,14 @@ pub(super) fn skill(name: &str, words: &str) -> String {
     format!("---\nname: {name}\ndescription: How to make {name}. Use when somebody wants some.\n---\n\n{words}\n")
 }
 
-/// Where something that was said stands.
+/// The location of a stored message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PostedMessage {
     pub(super) conversation: ConversationId,
     pub(super) message: MessageId,
 }
 
-/// The house.
+/// The test set-up.
 pub(super) struct House {
     pub(super) admin: Admin,
     pub(super) clock: Arc<SimulatedClock>,
@@ -60,7 +60,7 @@ pub(super) struct House {
 }
 
 impl House {
-    /// With Ada, the owner of the configuration, and Ben, a member who was paired.
+    /// Creates a set-up with Ada, the owner from the configuration, and Ben, a paired member.
     pub(super) async fn new() -> Self {
         let mut house = Self::without_people().await;
         house.declares("Ada", Role::Owner).await;
@@ -71,7 +71,7 @@ impl House {
         house
     }
 
-    /// With nobody.
+    /// Creates a set-up without people.
     pub(super) async fn without_people() -> Self {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(&home.path().join("compline.db"), None).unwrap();
@@ -120,12 +120,12 @@ impl House {
         .await;
     }
 
-    /// A person says something that waits to be answered.
+    /// Stores a message from a person that waits for an answer.
     pub(super) async fn says(&self, name: &'static str, words: &'static str) -> PostedMessage {
         self.write(move |tx| add(tx, name, MessageKind::Said, words, Label::trusted())).await
     }
 
-    /// The assistant says something to a person after it read something from outside.
+    /// Stores a reply to a person, made after the assistant read untrusted text.
     pub(super) async fn hears(&self, name: &'static str, words: &'static str, source: Source) -> PostedMessage {
         self.write(move |tx| add(tx, name, MessageKind::Reply, words, Label::untrusted(source))).await
     }
@@ -163,7 +163,7 @@ impl House {
         .await;
     }
 
-    /// A call was made for a person, at that price if it has one.
+    /// Records a model call for a person, with its price if known.
     pub(super) async fn spends(&self, name: &'static str, model: &'static str, micros: Option<u64>) {
         self.write(move |tx| {
             let person = tx.people().person_named(name)?.unwrap().id;
@@ -187,8 +187,7 @@ impl House {
         .await;
     }
 
-    /// Something is to be told to a person so many seconds from the start, and again and again if
-    /// it has an expression.
+    /// Adds a reminder that many seconds after the start, recurring if `cron` is given.
     pub(super) async fn reminds(
         &self,
         name: &'static str,
@@ -212,20 +211,20 @@ impl House {
         .await
     }
 
-    /// What using that code would have done.
+    /// Uses a pairing code.
     pub(super) async fn uses(&self, code: &str, at: Timestamp) -> CodeUse {
         let code = code.to_owned();
         self.write(move |tx| tx.pairing().use_code(&code, at)).await
     }
 
-    /// How many codes were ever made.
+    /// Number of codes created so far.
     pub(super) async fn pairing_codes(&self) -> i64 {
         let path = self.home.path().join("compline.db");
         let connection = rusqlite::Connection::open(path).unwrap();
         connection.query_row("SELECT count(*) FROM pairing_codes", [], |row| row.get(0)).unwrap()
     }
 
-    /// A file of the home, written by hand.
+    /// Writes a file in the home by hand.
     pub(super) fn writes(&self, path: &str, text: &str) -> PathBuf {
         let file = self.home.path().join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -233,13 +232,13 @@ impl House {
         file
     }
 
-    /// What stands in a file of the home.
+    /// Reads a file of the home.
     pub(super) fn reads(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(self.home.path().join(path)).ok()
     }
 
-    /// A skill of that name whose only file ends with those words, brought from elsewhere: the
-    /// proposal and the first digits of its digest.
+    /// Imports a skill whose only file ends with those words. Returns the proposal and the first
+    /// digits of its digest.
     pub(super) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
         let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
         let review = &self.admin.review;

@@ -1,8 +1,8 @@
-//! `compline tools`: tools of other programs, and the owner's acceptance of each.
+//! `compline tools`: MCP tools, and the owner's acceptance of each.
 //!
-//! What is to be accepted is shown whole, in a fence and with hidden characters written out, above
-//! the digest that accepts exactly that. On the command line only: there is no button for it, and
-//! no model may come near.
+//! A tool to be accepted is shown in full, in a fence and with hidden characters made visible,
+//! above the digest that accepts exactly that. On the command line only: there is no button for it,
+//! and no model may be involved.
 
 use crate::admin::ReportsAdmin;
 use std::collections::BTreeMap;
@@ -17,21 +17,21 @@ use crate::time::Timestamp;
 use crate::tool::mcp::{Condition, offered_name};
 use crate::wording::outside as says;
 
-/// How many digits of a digest are shown, and how many have to be repeated at least.
+/// Number of digest digits shown, and the minimum number to be repeated.
 const DIGITS: (usize, usize) = (16, 8);
 
-/// How a tool is.
+/// The state of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// The owner was never asked, or never said yes.
+    /// Never accepted so far.
     New,
-    /// It is not what was accepted.
+    /// Different from the accepted version.
     Changed,
-    /// It is accepted, and its server lists it as it is.
+    /// Accepted, and listed unchanged by its server.
     Accepted,
-    /// It is accepted, and its server is not connected.
+    /// Accepted, but its server is not connected.
     Unavailable,
-    /// Its server does not list it any more, or is not configured any more.
+    /// No longer listed by its server, or its server is no longer configured.
     Gone,
 }
 
@@ -64,7 +64,7 @@ impl Standing {
 }
 
 impl ReportsAdmin<'_> {
-    /// Every tool of every server, and what is to be accepted in full.
+    /// Lists every tool of every server, and shows in full those to be accepted.
     pub async fn tools(&self) -> anyhow::Result<Answer> {
         let rows = self.outside.seen().await?;
         let conditions: BTreeMap<String, Condition> = self.outside.conditions().into_iter().collect();
@@ -82,7 +82,7 @@ impl ReportsAdmin<'_> {
         Ok(Answer::showing(shown, parts.join("\n\n"), json))
     }
 
-    /// Accepts a tool as it stands under the digest that begins with these digits.
+    /// Accepts a tool in the version whose digest begins with these digits.
     pub async fn accept_tool(&self, name: &str, digits: &str) -> anyhow::Result<Answer> {
         let rows = self.outside.seen().await?;
         let Some(row) = rows.iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
@@ -98,7 +98,7 @@ impl ReportsAdmin<'_> {
         Ok(Answer::ours(says::accepted(name), json!({ "accepted": name, "hash": hash(row) })))
     }
 
-    /// A line for each server.
+    /// One line per server.
     pub(super) fn servers(&self, conditions: &BTreeMap<String, Condition>) -> String {
         let line = |(name, condition): (&String, &Condition)| {
             let since = condition.since.map(|since| self.zone.show_short(since));
@@ -108,7 +108,7 @@ impl ReportsAdmin<'_> {
     }
 }
 
-/// How each server is, for a program.
+/// The state of each server, for a program.
 pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
     let server = |(name, condition): (&String, &Condition)| {
         json!({
@@ -132,7 +132,7 @@ fn page(row: &OutsideToolRow, standing: Standing) -> String {
     format!("{line}\n\n{}\n\n{}", fenced(&words), says::how_to_accept(&name, hash(row)))
 }
 
-/// The schema on several lines.
+/// The schema, pretty-printed.
 fn readable(schema: &str) -> String {
     let value: Option<Value> = serde_json::from_str(schema).ok();
     value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| schema.to_owned())

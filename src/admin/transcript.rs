@@ -1,6 +1,6 @@
-//! A whole conversation as it was: for a program, and as Markdown that can stand alone.
+//! The transcript of a conversation: for a program, and as Markdown that can stand alone.
 //!
-//! Every line of an untrusted text is quoted, so nothing in it can pass for a line of the record.
+//! Every line of an untrusted text is quoted, so it cannot pass for a line of the transcript.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,10 @@ use crate::time::Zone;
 use crate::trust::Label;
 use crate::wording::{command as says, prompt, upkeep};
 
-/// Characters shown of what stands in a file.
+/// Maximum number of characters shown of a file's text.
 const FILE: usize = 2_000;
 
-/// A conversation with everything in it.
+/// A conversation with its messages and turns.
 pub(super) struct Whole {
     pub(super) told: ConversationItem,
     entries: Vec<TranscriptEntry>,
@@ -30,14 +30,14 @@ pub(super) struct Whole {
 /// A message with its parts.
 struct TranscriptEntry {
     message: StoredMessage,
-    /// Who said it, unless that is the assistant.
+    /// The author, unless it is the assistant.
     speaker: Option<String>,
     texts: Vec<StoredText>,
     files: Vec<Attachment>,
     label: Label,
 }
 
-/// The conversation of that id; `None` if there is none, or it is not that person's.
+/// Reads a conversation; `None` if it does not exist, or is not that person's.
 pub(super) fn read(
     db: Db<'_>,
     id: ConversationId,
@@ -66,7 +66,7 @@ pub(super) fn read(
     Ok(Some(Whole { told: tell(db, conversation, ends)?, entries, turns }))
 }
 
-/// The messages, as `conversations show` promises them.
+/// The messages, with the fields that `conversations show` promises.
 pub(super) fn messages_json(whole: &Whole, agent: &str, shown: &mut ShownLabel) -> Value {
     let one = |entry: &TranscriptEntry| {
         json!({
@@ -81,7 +81,7 @@ pub(super) fn messages_json(whole: &Whole, agent: &str, shown: &mut ShownLabel) 
     whole.entries.iter().map(one).collect()
 }
 
-/// The turns that are over.
+/// The finished turns.
 pub(super) fn turns_json(whole: &Whole) -> Value {
     let one = |turn: &TurnRow| {
         json!({
@@ -128,7 +128,7 @@ impl TranscriptEntry {
         }
     }
 
-    /// Everything that stands in it, in order.
+    /// All text of the message, in order.
     fn words(&self, shown: &mut ShownLabel) -> String {
         if self.message.gone {
             return upkeep::GONE.to_owned();

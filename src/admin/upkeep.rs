@@ -1,4 +1,4 @@
-//! What status tells of upkeep and of a restore.
+//! Status of the upkeep and of a restore.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,6 @@ use crate::time::{Timestamp, Zone};
 use crate::trust::Scope;
 use crate::wording::upkeep as says;
 
-/// What there is to tell.
 #[derive(Debug)]
 pub(super) struct Upkeep {
     last: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! `/usage`: what the models took, in money where the price is known and in tokens where it is not.
+//! `/usage`: the use of the models, in money where the price is known and in tokens otherwise.
 
 use crate::admin::ReportsAdmin;
 use std::collections::BTreeMap;
@@ -11,12 +11,12 @@ use crate::id::PersonId;
 use crate::store::SpendLine;
 use crate::wording::command as says;
 
-/// A sum of lines.
+/// A sum over spending lines.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     calls: u64,
     micros: u64,
-    /// Of what has no known price.
+    /// Tokens of calls without a known price.
     tokens: u64,
 }
 
@@ -36,13 +36,13 @@ impl Sum {
 }
 
 impl ReportsAdmin<'_> {
-    /// What the models took on the last `days` local days, today included; by everybody, or by
-    /// `only` that person.
+    /// Shows the usage of the last `days` local days, including today: everyone's, or only that of
+    /// `only`.
     pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<Answer> {
         let today = self.zone.day(self.clock.now());
         let first = first_day(&today, days);
         let mut lines = self.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
-        // A journal row counts towards the local day it was reserved on; the days without spending
+        // A journal row counts towards the local day of its reservation; days without spending
         // count as well.
         lines.retain(|line| line.day >= first);
         let json: Value = lines.iter().map(line_json).collect();
@@ -62,7 +62,7 @@ impl ReportsAdmin<'_> {
     }
 }
 
-/// The sums by a key, one line each, and the total below when there are several.
+/// Sums by key, one line each, and a total if there are several.
 fn section(lines: &[&SpendLine], key: impl Fn(&SpendLine) -> String) -> String {
     let (mut sums, mut total): (BTreeMap<String, Sum>, Sum) = (BTreeMap::new(), Sum::default());
     for line in lines {
@@ -80,7 +80,7 @@ fn what(line: &SpendLine) -> String {
     says::purpose_and_model(&line.purpose, &line.model)
 }
 
-/// The first of so many local days that end with `today`. Days compare as text.
+/// The first of that many local days ending with `today`. Days compare as text.
 fn first_day(today: &str, days: u32) -> String {
     today
         .parse::<NaiveDate>()

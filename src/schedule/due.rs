@@ -1,60 +1,60 @@
-//! Which periods are to be looked back on now: a pure function of the cron expressions, the last
-//! slot of each job, the zone and the time.
+//! Selects the periods that are due for reflection: a pure function of the cron expressions, the
+//! last slot of each job, the zone and the time.
 //!
-//! A period is due at the first time that its cron expression names at or after its end, so the
-//! expression says when a job runs and never what it covers: one that comes true on weekdays only
-//! makes up for the weekend on Monday. Windows abut: each begins where the last one ended, whatever
-//! was changed in between, the zone included. After an absence each period is made up for, oldest
-//! first, but those that were due more than the horizon ago become one slot that is missed; the
-//! latest of each job is always made up for.
+//! A period is due at the first time that its cron expression names at or after its end. The
+//! expression therefore says when a job runs, never which time it covers: one that matches only
+//! weekdays catches up on the weekend on Monday. Windows abut: each begins where the last one
+//! ended, even if the zone or other settings changed in between. After an absence each period is
+//! made up for, oldest first, but periods that were due before the horizon become one missed slot.
+//! The latest period of each job is always made up for.
 
 use std::time::Duration;
 
 use crate::reflection::Job;
 use crate::time::{Cron, Period, Timestamp, Zone};
 
-/// Where a job goes on from.
+/// Starting point of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Since {
-    /// Nothing was looked back on yet: from the period on in which the person was first known.
+    /// No slot yet: begins with the period in which the person was first known.
     Known(Timestamp),
-    /// The last slot: the name of its period, and where its window ended.
+    /// The last slot: the name of its period, and the end of its window.
     Last(String, Timestamp),
 }
 
 /// A slot that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Its job.
+    /// The job.
     pub job: Job,
-    /// The period; of a missed slot the last one in it.
+    /// The period; for a missed slot, the last one it covers.
     pub period: Period,
-    /// The window's first instant.
+    /// First instant of the window.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// First instant after the window.
     pub to: Timestamp,
-    /// When it was due.
+    /// Due time.
     pub due_at: Timestamp,
-    /// How many periods it holds that are not made up for; 0 for one that is.
+    /// Number of covered periods that are not made up for; 0 for a normal slot.
     pub missed: u32,
 }
 
-/// What is due now, and when the next one will be.
+/// Slots that are due, and the next one to come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DuePlan {
-    /// To be claimed, oldest first.
+    /// Slots to claim, oldest first.
     pub claims: Vec<Claim>,
-    /// When the next period of the job is due, and which.
+    /// Due time and name of the job's next period.
     pub next: Option<(Timestamp, String)>,
 }
 
-/// What of one job is due.
+/// Plans the slots of one job.
 pub fn plan(job: Job, cron: &Cron, since: &Since, horizon: Duration, zone: Zone, now: Timestamp) -> DuePlan {
     let (mut period, mut from) = begin(job, since, zone);
     let mut plan = DuePlan::default();
     loop {
         let to = period.ends(zone);
-        // A date that a zone skipped has no time in it.
+        // A date that a zone skipped contains no time.
         if to > from {
             let Some(due_at) = cron.next_from(to, zone) else { break };
             if due_at > now {
@@ -70,7 +70,7 @@ pub fn plan(job: Job, cron: &Cron, since: &Since, horizon: Duration, zone: Zone,
     plan
 }
 
-/// The period to begin with, and from where.
+/// The first period, and the start of its window.
 fn begin(job: Job, since: &Since, zone: Zone) -> (Period, Timestamp) {
     match since {
         Since::Known(at) => {
@@ -79,15 +79,15 @@ fn begin(job: Job, since: &Since, zone: Zone) -> (Period, Timestamp) {
         }
         Since::Last(name, ended) => {
             let period = Period::containing(job.span(), *ended, zone);
-            // After a change of the zone the same local day may come twice: the rest of it goes
-            // with the next one.
+            // After a change of the zone the same local day may come twice. The rest of it goes
+            // into the next period.
             let again = period.to_string() == *name;
             (if again { period.next() } else { period }, *ended)
         }
     }
 }
 
-/// What was due before the horizon becomes one missed slot; the latest stays.
+/// Merges the periods due before the horizon into one missed slot; the latest period stays.
 fn without_the_old(claims: Vec<Claim>, horizon: Timestamp) -> Vec<Claim> {
     let kept = claims.iter().position(|claim| claim.due_at >= horizon).unwrap_or(claims.len().saturating_sub(1));
     let (old, rest) = claims.split_at(kept);
@@ -99,7 +99,7 @@ fn without_the_old(claims: Vec<Claim>, horizon: Timestamp) -> Vec<Claim> {
     missed.into_iter().chain(rest.iter().cloned()).collect()
 }
 
-/// In the order in which they are worked on: by what they cover, then days before weeks before
+/// Sorts claims into working order: by the end of their windows, then days before weeks before
 /// months.
 pub fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
     claims.sort_by_key(|claim| (claim.to, claim.job));

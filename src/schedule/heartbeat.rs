@@ -1,14 +1,14 @@
-//! The heartbeat: now and then a look at `HEARTBEAT.md`, which the owner keeps by hand, and a run
-//! of the assistant if something is to do there.
+//! The heartbeat: a periodic look at `HEARTBEAT.md`, which the owner writes by hand, and an
+//! assistant run if the file is actionable.
 //!
-//! While nothing is ([`actionable`]) no model is asked and no slot is made: a look costs one line
-//! in the journal, the time of the last one, from which the next follows however often the program
-//! is started. In quiet hours nothing is looked at; what was due then is looked at once after them.
-//! While other work runs for the owner, a look is left out. The file counts only while it is
-//! trusted: words from outside that somebody put there set nothing in motion.
+//! While it is not ([`actionable`]) no model is called and no slot is created. A look costs one
+//! line in the journal, the time of the last look, and the next look is computed from that time,
+//! however often the program restarts. There are no looks in quiet hours; one that was due then
+//! happens once after them. While other work runs for the owner, a look is skipped. The file counts
+//! only while it is trusted: untrusted text in it starts no run.
 //!
-//! An answer that says that there is nothing to tell is kept and not sent. A run that fails is not
-//! repeated and not told: the next look sees the same file.
+//! An answer that reports nothing is stored and not sent. A failed run is neither repeated nor
+//! reported: the next look sees the same file.
 
 mod actionable;
 
@@ -24,23 +24,23 @@ use crate::trust::{Scope, Text};
 use crate::wording::heartbeat as says;
 use crate::wording::{self, turn::EMPTY_ANSWER};
 
-/// The name of its slots.
+/// The job name of heartbeat slots.
 const JOB: &str = "heartbeat";
-/// When the file was looked at last.
+/// The setting that holds the time of the last look.
 const LOOKED: &str = "heartbeat_at";
 
-/// What is to do: for whom, the file's text, and its row if we wrote it.
+/// A run to start: the owner, the file's text, and its row if the program wrote it.
 type ToDo = (PersonId, Text, Option<i64>);
 
 impl Schedule {
-    /// Does what is due, and says when to look again.
+    /// Does what is due, and returns the time of the next look.
     pub(super) async fn heartbeat(&self) -> anyhow::Result<Option<Timestamp>> {
         self.end_heartbeats().await?;
         let Some(interval) = self.heartbeat.interval else { return Ok(None) };
         let now = self.clock.now();
         let due = match self.looked_at().await? {
             Some(last) if last <= now => last.plus(interval),
-            // The first time, or the clock was set back: it is counted anew.
+            // The first look, or the clock was set back: the interval starts again.
             _ => {
                 self.journal.write("begin to count heartbeats", move |tx| looked(tx, now)).await?;
                 now.plus(interval)
@@ -73,7 +73,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// What stands in the file, if something is to do there.
+    /// Returns the file's content if it is trusted and actionable.
     async fn to_do(&self) -> Option<ToDo> {
         let (owner, text, row) = match self.tree.files().read_heartbeat().await {
             Ok(found) => found?,
@@ -117,8 +117,8 @@ fn looked(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     tx.settings().set_fact(LOOKED, &now.0.to_string())
 }
 
-/// Claims the slot and assigns the run. `None` if that was done before, other work runs, or the
-/// owner cannot be reached.
+/// Claims the slot and assigns the run. `None` if the slot was claimed before, other work runs, or
+/// the owner cannot be reached.
 fn begin(tx: Tx<'_>, to_do: &ToDo, due: Timestamp, zone: Zone, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
     let (owner, file, row) = to_do;
     let scope = Scope::Person(*owner);
@@ -148,8 +148,8 @@ fn begin(tx: Tx<'_>, to_do: &ToDo, due: Timestamp, zone: Zone, now: Timestamp) -
     Ok(Some(run.stream))
 }
 
-/// Whether an answer says that there is nothing to tell: the one word for that, whatever its case
-/// and whatever surrounds it, or no word at all.
+/// Returns whether an answer reports nothing: the agreed word in any case and with anything around
+/// it, or no words at all.
 fn is_nothing(answer: &Text) -> bool {
     let (words, _, _) = answer.open();
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -163,15 +163,15 @@ fn without_tags(words: &str) -> String {
     pieces.fold(first, |all, piece| all + piece.split_once('>').map_or(piece, |(_, after)| after))
 }
 
-/// The end of the quiet hours, if `now` lies in them. They are minutes since midnight on the clock,
-/// and may go over it.
+/// The end of the quiet hours if `now` lies in them. They are given in minutes since midnight,
+/// local time, and may span midnight.
 fn quiet_until(quiet: Option<(u32, u32)>, now: Timestamp, zone: Zone) -> Option<Timestamp> {
     let (from, to) = quiet?;
     let time = zone.time_of_day(now);
     let (hour, minute) = time.split_once(':')?;
     let minutes: u32 = hour.parse::<u32>().ok()? * 60 + minute.parse::<u32>().ok()?;
     let within = if from < to { (from..to).contains(&minutes) } else { minutes >= from || minutes < to };
-    // A cron expression knows what the clocks do in the night in which they change.
+    // A cron expression handles the nights on which daylight saving time begins or ends.
     let end = within.then(|| Cron::parse(&format!("{} {} * * *", to % 60, to / 60)).ok())??;
     end.next_after(now, zone)
 }

@@ -1,8 +1,8 @@
-//! Looking back because an owner asks for it, now.
+//! Reflections on an owner's request.
 //!
-//! Asking changes nothing about what is covered: the period has to be over, what comes before it
-//! and was not looked back on goes first, and a period that was looked back on is only done again
-//! if that is what was asked for. The new run counts, and the older one stays as it is.
+//! A request does not change which time is covered. The period has to be over, earlier periods
+//! without a reflection go first, and a finished period is repeated only if the request says so.
+//! The new run then counts, and the older one stays as it is.
 
 use std::time::Duration;
 
@@ -15,27 +15,27 @@ use crate::trust::Scope;
 use super::due::plan;
 use super::{Schedule, slots};
 
-/// What comes of asking.
+/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnDemandResult {
-    /// The assistant looks back on that period, as soon as what comes before it is done.
+    /// The reflection on the period starts once the earlier ones are done.
     Begun(SlotId, String),
-    /// That was asked for already.
+    /// The period is already in progress.
     OnIt(SlotId, String),
-    /// That was done.
+    /// The period is already done.
     Done(SlotRow),
-    /// That period is not over yet.
+    /// The period is not over yet.
     NotOver(String),
-    /// That period lies before anything that is known.
+    /// The period lies before the person was known.
     TooEarly(String),
-    /// That is no name of such a period.
+    /// Invalid name of a period.
     NoPeriod,
-    /// Nothing is looked back on at all.
+    /// Reflections are disabled.
     Off,
 }
 
 impl Schedule {
-    /// Looks back on a period now: the latest that is over, unless one is named.
+    /// Requests a reflection now: on the named period, or else on the latest that is over.
     pub async fn ask(
         &self,
         person: PersonId,
@@ -63,7 +63,7 @@ impl Schedule {
                     return again_or_not(tx, last, again, now);
                 }
                 let Some(since) = slots::since(*tx, person, job)? else { return Ok(OnDemandResult::TooEarly(name)) };
-                // Due as soon as it is over, and nothing is too old: it is asked for.
+                // Due as soon as it is over, and never too old, because it was requested.
                 let every_minute = Cron::parse("* * * * *")?;
                 let plan = plan(job, &every_minute, &since, Duration::MAX, zone, now);
                 let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= period.ends(zone)).collect();
@@ -76,8 +76,8 @@ impl Schedule {
         Ok(asked)
     }
 
-    /// The slot when it is over, or as it stands after `patience` (by the clock on the wall:
-    /// somebody waits).
+    /// Returns the slot when it is over, or in its current state after `patience`. That is real
+    /// time, because a person is waiting.
     pub async fn when_over(&self, id: SlotId, patience: Duration) -> anyhow::Result<Option<SlotRow>> {
         let mut looked = self.looked.subscribe();
         let over = async {
@@ -99,7 +99,7 @@ fn again_or_not(tx: Tx<'_>, last: SlotRow, again: bool, now: Timestamp) -> anyho
     if last.state.is_open() {
         return Ok(OnDemandResult::OnIt(last.id, last.period));
     }
-    // What was passed over, missed or failed has no reflection that could be repeated: asking is
+    // A skipped, missed or failed slot has no reflection to repeat, so a request without `again` is
     // enough.
     if last.state == SlotState::Done && !again {
         return Ok(OnDemandResult::Done(last));

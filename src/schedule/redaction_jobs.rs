@@ -1,12 +1,12 @@
-//! Words that go at their instant: when a timer has run out, and what lies outside of the journal
-//! when its sender deleted it.
+//! Timed deletions: messages whose timer has run out, and files outside the journal that belonged
+//! to a message its sender deleted.
 //!
-//! What is due is read off the rows, so a restart or an absence makes no difference but delay;
-//! before the program begins anything it does what is due ([`Schedule::let_go`]). Words go from the
-//! journal in one transaction for each few messages, the files of the workspace after it: their
-//! rows say until then that they are still to be deleted. The journal's log is cut behind it,
-//! because the words stand there as well. The search index, which finds them no more, is put
-//! together anew in the night.
+//! Due deletions are read from the rows, so a restart or an absence only causes delay. At start-up
+//! the program does everything due before it begins anything else ([`Schedule::let_go`]). The text
+//! is removed from the journal in one transaction for every few messages; the files of the
+//! workspace follow, and until then their rows mark them as still to be deleted. The journal's log
+//! is truncated afterwards because it holds the text as well. The search index, which no longer
+//! finds the text, is rebuilt at night.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::memory::Received;
 use crate::store::{Db, OldFile, Parting, Tx, UNCUT};
 use crate::time::Timestamp;
 
-/// How many messages go in one transaction.
+/// Messages per transaction.
 const MESSAGES: u32 = 50;
-/// How many files are looked at together.
+/// Files read at a time.
 const FILES: u32 = 20;
-/// When what did not work is tried again.
+/// Delay before a failed deletion is retried.
 const AGAIN: Duration = Duration::from_secs(60);
 
 impl Schedule {
-    /// Does what is due now, before anything begins that could show it.
+    /// Does what is due now. Runs before anything starts that could show the data.
     pub async fn let_go(&self) -> anyhow::Result<()> {
         self.finish_forgetting().await?;
         self.gone().await.map(drop)
     }
 
-    /// Lets go what is due, and says when something will be.
+    /// Deletes what is due, and returns when the next deletion is.
     pub(super) async fn gone(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         while self.words_run_out(now).await? {}
@@ -39,7 +39,7 @@ impl Schedule {
         Ok(next.into_iter().chain(again).min())
     }
 
-    /// Some of the messages whose timer has run out. False if there are none.
+    /// Deletes some of the messages whose timer has run out. Returns false if there are none.
     async fn words_run_out(&self, now: Timestamp) -> anyhow::Result<bool> {
         let due = self.journal.read(move |db| db.timers().run_out(now, MESSAGES)).await?;
         if due.is_empty() {
@@ -59,8 +59,8 @@ impl Schedule {
         Ok(true)
     }
 
-    /// The file goes first and its row after it: after a crash in between it is not there, and the
-    /// row is marked the next time. False if one is left.
+    /// Deletes the file before its row is marked: after a crash in between the file is missing, and
+    /// the row is marked the next time. Returns false if a file is left.
     async fn drop_files_of_the_gone(&self) -> anyhow::Result<bool> {
         let (mut after, mut whole) = (0, true);
         loop {
@@ -89,13 +89,14 @@ impl Schedule {
         self.journal.write("let a file go", move |tx| tx.redaction().file_gone(id)).await
     }
 
-    /// The words of what went stand in the log until it is cut. False if somebody reads just now.
+    /// Truncates the log, which holds deleted text until then. Returns false if a reader prevents
+    /// it.
     async fn log_is_cut(&self) -> anyhow::Result<bool> {
         let Some(last) = self.journal.read(|db| db.settings().fact(UNCUT)).await? else { return Ok(true) };
         let cut = self.journal.cut_log().await?;
         if cut {
             let drop = move |tx: Tx<'_>| {
-                // Others may have gone meanwhile.
+                // Other text may have been deleted in the meantime.
                 let is_all = tx.settings().fact(UNCUT)?.as_ref() == Some(&last);
                 if is_all { tx.settings().drop_fact(UNCUT) } else { Ok(()) }
             };

@@ -1,16 +1,16 @@
-//! Reminders and tasks: what people want to be told or done at a certain time.
+//! Reminders and tasks at the times that people asked for.
 //!
-//! What is due happens in one transaction with the row that says that it happened ([`fire`]): a
-//! reminder is told by posting it and ending or moving its row, a task is begun by claiming its
-//! slot, assigning the run and moving its row. What comes back is named by the instant at which it
-//! was due, once: whatever the clock does, no occurrence happens twice. Several that were missed
-//! become one that says so.
+//! A due reminder or task takes effect in one transaction with the row that records it ([`fire`]).
+//! A reminder is posted, and its row ended or moved. A task claims its slot, assigns the run and
+//! moves its row. An occurrence of a recurring item is identified by the instant at which it was
+//! due, so none happens twice, regardless of clock changes. Several missed occurrences become one,
+//! which says so.
 //!
-//! The stored next time of what comes back is only a note of what the expression says in the zone
-//! of today; where the two differ (the zone was changed, the clock was ahead and set right) the
-//! expression wins. But not while the clock is behind the newest message, as on a computer that
-//! does not know the time yet: what it would plan for then would be told as years late once it
-//! does.
+//! The stored next time of a recurring item is only a note of what the expression gives in the
+//! current zone. Where the two differ (the zone was changed, or the clock was ahead and set right)
+//! the expression wins. The exception is a clock behind the newest message, as on a computer that
+//! does not know the time yet: a time planned then would be reported as years late once the clock
+//! is right.
 
 mod fire;
 mod times;
@@ -26,12 +26,12 @@ use crate::time::{Timestamp, Zone};
 use crate::wording::{self, reminder as says};
 use fire::Fired;
 
-/// When to look again while somebody cannot be reached, or a run is not over: nobody rings for the
-/// one, and the other may end unheard.
+/// Delay before the next look while a person is unreachable or a run is open. No wake-up announces
+/// the first, and the wake-up at the end of a run can be missed.
 const AGAIN: Duration = Duration::from_secs(10 * 60);
 
 impl Schedule {
-    /// Does what is due, and says when to look again.
+    /// Does what is due, and returns the time of the next look.
     pub(super) async fn reminders(&self) -> anyhow::Result<Option<Timestamp>> {
         self.end_tasks().await?;
         let (now, zone) = (self.clock.now(), self.zone);
@@ -58,7 +58,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Tells what came of the runs that are over.
+    /// Posts the outcomes of finished runs.
     async fn end_tasks(&self) -> anyhow::Result<()> {
         let (now, zone) = (self.clock.now(), self.zone);
         for ended in self.ended(is_task).await? {
@@ -85,7 +85,7 @@ fn task_of(job: &str) -> Option<ReminderId> {
     job.strip_prefix("task:")?.parse().ok().map(ReminderId)
 }
 
-/// What is due, and what is noted for another time than its expression says.
+/// Due reminders, and those whose stored time differs from their expression.
 type Sorted = (Vec<ReminderId>, Vec<(ReminderId, Timestamp)>);
 
 fn sort(db: Db<'_>, now: Timestamp, zone: Zone) -> anyhow::Result<Sorted> {
@@ -116,7 +116,7 @@ fn next_look(db: Db<'_>, now: Timestamp) -> anyhow::Result<Option<Timestamp>> {
     Ok(later.chain(open.then(|| now.plus(AGAIN))).min())
 }
 
-/// A run that gave up is told in one sentence, and not made again before its next time.
+/// Reports a run that gave up in one sentence. It is not retried before its next time.
 fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp) -> anyhow::Result<Option<AddressId>> {
     if !tx.slots().end_slot(slot.id, SlotState::Failed, reason, now)? {
         return Ok(None);

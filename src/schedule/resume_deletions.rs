@@ -1,17 +1,16 @@
-//! What somebody wanted forgotten, and was cut off: it is finished before anything begins that
-//! could show it.
+//! Resumes interrupted deletions at start-up, before anything can display the data.
 //!
-//! Whoever asks does the work at once and is told; here is only what was left of that by a crash,
-//! and a look now and then whether something that was left because nobody asked for it has gone by
-//! itself since. Then the words that were looked for go as well.
+//! The command itself deletes at once and reports the result. This module finishes what a crash
+//! interrupted. It also checks now and then whether data outside a request, left in place then, has
+//! since disappeared; the search words are then deleted as well.
 
 use super::Schedule;
 use crate::store::Forgotten;
 use crate::time::Timestamp;
 
 impl Schedule {
-    /// Finishes what was begun. One that cannot be finished now keeps nothing else from starting;
-    /// the next round tries it again.
+    /// Finishes interrupted deletions. One that fails does not prevent the start; the next round
+    /// retries it.
     pub(super) async fn finish_forgetting(&self) -> anyhow::Result<()> {
         let now = self.clock.now();
         for row in self.journal.read(|db| db.erasure().unfinished_forgettings()).await? {
@@ -35,12 +34,12 @@ impl Schedule {
         Ok(())
     }
 
-    /// Lets go of the words of what nothing holds any more.
+    /// Deletes the search words of requests for which no data is left.
     pub(super) async fn look_at_what_was_left(&self, now: Timestamp) -> anyhow::Result<()> {
         for row in self.journal.read(|db| db.erasure().forgettings_left()).await? {
             let (id, of) = (row.id, row.clone());
             if row.what == Forgotten::Person {
-                // It knows no words to look for: what is left of somebody goes as the rest did.
+                // A person's row holds no words to search for, so the rest is deleted as before.
                 if let Err(error) = self.tree.erasure().forget_person(id, now).await {
                     tracing::error!("Forgetting {id} is not finished yet: {error:#}");
                 }

@@ -1,9 +1,9 @@
-//! What becomes of the runs that the schedule assigned by itself: those of the heartbeat and of
-//! tasks.
+//! Outcomes of the runs that the schedule assigns by itself: heartbeats and tasks.
 //!
-//! A run is a slot that is `working`. When its turn is over, what the person is told and the end of
-//! the slot are one transaction, so an answer is posted once however often the program dies. Where
-//! it goes is looked up then: who is let in no longer is told nothing.
+//! A run is a slot in state `working`. When its turn is over, the message to the person and the end
+//! of the slot are one transaction, so an answer is posted once even if the program crashes
+//! repeatedly. The address is looked up at that time: a person whose access was revoked receives
+//! nothing.
 
 use super::Schedule;
 use crate::engine::system_run::{self, RunOutcome};
@@ -12,27 +12,26 @@ use crate::store::{NewOutbox, OutboxKind, SlotRow, SlotState, Tx};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 
-/// Why a slot failed whose person cannot be told.
+/// Failure reason of a slot whose person cannot be reached.
 const NOBODY_TO_TELL: &str = "nobody_to_tell";
 
-/// A run that is over.
+/// A finished run.
 pub(super) struct Ended {
-    /// Its slot, which is still open.
+    /// The slot, which is still open.
     pub slot: SlotRow,
-    /// What became of it.
     pub outcome: RunOutcome,
 }
 
 impl Schedule {
-    /// The runs of these jobs that are over while their slots are open.
+    /// Finished runs whose slots are still open, for the jobs selected by `mine`.
     pub(super) async fn ended(&self, mine: fn(&str) -> bool) -> anyhow::Result<Vec<Ended>> {
         self.journal
             .read(move |db| {
                 let open = db.slots().open_slots()?.into_iter().filter(|slot| mine(&slot.job));
                 let mut ended = Vec::new();
                 for slot in open {
-                    // Claimed and assigned is one step, so there is none without a conversation;
-                    // were there one, it is no run.
+                    // Claim and assignment are one step, so every slot has a conversation. One
+                    // without would not be a run.
                     let never = || Ok(RunOutcome::GaveUp { reason: "never_asked".to_owned() });
                     let outcome =
                         slot.conversation.map_or_else(never, |conversation| system_run::outcome(db, conversation))?;
@@ -46,8 +45,8 @@ impl Schedule {
     }
 }
 
-/// Ends a slot with its answer, which is posted. `None` if it was over already, or nobody can be
-/// told.
+/// Ends a slot with its answer and posts it. `None` if the slot was over already, or the person
+/// cannot be reached.
 pub(super) fn answer(
     tx: Tx<'_>,
     slot: &SlotRow,
@@ -67,7 +66,7 @@ pub(super) fn answer(
     Ok(Some(address))
 }
 
-/// Where the person of a slot is reached.
+/// The address of a slot's person.
 pub(super) fn address(tx: Tx<'_>, slot: &SlotRow) -> anyhow::Result<Option<AddressId>> {
     person(slot).map_or(Ok(None), |person| system_run::address_of(*tx, person))
 }

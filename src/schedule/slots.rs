@@ -1,12 +1,12 @@
-//! Slots: claimed when they are due, taken up until they are over.
+//! Reflection slots: claimed when due, then resumed until they are over.
 //!
-//! All that is due is claimed in one transaction, so nothing is claimed twice however often it is
-//! looked at. One slot of a person is worked on at a time, oldest first: a week waits for its days,
-//! a month for its weeks. Members' slots do not wait for the owner's.
+//! Everything due is claimed in one transaction, so repeated looks claim nothing twice. One slot of
+//! a person is worked on at a time, oldest first: a week waits for its days, a month for its weeks.
+//! Members' slots do not wait for the owner's.
 //!
-//! While the clock is behind the newest message nothing is claimed: days would end early. Slots
-//! from a time that has not come (a clock that was ahead, and set right) and that nothing was made
-//! of are forgotten, so that their days are looked back on when they come.
+//! While the clock is behind the newest message nothing is claimed, because days would end early.
+//! Unstarted slots that lie in the future (the clock was ahead, and set right) are deleted, so that
+//! their days get a reflection when they come.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,28 +23,28 @@ use crate::wording::schedule as says;
 use super::due::{Claim, Since, in_order, plan};
 use super::{AFTER_TROUBLE, Schedule};
 
-/// What is due, and what comes.
+/// Due slots, and those to come.
 #[derive(Debug, Default)]
 struct Due {
     claims: Vec<(PersonId, Vec<Claim>)>,
     coming: Vec<Coming>,
 }
 
-/// Something that will be looked back on.
+/// An upcoming reflection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coming {
-    /// For whom.
+    /// The person.
     pub person: PersonId,
-    /// What.
+    /// The job.
     pub job: Job,
-    /// When.
+    /// Due time.
     pub at: Timestamp,
-    /// On which period.
+    /// Name of the period.
     pub period: String,
 }
 
 impl Schedule {
-    /// Claims what is due, takes up what is open, and says when to look again.
+    /// Claims what is due, resumes open slots, and returns the time of the next look.
     pub(super) async fn slots(&self) -> anyhow::Result<Option<Timestamp>> {
         if !self.reflection.enabled {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Schedule {
         Ok(due.into_iter().chain(again).min())
     }
 
-    /// Claims everything that is due; when the next one is.
+    /// Claims everything due, and returns the next due time.
     async fn claim(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         self.forget_what_has_not_come(now).await?;
@@ -78,8 +78,8 @@ impl Schedule {
         Ok(())
     }
 
-    /// What is due for whom, in the order in which it is worked on, and what comes next. Nothing
-    /// while the clock is behind the newest message.
+    /// Due slots for each person in working order, and the upcoming ones. Empty while the clock is
+    /// behind the newest message.
     async fn due(&self, now: Timestamp) -> anyhow::Result<Due> {
         let (config, zone) = (self.reflection.clone(), self.zone);
         let horizon = Duration::from_hours(24 * u64::from(config.catch_up_days));
@@ -106,15 +106,14 @@ impl Schedule {
             .await
     }
 
-    /// What is looked back on next, soonest first.
+    /// Upcoming reflections, soonest first.
     pub async fn coming(&self) -> anyhow::Result<Vec<Coming>> {
         let mut coming = self.due(self.clock.now()).await?.coming;
         coming.sort_by_key(|coming| (coming.at, coming.job));
         Ok(coming)
     }
 
-    /// Goes on with what is claimed and not over, one slot of a person at a time; when something is
-    /// to be tried again.
+    /// Resumes open slots, one per person at a time, and returns the next retry time.
     async fn take_up(&self) -> anyhow::Result<Option<Timestamp>> {
         let open = self.journal.read(|db| db.slots().open_slots()).await?;
         let mut waits = BTreeSet::new();
@@ -144,7 +143,7 @@ impl Schedule {
     }
 }
 
-/// The jobs that there are, each with its expression.
+/// The configured jobs, each with its expression.
 fn jobs(config: &crate::config::Reflection) -> impl Iterator<Item = (Job, &Cron)> {
     let crons = [&config.daily, &config.weekly, &config.monthly];
     Job::ALL.into_iter().zip(crons).filter_map(|(job, cron)| Some((job, cron.as_ref()?)))

@@ -1,18 +1,18 @@
-//! Once a local day, when everybody sleeps: old words and files go, the log is cut, the search
-//! index is merged and compared, the journal is checked.
+//! Nightly upkeep, once per local day: deletes old text and files, truncates the log, merges and
+//! compares the search index, and checks the journal.
 //!
-//! Upkeep is a slot like any other: named by the local day, claimed by inserting it, taken up after
-//! a crash, and never made up for; after an absence it runs once. What it does is cut into steps
-//! ([`steps`]), each a transaction of a few hundred rows or a look at one table, so nobody ever
-//! waits longer than that for the writer; between two steps whatever else is due gets its turn.
-//! Where in the round it is, is kept in memory: every step finds its own work, so a round that
-//! begins anew passes over what is done.
+//! Upkeep is a slot like any other: named by the local day, claimed by an insert, resumed after a
+//! crash, and never made up for; after an absence it runs once. The work is split into steps
+//! ([`steps`]), each a transaction of a few hundred rows or a look at one table, so the writer is
+//! never blocked for longer than that. Between two steps other due work gets its turn. The position
+//! in the round is kept in memory only: every step finds its own work, so a restarted round passes
+//! over what is done.
 //!
-//! Nothing is deleted for its age in the first round after an absence of days: a clock that is far
-//! ahead for some hours looks like that.
+//! The first round after an absence of days deletes nothing because of its age: a clock that is far
+//! ahead for some hours looks the same.
 //!
-//! A step that fails is logged and left for tomorrow. Upkeep says nothing to anybody, unless the
-//! disk is nearly full or the journal damaged.
+//! A failed step is logged and left for the next day. Upkeep sends no messages, unless the disk is
+//! nearly full or the journal is damaged.
 
 mod knowledge;
 mod rows;
@@ -30,15 +30,15 @@ use crate::trust::Scope;
 pub use rows::Checked;
 use steps::{Done, MaintenanceStep};
 
-/// The name of the job.
+/// The job name.
 const JOB: &str = "upkeep";
-/// When it is due, in local time.
+/// Due time, as a cron expression in local time.
 const WHEN: &str = "30 4 * * *";
 
-/// How much room there is on the disk, in bytes; `None` if that is not known.
+/// Free space on the disk, in bytes; `None` if unknown.
 pub type FreeSpace = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
 
-/// Where a round stands.
+/// Progress of the current round.
 #[derive(Debug, Default)]
 pub(crate) struct Rounds(Mutex<Option<Round>>);
 
@@ -50,8 +50,7 @@ struct Round {
 }
 
 impl Rounds {
-    /// The step at which the round of that slot stands: the first, if this program has not begun
-    /// it.
+    /// The current step of that slot's round: the first, if this process has not started it.
     fn step_of(&self, slot: SlotId) -> MaintenanceStep {
         let round = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         round
@@ -66,7 +65,7 @@ impl Rounds {
 }
 
 impl Upkeep<'_> {
-    /// Does one step of what is due, and says when to look again.
+    /// Does one due step, and returns the time of the next look.
     pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         let Ok(cron) = Cron::parse(WHEN) else { return Ok(None) };
@@ -84,8 +83,8 @@ impl Upkeep<'_> {
         Ok(open.into_iter().find(|slot| slot.job == JOB))
     }
 
-    /// Claims the latest round that is due, unless it was done. A home that is younger than that
-    /// has nothing to be kept up.
+    /// Claims the latest due round, unless it was done. A home created after the due time needs no
+    /// upkeep yet.
     async fn claim_round(&self, cron: &Cron, now: Timestamp) -> anyhow::Result<Option<SlotId>> {
         let zone = self.zone;
         let today = Period::containing(Span::Day, now, zone);
@@ -95,8 +94,8 @@ impl Upkeep<'_> {
         let day = Period::containing(Span::Day, due, zone);
         let (period, from, to) = (day.to_string(), day.begins(zone), day.ends(zone));
         let name = period.clone();
-        // By its name, and not by the latest there is: a clock that was ahead for an hour would
-        // silence it until then.
+        // Looked up by name instead of by the latest slot: after an hour with the clock ahead, the
+        // latest slot would suppress this round until then.
         let look =
             move |db: Db<'_>| Ok((db.slots().newest_run(Scope::Shared, JOB, &name)?, db.maintenance().used_since()?));
         let (done, since) = self.journal.read(look).await?;
@@ -122,7 +121,7 @@ impl Upkeep<'_> {
         self.journal.write("claim upkeep", claim).await
     }
 
-    /// One step; with the last one the round is over.
+    /// Does one step; the last one ends the round.
     async fn go_on(&self, slot: SlotId, now: Timestamp) -> anyhow::Result<()> {
         let step = self.rounds.step_of(slot);
         let done = self.take(&step, now).await.unwrap_or_else(|error| {

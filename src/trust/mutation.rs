@@ -1,19 +1,19 @@
-//! Mutation testing of labels and scopes: places of the source that the environment names are made
+//! Mutation testing of labels and scopes: makes the source locations named in the environment
 //! permissive.
 //!
-//! Tests alone have this switch: it takes the feature `mutation`, which only the dev-dependency of
-//! this package on itself turns on, and a build with debug assertions. In every other build both
-//! functions are empty. The test that turns the switch, place after place, is
+//! Only tests have this switch. It requires the feature `mutation`, which only the dev-dependency
+//! of this package on itself enables, and a build with debug assertions. In every other build both
+//! functions do nothing. The test that switches one location after another is
 //! `tests/stories/mutation.rs`.
 
-/// Whether the caller's caller is the place that is made permissive.
+/// Returns whether the caller's caller is the location made permissive.
 #[cfg(not(all(feature = "mutation", debug_assertions)))]
 #[inline(always)]
 pub(super) fn is_permissive() -> bool {
     false
 }
 
-/// The statement as it is run.
+/// The statement to run.
 #[cfg(not(all(feature = "mutation", debug_assertions)))]
 #[inline(always)]
 pub fn statement(sql: &str) -> std::borrow::Cow<'_, str> {
@@ -34,13 +34,13 @@ mod switch {
     use std::panic::Location;
     use std::sync::{LazyLock, Mutex, PoisonError};
 
-    /// The places to be made permissive, with U+001E between them: `file:line:column` of a call, or
-    /// two lines, a piece of SQL and its replacement.
+    /// The locations to make permissive, separated by U+001E: `file:line:column` of a call, or two
+    /// lines, a piece of SQL and its replacement.
     static PLACES: LazyLock<Vec<String>> = LazyLock::new(|| {
         let places = std::env::var("COMPLINE_MUTATE").unwrap_or_default();
         places.split('\u{1e}').filter(|place| !place.is_empty()).map(str::to_owned).collect()
     });
-    /// Places touched so far, and the file that gets one line for each.
+    /// Locations reached so far, and the file that receives one line for each.
     static TRACE: LazyLock<Option<Mutex<Trace>>> = LazyLock::new(|| {
         let path = std::env::var_os("COMPLINE_MUTATION_TRACE")?;
         let file = OpenOptions::new().create(true).append(true).open(path).ok()?;
@@ -49,7 +49,7 @@ mod switch {
 
     type Trace = (File, BTreeSet<String>);
 
-    /// Whether the caller's caller is the place that is made permissive.
+    /// Returns whether the caller's caller is the location made permissive.
     #[track_caller]
     pub(crate) fn is_permissive() -> bool {
         if PLACES.is_empty() && TRACE.is_none() {
@@ -61,7 +61,7 @@ mod switch {
         is
     }
 
-    /// The statement as it is run.
+    /// The statement to run.
     pub fn statement(sql: &str) -> Cow<'_, str> {
         if !sql.contains("scope") || (PLACES.is_empty() && TRACE.is_none()) {
             return Cow::Borrowed(sql);
@@ -76,8 +76,7 @@ mod switch {
         let Some(trace) = &*TRACE else { return };
         let (file, seen) = &mut *trace.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.contains(&place) {
-            // A trace that cannot be written is one with less in it, and a table made from it says
-            // so.
+            // A failed write makes the trace shorter, and a table built from it shows that.
             let _ = writeln!(file, "{place}");
             seen.insert(place);
         }

@@ -1,10 +1,9 @@
 //! The key that authenticates backups, and its recovery code.
 //!
-//! The key is 32 random bytes in `backup.key` in the home, readable by its owner alone, and never
-//! in an archive. An archive is authentic if the HMAC-SHA256 of its manifest under that key is
-//! right; the manifest holds the digest of everything else. The recovery code is the same key
-//! written for people, with a checksum that finds typing errors, so that a new computer can be
-//! given the key.
+//! The key is 32 random bytes in `backup.key` in the home, readable by its owner only, and never
+//! part of an archive. An archive is authentic if the HMAC-SHA256 of its manifest under that key is
+//! correct; the manifest holds the digest of everything else. The recovery code is the same key in
+//! a form for people, with a checksum that detects typing errors, for use on a new computer.
 
 use std::fmt;
 use std::fs::File;
@@ -18,15 +17,15 @@ use sha2::{Digest, Sha256};
 use crate::config::Home;
 use crate::wording::restore as says;
 
-/// The name of the key file in the home and in the staging folder of a restore.
+/// Name of the key file in the home and in the staging folder of a restore.
 pub const KEY_FILE: &str = "backup.key";
-/// The length of a key, in bytes.
+/// Length of a key, in bytes.
 pub const LENGTH: usize = 32;
-/// The length of the checksum in a recovery code, in bytes.
+/// Length of the checksum in a recovery code, in bytes.
 const CHECKSUM: usize = 3;
 /// The characters of a recovery code: without I, L, O and U, which are easily misread.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// The characters of a recovery code, without the hyphens between its groups.
+/// Number of characters in a recovery code, without the hyphens between its groups.
 const CHARACTERS: usize = (LENGTH + CHECKSUM) * 8 / 5;
 
 /// A key that authenticates backups.
@@ -40,10 +39,10 @@ impl fmt::Debug for BackupKey {
 }
 
 impl BackupKey {
-    /// Reads the key of a home; `None` if it has none yet.
+    /// Loads the key of a home; `None` if there is none yet.
     ///
     /// # Errors
-    /// If others can read the file, or it holds no key.
+    /// If others can read the file, or it does not hold a key.
     pub fn load(home: &Home) -> anyhow::Result<Option<Self>> {
         use rustix::fs::{Mode, OFlags};
         use std::os::unix::fs::MetadataExt;
@@ -62,7 +61,7 @@ impl BackupKey {
         Ok(Some(Self(bytes)))
     }
 
-    /// Reads the key of a home, or makes one. True if it was made.
+    /// Loads the key of a home, or creates one. The flag is true if it was created.
     ///
     /// # Errors
     /// If the key cannot be read or written.
@@ -76,17 +75,16 @@ impl BackupKey {
         let _ = std::fs::remove_file(&part);
         match (placed, Self::load(home)?) {
             (Ok(()), _) => Ok((made, true)),
-            // Another backup made one at the same time.
+            // Another backup created one at the same time.
             (Err(_), Some(known)) => Ok((known, false)),
             (Err(error), None) => Err(error),
         }
     }
 
-    /// Writes the key into a new file, readable by its owner alone and on the disk when this
-    /// returns.
+    /// Writes the key to a new file, readable by its owner only, and syncs it to the disk.
     ///
     /// # Errors
-    /// If the file is there or cannot be written.
+    /// If the file exists or cannot be written.
     pub fn write(&self, path: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::OpenOptionsExt;
         let file = File::options().write(true).create_new(true).mode(0o600).open(path);
@@ -95,12 +93,13 @@ impl BackupKey {
         Ok(file.sync_all()?)
     }
 
-    /// Whether these bytes are the key itself.
+    /// Returns whether these bytes are the key itself.
     pub fn is(&self, bytes: &[u8]) -> bool {
         self.0 == bytes
     }
 
-    /// A name of the key that tells nothing of it: which of several keys an archive was made with.
+    /// An identifier of the key that reveals nothing about it: it shows which of several keys an
+    /// archive was made with.
     ///
     /// # Errors
     /// Never, in practice.
@@ -109,7 +108,7 @@ impl BackupKey {
         Ok(super::hex(&mac.finalize().into_bytes()).chars().take(16).collect())
     }
 
-    /// The authentication of a manifest.
+    /// Computes the authentication of a manifest.
     ///
     /// # Errors
     /// Never, in practice.
@@ -117,7 +116,7 @@ impl BackupKey {
         Ok(super::hex(&self.mac(b"compline backup manifest\0", manifest)?.finalize().into_bytes()))
     }
 
-    /// Whether `code` is the authentication of that manifest; compared in constant time.
+    /// Returns whether `code` authenticates the manifest; compared in constant time.
     ///
     /// # Errors
     /// Never, in practice.
@@ -132,7 +131,7 @@ impl BackupKey {
         Ok(mac)
     }
 
-    /// The recovery code: groups of four characters.
+    /// The recovery code, in groups of four characters.
     pub fn recovery_code(&self) -> String {
         let bytes = self.0.into_iter().chain(checksum(&self.0));
         let (mut code, mut bits, mut held) = (String::new(), 0_u32, 0_u32);
@@ -152,10 +151,10 @@ impl BackupKey {
         code
     }
 
-    /// The key of a recovery code, however it is spaced and capitalised.
+    /// Parses a recovery code, regardless of spacing and case.
     ///
     /// # Errors
-    /// If it is mistyped.
+    /// If the code is mistyped.
     pub fn from_recovery_code(code: &str) -> anyhow::Result<Self> {
         let letters: Vec<u32> = code
             .chars()
@@ -219,8 +218,8 @@ mod tests {
             let right = value(letters[at]).unwrap();
             letters[at] = char::from(ALPHABET[((right + 1 + to) % 32) as usize]);
             let wrong: String = letters.iter().collect();
-            // Three bytes of checksum let one error of sixteen million through; it would be another
-            // key, which verifies nothing.
+            // A checksum of three bytes misses one error in sixteen million. The result would be
+            // another key, which verifies nothing.
             prop_assert!(BackupKey::from_recovery_code(&wrong).map_or(true, |other| other != key));
         }
     }

@@ -1,62 +1,62 @@
-//! What is in a backup, word for word and byte for byte.
+//! The manifest of a backup: an exact list of its contents.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 use crate::wording::upkeep::LeftOut;
 
-/// The name of the manifest in the backup, where it follows everything that it lists.
+/// Name of the manifest in the backup, where it follows everything that it lists.
 pub const NAME: &str = "manifest.json";
-/// The name of the manifest's authentication in the backup, where it is the last.
+/// Name of the manifest's authentication, the last file in the backup.
 pub const SEAL: &str = "manifest.mac";
-/// The form of a backup. Another number is another form.
+/// The format version of a backup. A different number means a different format.
 pub const FORM: u32 = 2;
-/// The form before there was a key: nothing authenticates it.
+/// The format before keys existed: such a backup has no authentication.
 pub const UNSIGNED_FORM: u32 = 1;
 
-/// What is in a backup.
+/// The contents of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The form of the backup.
+    /// Format version.
     pub form: u32,
-    /// The program that made it.
+    /// Version of the program that made the backup.
     pub version: String,
-    /// The version of the journal in it.
+    /// Schema version of the journal in the backup.
     pub journal: u32,
-    /// When it was made.
+    /// Creation time.
     pub made_at: Timestamp,
-    /// Everything that is in it, but the manifest itself.
+    /// Everything in the backup except the manifest and its authentication.
     pub entries: Vec<BackupEntry>,
-    /// What is not in it, and why.
+    /// Excluded paths, each with the reason.
     pub left_out: Vec<(String, LeftOut)>,
 }
 
-/// Something in a backup.
+/// One item in a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupEntry {
-    /// Its name in the backup.
+    /// Path in the backup.
     pub path: String,
-    /// What it is.
+    /// Kind of item.
     pub kind: BackupEntryKind,
-    /// In bytes; of a file only.
+    /// Size in bytes; files only.
     pub size: u64,
-    /// SHA-256 of a file's bytes; where a link leads.
+    /// SHA-256 of a file's bytes, or the target of a link.
     pub digest: String,
-    /// Whether a file may be run.
+    /// True for an executable file.
     #[serde(default)]
     pub executable: bool,
 }
 
-/// The authentication of a manifest, as an archive carries it.
+/// The authentication of a manifest, as stored in an archive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seal {
-    /// Which key it was made with.
+    /// Identifier of the key.
     pub key: String,
     /// HMAC-SHA256 over the bytes of the manifest, as hexadecimal digits.
     pub hmac_sha256: String,
 }
 
-/// What something in a backup is.
+/// Kind of an item in a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BackupEntryKind {
@@ -64,11 +64,11 @@ pub enum BackupEntryKind {
     File,
     /// A folder.
     Folder,
-    /// A link that leads to something within the same folder of the backup.
+    /// A link to something within the same folder of the backup.
     Link,
 }
 
-/// Whether a name of a backup can only lead to one of its places.
+/// Returns whether a path can lead only to one of the known places of a backup.
 pub fn is_plain(path: &str) -> bool {
     let plain = path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains('\0');
     let first = path.split('/').next().unwrap_or_default();
@@ -77,18 +77,18 @@ pub fn is_plain(path: &str) -> bool {
     plain && place && path.len() <= 4096
 }
 
-/// Whether a link at `path` leads to something within the same folder of the backup, whatever other
-/// links lead through.
+/// Returns whether a link at `path` leads to something within the same folder of the backup, even
+/// through other links.
 ///
-/// Steps upwards may stand at the beginning only: there they start from a real folder. After the
-/// name of another link one would go up from wherever that link leads.
+/// Upward steps are allowed only at the beginning, where they start from a real folder. After the
+/// name of another link, one would go up from that link's target.
 pub fn stays_inside(path: &str, target: &str) -> bool {
     if target.is_empty() || target.starts_with('/') || target.contains('\0') || target.len() > 4096 {
         return false;
     }
     let parts: Vec<&str> = target.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let up = parts.iter().take_while(|part| **part == "..").count();
-    // The link's own name is not a folder, and the first name is that of the place.
+    // The link's own name is not a folder, and the first name is the top folder.
     let folders = path.split('/').count().saturating_sub(2);
     up <= folders && parts.iter().skip(up).all(|part| *part != "..")
 }

@@ -1,4 +1,4 @@
-//! Writing a backup, in one go from its first to its last byte.
+//! Writes a backup in one pass.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -14,10 +14,10 @@ use super::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest, NAME, SEAL, 
 use crate::time::Timestamp;
 use crate::wording::upkeep::{self as says, LeftOut};
 
-/// More things than this are no knowledge tree.
+/// Upper limit of entries: no knowledge tree has more.
 pub const MOST_ENTRIES: usize = 500_000;
 
-/// A backup that is being written.
+/// A backup being written.
 pub struct Packer<'a, W: Write> {
     tar: tar::Builder<GzEncoder<W>>,
     entries: Vec<BackupEntry>,
@@ -27,12 +27,12 @@ pub struct Packer<'a, W: Write> {
     key: &'a BackupKey,
 }
 
-/// What can be made safe on a disk.
+/// A writer whose data can be synced to the disk.
 pub trait Durable: Write {
-    /// Everything that was written is on the disk when this returns.
+    /// Writes everything to the disk before it returns.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If the data cannot be synced.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -44,21 +44,21 @@ impl Durable for io::BufWriter<File> {
 }
 
 impl<'a, W: Durable> Packer<'a, W> {
-    /// A backup without anything in it.
+    /// Starts an empty backup.
     pub fn new(to: W, key: &'a BackupKey, progress: Progress<'a>) -> Self {
         let tar = tar::Builder::new(GzEncoder::new(to, Compression::default()));
         Self { tar, entries: Vec::new(), left_out: Vec::new(), done: 0, progress, key }
     }
 
-    /// What is in it so far.
+    /// The entries so far.
     pub fn entries(&self) -> &[BackupEntry] {
         &self.entries
     }
 
-    /// Puts a file in, as long as it is now. The key of the backup is left out wherever it lies.
+    /// Adds a file with its current length. The backup key is left out, regardless of its path.
     ///
     /// # Errors
-    /// If it cannot be read or the backup not written, or the file becomes shorter meanwhile.
+    /// If the file cannot be read or becomes shorter meanwhile, or the backup cannot be written.
     pub fn file(&mut self, name: &str, file: &mut File) -> anyhow::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         let found = file.metadata()?;
@@ -92,7 +92,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         Ok(())
     }
 
-    /// Puts a folder in; what is in it comes later.
+    /// Adds a folder; its contents follow.
     ///
     /// # Errors
     /// If the backup cannot be written.
@@ -109,7 +109,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         })
     }
 
-    /// Puts a link in, as it is.
+    /// Adds a link as it is.
     ///
     /// # Errors
     /// If the backup cannot be written.
@@ -120,7 +120,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         self.entered(BackupEntry { path, kind: BackupEntryKind::Link, size: 0, digest, executable: false })
     }
 
-    /// Something is not put in.
+    /// Records an item as left out.
     pub fn leave_out(&mut self, name: &str, why: LeftOut) {
         self.left_out.push((name.to_owned(), why));
     }
@@ -135,7 +135,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         Ok(self.key.is(&bytes))
     }
 
-    /// Puts the manifest and its authentication in and makes everything safe.
+    /// Adds the manifest and its authentication, and syncs everything to the disk.
     ///
     /// # Errors
     /// If the backup cannot be written.
@@ -160,7 +160,7 @@ impl<'a, W: Durable> Packer<'a, W> {
     }
 }
 
-/// Owner and times of this computer mean nothing where a backup is restored.
+/// A header without owner and times, which mean nothing on the computer of a restore.
 fn header(kind: tar::EntryType, size: u64, mode: u32) -> tar::Header {
     let mut header = tar::Header::new_gnu();
     header.set_entry_type(kind);
@@ -169,7 +169,7 @@ fn header(kind: tar::EntryType, size: u64, mode: u32) -> tar::Header {
     header
 }
 
-/// Counts and hashes what is read through it.
+/// A reader that counts and hashes its data.
 struct Measured<R> {
     from: R,
     hash: Sha256,
@@ -189,7 +189,7 @@ impl<R: Read> Read for Measured<R> {
 mod tests {
     use super::*;
 
-    /// A disk with room for so many bytes.
+    /// A disk with room for the given number of bytes.
     struct Small(usize);
 
     impl Write for Small {

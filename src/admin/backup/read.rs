@@ -1,11 +1,11 @@
-//! Reading a backup, whoever made it: nothing in it is believed before it was looked at.
+//! Reads a backup from any source; nothing in it is used before it was checked.
 //!
-//! The headers of the tar are read one by one, and only those are taken that this program writes:
-//! files, folders, links, and the long names before them. Names are plain and lead to one of the
-//! places of a backup, each once; no name lies under a link; links stay in their folder; sizes have
-//! a bound. What the manifest says is there, and nothing else, byte for byte. Whatever is otherwise
-//! is refused with a reason, and nothing is written. Whether the manifest is authentic is another
-//! question: [`Archive::is_authentic`].
+//! The tar headers are read one by one, and only kinds that this program writes are accepted:
+//! files, folders, links, and the long names before them. Names are plain, lead to one of the known
+//! places of a backup, and are unique; no name lies under a link; links stay in their folder; sizes
+//! are bounded. The contents match the manifest byte for byte, with nothing missing or added.
+//! Anything else is refused with a reason, and nothing is written. The authenticity of the manifest
+//! is a separate check: [`Archive::is_authentic`].
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,43 +25,43 @@ use super::pack::MOST_ENTRIES;
 use super::{JOURNAL, Progress};
 use crate::wording::upkeep as says;
 
-/// The longest manifest, in bytes.
+/// Maximum length of the manifest, in bytes.
 const LONGEST_MANIFEST: u64 = 128 << 20;
-/// The longest authentication, in bytes.
+/// Maximum length of the authentication, in bytes.
 const LONGEST_SEAL: u64 = 4096;
-/// The longest name, in bytes.
+/// Maximum length of a name, in bytes.
 const LONGEST_NAME: u64 = 4097;
-/// What may follow the end of a tar, in bytes: some programs fill up a block.
+/// Maximum padding after the end of a tar, in bytes: some programs fill up a block.
 const PADDING: u64 = 1 << 20;
 
-/// One thing in a backup, as its header says.
+/// One item in a backup, as described by its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Its name.
+    /// Path in the backup.
     pub path: String,
-    /// What it is.
+    /// Kind of item.
     pub kind: BackupEntryKind,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Where a link leads.
+    /// Target of a link.
     pub target: String,
-    /// Whether a file may be run.
+    /// True for an executable file.
     pub executable: bool,
 }
 
-/// An archive that is whole.
+/// A complete archive.
 #[derive(Debug, Clone)]
 pub struct Archive {
-    /// What is in it.
+    /// The contents.
     pub manifest: Manifest,
-    /// The bytes of the manifest.
+    /// The manifest's bytes.
     bytes: Vec<u8>,
-    /// The authentication that it carries.
+    /// The authentication in the archive.
     pub seal: Option<Seal>,
 }
 
 impl Archive {
-    /// Whether it was made with that key, and not changed since.
+    /// Returns whether the archive was made with that key and is unchanged since.
     ///
     /// # Errors
     /// Never, in practice.
@@ -72,7 +72,7 @@ impl Archive {
 }
 
 impl Member {
-    /// The entry of a manifest that describes it, with its bytes read from `bytes`.
+    /// Builds the manifest entry for this item, with its data read from `bytes`.
     ///
     /// # Errors
     /// If the bytes cannot be read.
@@ -87,11 +87,10 @@ impl Member {
     }
 }
 
-/// Reads a backup from end to end and compares it with its manifest. At most `room` bytes may be in
-/// it.
+/// Reads a whole backup and compares it with its manifest. It may contain at most `room` bytes.
 ///
 /// # Errors
-/// If it is not whole, not a backup, or not to be trusted with a disk.
+/// If the file is incomplete, is not a backup, or could harm a disk.
 pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<Archive> {
     let mut seen: BTreeMap<String, BackupEntry> = BTreeMap::new();
     let (mut manifest, mut seal): (Option<(Manifest, Vec<u8>)>, Option<Seal>) = (None, None);
@@ -118,7 +117,7 @@ pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<
     })?;
     let (mut manifest, bytes) = manifest.context("it ends before its manifest")?;
     if manifest.form == UNSIGNED_FORM {
-        // That form did not say which files may be run.
+        // That format did not record which files are executable.
         for entry in &mut manifest.entries {
             entry.executable = seen.get(&entry.path).is_some_and(|seen| seen.executable);
         }
@@ -127,10 +126,10 @@ pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<
     Ok(Archive { manifest, bytes, seal })
 }
 
-/// Goes through a backup from end to end. `take` is given each thing in it with its bytes.
+/// Reads a whole backup and passes each item with its bytes to `take`.
 ///
 /// # Errors
-/// What `take` returned, or that it is no backup.
+/// The error from `take`, or that the file is not a backup.
 pub fn each(file: &Path, take: &mut dyn FnMut(&Member, &mut dyn Read) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let opened = File::open(file).with_context(|| format!("Cannot open {}", file.display()))?;
     let mut archive = tar::Archive::new(GzDecoder::new(BufReader::new(opened)));
@@ -205,7 +204,7 @@ fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<(Manifes
     Ok((serde_json::from_value(form).context("its manifest is none")?, text))
 }
 
-/// What cannot be read is an authentication that verifies nothing.
+/// Parses the authentication. An unreadable one verifies nothing.
 fn seal_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Seal> {
     ensure!(member.kind == BackupEntryKind::File && member.size <= LONGEST_SEAL, "its authentication is none");
     let mut text = Vec::new();
@@ -219,7 +218,7 @@ fn compare(manifest: &Manifest, seen: &BTreeMap<String, BackupEntry>) -> anyhow:
     for entry in &manifest.entries {
         ensure!(seen.get(&entry.path) == Some(entry), "{} is not as it was backed up", entry.path);
     }
-    // What lies under something lies under a folder that is in the backup too.
+    // The parent of every item is a folder that is also in the backup.
     for path in seen.keys() {
         let Some((above, _)) = path.rsplit_once('/') else { continue };
         let folder = seen.get(above).is_some_and(|above| above.kind == BackupEntryKind::Folder);

@@ -1,4 +1,4 @@
-//! A folder goes into a backup, in an order that is the same every time.
+//! Adds a folder to a backup, in a deterministic order.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -10,14 +10,14 @@ use super::manifest::stays_inside;
 use super::pack::{Durable, Packer};
 use crate::wording::upkeep::LeftOut;
 
-/// Folders within folders, at most. A tree that a person keeps is nowhere near.
+/// Maximum folder depth, far beyond any tree that a person keeps.
 const DEEPEST: usize = 64;
 
-/// Puts a folder in under `name`; one that is not there is no trouble. Where the folder itself is a
-/// link, what it leads to is meant.
+/// Adds a folder under `name`, or nothing if it does not exist. A folder that is itself a link is
+/// followed.
 ///
 /// # Errors
-/// If something cannot be read, or the backup not written.
+/// If something cannot be read, or the backup cannot be written.
 pub fn pack_folder(packer: &mut Packer<'_, impl Durable>, name: &str, folder: &Path) -> anyhow::Result<()> {
     match folder.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -44,7 +44,7 @@ fn inner(packer: &mut Packer<'_, impl Durable>, name: &str, folder: &Path, depth
 
 fn one(packer: &mut Packer<'_, impl Durable>, name: &str, path: &Path, depth: usize) -> anyhow::Result<()> {
     let kind = match path.symlink_metadata() {
-        // It was there a moment ago: whoever took it away meant to.
+        // The file existed a moment ago, so it was deleted on purpose.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         found => found.with_context(|| format!("Cannot read {}", path.display()))?.file_type(),
     };
@@ -69,7 +69,7 @@ fn one(packer: &mut Packer<'_, impl Durable>, name: &str, path: &Path, depth: us
     }
 }
 
-/// Opens a file and no link that was put in its place meanwhile; nor does a pipe make it wait.
+/// Opens a file, refusing a link that replaced it meanwhile, and without blocking on a pipe.
 fn open(path: &Path) -> std::io::Result<File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,45 +1,44 @@
-//! Commands about who is let in that name people and addresses by their numbers, because buttons
-//! carry them.
+//! Commands about access that identify people and addresses by number, because buttons carry them.
 
 use crate::id::{AddressId, PersonId};
 use crate::people::Role;
 
-/// What is asked of `/people`.
+/// A `/people` command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeopleCommand {
-    /// Shows who is let in.
+    /// Lists the people with access.
     List,
-    /// Takes an address from its person.
+    /// Unlinks an address from its person.
     Unlink(AddressId),
-    /// Lets a person in no longer.
+    /// Revokes a person's access.
     Remove(PersonId),
-    /// A person is the earlier one of the same name.
+    /// Confirms that a person is the earlier one of the same name.
     Join(PersonId),
-    /// A person is not the earlier one of the same name.
+    /// Denies that a person is the earlier one of the same name.
     Apart(PersonId),
 }
 
-/// The answer to the question whether a name to be paired means the removed person who bore it.
+/// The answer to the question whether a pairing is for the removed person of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Namesake {
     /// The removed person.
     pub person: PersonId,
-    /// The role that the code gives.
+    /// The role granted by the code.
     pub role: Role,
     /// The answer.
     pub is_same: IsSame,
 }
 
-/// Whether two are one person.
+/// Identity of a new and an earlier person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IsSame {
     /// The same person.
     Yes,
-    /// Somebody new.
+    /// A new person.
     No,
 }
 
-/// What stands behind `/people`.
+/// Parses the arguments of `/people`.
 pub(super) fn people(rest: &str) -> Option<PeopleCommand> {
     let words: Vec<String> = rest.split_whitespace().map(str::to_lowercase).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -52,7 +51,7 @@ pub(super) fn people(rest: &str) -> Option<PeopleCommand> {
     }
 }
 
-/// What stands behind `/pair`: `#3 member same`, `#3 member new`.
+/// Parses the arguments of `/pair`: `#3 member same`, `#3 member new`.
 pub(super) fn namesake(rest: &str) -> Option<Namesake> {
     let words: Vec<String> = rest.split_whitespace().map(str::to_lowercase).collect();
     let [number, role, answer] = words.as_slice() else { return None };

@@ -1,63 +1,63 @@
-//! The commands about proposals and skills, as they are typed. All are the owner's.
+//! Parser for the commands about proposals and skills, all of which are the owner's.
 //!
-//! A number that is none is no error here but a `None`, so that whoever may not give the command
-//! learns just that, and not how it is written.
+//! An invalid number is not an error here but `None`, so that a caller without permission learns
+//! only that, and not the syntax.
 
 use crate::id::{ProposalId, VersionId};
 
-/// What an owner asks of the gate.
+/// An owner's command about proposals and skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gate {
-    /// What waits.
+    /// Lists the pending proposals.
     Pending,
-    /// One proposal whole.
+    /// Shows one proposal in full.
     Show {
-        /// Which.
+        /// The proposal.
         proposal: Option<ProposalId>,
     },
     /// Makes a proposal live.
     Approve {
-        /// Which.
+        /// The proposal.
         proposal: Option<ProposalId>,
-        /// The digits that were typed; blank if there were none.
+        /// The typed digits; blank if there were none.
         hash: String,
     },
-    /// Refuses a proposal.
+    /// Rejects a proposal.
     Reject {
-        /// Which.
+        /// The proposal.
         proposal: Option<ProposalId>,
-        /// Why; may be blank.
+        /// The reason; may be blank.
         why: String,
     },
-    /// Where a proposal comes from.
+    /// Shows the origin of a proposal.
     Why {
-        /// Which.
+        /// The proposal.
         proposal: Option<ProposalId>,
     },
-    /// The skills.
+    /// Lists the skills.
     Skills,
     /// Shows a held folder, or accepts it as it was shown.
     Accept {
-        /// Whose folder.
+        /// The folder's name.
         name: String,
-        /// The digits that were typed; blank if there were none.
+        /// The typed digits; blank if there were none.
         hash: String,
     },
-    /// What a skill was before.
+    /// Shows a skill's earlier versions.
     History {
-        /// Whose; blank if nobody said.
+        /// The skill; blank if not named.
         name: String,
     },
-    /// Puts an earlier version back.
+    /// Restores an earlier version.
     RollBack {
-        /// Of which skill.
+        /// The skill.
         name: String,
-        /// Which.
+        /// The version.
         version: Option<VersionId>,
     },
 }
 
-/// The command of that name; `None` if it is another kind of command.
+/// Parses a command; `None` if the name belongs to another group.
 pub(super) fn parse(name: &str, rest: &str) -> Option<Gate> {
     let (first, more) = super::first_word(rest);
     let proposal = number(first).map(ProposalId);
@@ -75,7 +75,7 @@ pub(super) fn parse(name: &str, rest: &str) -> Option<Gate> {
     })
 }
 
-/// The last word is the hash, if it looks like one and is not all there is.
+/// The last word is the hash, if it looks like one and is not the only word.
 fn accept(rest: &str) -> Gate {
     let is_hash = |word: &str| (8..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parted = rest.rsplit_once(char::is_whitespace).map(|(name, word)| (name, word.trim_matches('`')));
@@ -83,7 +83,7 @@ fn accept(rest: &str) -> Gate {
     Gate::Accept { name: name.trim_end().to_owned(), hash: hash.to_owned() }
 }
 
-/// The last word is the version; the name of a folder may have spaces.
+/// The last word is the version; a folder's name may contain spaces.
 fn roll_back(rest: &str) -> Gate {
     let (name, version) = rest.rsplit_once(char::is_whitespace).unwrap_or((rest, ""));
     Gate::RollBack { name: name.trim_end().to_owned(), version: number(version).map(VersionId) }
@@ -93,7 +93,7 @@ fn alone(proposal: Option<ProposalId>, more: &str) -> Option<ProposalId> {
     proposal.filter(|_| more.is_empty())
 }
 
-/// Digits and nothing else: `+1` or `-1` would be a slip.
+/// Parses digits only: `+1` or `-1` would be a typing error.
 fn number(word: &str) -> Option<i64> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
 }

@@ -1,21 +1,21 @@
-//! What is looked back on: `daily`, `weekly` or `monthly`, a period by its name, and whether once
-//! more.
+//! Arguments of a requested reflection: `daily`, `weekly` or `monthly`, an optional period, and
+//! whether to repeat it.
 
 use crate::schedule::Job;
 
-/// A wish to look back.
+/// A requested reflection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looking {
-    /// On what.
+    /// The job.
     pub job: Job,
-    /// On which; the latest that is over unless it is named.
+    /// The period's name; `None` means the latest that is over.
     pub period: Option<String>,
-    /// Even if it was done.
+    /// Repeat a finished one.
     pub again: bool,
 }
 
 impl Looking {
-    /// `daily [PERIOD] [again]`
+    /// Parses `daily [PERIOD] [again]`.
     pub fn read<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
         let job = Job::named(&words.next()?.to_lowercase())?;
         let mut wish = Self { job, period: None, again: false };

@@ -1,53 +1,52 @@
-//! The commands about what is known, as they are typed. Everybody allowed has them, each for their
-//! own.
+//! Parser for the memory commands. Everyone with access has them, each for their own memory.
 
 use super::super::search::Sought;
 use crate::id::FileId;
 
-/// What a person asks of their memory.
+/// A command about the caller's memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Memory {
-    /// What there is.
+    /// Shows an overview.
     Overview,
-    /// One note whole.
+    /// Shows one note in full.
     Show {
-        /// Which, as it was typed.
+        /// The note, as typed.
         note: String,
     },
-    /// Searches what is kept.
+    /// Searches the stored data.
     Search {
-        /// What is looked for; nothing if it was not said, or not as it is written.
+        /// The query; `None` if it is missing or invalid.
         sought: Option<Sought>,
     },
     /// Opens an editor, where there is one.
     Edit,
-    /// What a note was before.
+    /// Shows a note's earlier versions.
     History {
-        /// Which; blank if nobody said.
+        /// The note; blank if not named.
         note: String,
     },
-    /// Puts an earlier version of a note back.
+    /// Restores an earlier version of a note.
     Restore {
-        /// Of which note.
+        /// The note.
         note: String,
-        /// Which version.
+        /// The version.
         version: Option<FileId>,
     },
-    /// Keeps a text as the person's own.
+    /// Stores a text as the person's own.
     Remember {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// Makes an untrusted note the person's own.
+    /// Turns an untrusted note into the person's own.
     Promote {
-        /// Which; blank if nobody said.
+        /// The note; blank if not named.
         note: String,
-        /// The code under what they were shown; blank if there was none.
+        /// The code shown below the preview; blank if there was none.
         code: String,
     },
 }
 
-/// The command of that name; `None` if it is another kind of command.
+/// Parses a command; `None` if the name belongs to another group.
 pub(super) fn parse(name: &str, rest: &str) -> Option<Memory> {
     Some(match name {
         "memory" => of_memory(rest),
@@ -60,7 +59,7 @@ pub(super) fn parse(name: &str, rest: &str) -> Option<Memory> {
     })
 }
 
-/// A note that is called like one of these verbs is named with its `.md`.
+/// Parses `/memory`. A note with the name of one of these verbs needs its `.md`.
 fn of_memory(rest: &str) -> Memory {
     let (verb, more) = super::first_word(rest);
     match verb.to_lowercase().as_str() {
@@ -76,7 +75,7 @@ fn of_memory(rest: &str) -> Memory {
     }
 }
 
-/// Digits and nothing else.
+/// Parses digits only.
 fn number(word: &str) -> Option<FileId> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok().map(FileId)).flatten()
 }

@@ -1,33 +1,32 @@
-//! The commands by which a person parts with something: forgetting, and taking their own away with
-//! them.
+//! Commands for deleting data and for exporting it.
 
 use super::super::forget::Messages;
 
-/// What a person parts with.
+/// A command that deletes or exports data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parting {
-    /// Forgets a note or a fact.
+    /// Deletes a note or a fact.
     Forget {
-        /// Which, if it was named; or the number of a forgetting that is to go on.
+        /// The note or fact, if named, or the number of a deletion to continue.
         name: Option<String>,
-        /// Whether messages go too.
+        /// Handling of the messages.
         messages: Messages,
     },
-    /// Sends everything that is kept of the caller.
+    /// Exports all data of the caller.
     Export,
 }
 
 impl Parting {
-    /// Whether messages are to go as well.
+    /// Returns whether messages are deleted too.
     pub fn takes_messages(&self) -> bool {
         matches!(self, Self::Forget { messages: Messages::Go, .. })
     }
 }
 
-/// The word behind which messages go too.
+/// The last word that includes messages.
 const MESSAGES: &str = "messages";
 
-/// The command of that name with what follows it; `None` if it is none of these.
+/// Parses a command; `None` if the name belongs to another group.
 pub(super) fn parse(name: &str, rest: &str) -> Option<Parting> {
     match name {
         "forget" => Some(forget(rest)),

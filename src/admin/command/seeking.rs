@@ -1,22 +1,20 @@
-//! A search as it is typed in a chat: flags before, between or after the words, and the words just
-//! as they stand.
+//! Parser for searches typed in chat: flags before, between or after the words, and the words
+//! exactly as typed.
 //!
-//! Telephones make one long dash of two short ones and bend quotation marks; both are taken for
-//! what was meant. What begins like a flag and is none is a word to look for, so no question is too
-//! strange; only a flag with a value that it does not take is a slip. After `--` there are words
-//! alone.
+//! Phones turn two hyphens into one long dash and use curly quotation marks; both are accepted.
+//! Text that looks like a flag but is none becomes a search word, so every query is valid; only a
+//! known flag with an invalid value is an error. After `--` all text is words.
 
 use super::super::search::{SearchKind, Sought};
 
-/// How many hits a search in chat shows if nobody says.
+/// Default number of hits of a search in chat.
 const HITS: usize = 8;
 /// The flags that take a value.
 const FLAGS: [&str; 5] = ["in", "agent", "section", "context", "limit"];
-/// What two short dashes become under a thumb.
+/// Dashes that phones substitute for two hyphens.
 const LONG: [char; 2] = ['—', '–'];
 
-/// What is looked for, and where; `None` if there are no words, or a flag has no value that it
-/// takes.
+/// Parses a query; `None` if there are no words, or a flag has an invalid value.
 pub(super) fn read(line: &str) -> Option<Sought> {
     let (mut sought, mut rest) = (Sought { limit: HITS, ..Sought::of("") }, line.trim());
     while !rest.is_empty() {
@@ -30,7 +28,7 @@ pub(super) fn read(line: &str) -> Option<Sought> {
         rest = match flag_of(rest) {
             Some((flag, after)) => match take(&mut sought, flag, after) {
                 Some(after) => after,
-                // In the middle of words a long dash is one.
+                // Among words, a long dash is itself a word.
                 None if !begins && rest.starts_with(LONG) => take_words(&mut sought.query, rest),
                 None => return None,
             },
@@ -40,12 +38,12 @@ pub(super) fn read(line: &str) -> Option<Sought> {
     Some(sought).filter(|sought| !sought.query.is_empty())
 }
 
-/// The words behind two dashes that are nothing else.
+/// The text after a `--` that stands alone.
 fn ends_flags(after: &str) -> Option<&str> {
     (after.is_empty() || after.starts_with(char::is_whitespace)).then(|| after.trim_start())
 }
 
-/// The flag that a line begins with, and what follows it.
+/// The flag at the start of a line, and the text after it.
 fn flag_of(line: &str) -> Option<(&str, &str)> {
     let dashed = line.strip_prefix("--").or_else(|| line.strip_prefix(LONG))?;
     let end = dashed.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(dashed.len());
@@ -54,7 +52,7 @@ fn flag_of(line: &str) -> Option<(&str, &str)> {
     is_flag.then_some((flag, after))
 }
 
-/// Does what a flag says, and gives what follows it; `None` if it has no value that it takes.
+/// Applies a flag, and returns the text after it; `None` if its value is invalid.
 fn take<'l>(sought: &mut Sought, flag: &str, after: &'l str) -> Option<&'l str> {
     if flag == "case" {
         sought.case = true;
@@ -70,7 +68,7 @@ fn take<'l>(sought: &mut Sought, flag: &str, after: &'l str) -> Option<&'l str> 
     Some(after)
 }
 
-/// Takes words up to what may be a flag, just as they stand, and gives what follows them.
+/// Takes words unchanged up to a possible flag, and returns the text after them.
 fn take_words<'l>(query: &mut String, line: &'l str) -> &'l str {
     let begins = |(at, dash): (usize, char)| {
         let behind = line.get(..at).is_some_and(|before| before.ends_with(char::is_whitespace));
@@ -89,7 +87,7 @@ fn add(query: &mut String, words: &str) {
     query.push_str(words);
 }
 
-/// A word, or what stands between quotation marks, and what follows it.
+/// A word or quoted text, and the text after it.
 fn value_of(line: &str) -> (&str, &str) {
     const MARKS: [char; 4] = ['"', '“', '”', '„'];
     let quoted = line.strip_prefix(MARKS).and_then(|inner| inner.split_once(MARKS));

@@ -1,22 +1,22 @@
-//! A plain tar that grows file by file and says when it would be too large.
+//! A plain tar that grows file by file and reports when it would become too large.
 
 use std::io::{self, Write};
 
 use crate::time::Timestamp;
 
-/// It would be larger than it may be.
+/// Size limit exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("It would be too large")]
 pub(super) struct Full;
 
-/// One archive.
+/// An archive being written.
 pub(super) struct Archive<W: Write> {
     tar: tar::Builder<W>,
     room: u64,
     at: u64,
 }
 
-/// What a tar adds to each file at most: its header, a long name, the rest of a block; and its end.
+/// Maximum overhead of a tar per file: header, long name and block padding; and of its end.
 const BESIDE: u64 = 4 * 512;
 
 impl<W: Write> Archive<W> {
@@ -25,10 +25,10 @@ impl<W: Write> Archive<W> {
         Self { tar: tar::Builder::new(out), room: most.saturating_sub(BESIDE), at }
     }
 
-    /// Puts a file in.
+    /// Adds a file.
     ///
     /// # Errors
-    /// [`Full`] if there is no room for it, or that it cannot be written.
+    /// [`Full`] if there is no room for it, or if it cannot be written.
     pub(super) fn put(&mut self, path: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let size = u64::try_from(bytes.len())?;
         self.room = self.room.checked_sub(size.saturating_add(BESIDE)).ok_or(Full)?;
@@ -39,7 +39,7 @@ impl<W: Write> Archive<W> {
         Ok(self.tar.append_data(&mut header, path, bytes)?)
     }
 
-    /// Ends it.
+    /// Finishes the archive.
     pub(super) fn finish(self) -> io::Result<W> {
         self.tar.into_inner()
     }

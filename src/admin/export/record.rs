@@ -1,4 +1,4 @@
-//! What the journal has of a person, as files of an archive.
+//! The journal's data about a person, as files of an archive.
 
 use crate::admin::HistoryAdmin;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::store::{Db, SummaryContent, SummaryInputs};
 use crate::trust::Labelled;
 
 impl HistoryAdmin<'_> {
-    /// Conversations, messages, summaries, reflections and reminders.
+    /// Adds conversations, messages, summaries, reflections and reminders.
     pub(super) async fn record<W: Write>(
         &self,
         person: &Person,
@@ -58,7 +58,7 @@ impl HistoryAdmin<'_> {
         self.journal.read_much(list).await
     }
 
-    /// What they said in groups, and nothing of what others said there.
+    /// The person's own messages in groups, without those of others.
     async fn said_in_groups(&self, person: &Person, shown: &mut ShownLabel) -> anyhow::Result<Vec<Value>> {
         let id = person.id;
         let read = move |db: Db<'_>| {
@@ -131,7 +131,7 @@ fn summary_json(id: ConversationId, summary: &Labelled<SummaryContent>, shown: &
     })
 }
 
-/// The object with one field more.
+/// Returns the object with one more field.
 fn with(object: &Value, name: &str, value: Value) -> Value {
     let mut object = object.clone();
     if let Value::Object(fields) = &mut object {
@@ -140,7 +140,7 @@ fn with(object: &Value, name: &str, value: Value) -> Value {
     object
 }
 
-/// One line each.
+/// One value per line.
 fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }

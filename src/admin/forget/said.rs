@@ -1,10 +1,11 @@
-//! What was only said, in no note and no fact: a person names its words, is shown in how many
-//! messages of which days they stand, and deletes exactly those with the code under that.
+//! Deletion of text that exists only in messages, not in a note or fact. The person types the
+//! words, sees how many messages contain them and on which days, and deletes exactly those with the
+//! code shown.
 //!
-//! The code is made of the words and of the messages that hold them. So whoever types it deletes
-//! what they were told of: if one more has come since, they are shown anew. Messages count that
-//! hold all the words one after the other on one line, in whatever letters; nothing that is only
-//! near to it.
+//! The code is computed from the words and from the messages that contain them, so it deletes only
+//! the messages that were shown: if another one has arrived since, they are shown again. A message
+//! matches if it contains all the words in sequence on one line, in any case; near matches do not
+//! count.
 
 use crate::admin::ErasureAdmin;
 use serde_json::json;
@@ -20,12 +21,12 @@ use crate::trust::{Label, Scope};
 use crate::wording::forget as says;
 use crate::wording::review_command::Surface;
 
-/// Messages that hold the words, with their times, oldest first.
+/// Messages that contain the words, with their times, oldest first.
 type MatchingMessages = Vec<(MessageId, Timestamp)>;
 
 impl ErasureAdmin<'_> {
-    /// Shows in how many messages of a party words stand, or deletes those if the code under that
-    /// is typed behind the words.
+    /// Shows how many messages of a party contain the words, or deletes those messages if the code
+    /// follows the words.
     pub(super) async fn forget_said(
         &self,
         scope: Scope,
@@ -46,7 +47,7 @@ impl ErasureAdmin<'_> {
                 return self.forget_found(scope, asks, found, Messages::Go, way).await;
             }
         }
-        // A number of ten digits may be what is to go.
+        // A number of ten digits may itself be the text to delete.
         let whole = typed.trim();
         let is_said =
             !ErasureQuery::of_words(whole).is_empty() && !self.messages_with(scope, asks, whole).await?.is_empty();
@@ -70,7 +71,8 @@ impl ErasureAdmin<'_> {
         if needles.is_empty() {
             return Ok(Vec::new());
         }
-        // As if it were begun: what is shown is found by the same look as what goes.
+        // A row as if the deletion had begun, so that the preview uses the same search as the
+        // deletion.
         let row = ForgettingRow {
             id: ForgettingId(0),
             person: Some(asks),
@@ -100,7 +102,7 @@ impl ErasureAdmin<'_> {
     }
 }
 
-/// The words without a code that does not count any more.
+/// The words without an outdated code.
 fn without_code(typed: &str) -> &str {
     let is_code =
         |word: &str| word.len() == crate::admin::memory::CODE && word.bytes().all(|byte| byte.is_ascii_hexdigit());

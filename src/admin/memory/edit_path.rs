@@ -1,7 +1,7 @@
-//! A file of the memory in a person's own editor: where it lies, and what to say afterwards.
+//! Edits a memory file in a person's own editor: the file's path before, and a report after.
 //!
-//! The editor runs where the person sits, on the real file. What they write is theirs by the rule
-//! that holds for every change by hand; here it only gets its version and its gauge.
+//! The editor runs at the person's computer, on the real file. The edit becomes the person's own by
+//! the rule for every change by hand; this module only records the version and the fill level.
 
 use crate::admin::MemoryAdmin;
 use serde_json::json;
@@ -15,12 +15,9 @@ use crate::people::{Party, Person};
 use crate::wording::memory as says;
 
 impl MemoryAdmin<'_> {
-    /// Where the file lies that is meant, for an editor: that of the note, or where a new one of
-    /// that name begins; `MEMORY.md` if none is named. As Markdown, its full path; as JSON, with
-    /// the digest of what stands there now.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// The path of a file to edit: that of the named note, or of a new note with that name;
+    /// `MEMORY.md` if none is named. The Markdown is the full path; the JSON adds the digest of the
+    /// present content.
     pub async fn place_of_note(&self, person: &Person, typed: &str) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
         let (path, digest) = match self.chosen(&who, typed).await? {
@@ -36,11 +33,8 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// What to say when the editor is closed: what the file is now, and how full. `digest` is that
-    /// of what stood there before.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Reports the file's state after the editor was closed. `digest` is that of the content
+    /// before.
     pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
         let origin = self.theirs(person, "hand");
         if let Err(why) = self.tree.versions().take_note_of(&origin, path).await? {

@@ -1,5 +1,5 @@
-//! `compline memory …`, in the words in which it reaches whoever holds the home. Without a name it
-//! is about what belongs to the first owner; the editor of a chat names its person.
+//! `compline memory …`, as received by the process that holds the home. Without a name it concerns
+//! the first owner's memory; an editor opened from a chat names its person.
 
 use crate::admin::MemoryAdmin;
 use crate::admin::answer::Answer;
@@ -8,7 +8,7 @@ use crate::people::Person;
 use crate::wording::review_command::Surface;
 
 impl MemoryAdmin<'_> {
-    /// Runs the words behind `memory`; `None` if they make no sense.
+    /// Runs the words after `memory`; `None` if they are invalid.
     pub(in crate::admin) async fn memory_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
         let way = Surface::CommandLine;
         Some(match words {
@@ -31,7 +31,7 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// What belongs to that person; a blank name is the first owner's.
+    /// Runs a command for the named person, or for the first owner if the name is blank.
     async fn of(
         &self,
         name: &str,

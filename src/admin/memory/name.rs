@@ -1,36 +1,36 @@
-//! Which note is meant by what somebody typed.
+//! Finds the note meant by a typed name.
 //!
-//! Only the last part of it counts, and `.md` may be left out: whoever types a way somewhere else
-//! means a note of that name, of which there is none. Two things may stand before it, because they
-//! are folders of the memory with names of their own: `untrusted/`, and `agents/…`, `experience/…`
-//! or `learnings/…`, whose files are not called like notes. What no note is called like may still
-//! be a file of the folder's top, or an agent. If a file of the person's folder lies where the
-//! whole of it leads, downwards all the way, that one is meant: what the assistant may change
-//! anywhere, its person can look at and take back. That a path stays in the person's folder is seen
-//! to by the tree, whatever comes out of here.
+//! Only the last component counts, and `.md` may be omitted: a path to some other place is read as
+//! the note of that name. Two kinds of prefix are accepted, because they are folders of the memory
+//! with names of their own: `untrusted/`, and `agents/…`, `experience/…` or `learnings/…`, whose
+//! files are not named like notes. A name that no note has may still be that of a file at the top
+//! of the folder, or of an agent. If the whole path leads downwards to a file in the person's
+//! folder, that file is meant: the person can view and revert every file that the assistant may
+//! change. The tree ensures that a path stays in the person's folder, regardless of the result
+//! here.
 
 use crate::memory::{EXPERIENCE, normal_path, note};
 
-/// The longest name that is looked for, in characters.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 120;
 
-/// A note as it was named.
+/// A note, as named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
-    /// The name as it is repeated to the person: the last part, without `.md`.
+    /// The name as repeated to the person: the last component, without `.md`.
     pub(super) stem: String,
-    /// Whether `untrusted/` stood before it.
+    /// True if `untrusted/` preceded the name.
     untrusted: bool,
-    /// Where it may lie if it leads to what the assistant keeps for itself.
+    /// Possible paths, if the name leads to the assistant's own files.
     elsewhere: Vec<String>,
-    /// The way as it was typed, if it leads to some other file.
+    /// The path as typed, if it leads to any other file.
     typed: Option<String>,
-    /// Where else it may lie if there is no note of that name.
+    /// Possible paths if there is no note of that name.
     last: Vec<String>,
 }
 
 impl Name {
-    /// What was meant; `None` if no note can be called like that.
+    /// Parses a name; `None` if no note can have it.
     pub(super) fn read(typed: &str) -> Option<Self> {
         let typed = typed.trim();
         let (folder, name) = typed.rsplit_once('/').unwrap_or(("", typed));
@@ -51,7 +51,7 @@ impl Name {
         Some(Self { stem: stem.to_owned(), untrusted, elsewhere, typed, last })
     }
 
-    /// Where it may lie, as its owner sees it, likeliest first.
+    /// Possible paths as the owner sees them, likeliest first.
     pub(super) fn paths(&self) -> Vec<String> {
         if !self.elsewhere.is_empty() {
             return self.elsewhere.clone();
@@ -64,51 +64,51 @@ impl Name {
         typed.chain(own).chain(outside).chain(user).chain(self.last.iter().cloned()).collect()
     }
 
-    /// The same with what came from outside first.
+    /// The same paths, untrusted ones first.
     pub(super) fn paths_from_outside(&self) -> Vec<String> {
         let (outside, own): (Vec<_>, Vec<_>) =
             self.paths().into_iter().partition(|path| path.starts_with("memory/untrusted/"));
         outside.into_iter().chain(own).collect()
     }
 
-    /// Where a new note of that name is begun.
+    /// The path of a new note with that name.
     pub(super) fn new_path(&self) -> String {
         self.elsewhere.first().cloned().unwrap_or_else(|| format!("memory/{}.md", self.stem))
     }
 
-    /// The name as typed, and as the title of a note whose file is called differently.
+    /// The name as typed, and as the file name of a note with that title.
     fn stems(&self) -> Vec<String> {
         let slug = note::slug(&self.stem);
         if self.stem == "MEMORY" || slug == self.stem { vec![self.stem.clone()] } else { vec![self.stem.clone(), slug] }
     }
 }
 
-/// How a file is named in a command: as short as it is understood.
+/// The shortest name of a file that commands understand.
 pub(super) fn short(path: &str) -> String {
     let path = seen(path);
     let name = path.strip_suffix(".md").unwrap_or(path);
     name.strip_prefix("memory/untrusted/").or_else(|| name.strip_prefix("memory/")).unwrap_or(name).to_owned()
 }
 
-/// A path as a person is shown it: what lies beside the workspace is called like what lies in it.
+/// A path as shown to a person: files next to the workspace look like files in it.
 pub(super) fn seen(path: &str) -> &str {
     path.trim_start_matches('/')
 }
 
-/// Whether a way goes from folder to folder, and nowhere else.
+/// Returns whether a path leads only downwards.
 fn leads_down(typed: &str) -> bool {
     typed.split('/').all(|part| part == "." || !(part.is_empty() || part.starts_with('.')))
 }
 
-/// Whether it can be that of a file outside of the memory, and of nobody else's.
+/// Returns whether a path can be that of a file outside the memory and in the person's own folder.
 fn is_way(way: &str) -> bool {
     let (first, rest) = way.split_once('/').unwrap_or(("", way));
     let is_name = first.is_empty() && !rest.strip_suffix(".md").unwrap_or(rest).contains('.');
     !is_name && !["memory", "untrusted", "people", "groups"].iter().any(|folder| first.eq_ignore_ascii_case(folder))
 }
 
-/// Where a name leads behind a folder that the assistant keeps for itself, likeliest first; nowhere
-/// behind any other.
+/// Possible paths of a name in a folder that the assistant keeps for itself, likeliest first; none
+/// in any other folder.
 fn kept_elsewhere(folder: &str, name: &str) -> Vec<String> {
     let bare = name.strip_suffix(".md").unwrap_or(name).trim();
     let folder = seen(folder);
@@ -116,7 +116,7 @@ fn kept_elsewhere(folder: &str, name: &str) -> Vec<String> {
     let inside = format!("{folder}/{bare}.md");
     match folder.split('/').next().filter(|_| plain) {
         Some("experience") => vec![inside.replacen("experience/", EXPERIENCE, 1), inside],
-        // Behind `agents/` stands an agent, unless a file is called by all of its name.
+        // After `agents/` comes an agent, unless a file has the whole name.
         Some("agents") if folder == "agents" && bare == name => vec![of_agent(bare), inside],
         Some("agents") if folder == "agents" => vec![inside, of_agent(bare)],
         Some("agents" | "learnings") => vec![inside],
@@ -124,7 +124,7 @@ fn kept_elsewhere(folder: &str, name: &str) -> Vec<String> {
     }
 }
 
-/// Where an agent of that name keeps what it took down about the workspace.
+/// The path of an agent's notes about the workspace.
 fn of_agent(name: &str) -> String {
     format!("agents/{}/memory.md", name.to_lowercase().replace(' ', "-"))
 }

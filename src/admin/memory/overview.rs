@@ -1,5 +1,5 @@
-//! What there is: `MEMORY.md`, the notes with their sizes, today's note, what was taken down, and
-//! what came from outside and waits.
+//! The overview of the memory: `MEMORY.md`, the notes with their sizes, today's note, extracted
+//! facts, and untrusted notes that wait.
 
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
@@ -17,15 +17,15 @@ use crate::trust::{Label, Source};
 use crate::wording::memory::{self as says, Reads};
 use crate::wording::review_command::Surface;
 
-/// Where the index is.
+/// Path of the index.
 pub(super) const INDEX: &str = "memory/MEMORY.md";
 
-/// Bytes of `MEMORY.md` that the list begins with.
+/// Maximum number of bytes of `MEMORY.md` at the head of the list.
 const BEGINNING: usize = 2_500;
-/// So many notes are listed for a person, and so many of those that wait.
+/// Maximum number of notes listed, and likewise of waiting ones.
 const LISTED: usize = 40;
 
-/// What lies in the memory, sorted by what it is.
+/// The notes of a memory by kind.
 #[derive(Debug, Default)]
 struct Lying {
     notes: Vec<NoteLine>,
@@ -35,10 +35,7 @@ struct Lying {
 }
 
 impl MemoryAdmin<'_> {
-    /// What there is.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be read.
+    /// Shows the overview.
     pub async fn overview(&self, person: &Person, way: Surface) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
         let now = self.clock.now();
@@ -85,7 +82,7 @@ impl MemoryAdmin<'_> {
         Ok(Answer::showing(shown, blocks.join("\n\n"), json))
     }
 
-    /// Both layers of what was taken down, as far as they are there.
+    /// Both layers of extracted facts, as far as they exist.
     async fn taken_down(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<MemoryFile>> {
         let mut pages = Vec::new();
         for path in self.tree.taken_down() {
@@ -98,7 +95,7 @@ impl MemoryAdmin<'_> {
     }
 }
 
-/// A line for each of the files; nothing without any.
+/// One line per file; `None` without any.
 fn of_taken_down(pages: &[MemoryFile]) -> Option<String> {
     let line = |page: &MemoryFile| says::taken_down(&plain(&name::short(&page.path)), &page.gauge());
     let lines = pages.iter().map(line);
@@ -106,9 +103,9 @@ fn of_taken_down(pages: &[MemoryFile]) -> Option<String> {
         .then(|| std::iter::once(says::TAKEN_DOWN.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
-/// The gauge, and the beginning of the text.
+/// The fill level, and the beginning of the text.
 fn of_index(page: &MemoryFile, way: Surface, is_read: bool, shown: &mut ShownLabel) -> Vec<String> {
-    // What the program explains in it stands in the file.
+    // The program's explanations are comments in the file.
     let words = without_comments(page.words(shown));
     let words = words.trim();
     let part = cut_bytes(words, BEGINNING);
@@ -122,7 +119,7 @@ fn of_index(page: &MemoryFile, way: Surface, is_read: bool, shown: &mut ShownLab
     blocks
 }
 
-/// How much is read of an index of that size.
+/// The part of an index of that size that is read.
 fn reads(is_read: bool, size: u64) -> Reads {
     match is_read {
         false => Reads::Nothing,
@@ -149,7 +146,7 @@ fn sort(notes: Vec<NoteLine>, today: &str) -> Lying {
     lying
 }
 
-/// Whether a note is called like a day.
+/// Returns whether a note is named like a day.
 fn is_day(stem: &str) -> bool {
     let shape = |(place, byte): (usize, u8)| if matches!(place, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
     stem.len() == 10 && stem.bytes().enumerate().all(shape)
@@ -167,7 +164,7 @@ impl Lying {
             blocks.push(says::days(self.days.len(), size(&self.days), &name::short(&newest.path), fullest));
         }
         if !self.outside.is_empty() {
-            // The names of the files were made of words from outside.
+            // The file names derive from untrusted text.
             shown.also(&Label::untrusted(Source::unknown()));
             let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", &fullness(note));
             blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside), way), &self.outside, line));
@@ -183,7 +180,7 @@ impl Lying {
         listed(says::notes_head(self.notes.len(), size(&self.notes)), &self.notes, line)
     }
 
-    /// How many files, and their size.
+    /// Number of files, and their total size.
     fn total(&self) -> (usize, u64) {
         let all = || [&self.notes[..], self.today.as_slice(), &self.days[..], &self.outside[..]];
         (all().iter().map(|some| some.len()).sum(), all().iter().map(|some| size(some)).sum())
@@ -196,7 +193,7 @@ pub(super) fn listed<T>(head: String, notes: &[T], line: impl Fn(&T) -> String) 
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 
-/// How full a note is.
+/// The fill level of a note in words.
 fn fullness(note: &NoteLine) -> String {
     gauge(&note.path, note.size)
 }

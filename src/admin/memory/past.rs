@@ -1,8 +1,7 @@
-//! What a note was before, and the way back to it.
+//! The history of a note, and how to restore a version.
 //!
-//! What a person made of a file by hand is recorded before its versions are listed or one of them
-//! comes back, so nothing that anybody wrote is lost by going back. A version comes back with the
-//! label that it had.
+//! Changes made by hand are recorded before versions are listed or restored, so restoring loses
+//! nothing that a person wrote. A restored version keeps its label.
 
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ use crate::store::FileRow;
 use crate::wording::memory as says;
 use crate::wording::review_command::Surface;
 
-/// So many versions are listed for a person.
+/// Maximum number of versions listed for a person.
 const VERSIONS: usize = 20;
 
 /// The versions of one path, newest first.
@@ -27,13 +26,13 @@ struct Past {
 }
 
 impl Past {
-    /// The version that stands there now; none if the file is gone.
+    /// The current version; `None` if the file is gone.
     fn present(&self) -> Option<FileId> {
         self.versions.first().filter(|newest| !newest.digest.is_empty()).map(|newest| newest.id)
     }
 
-    /// The newest ones, and the last trusted one, however old it is: it is what a person wants back
-    /// whose file was written anew from outside.
+    /// The newest versions, and the last trusted one regardless of its age: a person whose file was
+    /// overwritten with untrusted text wants that one back.
     fn listed(&self) -> Vec<&FileRow> {
         let last_trusted = self.versions.iter().position(|row| row.label.is_trusted() && row.has_content);
         let is_listed = |at: usize| at < VERSIONS || Some(at) == last_trusted;
@@ -42,17 +41,14 @@ impl Past {
 }
 
 impl MemoryAdmin<'_> {
-    /// What a note was before, newest first.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// The history of a note, newest first.
     pub async fn past_of(&self, person: &Person, typed: &str, way: Surface) -> anyhow::Result<Answer> {
         let Some(past) = self.pasts(person, typed).await?.into_iter().next() else { return Ok(no_such_note(way)) };
         let mut shown = ShownLabel::nothing();
         let mut lines = vec![says::history_head(&plain(name::seen(&past.path))), String::new()];
         let listed = past.listed();
         for version in &listed {
-            // Of the words nothing is shown, but where they came from may be news from outside.
+            // No text is shown, but a version's sources may be untrusted information.
             shown.also(&version.label);
             lines.push(self.past_line(version, past.present()));
         }
@@ -64,10 +60,7 @@ impl MemoryAdmin<'_> {
         Ok(Answer::showing(shown, lines.join("\n"), json))
     }
 
-    /// Puts an earlier version back.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Restores an earlier version.
     pub async fn restore_note(
         &self,
         person: &Person,
@@ -91,7 +84,7 @@ impl MemoryAdmin<'_> {
         let tree = &self.tree;
         let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await?, None);
         if let Err(NotWritten::Unreadable(_) | NotWritten::NoText) = written {
-            // To go back is the way out of it.
+            // Restoring a version is the fix for an unreadable file.
             aside = tree.versions().make_way(&origin, &path, version).await?;
             if aside.is_some() {
                 written = tree.versions().restore_version(&origin, &path, version).await?;
@@ -104,13 +97,13 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// The past of each file that may be meant, with what was made of it by hand.
+    /// The history of each file that may be meant, including changes by hand.
     async fn pasts(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<Past>> {
         let Some(name) = Name::read(typed) else { return Ok(Vec::new()) };
         let origin = self.theirs(person, "hand");
         let mut pasts = Vec::new();
         for path in name.paths() {
-            // A file that cannot be looked at may have a past all the same.
+            // An unreadable file may still have a history.
             let _ = self.tree.versions().take_note_of(&origin, &path).await?;
             let versions = self.tree.versions().past(&origin.who, &path).await?;
             if !versions.is_empty() {

@@ -1,11 +1,10 @@
-//! What a person makes theirs: a text that they type, or a note that came from outside and that
-//! they have read.
+//! Texts that a person makes their own: typed text, or an untrusted note that they have read.
 //!
-//! This file may mint trust: whoever gives one of these commands in their own chat, or at the
-//! home's command line, says that the words are to count as theirs, wherever they first stood.
-//! Nobody can make theirs what they were not shown: under a text stands a code, and only with that
-//! code is it promoted. A secret of the home goes into the code, so that no text from outside can
-//! hold one that works.
+//! This file may mint trust. By giving one of these commands in their own chat or at the home's
+//! command line, a person declares the text to be theirs, regardless of its origin. A person cannot
+//! promote a text that they were not shown: the text is shown with a code, and only that code
+//! promotes it. The code includes a secret of the home, so untrusted text cannot contain a valid
+//! one.
 
 use crate::admin::MemoryAdmin;
 use serde_json::json;
@@ -24,25 +23,26 @@ use crate::trust::Label;
 use crate::wording::memory as says;
 use crate::wording::review_command::Surface;
 
-/// A text that is longer in characters, or has several lines, becomes a note of its own.
+/// Maximum length, in characters, of a text stored as a line. A longer one, or one with several
+/// lines, becomes a note.
 const LINE: usize = 500;
-/// Characters of the title of such a note.
+/// Maximum number of characters of such a note's title.
 const TITLE: usize = 60;
-/// What is longer than this in bytes is not promoted from a chat.
+/// Maximum size, in bytes, of a note promoted from a chat.
 const IN_CHAT: usize = 12_000;
-/// Digits of a code.
+/// Number of digits in a code.
 pub(in crate::admin) const CODE: usize = 10;
-/// The fact that holds the secret of the codes.
+/// The setting that holds the secret of the codes.
 const SECRET: &str = "promotion_secret";
 
 impl MemoryAdmin<'_> {
-    /// Keeps a text as the person's own. The same text twice is kept once.
+    /// Stores a text as the person's own. The same text is stored only once.
     pub(super) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
         if !self.reads_memory() {
             return Ok(Answer::refusal(says::SWITCHED_OFF));
         }
         let origin = self.theirs(person, "remember");
-        // Whoever never spoke has no files yet.
+        // A person who never wrote has no files yet.
         let day = self.zone.day(origin.now);
         self.tree.load(&origin.who, origin.now, &day).await?;
         if text.contains('\n') || text.chars().count() > LINE {
@@ -60,7 +60,7 @@ impl MemoryAdmin<'_> {
         self.remembered(&origin.who, INDEX, &written).await
     }
 
-    /// A fact goes where one of its key stands already, whoever put it there.
+    /// A fact replaces an earlier one with the same key, regardless of its author.
     async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
         match self.tree.notes().keep_told(origin, key, value).await? {
             Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
@@ -95,11 +95,7 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// Shows a note that came from outside, with the code that makes it theirs; with the code, does
-    /// it.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Shows an untrusted note with the code that promotes it, or promotes it if the code is given.
     pub async fn promote_note(&self, person: &Person, typed: &str, code: &str, way: Surface) -> anyhow::Result<Answer> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
         let origin = self.theirs(person, "promote");
@@ -120,7 +116,7 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    /// The first file of that name that came from outside; how to say that there is none.
+    /// The first untrusted file of that name, or the answer if there is none.
     async fn page_from_outside(&self, who: &Party, name: &Name) -> anyhow::Result<Result<MemoryFile, NoPage>> {
         let mut own = None;
         for path in name.paths_from_outside() {
@@ -137,12 +133,12 @@ impl MemoryAdmin<'_> {
         }))
     }
 
-    /// The code under exactly that text at that place.
+    /// The code for exactly that text at that path.
     async fn code_of(&self, page: &MemoryFile) -> anyhow::Result<String> {
         self.code_under(&format!("{}\n{}", page.path, page.digest)).await
     }
 
-    /// The code under something that a person was shown, and that nobody else can make.
+    /// The code for a text shown to a person. Only the program can compute it.
     pub(in crate::admin) async fn code_under(&self, shown: &str) -> anyhow::Result<String> {
         let secret = self.journal.read(|db| db.settings().fact(SECRET)).await?;
         let secret = match secret {
@@ -160,7 +156,7 @@ impl MemoryAdmin<'_> {
         Ok(code.chars().take(CODE).collect())
     }
 
-    /// A change that a person tells us to make to what is theirs.
+    /// The origin of a change that a person orders in their own files.
     pub(in crate::admin) fn theirs(&self, person: &Person, cause: &'static str) -> ChangeOrigin {
         ChangeOrigin {
             who: Party::One(person.clone()),
@@ -173,10 +169,10 @@ impl MemoryAdmin<'_> {
     }
 }
 
-/// How to say that a note cannot be promoted.
+/// Builds the answer for a note that cannot be promoted.
 type NoPage = Box<dyn FnOnce(Surface) -> Answer + Send>;
 
-/// `MEMORY.md` with that text among its recent facts.
+/// `MEMORY.md` with the text added to its recent facts.
 fn with_line(old: &str, text: &str, day: &str) -> String {
     let known = section::read(old, memory_md::RECENT).unwrap_or_default();
     let same = |line: &str| {
@@ -218,7 +214,7 @@ fn promoted(kept: &Kept, read: bool) -> Answer {
     Answer::ours(says::promoted(&plain(name::seen(&kept.path)), read), json!({ "path": kept.path, "promoted": true }))
 }
 
-/// Why nothing was written.
+/// The refusal that explains why nothing was written.
 pub(in crate::admin) fn refused(path: &str, why: NotWritten) -> Answer {
     Answer::refusal(match why {
         NotWritten::TooLarge(most) => says::full(&plain(name::seen(path)), most, Workspace::room_for(path)),

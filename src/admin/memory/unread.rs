@@ -1,5 +1,5 @@
-//! What is loaded by itself, or lies among the notes, and cannot be read: each is named with the
-//! reason, so that its person can mend it.
+//! Unreadable files that are loaded automatically or lie among the notes, each with the reason, so
+//! that the person can fix it.
 
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::memory::{NotGiven, UnreadNote};
 use crate::people::Party;
 use crate::wording::memory as says;
 
-/// What is loaded by itself and stands in no list while it can be read.
+/// Files that are loaded automatically and appear in no list while they are readable.
 const ELSE: [&str; 6] =
     ["USER.md", "AGENTS.md", "SOUL.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"];
 
@@ -19,7 +19,7 @@ const ELSE: [&str; 6] =
 pub(super) struct Unread(Vec<(String, NotGiven)>);
 
 impl Unread {
-    /// The notes among them; their names are shown.
+    /// The unreadable notes; their names are shown.
     pub(super) fn of(notes: Vec<UnreadNote>, shown: &mut ShownLabel) -> Self {
         let named = notes.into_iter().map(|note| {
             shown.also(&note.label);
@@ -28,14 +28,14 @@ impl Unread {
         Self(named.collect())
     }
 
-    /// One more, unless it only is not there.
+    /// Adds a file, unless it is merely missing.
     pub(super) fn note(&mut self, path: &str, why: NotGiven) {
         if why != NotGiven::Missing {
             self.0.push((path.to_owned(), why));
         }
     }
 
-    /// A line for each; nothing without any.
+    /// One line per file; `None` without any.
     pub(super) fn block(&self) -> Option<String> {
         let line = |(path, why): &(String, NotGiven)| says::unread(&plain(&name::short(path)), reason(*why));
         (!self.0.is_empty()).then(|| listed(says::UNREAD.to_owned(), &self.0, line))
@@ -50,7 +50,7 @@ impl Unread {
 }
 
 impl MemoryAdmin<'_> {
-    /// Adds what stands in no list.
+    /// Adds the files that appear in no list.
     pub(super) async fn note_what_else(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<()> {
         for path in ELSE {
             if let Err(why) = self.page(who, &[path.to_owned()]).await? {
@@ -61,7 +61,7 @@ impl MemoryAdmin<'_> {
     }
 }
 
-/// Why, in words.
+/// The reason in words.
 pub(super) fn reason(why: NotGiven) -> &'static str {
     match why {
         NotGiven::NoText => says::NOT_TEXT,

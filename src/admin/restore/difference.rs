@@ -1,4 +1,4 @@
-//! What a restore changes in who and what may act, shown before anything is changed.
+//! Changes by a restore to the people and tools that may act, shown before anything is changed.
 
 use crate::config::{self, Changed, Config, Subject};
 use crate::people::Role;
@@ -7,33 +7,33 @@ use crate::store::{PersonRecord, PresentPeople, Readmission, RestoredPerson};
 use crate::time::{Timestamp, Zone};
 use crate::wording::restore as says;
 
-/// What becomes of the configuration.
+/// The configuration change of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigChange {
-    /// There is none in the archive.
+    /// The archive has none.
     Absent,
-    /// The present one stays; that of the archive differs in so many keys.
+    /// The present one stays; the archive's differs in that many keys.
     Kept(usize),
-    /// There is none, and that of the archive is not taken.
+    /// There is no present one, and the archive's is not used.
     None,
-    /// That of the archive is taken.
+    /// The archive's is used.
     Taken(Vec<Changed>),
 }
 
-/// The present home, as far as it says who may act.
+/// The present home, as far as it determines access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Present {
-    /// Nothing happened in it yet.
+    /// Unused so far.
     Unused,
-    /// Its journal cannot be read.
+    /// Unreadable journal.
     Unreadable,
-    /// Everybody who is or was let in.
+    /// All people who have or had access.
     Known(Vec<PersonRecord>),
 }
 
 impl Present {
-    /// The people whom a restored journal may let in; `None` for everybody. An archive that nothing
-    /// authenticates lets nobody in by itself.
+    /// The people to whom a restored journal may grant access; `None` for everyone. An
+    /// unauthenticated archive grants access to no one by itself.
     pub(super) fn let_in(&self, is_authentic: bool) -> Option<PresentPeople> {
         match self {
             Self::Known(records) => Some(PresentPeople { records: records.clone(), share_rows: is_authentic }),
@@ -44,42 +44,42 @@ impl Present {
     }
 }
 
-/// Somebody who may act after a restore.
+/// A person who may act after a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acting {
-    /// Their name.
+    /// Name.
     pub name: String,
-    /// Their role.
+    /// Role.
     pub role: Role,
-    /// Where they are reached.
+    /// Addresses.
     pub addresses: Vec<String>,
 }
 
-/// What a restore changes in who and what may act.
+/// Changes by a restore to the people and tools that may act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// When the archive was made.
+    /// Creation time of the archive.
     pub made_at: Timestamp,
-    /// How many days ago.
+    /// Age of the archive in days.
     pub days: u64,
-    /// Whether it is authentic.
+    /// True if the archive is authentic.
     pub is_authentic: bool,
-    /// Whether the present journal can tell who was removed.
+    /// True if the present journal is readable, and so shows whose access was revoked.
     pub is_readable: bool,
-    /// People of the archive.
+    /// People in the archive.
     pub people: Vec<RestoredPerson>,
-    /// People who are let in here and unknown in the archive.
+    /// People with access here who are unknown in the archive.
     pub lost: Vec<(String, Role)>,
-    /// Everybody who may act afterwards.
+    /// Everyone who may act afterwards.
     pub acting: Vec<Acting>,
-    /// Outside tools whose acceptance is void.
+    /// MCP tools whose acceptance becomes void.
     pub tools: Vec<String>,
-    /// The configuration.
+    /// The configuration change.
     pub config: ConfigChange,
 }
 
 impl Difference {
-    /// The owners after the restore, each with where they are reached.
+    /// The owners after the restore, each with their addresses.
     pub fn owners(&self) -> Vec<String> {
         let owners = self.acting.iter().filter(|acting| acting.role == Role::Owner);
         owners
@@ -90,7 +90,7 @@ impl Difference {
             .collect()
     }
 
-    /// The whole difference as text, without a character that a terminal would not show.
+    /// The whole difference as text, with hidden characters made visible for a terminal.
     pub fn shown(&self, zone: &Zone) -> String {
         let mut lines = vec![says::made(&zone.show(self.made_at), self.days)];
         lines.push(if self.is_authentic { says::AUTHENTIC } else { says::NOT_AUTHENTIC }.to_owned());
@@ -116,7 +116,7 @@ impl Difference {
                 let name = line(&standing.name);
                 match (acts(&standing.name), standing.fate) {
                     (Some(acting), _) if standing.is_in() => Some(of_acting(standing, acting)),
-                    // Told below.
+                    // Listed below.
                     (Some(_), _) => None,
                     (None, Readmission::Removed) => Some(says::removed(&name, standing.was)),
                     (None, Readmission::Unknown) => Some(says::unknown(&name, standing.was)),
@@ -165,7 +165,8 @@ fn of_acting(standing: &RestoredPerson, acting: &Acting) -> String {
     }
 }
 
-/// A text in one line, with hidden characters written out: names and values come from the archive.
+/// Returns a text on one line, with hidden characters made visible: names and values come from the
+/// archive.
 fn line(text: &str) -> String {
     reveal(&text.replace(['\n', '\r', '\t'], "\u{240a}"))
 }
@@ -174,7 +175,7 @@ fn is_same(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// Everybody who may act once a home with that journal is started with that configuration.
+/// Everyone who may act once a home with that journal is started with that configuration.
 pub(super) fn acting(people: &[RestoredPerson], config: Option<&Config>) -> Vec<Acting> {
     let declared = config.map_or(&[][..], |config| &config.people);
     let named = |name: &str| declared.iter().find(|person| is_same(&person.name, name));
@@ -204,7 +205,7 @@ fn of_config(person: &config::Person, people: &[RestoredPerson]) -> Acting {
     Acting { name: person.name.clone(), role: person.role, addresses }
 }
 
-/// People who are let in here, and of whom the archive knows nothing.
+/// People with access here who are unknown in the archive.
 pub(super) fn lost(present: &Present, people: &[RestoredPerson], acting: &[Acting]) -> Vec<(String, Role)> {
     let Present::Known(members) = present else { return Vec::new() };
     let known = |name: &str| {

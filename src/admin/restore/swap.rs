@@ -1,10 +1,10 @@
-//! The exchange of the old state for the new one, which can be broken off anywhere and is finished
-//! later.
+//! Replaces the old state by the new one. The exchange can be interrupted at any point and is
+//! finished later.
 //!
-//! The plan is a list of moves, each from the staging folder to its place with a place aside for
-//! what stands there. A move looks at what is there before each of its two renames: what stands in
-//! staging has not been moved, and what stands in its place then is the old one. So a plan may be
-//! carried out any number of times.
+//! The plan is a list of moves, each from the staging folder to a target, with a destination for
+//! the item already there. Before each of its two renames, a move checks the present state: an item
+//! still in staging has not been moved, and then the item at the target is the old one. A plan can
+//! therefore be carried out any number of times.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Write};
@@ -18,53 +18,53 @@ use super::Seam;
 use crate::config::Home;
 use crate::time::Timestamp;
 
-/// The name of the plan in the staging folder.
+/// Name of the plan in the staging folder.
 const PLAN: &str = "plan.json";
 
-/// What was found of a restore that had been cut off.
+/// The fate of an interrupted restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
-    /// Nothing.
+    /// No interrupted restore.
     Nothing,
-    /// It had been decided, and is finished now.
+    /// A restore past the commit point, which is now finished.
     Finished,
-    /// It had not been decided, and is dropped.
+    /// A restore before the commit point, which was discarded.
     Dropped,
 }
 
-/// Everything that is moved.
+/// All moves of an exchange.
 #[derive(Debug, Serialize, Deserialize)]
 struct SwapPlan {
     moves: Vec<Move>,
 }
 
-/// One thing.
+/// One move.
 #[derive(Debug, Serialize, Deserialize)]
 struct Move {
-    /// In the staging folder; nothing if nothing comes in the place.
+    /// Path in the staging folder; `None` if nothing replaces the old item.
     staged: Option<PathBuf>,
-    /// Its place.
+    /// Target path.
     place: PathBuf,
-    /// Where what stands in the place goes.
+    /// Destination of the old item.
     aside: PathBuf,
 }
 
-/// Where a backup is unpacked.
+/// The folder in which a backup is unpacked.
 pub(super) fn staging(home: &Home) -> PathBuf {
     home.path().join(".restoring")
 }
 
-/// Whether anything of a restore is left.
+/// Returns whether anything is left of a restore.
 pub fn is_left(home: &Home) -> bool {
     staging(home).symlink_metadata().is_ok()
 }
 
-/// Whether a restore was decided and is not finished.
+/// Returns whether a restore is past the commit point but not finished.
 pub fn is_unfinished(home: &Home) -> bool {
     staging(home).join(PLAN).exists()
 }
 
-/// Finishes or drops a restore that was cut off. Only the holder of the home's lock may call this.
+/// Finishes or discards an interrupted restore. Only the holder of the home's lock may call this.
 ///
 /// # Errors
 /// If something cannot be moved.
@@ -85,8 +85,8 @@ pub fn settle(home: &Home) -> anyhow::Result<Settled> {
     Ok(Settled::Finished)
 }
 
-/// Exchanges the state. From the moment at which the plan is on the disk this is going to be
-/// finished, whatever happens. Returns where the old state lies, if there was any.
+/// Exchanges the state. Once the plan is on the disk, the exchange will be finished at the latest
+/// by the next start. Returns the path of the old state, if there was any.
 pub(super) fn swap(
     home: &Home,
     places: Vec<(&'static str, PathBuf)>,
@@ -94,7 +94,7 @@ pub(super) fn swap(
     seam: Seam<'_>,
 ) -> anyhow::Result<Option<PathBuf>> {
     let (staged, aside) = (staging(home), make_aside(home, now)?);
-    // The log of the old journal must never meet the new one: it goes first.
+    // The old journal's log must never meet the new journal, so it is moved first.
     let journal = home.journal();
     let log = |suffix: &str| {
         let mut name = journal.as_os_str().to_owned();
@@ -113,11 +113,11 @@ pub(super) fn swap(
     write_plan(&staged, &plan)?;
     seam("planned")?;
     carry_out(home, &plan, seam).or_else(|error| undo_if_stuck(home, &plan, error))?;
-    // A home that held nothing leaves nothing.
+    // A home without any state leaves no folder.
     Ok(fs::remove_dir(&aside).is_err().then_some(aside))
 }
 
-/// Whether something can be moved from the home to that place at once.
+/// Returns whether a rename from the home to that path is possible, because both are on one disk.
 pub(super) fn is_on_the_disk_of(home: &Home, place: &Path) -> bool {
     let disk = |path: &Path| path.ancestors().find_map(|above| above.metadata().ok()).map(|found| found.dev());
     let parent = place.parent().unwrap_or(place);
@@ -129,7 +129,7 @@ fn carry_out(home: &Home, plan: &SwapPlan, seam: Seam<'_>) -> anyhow::Result<()>
         carry(one, seam).with_context(|| format!("Cannot exchange {}", one.place.display()))?;
     }
     let staged = staging(home);
-    // The plan goes first: a staging folder without one is only dropped.
+    // The plan is removed first: a staging folder without one is simply discarded.
     fs::remove_file(staged.join(PLAN))?;
     sync(&staged)?;
     seam("exchanged")?;
@@ -137,8 +137,8 @@ fn carry_out(home: &Home, plan: &SwapPlan, seam: Seam<'_>) -> anyhow::Result<()>
     sync(home.path())
 }
 
-/// What the system refuses to move now it would refuse at every start: the old state is put back,
-/// so that the home can be opened.
+/// Puts the old state back after an I/O error: a move that fails now would fail at every start, and
+/// the home could not be opened.
 fn undo_if_stuck(home: &Home, plan: &SwapPlan, error: anyhow::Error) -> anyhow::Result<()> {
     if error.root_cause().is::<std::io::Error>() {
         undo(home, plan).context("The old state cannot be put back either")?;

@@ -1,9 +1,9 @@
-//! A backup that was verified is unpacked into an empty folder.
+//! Unpacks a verified backup into an empty folder.
 //!
-//! Folders are made before what lies in them, files are made anew and never opened, and links come
-//! last of all: so nothing is ever written through a link. The archive is read a second time here,
-//! and somebody else may be able to write it: each thing is compared with the manifest that was
-//! verified, as it is unpacked.
+//! Folders are created before their contents, files are always created and never opened, and links
+//! come last, so nothing is ever written through a link. The archive is read a second time here,
+//! and another process may be able to write to it: each item is compared with the verified manifest
+//! as it is unpacked.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -18,7 +18,7 @@ use crate::admin::backup::read::{Member, each};
 use crate::admin::backup::{FOLDERS, Progress};
 use crate::wording::upkeep as says;
 
-/// Unpacks `file` into `into`, which is made. On the disk when this returns.
+/// Unpacks `file` into the new folder `into`, and syncs it to the disk.
 pub(super) fn unpack(file: &Path, manifest: &Manifest, into: &Path, progress: Progress<'_>) -> anyhow::Result<()> {
     make_folder(into)?;
     let mut due: BTreeMap<&str, &BackupEntry> =
@@ -52,7 +52,7 @@ pub(super) fn unpack(file: &Path, manifest: &Manifest, into: &Path, progress: Pr
         Ok(())
     })?;
     anyhow::ensure!(due.is_empty(), "It changed since it was read");
-    // A folder that was not there when the backup was made is empty now.
+    // A folder that did not exist at the time of the backup is now empty.
     for name in FOLDERS {
         if !into.join(name).is_dir() {
             make_folder(&into.join(name))?;
@@ -71,7 +71,7 @@ fn make_folder(path: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(path).with_context(|| format!("Cannot make {}", path.display()))
 }
 
-/// Writes a file; what was written, as a manifest says it.
+/// Writes a file, and returns its manifest entry as written.
 fn write(path: &Path, member: &Member, bytes: &mut dyn Read) -> anyhow::Result<BackupEntry> {
     let mode = if member.executable { 0o700 } else { 0o600 };
     let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
@@ -83,7 +83,7 @@ fn write(path: &Path, member: &Member, bytes: &mut dyn Read) -> anyhow::Result<B
     Ok(entry)
 }
 
-/// Writes down what is read through it.
+/// A reader that copies its data to a file.
 struct Copied<R> {
     from: R,
     to: File,

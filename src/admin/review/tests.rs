@@ -1,4 +1,4 @@
-//! The gate from an owner's side: what is shown, what counts, and everything that does not.
+//! Proposals from an owner's side: display, valid decisions, and everything that is not valid.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ async fn neither_a_member_nor_a_group_is_answered() {
         assert_eq!(in_group.markdown, crate::wording::command::DIRECT_ONLY, "{line}");
     }
     assert!(house.reads("skills/tea/SKILL.md").is_none());
-    // Who was an owner when the line was typed, and is none now.
+    // An owner when the line was typed, but no longer.
     let posing = Caller { person: Person { role: Role::Owner, ..house.ben().person }, private: true, group: None };
     assert_eq!(house.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, OWNER_ONLY);
     assert_eq!(house.admin.chat(&posing, &format!("/reject {id}")).await.markdown, OWNER_ONLY);

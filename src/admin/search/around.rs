@@ -1,4 +1,4 @@
-//! Where a hit stands in its file now, and the lines around it.
+//! The present position of a hit in its file, and the lines around it.
 
 use crate::admin::SearchAdmin;
 use std::sync::Arc;
@@ -11,16 +11,15 @@ use super::{By, SearchRow};
 use crate::people::{Party, Person};
 use crate::trust::Text;
 
-/// A file, and the line in it that was found.
+/// A file, and the position of a hit in it.
 pub(super) struct Around {
     text: Text,
-    /// From 1.
+    /// Line number, from 1.
     line: usize,
-    /// How many lines the hit has.
+    /// Number of lines in the hit.
     length: usize,
 }
 
-/// One line of a file.
 pub(super) struct FileLine {
     number: usize,
     words: Snippet,
@@ -28,7 +27,7 @@ pub(super) struct FileLine {
 }
 
 impl SearchAdmin<'_> {
-    /// Nothing, if the hit stands in no file, or the file is not there any more.
+    /// Reads the file of a hit; `None` if the hit is in no file, or the file no longer exists.
     pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<Around>> {
         let By::File { path, line } = &row.by else { return Ok(None) };
         let read = self.tree.files().read_text(&Party::One(person.clone()), path).await?;
@@ -38,15 +37,15 @@ impl SearchAdmin<'_> {
 }
 
 impl Around {
-    /// The first line of the hit that holds a word that was looked for, from 1; where the hit
-    /// begins, if none does.
+    /// The first line of the hit that contains a search word, from 1; the hit's first line if none
+    /// does.
     pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {
         let all = shown.words::<Arc<str>>(&self.text).lines();
         let mut own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);
         own.find(|(_, line)| wanted.share_in(line) > 0.0).map_or(self.line, |(number, _)| number)
     }
 
-    /// That line, with `context` lines above and below.
+    /// The line of the hit, with `context` lines above and below.
     pub(super) fn lines(&self, shown: &mut ShownLabel, wanted: &FoldedWords, context: usize) -> Vec<FileLine> {
         let hit = self.line(shown, wanted);
         let (first, last) = (hit.saturating_sub(context), hit.saturating_add(context));
@@ -56,7 +55,7 @@ impl Around {
             .collect()
     }
 
-    /// For a person: each line with its number.
+    /// Numbered lines for a person.
     pub(super) fn markdown(lines: &[FileLine]) -> String {
         let one = |line: &FileLine| {
             format!("{}{} {}", line.number, if line.is_hit { ":" } else { "-" }, line.words.markdown())

@@ -1,5 +1,5 @@
-//! What the index of entries finds: notes and facts, files, reflections, and what was written down
-//! of conversations.
+//! Hits from the index of entries: notes and facts, files, reflections, and summaries of
+//! conversations.
 
 use crate::admin::SearchAdmin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::people::{Party, Person};
 use crate::store::{EntryKind, Node};
 use crate::trust::{Label, Labelled, Text};
 
-/// Whatever stands in files is a note or a file to a person.
+/// The entry kinds that count as notes or files.
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
 
 impl SearchAdmin<'_> {
@@ -49,8 +49,8 @@ fn as_shown(kind: EntryKind) -> SearchKind {
     }
 }
 
-/// What is known of a conversation or a reflection has its number in its path; a file goes by the
-/// version of it that we know.
+/// Builds a hit. The path of a conversation's or reflection's entry contains its number; a file is
+/// identified by its known version.
 fn row(hit: EntryHit, origin: &[Node]) -> SearchRow {
     let kind = as_shown(hit.kind);
     let number = hit.path.rsplit_once('/').and_then(|(_, number)| number.parse().ok());

@@ -27,8 +27,8 @@ impl SearchAdmin<'_> {
 }
 
 fn find(db: Db<'_>, scope: Scope, sought: &Sought, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
-    // A conversation is found by its messages, so it takes more of them to find as many
-    // conversations.
+    // A conversation is found by its messages, so the same number of conversations takes more
+    // messages.
     let more = sought.case || sought.wants(SearchKind::Conversation);
     let limit = if more { MOST } else { sought.limit };
     let looked = Looked { words: &sought.query, untrusted_too: true, limit, zone, ..Looked::of(scope) };

@@ -1,4 +1,4 @@
-//! The skills that are used: each as good as the share of the words that its own words hold.
+//! Live skills, each scored by the share of the search words that its text contains.
 
 use crate::admin::SearchAdmin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is brought in, and what is made of a note.
+//! Skills from imported folders and from notes.
 
 use super::super::test_support::{House, keys, skill};
 use super::*;

@@ -1,4 +1,4 @@
-//! Skills as they are listed and shown, and the way back to what one was.
+//! The list of skills, one skill in full, and restored versions.
 
 use super::super::test_support::{House, skill};
 use super::*;

@@ -1,4 +1,4 @@
-//! What is due: by hand at the edges, and over a year of absences in six zones.
+//! Due slots: edge cases by hand, and a year of absences in six zones.
 
 use std::collections::BTreeSet;
 
@@ -65,8 +65,8 @@ fn what_is_too_long_ago_is_one_missed_slot_and_the_latest_never_is() {
 
 #[test]
 fn a_change_of_zone_neither_repeats_nor_leaves_out_a_moment() {
-    // The last day in Vienna ended when it was 15:00 of the same date in Los Angeles, and 08:00 of
-    // the next in Tokyo.
+    // The last day in Vienna ended at 15:00 of the same date in Los Angeles, and at 08:00 of the
+    // next date in Tokyo.
     let ended = at("2026-11-20T23:00:00Z");
     for (to_zone, name) in [("America/Los_Angeles", "2026-11-21"), ("Asia/Tokyo", "2026-11-21")] {
         let since = Since::Last("2026-11-20".to_owned(), ended);
@@ -93,8 +93,8 @@ fn days_come_before_the_week_that_they_are_in_and_weeks_before_the_month() {
 }
 
 proptest! {
-    /// A year with absences and a clock that is set now and then: looked at in random distances, as
-    /// the schedule does.
+    /// A year with absences and occasional clock changes, planned at random intervals as the
+    /// schedule does.
     #[test]
     fn whatever_happens_every_period_has_one_slot_and_windows_abut(
         zone_name in prop::sample::select(ZONES),
@@ -108,8 +108,7 @@ proptest! {
         let mut slots: Vec<Claim> = Vec::new();
         for (number, gap) in gaps.into_iter().enumerate() {
             now = Timestamp(now.0 + gap * 3_600_000);
-            // Every tenth time the clock is found to be behind: nothing is due then that was not
-            // before.
+            // Every tenth time the clock is behind; that must not make anything new due.
             let seen = if number % 10 == 9 { Timestamp(now.0 - back * 3_600_000) } else { now };
             for claim in plan(Job::Daily, &cron, &since, 7 * DAY, zone, seen).claims {
                 prop_assert!(claim.to <= claim.due_at && claim.due_at <= seen);

@@ -1,11 +1,11 @@
-//! Whether something is to do in a `HEARTBEAT.md`: pure, and strict, because every yes may cost a
+//! Decides whether a `HEARTBEAT.md` is actionable. Pure, and strict, because every yes may cost a
 //! model call, twice an hour, for ever.
 //!
-//! Headings, blank lines, rules, comments over any number of lines, and ticked boxes with what
-//! stands indented under them say nothing. Every other line with a word in it does, and so does a
-//! box that is not ticked. A comment that is never closed goes on to the end, as in Markdown.
+//! Headings, blank lines, rules, comments over any number of lines, and ticked boxes with the text
+//! indented under them do not count. Every other line with a word in it does, and so does an
+//! unticked box. A comment that is never closed extends to the end, as in Markdown.
 
-/// Whether it holds anything that is to be done.
+/// Returns whether the text contains anything to do.
 pub(super) fn is_actionable(text: &str) -> bool {
     let text = without_comments(text.trim_start_matches('\u{feff}'));
     let (mut ticked_at, mut lines) = (None, text.lines().peekable());
@@ -30,12 +30,12 @@ pub(super) fn is_actionable(text: &str) -> bool {
     false
 }
 
-/// Each comment becomes nothing, so that what stands around it on its line stays.
+/// Removes each comment, and keeps the text around it on its line.
 fn without_comments(text: &str) -> String {
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, comment)) = rest.split_once("<!--") {
         kept.push_str(before);
-        // `<!-->` and `<!--->` are whole comments.
+        // `<!-->` and `<!--->` are complete comments.
         let short = comment.strip_prefix('>').or_else(|| comment.strip_prefix("->"));
         rest = short.or_else(|| comment.split_once("-->").map(|(_, after)| after)).unwrap_or_default();
     }
@@ -47,7 +47,7 @@ enum Tick {
     Done,
 }
 
-/// `- [ ] …`, `* [x] …`, `+ [X] …`, `1. [ ] …`
+/// Parses a checkbox item: `- [ ] …`, `* [x] …`, `+ [X] …`, `1. [ ] …`
 fn box_of(words: &str) -> Option<Tick> {
     let numbered = || {
         let after = words.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -65,7 +65,7 @@ fn box_of(words: &str) -> Option<Tick> {
     }
 }
 
-/// One to six marks, and then nothing or a space; not so deep that it would be code.
+/// One to six `#`, then nothing or a space, and not indented deep enough to be code.
 fn is_heading(line: &str) -> bool {
     let bare = line.trim_start_matches(' ');
     let after = bare.trim_start_matches('#');
@@ -73,8 +73,8 @@ fn is_heading(line: &str) -> bool {
     indent < 4 && (1..=6).contains(&marks) && (after.is_empty() || after.starts_with(char::is_whitespace))
 }
 
-/// A line of equals signs makes the one above it a heading. One of hyphens may be a rule, so what
-/// stands above it counts.
+/// A line of equals signs makes the line above it a heading. A line of hyphens may be a rule, so
+/// the line above that counts.
 fn is_underline(line: &str) -> bool {
     !line.trim().is_empty() && line.trim().bytes().all(|byte| byte == b'=')
 }

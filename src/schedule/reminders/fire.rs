@@ -1,4 +1,4 @@
-//! One reminder or task whose time has come, in one transaction with the row that says so.
+//! One due reminder or task, in one transaction with the row that records it.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::{self, reminder as says};
 
-/// Why a run is left out.
+/// Reason for a skipped run.
 const STILL_RUNNING: &str = "still_running";
 
-/// What happened.
+/// The effect of firing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fired {
-    /// Nothing that anybody has to hear of.
+    /// Nothing to report.
     Nothing,
-    /// It was posted to that address.
+    /// Posted to that address.
     Posted(AddressId),
-    /// A run was assigned in that stream.
+    /// Assigned a run in that stream.
     Begun(StreamId),
 }
 
-/// Lets it happen, if it is still due and its person is still let in and can be reached.
+/// Fires a reminder that is still due, if its person still has access and can be reached.
 pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> anyhow::Result<Fired> {
     let Some(row) = tx.reminders().reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
         return Ok(Fired::Nothing);
@@ -62,7 +62,7 @@ fn tell(
     Ok(Fired::Posted(address))
 }
 
-/// The words as they were kept, with their label; what came from outside is shown as that.
+/// The text as stored, with its label. Untrusted text is marked as such.
 fn notice(text: &Text, late: &str) -> Text {
     let (words, label, scope) = text.open();
     let sources = if label.is_trusted() { String::new() } else { label.encode() };
@@ -93,7 +93,7 @@ fn begin(
     Ok(Fired::Begun(run.stream))
 }
 
-/// Claims the occurrence that was due then. `None` if it has happened before.
+/// Claims the occurrence due at that time. `None` if it was claimed before.
 fn claim(
     tx: Tx<'_>,
     row: &ReminderRow,

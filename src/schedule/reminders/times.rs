@@ -1,5 +1,4 @@
-//! When what comes back is due next, how often it was due meanwhile, and when a delay is worth a
-//! word.
+//! The next due time of recurring items, their missed occurrences, and delays worth mentioning.
 
 use std::time::Duration;
 
@@ -7,16 +6,16 @@ use crate::store::ReminderRow;
 use crate::time::{Cron, Timestamp, Zone};
 use crate::wording::reminder as says;
 
-/// A delay up to this is none: nobody reads a message to the second.
+/// The longest delay that is not mentioned: no one reads a message to the second.
 const PUNCTUAL: Duration = Duration::from_secs(5 * 60);
-/// As many missed occurrences are counted.
+/// Maximum number of missed occurrences counted.
 const COUNTED: usize = 100;
-/// The first time after `now`; `None` for what comes once, or never again.
+/// The first time after `now`; `None` for a one-off, or if there is none.
 pub(super) fn next(row: &ReminderRow, zone: Zone, now: Timestamp) -> Option<Timestamp> {
     Cron::parse(&row.cron).ok()?.next_after(now, zone)
 }
 
-/// What is said of a delay; blank if there is none.
+/// Describes the delay; blank if there is none.
 pub(super) fn late(row: &ReminderRow, due: Timestamp, zone: Zone, now: Timestamp) -> String {
     let more = Cron::parse(&row.cron).map_or(0, |cron| {
         let times = std::iter::successors(cron.next_after(due, zone), |last| cron.next_after(*last, zone));

@@ -1,5 +1,5 @@
-//! What is left behind of knowledge: archives that were sent, meanings and counts of what is gone,
-//! words that somebody wanted forgotten.
+//! Leftovers of deleted knowledge: sent archives, vectors and usage counts of deleted entries, and
+//! search words of deletion requests.
 
 use crate::schedule::Upkeep;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use crate::time::Timestamp;
 
 use super::steps::{Done, MaintenanceStep};
 
-/// How many rows one transaction changes at most.
+/// Maximum number of rows changed per transaction.
 const ROWS: u32 = 200;
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// How long an archive lies in the folder of whom it was sent to.
+/// Retention time of a sent archive in its person's folder.
 const KEEP_EXPORTS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl Upkeep<'_> {
@@ -26,7 +26,7 @@ impl Upkeep<'_> {
         Ok(MaintenanceStep::Knowledge.while_some(swept))
     }
 
-    /// The file goes first and its row after it.
+    /// Deletes the file before its row.
     async fn drop_exports(&self, before: Timestamp) -> anyhow::Result<()> {
         for (path, digest) in self.journal.read(move |db| db.erasure().old_exports(before)).await? {
             self.tree.files().drop_export(&path, &digest).await?;

@@ -1,7 +1,6 @@
-//! What is swept, compared and looked at.
+//! Sweeps, comparisons and checks.
 //!
-//! Comparing and checking read everything there is, so they are done once a week, on connections
-//! that only read.
+//! The comparison and the check read all data, so they run once a week, on read-only connections.
 
 use crate::schedule::Upkeep;
 use std::time::Duration;
@@ -17,31 +16,31 @@ use crate::wording::{self, ProgramText, upkeep as says};
 
 use super::steps::{Done, MaintenanceStep};
 
-/// The fact that holds what the last check found.
+/// The setting that holds the result of the last check.
 pub const CHECKED: &str = "journal_checked";
-/// The fact that says when the index was compared.
+/// The setting that holds the time of the last index comparison.
 const COMPARED: &str = "index_compared_at";
-/// The fact that names the local day on which the owner was last told that the disk is nearly full.
+/// The setting that holds the local day of the last low-disk notice to the owner.
 const TOLD_OF_DISK: &str = "told_of_disk";
-/// How many rows one transaction changes at most.
+/// Maximum number of rows changed per transaction.
 const ROWS: u32 = 200;
-/// A little less than a week: the clock time of a round varies.
+/// Slightly less than a week, because the start of a round varies.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600 - 12 * 3600);
-/// With less room than this the owner is told: some days' worth, and more than any step of the
-/// journal needs.
+/// Free space in bytes below which the owner is notified: enough for some days, and more than any
+/// step of the journal needs.
 const LITTLE_ROOM: u64 = 500 << 20;
 
-/// What the last check found.
+/// The result of the last check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
-    /// When it was over.
+    /// End time of the check.
     pub at: Timestamp,
-    /// What is wrong; nothing if the journal is sound.
+    /// Defects found; empty if the journal is sound.
     pub found: Vec<String>,
 }
 
 impl Checked {
-    /// What the last check found; `None` if there was none yet.
+    /// Loads the result of the last check; `None` if there was none.
     pub fn last(db: Db<'_>) -> anyhow::Result<Option<Self>> {
         Ok(db.settings().fact(CHECKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
@@ -56,8 +55,8 @@ impl Upkeep<'_> {
         Ok(MaintenanceStep::Rows.while_some(swept))
     }
 
-    /// What is missing in the index or left over in it is mended at once: it is derived, so nobody
-    /// has to be asked.
+    /// Repairs missing and leftover index rows at once. The index is derived, so no approval is
+    /// needed.
     pub(super) async fn compare_index(&self, now: Timestamp) -> anyhow::Result<Done> {
         let last = self.journal.read(|db| db.settings().fact(COMPARED)).await?;
         if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Timestamp(at)) < WEEK) {
@@ -85,11 +84,11 @@ impl Upkeep<'_> {
         Ok(Done::Again(MaintenanceStep::Tables { left: Some(tables), found: Vec::new() }))
     }
 
-    /// Looks at one table. After the last one the owner is told if there is anything to tell.
+    /// Checks one table. After the last one the owner is notified of any defects.
     pub(super) async fn check_tables(&self, left: &[String], found: &[String], now: Timestamp) -> anyhow::Result<Done> {
         let (mut left, mut found) = (left.to_vec(), found.to_vec());
         if let Some(table) = left.pop() {
-            // A table that cannot be read at all is a finding as well.
+            // A table that cannot be read at all is a defect as well.
             let looked = self.journal.read_much(move |db| Ok(db.maintenance().check_table(&table))).await?;
             found.extend(looked.unwrap_or_else(|error| vec![format!("{error:#}")]));
             return Ok(Done::Again(MaintenanceStep::Tables { left: Some(left), found }));
@@ -114,8 +113,8 @@ impl Upkeep<'_> {
         Ok(Done::Next)
     }
 
-    /// Tells the first owner, in one transaction with what `with` writes. An owner whom nothing
-    /// reaches reads it in `doctor` and the log.
+    /// Notifies the first owner, in one transaction with what `with` writes. An owner without an
+    /// address finds the message in `doctor` and the log.
     async fn tell_owner(
         &self,
         name: &'static str,

@@ -1,5 +1,4 @@
-//! The steps of a round, in their order: first what goes, then what is tidied up behind it, then
-//! what is looked at.
+//! The steps of a round, in their order: deletions, then clean-up, then checks.
 
 use crate::schedule::Upkeep;
 use std::time::Duration;
@@ -8,59 +7,59 @@ use crate::store::{Db, SlotState};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
-/// A round that long ago says that the clock goes on as it did.
+/// A round within this time shows that the clock is plausible.
 const LATELY: Duration = Duration::from_hours(72);
-/// The longest log that is left as it is, in bytes.
+/// The largest log, in bytes, that is left as it is.
 const LOG: u64 = 4 << 20;
-/// How many pages of the search index are merged at a time.
+/// Pages of the search index merged per step.
 const PAGES: i64 = 64;
-/// How often at most in one round.
+/// Maximum number of merges in one round.
 const MERGES: u32 = 2_000;
 
-/// A step, and how far it has come.
+/// A step and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MaintenanceStep {
-    /// Words of conversations.
+    /// Text of conversations.
     Conversations,
-    /// Words of commands, and of what was sent besides answers.
+    /// Text of commands, and of notices.
     Commands,
-    /// Originals of what came in.
+    /// Original incoming updates.
     Originals,
-    /// Files that came with messages.
+    /// Files received with messages.
     Files {
-        /// Up to which row they were looked at.
+        /// The last row that was processed.
         after: i64,
     },
-    /// Small rows that nobody asks for any more.
+    /// Small rows that are no longer needed.
     Rows,
-    /// What is left behind of knowledge that is gone.
+    /// Leftovers of deleted knowledge.
     Knowledge,
     /// The search index, compared with the texts.
     Index,
-    /// The search index, put together.
+    /// The search index, merged.
     Merge {
-        /// How often it was merged so far.
+        /// Merges so far.
         times: u32,
     },
-    /// One table after the other, looked at for damage.
+    /// The tables, checked for damage one by one.
     Tables {
-        /// Those that are left; not known yet at the beginning.
+        /// The remaining tables; `None` before the first.
         left: Option<Vec<String>>,
-        /// What was found so far.
+        /// Defects found so far.
         found: Vec<String>,
     },
-    /// Estimates, and the log.
+    /// Query planner statistics, and the log.
     Log,
-    /// How much room there is.
+    /// Free disk space.
     Room,
 }
 
-/// How a step went.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Done {
-    /// There is more of it.
+    /// More work of the same kind is left.
     Again(MaintenanceStep),
-    /// Nothing of it is left today.
+    /// Done for today.
     Next,
 }
 
@@ -85,12 +84,12 @@ impl MaintenanceStep {
         }
     }
 
-    /// Whether it deletes what is old.
+    /// Returns whether the step deletes old data.
     fn goes_by_age(&self) -> bool {
         matches!(self, Self::Conversations | Self::Commands | Self::Files { .. } | Self::Rows | Self::Knowledge)
     }
 
-    /// The same step once more if it did something.
+    /// Repeats the step if it did something.
     pub(super) fn while_some(self, count: usize) -> Done {
         if count > 0 { Done::Again(self) } else { Done::Next }
     }
@@ -117,15 +116,15 @@ impl Upkeep<'_> {
         }
     }
 
-    /// Whether there was a round in the days before, so that the time can be believed.
+    /// Returns whether a recent round was completed, which makes the current time plausible.
     async fn was_kept_up_lately(&self, now: Timestamp) -> anyhow::Result<bool> {
         let since = now.minus(LATELY);
         let rounds = move |db: Db<'_>| db.slots().slots_within(Scope::Shared, super::JOB, since, now);
         Ok(self.journal.read(rounds).await?.iter().any(|round| round.state == SlotState::Done))
     }
 
-    /// After words were deleted the whole index is put together anew, piece by piece: only then
-    /// they are gone from the file.
+    /// Rebuilds the whole index piece by piece after text was deleted: only then is the text gone
+    /// from the file.
     async fn merge_index(&self, times: u32) -> anyhow::Result<Done> {
         let all = times == 0 && self.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some();
         let more = self.journal.write("merge the index", move |tx| tx.maintenance().merge_index(PAGES, all)).await?;

@@ -1,4 +1,4 @@
-//! What goes because of its age: words, originals, files.
+//! Deletions because of age: text, originals, files.
 
 use crate::schedule::Upkeep;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::wording::upkeep as says;
 use super::steps::{Done, MaintenanceStep};
 
 pub(super) use crate::store::FORGOT;
-/// How many rows one transaction changes at most.
+/// Maximum number of rows changed per transaction.
 const ROWS: u32 = 200;
-/// How many files one step deletes at most.
+/// Maximum number of files deleted per step.
 const FILES: u32 = 20;
-/// How long an original is kept.
+/// Retention time of an original.
 const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl Upkeep<'_> {
-    /// Words of a conversation that ended so many days ago; a setting of a day less than the gap
-    /// cannot reach one that goes on.
+    /// Deletes the text of a conversation that ended the configured number of days ago. A setting
+    /// shorter than the gap cannot reach a conversation that still continues.
     pub(super) async fn forget_conversations(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
         let before = before.min(now.minus(self.engine.conversation.gap));
@@ -57,8 +57,8 @@ impl Upkeep<'_> {
         Ok(MaintenanceStep::Originals.while_some(purged))
     }
 
-    /// The file goes first and its row is marked then: after a crash in between it is not there,
-    /// and the row is marked the next time.
+    /// Deletes the file before its row is marked: after a crash in between the file is missing, and
+    /// the row is marked the next time.
     pub(super) async fn drop_files(&self, after: i64, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.attachments_days) else { return Ok(Done::Next) };
         let old = self.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;
