@@ -1,13 +1,14 @@
-//! The journal: everything that happened, in one SQLite file, and the only door to it.
+//! The journal: the record of all events, in one SQLite file.
 //!
-//! One thread owns the one connection that writes; it takes jobs from a bounded queue, each in an
-//! immediate transaction of its own that is on the disk (`synchronous = FULL`) before the caller
-//! learns of it. Reads go to a few read-only connections. The queries of each table family stand in
-//! one file, as methods of one handle: `db.outbox()` reads, `tx.outbox()` reads and writes, so a
-//! caller composes several of them in one transaction without seeing SQL.
+//! All access to the file goes through this module. One thread owns the only writing connection. It
+//! takes jobs from a bounded queue and runs each in its own immediate transaction, which is on disk
+//! (`synchronous = FULL`) before the caller gets its result. Reads use a few read-only connections.
+//! Each table family has one file whose queries are methods of one handle: `db.outbox()` reads,
+//! `tx.outbox()` reads and writes. A caller combines several of them in one transaction without
+//! seeing SQL.
 //!
-//! Rows that hold text have a label and a scope; there is no default for either. What this room
-//! does not do: decide anything.
+//! Rows that hold text have a label and a scope; neither has a default. This module makes no
+//! decisions.
 
 mod merge_people;
 mod activity;

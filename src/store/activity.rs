@@ -1,9 +1,8 @@
-//! What happened in a time, as it is counted for looking back: who said how much, which tools were
-//! used and failed, what the models cost.
+//! Activity counts for reflection: messages, tool calls and failures, and model usage.
 //!
-//! Everything is counted for one person and by the received time, from the first instant on and
-//! before the last. What the program does by itself is told apart from talk, so that looking back
-//! never finds itself.
+//! All counts are for one person and by received time, from the first instant (inclusive) to the
+//! last (exclusive). System runs are counted apart from chats, so that reflection never counts
+//! itself.
 
 use crate::store::handles::Activity;
 use rusqlite::params;
@@ -12,32 +11,32 @@ use crate::id::{MessageId, PersonId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
-/// How often a tool was called.
+/// Call counts of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolUse {
-    /// Its name, as the model spelled it: it may be any text.
+    /// Name as the model spelled it; it may be any text.
     pub tool: String,
-    /// How often.
+    /// Number of calls.
     pub calls: u32,
-    /// How many of these gave an error, or were refused.
+    /// Number of calls that failed or were refused.
     pub failed: u32,
 }
 
-/// How often a skill was read.
+/// Read count of one skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillUse {
-    /// Its name, as the model spelled it: it may be any text.
+    /// Name as the model spelled it; it may be any text.
     pub skill: String,
-    /// How often.
+    /// Number of reads.
     pub times: u32,
 }
 
-/// What was asked of the models.
+/// Model usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelUse {
-    /// How many calls.
+    /// Number of calls.
     pub calls: u32,
-    /// How many of these gave nothing.
+    /// Number of calls without a result.
     pub failed: u32,
     /// Input tokens.
     pub input: u64,
@@ -46,7 +45,7 @@ pub struct ModelUse {
 }
 
 impl Activity<'_> {
-    /// The messages that a person said in their own stream, in order.
+    /// Returns the messages that a person sent in their own stream, in order.
     pub fn said_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT m.id FROM messages m JOIN streams s ON s.id = m.stream_id
@@ -55,13 +54,13 @@ impl Activity<'_> {
         Ok(query.query_map(params![person, from, to], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// The answer of a turn.
+    /// Returns the reply of a turn.
     pub fn reply_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
     }
 
-    /// The tools that were called, the most used first.
+    /// Returns the tools that were called, most used first.
     pub fn tools_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ToolUse>> {
         let mut query = self.db.prepare_cached(
             "SELECT tool, count(*), sum(failed) FROM steps
@@ -74,7 +73,7 @@ impl Activity<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The skills that were read, the most read first.
+    /// Returns the skills that were read, most read first.
     pub fn skills_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<SkillUse>> {
         let mut query = self.db.prepare_cached(
             "SELECT name, count(*) FROM (
@@ -88,8 +87,7 @@ impl Activity<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What was asked of the models. A call that was cut off counts with the most that it may have
-    /// cost.
+    /// Returns the model usage. An interrupted call counts with its worst-case cost.
     pub fn models_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<ModelUse> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*), coalesce(sum(state = 'reserved' OR output_tokens = 0), 0),
@@ -103,7 +101,7 @@ impl Activity<'_> {
         })?)
     }
 
-    /// How many turns of talk ended without an answer, by the reason.
+    /// Counts the chat turns that ended without an answer, by reason.
     pub fn unanswered_between(
         &self,
         person: PersonId,
@@ -119,8 +117,7 @@ impl Activity<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How often the program had something done for a person by itself, by the kind; looking back
-    /// does not count.
+    /// Counts the system runs for a person, by kind, without reflections.
     pub fn work_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<(String, u32)>> {
         let mut query = self.db.prepare_cached(
             "SELECT c.kind, count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id
@@ -139,7 +136,8 @@ mod tests {
     use crate::store::{Journal, MessageKind, NewMessage, Tx};
     use proptest::prelude::*;
 
-    /// Somebody who said something at these instants, beside a command and an answer.
+    /// Adds a person with one message at each of these instants, plus a command, a reply and system
+    /// messages at the same times.
     fn said(tx: Tx<'_>, at: &[i64]) -> anyhow::Result<PersonId> {
         let person = tx.people().allow("Ada", Role::Owner, "config", Timestamp(1))?.id;
         let (talk, work) = (tx.conversations().stream_for(person)?, tx.conversations().work_stream_for(person)?);

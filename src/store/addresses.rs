@@ -1,4 +1,4 @@
-//! Where people are reached, and the strangers who knocked.
+//! Addresses of people, and contact attempts by strangers.
 
 use crate::store::handles::{Addresses, AddressesMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -15,7 +15,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownAddress> {
 }
 
 impl Addresses<'_> {
-    /// Whose address it is, and its row; `None` if nobody allowed writes from there.
+    /// Returns the row and the person of an address; `None` if it belongs to no admitted person.
     pub fn who_is(&self, address: &Address) -> anyhow::Result<Option<(AddressId, PersonId)>> {
         let mut query = self.db.prepare_cached(
             "SELECT a.id, a.person_id FROM addresses a JOIN people p ON p.id = a.person_id AND p.removed_at IS NULL
@@ -26,7 +26,8 @@ impl Addresses<'_> {
         Ok(row.optional()?)
     }
 
-    /// Whose address was declared under that name, whatever it is known by since.
+    /// Returns the person whose address was declared under that name, even if it has a different
+    /// peer id by now.
     pub fn declared_for(&self, address: &Address) -> anyhow::Result<Option<PersonId>> {
         let mut query = self.db.prepare_cached(
             "SELECT a.person_id FROM addresses a JOIN people p ON p.id = a.person_id AND p.removed_at IS NULL
@@ -35,13 +36,13 @@ impl Addresses<'_> {
         Ok(query.query_row([&address.adapter, &address.account, &address.peer], |row| row.get(0)).optional()?)
     }
 
-    /// The address of that row.
+    /// Returns the address in that row.
     pub fn address(&self, id: AddressId) -> anyhow::Result<Option<Address>> {
         let mut query = self.db.prepare_cached("SELECT id, adapter, account, peer FROM addresses WHERE id = ?1")?;
         Ok(query.query_row([id], known).optional()?.map(|known| known.address))
     }
 
-    /// A person's addresses, the one they wrote from last first.
+    /// Returns a person's addresses, most recently used first.
     pub fn addresses_of(&self, person: PersonId) -> anyhow::Result<Vec<KnownAddress>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, adapter, account, peer FROM addresses WHERE person_id = ?1 ORDER BY last_heard_at DESC, id",
@@ -49,9 +50,9 @@ impl Addresses<'_> {
         Ok(query.query_map([person], known)?.collect::<Result<_, _>>()?)
     }
 
-    /// Where a person is written to: where they like to be reached, else where they wrote last.
-    /// `None` if they never wrote: nobody is written to first, but for a preferred Signal number,
-    /// where that is usual.
+    /// Returns the address for messages to a person: the preferred channel, else the one they last
+    /// wrote from. `None` if they never wrote. We do not write first, except to a preferred Signal
+    /// number, where that is usual.
     pub fn reached_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
         let mut query = self.db.prepare_cached(
             "SELECT a.id FROM addresses a JOIN people p ON p.id = a.person_id
@@ -61,25 +62,25 @@ impl Addresses<'_> {
         Ok(query.query_row([person], |row| row.get(0)).optional()?)
     }
 
-    /// Whether the person ever wrote from that address.
+    /// Returns true if the person ever wrote from that address.
     pub fn was_heard(&self, id: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT last_heard_at > 0 FROM addresses WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 
-    /// Whether the person ever wrote from any of their addresses.
+    /// Returns true if the person ever wrote from any of their addresses.
     pub fn was_heard_anywhere(&self, person: PersonId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM addresses WHERE person_id = ?1 AND last_heard_at > 0")?;
         Ok(query.exists([person])?)
     }
 
-    /// Before when nothing may be sent to that address.
+    /// Returns the time before which nothing may be sent to that address.
     pub fn wait_until(&self, id: AddressId) -> anyhow::Result<Timestamp> {
         let mut query = self.db.prepare_cached("SELECT wait_until FROM addresses WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(Timestamp(0)))
     }
 
-    /// When and how often strangers knocked, newest first: `(adapter, sender, last, count)`.
+    /// Returns contact attempts by strangers, newest first: `(adapter, sender, last, count)`.
     pub fn strangers(&self, limit: u32) -> anyhow::Result<Vec<(String, String, Timestamp, i64)>> {
         let mut query = self
             .db
@@ -90,17 +91,16 @@ impl Addresses<'_> {
 }
 
 impl AddressesMut<'_> {
-    /// Whose address it is that was declared under that alias, and its row. From then on it is
-    /// known by `address`, and by no other: whoever comes under the same alias later is somebody
-    /// else.
+    /// Returns the row and the person of an address that was declared under that alias. From then
+    /// on only `address` identifies it: a later sender with the same alias is a different person.
     pub fn known_by_alias(&self, address: &Address, alias: &str) -> anyhow::Result<Option<(AddressId, PersonId)>> {
         let declared = Address { peer: alias.to_owned(), ..address.clone() };
         let Some((id, person)) = self.who_is(&declared)? else { return Ok(None) };
         let mut query =
             self.db.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
         let place = params![address.adapter, address.account, address.peer];
-        // They knocked before they were declared: that row is theirs now, and what waits at the
-        // other is still sent there.
+        // If they contacted us before they were declared, that row becomes theirs. Messages pending
+        // for the other row are still sent there.
         let knocked: Option<AddressId> = query.query_row(place, |row| row.get(0)).optional()?;
         if knocked.is_some() {
             self.db.prepare_cached("UPDATE addresses SET person_id = NULL WHERE id = ?1")?.execute([id])?;
@@ -112,8 +112,8 @@ impl AddressesMut<'_> {
         Ok(Some((id, person)))
     }
 
-    /// Somebody who is known by their account comes with an alias: from now on it is used up, so it
-    /// opens nothing for whoever has it next.
+    /// Marks an alias as used when a person known by their account comes with it, so that it admits
+    /// no later holder of the alias.
     pub fn use_up_alias(&self, id: AddressId, address: &Address, alias: &str) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM addresses WHERE id = ?1 AND alias = ''")?;
         if !query.exists([id])? {
@@ -132,8 +132,8 @@ impl AddressesMut<'_> {
         Ok(())
     }
 
-    /// Joins an address to a person, or makes its row without one. An address that is known by
-    /// another name since it was declared is the same.
+    /// Links an address to a person, or creates its row without one. An address whose peer id
+    /// changed since it was declared counts as the same.
     pub fn link(&self, address: &Address, person: Option<PersonId>, now: Timestamp) -> anyhow::Result<AddressId> {
         let mut by_alias = self.db.prepare_cached(
             "SELECT id, person_id FROM addresses WHERE adapter = ?1 AND account = ?2 AND alias = ?3 AND alias <> ''",
@@ -148,8 +148,8 @@ impl AddressesMut<'_> {
                     .execute(params![id, now])?;
                 return Ok(id);
             }
-            // The number is somebody else's now. Whoever had it stays who they are, and is known by
-            // their account alone.
+            // The number belongs to a different person now. Its former holder remains known, by
+            // account alone.
             Some((id, _)) => {
                 self.db.prepare_cached("UPDATE addresses SET alias = '' WHERE id = ?1")?.execute([id])?;
             }
@@ -166,19 +166,20 @@ impl AddressesMut<'_> {
         Ok(query.query_row(params![address.adapter, address.account, address.peer], |row| row.get(0))?)
     }
 
-    /// The person wrote from there.
+    /// Records that the person wrote from that address.
     pub fn heard_from(&self, id: AddressId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE addresses SET last_heard_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
 
-    /// Nothing may be sent there before `until`, whatever was asked for earlier.
+    /// Blocks sending to that address before `until`. Replaces any earlier value.
     pub fn set_wait_until(&self, id: AddressId, until: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE addresses SET wait_until = ?2 WHERE id = ?1")?.execute(params![id, until])?;
         Ok(())
     }
 
-    /// A stranger knocked. True if they may be sent the one line of this local day.
+    /// Records a contact attempt by a stranger. Returns true if they may be sent the one reply of
+    /// this local day.
     pub fn stranger_knocked(&self, at: &Address, now: Timestamp, day: &str) -> anyhow::Result<bool> {
         self.db
             .prepare_cached(
@@ -194,7 +195,7 @@ impl AddressesMut<'_> {
         Ok(told == 1)
     }
 
-    /// A stranger gave a wrong code. How many it were on this local day.
+    /// Records a wrong code from a stranger. Returns the number of wrong codes on this local day.
     pub fn stranger_guessed(&self, at: &Address, day: &str) -> anyhow::Result<i64> {
         self.db
             .prepare_cached(
@@ -207,7 +208,7 @@ impl AddressesMut<'_> {
 }
 
 impl Addresses<'_> {
-    /// How many wrong codes a stranger gave on that local day.
+    /// Returns the number of wrong codes from a stranger on that local day.
     pub fn guesses(&self, at: &Address, day: &str) -> anyhow::Result<i64> {
         let mut query = self.db.prepare_cached(
             "SELECT guesses FROM strangers WHERE adapter = ?1 AND account = ?2 AND sender = ?3 AND guess_day = ?4",

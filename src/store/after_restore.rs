@@ -1,10 +1,9 @@
-//! A journal that came out of a backup: what was under way when it was made is over.
+//! Closes all pending work in a journal restored from a backup.
 //!
-//! Nobody knows what happened since. What was asked may have been answered, what waited to be sent
-//! may have been sent, and what was proposed may have been refused. So nothing of it goes on: it is
-//! closed with a reason, in one transaction, before anybody opens the restored home. Where an
-//! adapter stood is forgotten, because the server may be further; it hands over what it still has,
-//! and what is known is not taken twice.
+//! What happened after the backup is unknown: questions may have been answered, pending messages
+//! sent and proposals refused. So nothing pending continues. It is closed with a reason, in one
+//! transaction, before the restored home is opened. Adapter cursors are deleted, because the server
+//! may be further; it delivers again what it still has, and known items are not stored twice.
 
 mod people;
 mod unsigned;
@@ -18,52 +17,52 @@ use serde::{Deserialize, Serialize};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// The fact that says when this journal came out of a backup.
+/// Key of the time at which this journal was restored from a backup.
 pub const RESTORED_AT: &str = "restored_at";
-/// The fact that says what was closed then.
+/// Key of the counts of closed rows.
 const PARKED: &str = "parked";
-/// Why rows are closed.
+/// Reason stored in closed rows.
 const REASON: &str = "restored";
 
-/// How much was closed.
+/// Counts of closed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parked {
-    /// Messages and commands that waited or were being answered.
+    /// Messages and commands that were queued or being answered.
     pub messages: usize,
-    /// Things that waited to be sent.
+    /// Pending deliveries.
     pub outbox: usize,
-    /// Proposals that waited for a yes.
+    /// Pending proposals.
     pub proposals: usize,
-    /// Questions that waited for one.
+    /// Pending questions.
     pub questions: usize,
-    /// Slots in which something was to be done.
+    /// Open slots.
     pub slots: usize,
     /// Files that match nothing in the journal.
     pub files: usize,
-    /// Skills that match nothing that was accepted.
+    /// Skills that match no accepted version.
     pub skills: usize,
-    /// People who are not let in, or not as the archive says.
+    /// People who are not admitted, or not as in the archive.
     pub people: usize,
-    /// Outside tools whose acceptance is void.
+    /// MCP tools whose acceptance is void.
     pub tools: usize,
-    /// Reminders and tasks that were cancelled.
+    /// Cancelled reminders and tasks.
     pub reminders: usize,
 }
 
 impl AfterRestore<'_> {
-    /// What was closed when this journal came out of a backup; `None` if it never did.
+    /// Returns the counts of rows closed when this journal was restored; `None` if it never was.
     pub fn parked(&self) -> anyhow::Result<Option<Parked>> {
         Ok(self.db.settings().fact(PARKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
 
-    /// The files that are said to have been received and lie in the workspace.
+    /// Returns the paths of received files that should be in the workspace.
     pub fn received_files(&self) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare("SELECT path FROM attachments WHERE state = 'here'")?;
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// Whose a file is, as it was last written.
+    /// Returns the scope for which a file was last written.
     pub fn last_scope_of(&self, path: &str) -> anyhow::Result<Scope> {
         let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         let mut rows = query.query([path])?;
@@ -72,12 +71,13 @@ impl AfterRestore<'_> {
 }
 
 impl AfterRestoreMut<'_> {
-    /// Closes everything that was under way.
+    /// Closes all pending work.
     pub fn park(&self, now: Timestamp) -> anyhow::Result<Parked> {
         let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute(params![REASON, now])?) };
         let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([REASON])?) };
         let at = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([now])?) };
-        // Before its changes are over: what was approved and not made yet is void as well.
+        // Runs before the skill changes are closed: approved proposals whose change was not yet
+        // made are void as well.
         over(
             "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2
               WHERE id IN (SELECT proposal_id FROM skill_changes WHERE state = 'intended')",
@@ -102,7 +102,7 @@ impl AfterRestoreMut<'_> {
         )?;
         over("UPDATE actions SET state = 'refused', reason = ?1, ended_at = ?2 WHERE state IN ('new', 'taken')")?;
         at("UPDATE skill_changes SET state = 'conflict', ended_at = ?1 WHERE state = 'intended'")?;
-        // What comes back is planned anew; what was to be said once is better late than never.
+        // Recurring reminders are scheduled again; a single late reminder is better than none.
         at("UPDATE reminders SET next_at = NULL WHERE state = 'waiting' AND cron <> '' AND next_at <= ?1")?;
         at("UPDATE pairing_codes SET expires_at = min(expires_at, ?1) WHERE used_at IS NULL")?;
         self.db.execute_batch(
@@ -110,19 +110,20 @@ impl AfterRestoreMut<'_> {
              UPDATE outbox SET set_aside = 0 WHERE set_aside > 0;
              DELETE FROM previews; DELETE FROM cursors;",
         )?;
-        // The tree is another one now.
+        // The workspace has changed.
         self.tx().entries().clear_entries()?;
         self.tx().settings().set_fact(RESTORED_AT, &now.0.to_string())?;
         self.note_parked(&parked)?;
         Ok(parked)
     }
 
-    /// Keeps what was closed, for whoever asks later.
+    /// Stores the counts of closed rows.
     pub fn note_parked(&self, parked: &Parked) -> anyhow::Result<()> {
         self.tx().settings().set_fact(PARKED, &serde_json::to_string(parked)?)
     }
 
-    /// A received file is not in the backup: it came while that was made. Its adapter has it still.
+    /// Records that a received file is missing from the backup because it arrived while that was
+    /// made. Its adapter still has it.
     pub fn received_file_missing(&self, path: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -132,7 +133,7 @@ impl AfterRestoreMut<'_> {
         Ok(())
     }
 
-    /// A file stands in the restored workspace that nobody vouches for.
+    /// Records a file of unknown origin in the restored workspace.
     pub fn file_found(&self, path: &str, digest: &str, label: &Label, now: Timestamp) -> anyhow::Result<()> {
         let scope = self.last_scope_of(path)?;
         self.tx().file_versions().file_written(path, digest, label, scope, now).map(drop)

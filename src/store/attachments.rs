@@ -1,5 +1,4 @@
-//! Files that came with messages: what their senders say of them, and where they lie once they were
-//! fetched.
+//! Files that came with messages: metadata from their senders, and paths once they are fetched.
 
 use crate::store::handles::{Attachments, AttachmentsMut};
 use rusqlite::{Row, params};
@@ -11,25 +10,25 @@ use crate::trust::{Label, Scope};
 /// A file that came with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// Its row.
+    /// Row id.
     pub id: AttachmentId,
-    /// What it came with.
+    /// Message that it came with.
     pub message: MessageId,
-    /// How the adapter finds it, and what its sender says of it.
+    /// Adapter reference and the sender's metadata.
     pub remote: RemoteFile,
-    /// `remote`, `here`, `failed`.
+    /// `remote`, `here` or `failed`.
     pub state: String,
-    /// Where it lies, relative to the workspace.
+    /// Path relative to the workspace.
     pub path: String,
-    /// Where its words lie, if not in itself; relative to the workspace.
+    /// Path of the extracted text, relative to the workspace; blank if the file itself is text.
     pub text_path: String,
-    /// Whether prompts hold only the beginning of its words.
+    /// True if prompts hold only the beginning of its text.
     pub is_part: bool,
-    /// Why it could not be fetched, or not be read.
+    /// Reason why it could not be fetched or read.
     pub trouble: String,
-    /// Where it came from.
+    /// Trust label.
     pub label: Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
 }
 
@@ -57,7 +56,7 @@ fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
 }
 
 impl Attachments<'_> {
-    /// The files of a message.
+    /// Returns the files of a message.
     pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope, text_path, is_part
@@ -67,7 +66,7 @@ impl Attachments<'_> {
         Ok(query.query_map([id], attachment)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether a message that a turn answers holds words of any kind.
+    /// Returns true if any message that a turn answers holds text.
     pub fn turn_has_words(&self, turn: TurnId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM messages m JOIN texts t ON t.message_id = m.id
@@ -96,8 +95,8 @@ impl AttachmentsMut<'_> {
         Ok(AttachmentId(self.db.last_insert_rowid()))
     }
 
-    /// A file of a message was fetched and lies at `path`. If the message is gone meanwhile, it
-    /// waits there to be deleted.
+    /// Records that a file was fetched to `path`. If the message was deleted meanwhile, the file is
+    /// queued for deletion.
     pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -108,8 +107,8 @@ impl AttachmentsMut<'_> {
         Ok(())
     }
 
-    /// A file of a message was read: where its words lie if not in itself, whether prompts hold
-    /// only their beginning, and why there are none.
+    /// Records the result of reading a file: the path of its extracted text, whether prompts hold
+    /// only the beginning, and the reason if there is none.
     pub fn attachment_read(
         &self,
         id: AttachmentId,
@@ -125,7 +124,7 @@ impl AttachmentsMut<'_> {
         Ok(())
     }
 
-    /// A file of a message will not come.
+    /// Records that a file will not arrive.
     pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1 AND state <> 'gone'")?

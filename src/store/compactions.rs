@@ -1,6 +1,7 @@
-//! Where the older part of a conversation is shown as a summary. A row is the job before it is the
-//! result; the conversation's pointer moves in the transaction that stores the summary, and no
-//! message is touched by it.
+//! Summaries that replace the older part of a conversation in prompts.
+//!
+//! A row is first a job, then its result. The transaction that stores the summary also moves the
+//! conversation's pointer. Messages are never changed.
 
 use crate::store::handles::{Compactions, CompactionsMut};
 use std::sync::Arc;
@@ -12,20 +13,20 @@ use crate::id::{CompactionId, ConversationId, MessageId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// One replacing of the older part of a conversation by its summary.
+/// A summary in place of the older part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction {
-    /// Its row.
+    /// Row id.
     pub id: CompactionId,
-    /// Of what.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// The last turn that the summary stands for.
+    /// Last turn that it covers.
     pub upto_turn: TurnId,
-    /// And its last message.
+    /// Last message that it covers.
     pub upto_message: MessageId,
-    /// Failed tries.
+    /// Failed attempts.
     pub attempts: u32,
-    /// What prompts show in the place of those turns; blank until it is made.
+    /// Text that prompts show instead of those turns; blank until it is made.
     pub summary: Text,
 }
 
@@ -44,7 +45,7 @@ fn compaction(row: &Row<'_>) -> rusqlite::Result<Compaction> {
 }
 
 impl Compactions<'_> {
-    /// What prompts of a conversation show in the place of its older part, if they do.
+    /// Returns the summary that prompts show for the older part of a conversation, if any.
     pub fn compacted(&self, conversation: ConversationId) -> anyhow::Result<Option<Compaction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM compactions WHERE conversation_id = ?1 AND state = 'made'
@@ -53,13 +54,13 @@ impl Compactions<'_> {
         Ok(query.query_row([conversation], compaction).optional()?)
     }
 
-    /// The last turn that prompts of a conversation show as a summary only; zero if there is none.
+    /// Returns the last turn that prompts show only as a summary; zero if there is none.
     pub fn compacted_upto(&self, conversation: ConversationId) -> anyhow::Result<TurnId> {
         let mut query = self.db.prepare_cached("SELECT compacted_upto FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or(TurnId(0)))
     }
 
-    /// Whether facts were taken down because the window filled, since the last summary.
+    /// Returns true if a full window caused an extraction since the last summary.
     pub fn has_pressed(&self, conversation: ConversationId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM extractions WHERE conversation_id = ?1 AND cause = 'pressure' AND upto_message > coalesce(
@@ -68,7 +69,7 @@ impl Compactions<'_> {
         Ok(query.exists([conversation])?)
     }
 
-    /// What persons said in a turn and what was answered, in order.
+    /// Returns the messages and replies of a turn, in order.
     pub fn said_in(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self
             .db
@@ -76,7 +77,8 @@ impl Compactions<'_> {
         Ok(query.query_map([turn], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// How many characters of a turn a prompt shows: what was said, and what tools gave.
+    /// Returns the number of characters of a turn that a prompt shows: messages, tool calls and
+    /// tool results.
     pub fn size_of_turn(&self, turn: TurnId) -> anyhow::Result<u64> {
         let mut query = self.db.prepare_cached(
             "SELECT coalesce((SELECT sum(length(t.text)) FROM texts t JOIN messages m ON m.id = t.message_id WHERE m.turn_id = ?1), 0)
@@ -86,15 +88,15 @@ impl Compactions<'_> {
         Ok(u64::try_from(size).unwrap_or(0))
     }
 
-    /// Whether one is wanted and not made.
+    /// Returns true while a compaction is wanted and not made.
     pub fn is_being_compacted(&self, conversation: ConversationId) -> anyhow::Result<bool> {
         let mut query =
             self.db.prepare_cached("SELECT 1 FROM compactions WHERE conversation_id = ?1 AND state = 'wanted'")?;
         Ok(query.exists([conversation])?)
     }
 
-    /// The one that is to be made next, and may be made at `now`. What waits for more than
-    /// `longest` from now was put off by a clock that was ahead.
+    /// Returns the next compaction due at `now`. A retry more than `longest` ahead was set by a
+    /// clock that was fast, and counts as due.
     pub fn due_compaction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Compaction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
@@ -102,7 +104,7 @@ impl Compactions<'_> {
         Ok(query.query_row([now, now.plus(longest)], compaction).optional()?)
     }
 
-    /// When the next one may be made.
+    /// Returns when the next compaction may be made.
     pub fn next_compaction_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT min(retry_at) FROM compactions WHERE state = 'wanted'")?;
         Ok(query.query_row([], |row| row.get(0))?)
@@ -110,8 +112,7 @@ impl Compactions<'_> {
 }
 
 impl CompactionsMut<'_> {
-    /// The turns of a conversation up to that one are to be shown as a summary. Wanting it again
-    /// changes nothing.
+    /// Requests a summary of the turns up to that one. Repeating the request changes nothing.
     pub fn want_compaction(
         &self,
         of: ConversationId,
@@ -120,7 +121,7 @@ impl CompactionsMut<'_> {
         scope: Scope,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        // What it grew from is joined when it is made; until then nothing is known of it.
+        // The label is joined from its inputs when it is made; until then its origin is unknown.
         let label = Label::untrusted(crate::trust::Source::unknown());
         self.db
             .prepare_cached(
@@ -132,8 +133,8 @@ impl CompactionsMut<'_> {
         Ok(())
     }
 
-    /// The summary is there: prompts show it from now on in the place of those turns. False, and
-    /// nothing changed, if it is not wanted any more.
+    /// Stores the summary, which prompts show from now on instead of those turns. Returns false and
+    /// changes nothing if it is no longer wanted.
     pub fn keep_compaction(&self, made: &Compaction, model: &str, now: Timestamp) -> anyhow::Result<bool> {
         let (words, label, _) = made.summary.open();
         let kept = self
@@ -151,7 +152,7 @@ impl CompactionsMut<'_> {
         Ok(kept == 1)
     }
 
-    /// It could not be made now.
+    /// Postpones a compaction after a failed attempt.
     pub fn postpone_compaction(&self, id: CompactionId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE compactions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
@@ -159,8 +160,8 @@ impl CompactionsMut<'_> {
         Ok(())
     }
 
-    /// Words of the conversation went: its summaries are thrown away, and its turns are shown again
-    /// as they are now.
+    /// Discards the summaries of a conversation after text was deleted from it; its turns are shown
+    /// in full again.
     pub fn void_compactions(&self, of: ConversationId) -> anyhow::Result<()> {
         for sql in [
             "UPDATE compactions SET state = 'void', summary = '' WHERE conversation_id = ?1 AND state <> 'void'",

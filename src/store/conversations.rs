@@ -12,29 +12,29 @@ use crate::trust::{Label, Labelled, Scope, Text};
 /// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
-    /// Its row.
+    /// Row id.
     pub id: ConversationId,
-    /// Its stream.
+    /// Stream.
     pub stream: StreamId,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Why it began: `first`, `silence`, `new`.
+    /// Reason for its start: `first`, `silence` or `new`.
     pub began_because: String,
     /// Effective time of its first message.
     pub opened_at: Timestamp,
     /// Effective time of its last message so far.
     pub last_at: Timestamp,
-    /// Its last message so far.
+    /// Last message so far.
     pub last_message: MessageId,
-    /// How many messages it was given.
+    /// Number of messages.
     pub messages: i64,
-    /// When the next one began, or `/new` was given.
+    /// Start of the next one, or time of `/new`.
     pub closed_at: Option<Timestamp>,
-    /// What it begins with, as placed in prompts; none if that is nothing, or not fixed yet.
+    /// Opening as placed in prompts; none if it is empty or not yet fixed.
     pub opening: Option<Text>,
-    /// `none`, `standin`, `final`.
+    /// `none`, `standin` or `final`.
     pub opening_state: String,
-    /// The kind: `chat`, or that of the work that the program does by itself.
+    /// `chat`, or the kind of system run.
     pub kind: String,
 }
 
@@ -65,47 +65,47 @@ fn says_something(text: &Text) -> bool {
     !text.open().0.is_empty()
 }
 
-/// A conversation to be opened.
+/// A conversation to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewConversation {
-    /// Its stream.
+    /// Stream.
     pub stream: StreamId,
-    /// `chat`, or that of the work that the program does by itself.
+    /// `chat`, or the kind of system run.
     pub kind: &'static str,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Why it begins.
+    /// Reason for its start.
     pub because: &'static str,
     /// Effective time of its first message.
     pub at: Timestamp,
 }
 
 impl Conversations<'_> {
-    /// A person's stream, if they ever said anything.
+    /// Returns a person's stream, if they ever wrote.
     pub fn stream_of(&self, person: PersonId) -> anyhow::Result<Option<StreamId>> {
         let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
         Ok(query.query_row([person], |row| row.get(0)).optional()?)
     }
 
-    /// For whom the program works by itself in that stream; none for talk.
+    /// Returns the person for whom system runs use that stream; none for a chat stream.
     pub fn works_for(&self, stream: StreamId) -> anyhow::Result<Option<PersonId>> {
         let mut query = self.db.prepare_cached("SELECT work_of FROM streams WHERE id = ?1")?;
         Ok(query.query_row([stream], |row| row.get(0)).optional()?.flatten())
     }
 
-    /// All streams with the person and scope of each.
+    /// Returns all streams with the person and scope of each.
     pub fn streams(&self) -> anyhow::Result<Vec<(StreamId, Option<PersonId>, Scope)>> {
         let mut query = self.db.prepare_cached("SELECT id, person_id, scope FROM streams ORDER BY id")?;
         Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?)
     }
 
-    /// When `/new` was given, if no message has come since.
+    /// Returns the time of `/new` if no message has come since.
     pub fn break_of(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT break_at FROM streams WHERE id = ?1")?;
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
-    /// The newest chat of a stream.
+    /// Returns the newest chat of a stream.
     pub fn newest_conversation(&self, stream: StreamId) -> anyhow::Result<Option<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1"
@@ -113,13 +113,13 @@ impl Conversations<'_> {
         Ok(query.query_row([stream], conversation).optional()?)
     }
 
-    /// The conversation of that id.
+    /// Returns a conversation by id.
     pub fn conversation(&self, id: ConversationId) -> anyhow::Result<Option<Conversation>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"))?;
         Ok(query.query_row([id], conversation).optional()?)
     }
 
-    /// The chats of a stream before the given one, newest first.
+    /// Returns the chats of a stream before the given one, newest first.
     pub fn conversations_before(&self, of: &Conversation, limit: u32) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat' ORDER BY id DESC LIMIT ?3"
@@ -127,7 +127,7 @@ impl Conversations<'_> {
         Ok(query.query_map(params![of.stream, of.id, limit], conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// Conversations, newest first; of one stream, or of all.
+    /// Returns conversations, newest first; of one stream, or of all.
     pub fn conversations(&self, stream: Option<StreamId>, limit: u32) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2"
@@ -135,8 +135,8 @@ impl Conversations<'_> {
         Ok(query.query_map(params![stream, limit], conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// Chats whose end is not written down: everything that was closed, and what is open but silent
-    /// since `silent_since`.
+    /// Returns the chats that need a summary: closed ones, and open ones silent since
+    /// `silent_since`.
     pub fn ended_without_summary(&self, silent_since: Timestamp) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
@@ -145,8 +145,8 @@ impl Conversations<'_> {
         Ok(query.query_map([silent_since], conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// The effective time of the last message of the open chat that has been silent longest and is
-    /// not written down.
+    /// Returns the time of the last message in the open, unsummarised chat that has been silent
+    /// longest.
     pub fn longest_silence(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(
             "SELECT min(last_at) FROM conversations
@@ -155,8 +155,8 @@ impl Conversations<'_> {
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
-    /// The latest effective time of any message of a person: the clock must not be behind it. What
-    /// the program asks for by itself says nothing about the time.
+    /// Returns the latest effective time of any person's message, which the clock must not be
+    /// behind. System runs say nothing about the time and do not count.
     pub fn high_water(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT max(last_at) FROM conversations WHERE kind = 'chat'")?;
         Ok(query.query_row([], |row| row.get(0))?)
@@ -164,7 +164,7 @@ impl Conversations<'_> {
 }
 
 impl ConversationsMut<'_> {
-    /// A person's stream, made if they had none.
+    /// Returns a person's stream, creating it if needed.
     pub fn stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
         self.db
             .prepare_cached(
@@ -175,7 +175,7 @@ impl ConversationsMut<'_> {
         Ok(query.query_row([person], |row| row.get(0))?)
     }
 
-    /// The stream in which the program works for a person by itself, made if there was none.
+    /// Returns the stream for system runs for a person, creating it if needed.
     pub fn work_stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
         let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE work_of = ?1")?;
         if let Some(id) = query.query_row([person], |row| row.get(0)).optional()? {
@@ -187,7 +187,7 @@ impl ConversationsMut<'_> {
         Ok(StreamId(self.db.last_insert_rowid()))
     }
 
-    /// The next message of the stream begins a new conversation, or (`None`) it need not any more.
+    /// Makes the next message of the stream begin a new conversation; `None` cancels that.
     pub fn set_break(&self, stream: StreamId, at: Option<Timestamp>) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE streams SET break_at = ?2 WHERE id = ?1")?.execute(params![stream, at])?;
         Ok(())
@@ -212,7 +212,7 @@ impl ConversationsMut<'_> {
         Ok(())
     }
 
-    /// A conversation was given a message of a person.
+    /// Counts a person's new message in a conversation.
     pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -223,7 +223,7 @@ impl ConversationsMut<'_> {
         Ok(())
     }
 
-    /// Fixes what a conversation begins with.
+    /// Fixes the opening of a conversation.
     pub fn set_opening(&self, id: ConversationId, opening: Option<&Text>, state: &str) -> anyhow::Result<()> {
         let (words, label) = opening.map(|text| (&**text.open().0, text.label())).unzip();
         self.db

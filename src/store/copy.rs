@@ -1,13 +1,11 @@
-//! An exact copy of a journal while it is in use.
+//! Makes an exact copy of a journal in use.
 //!
-//! The copy is made through a connection that only reads, within one read transaction: it holds
-//! every transaction that was committed when it began and nothing of any later one, however long it
-//! takes and whatever is written meanwhile. Nobody waits for it. The price is that the log cannot
-//! be merged past that moment until the copy is done.
+//! The copy is made through a read-only connection within one read transaction. It holds every
+//! transaction committed before it began and nothing later, however long it takes. Writers do not
+//! wait for it. The cost is that the log cannot be merged past that moment until the copy is done.
 //!
-//! A copy is one file without a log, readable by its owner alone, and on the disk when this
-//! returns. It never takes the place of another file, and one that could not be made whole is
-//! removed.
+//! A copy is one file without a log, readable by its owner alone, and on disk when this returns. It
+//! never replaces another file, and an incomplete copy is removed.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -20,16 +18,16 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Db, Tx};
 
-/// How many pages are copied between two words about the progress.
+/// Pages copied between two progress reports.
 const PAGES: i32 = 256;
 
-/// The disk is full; told apart, because the person can do something about it.
+/// The disk is full. A separate error because the user can act on it.
 #[derive(Debug, thiserror::Error)]
 #[error("The disk is full")]
 pub struct DiskFull;
 
-/// Copies the journal at `from` to `to`, which must not be there. `progress` hears how many bytes
-/// are done and how many there are.
+/// Copies the journal at `from` to `to`, which must not exist. Calls `progress` with the bytes
+/// copied and the total.
 ///
 /// # Errors
 /// If the journal cannot be read or the copy not written; [`DiskFull`] if there is no room.
@@ -37,7 +35,7 @@ pub fn copy_journal(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) 
     copy_within(from, to, None, progress)
 }
 
-/// The same with room for so many pages only; for tests of a full disk.
+/// Same as `copy_journal`, limited to a number of pages. For tests of a full disk.
 pub(super) fn copy_within(
     from: &Path,
     to: &Path,
@@ -58,20 +56,20 @@ pub(super) fn copy_within(
     copied
 }
 
-/// Looks into a journal that nobody else has open; changes nothing, not even beside it.
+/// Reads a journal that no other process has open. Changes nothing, not even files next to it.
 ///
 /// # Errors
-/// What `look` returned, or that the file cannot be opened.
+/// Those of `look`, or if the file cannot be opened.
 pub fn examine_still<T>(path: &Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.pragma_update(None, "query_only", true)?;
     look(Db::on(&connection))
 }
 
-/// Adds to a copy in one transaction. Nobody else may have it open.
+/// Adds to a copy in one transaction. No other process may have it open.
 ///
 /// # Errors
-/// What `job` returned, or that the copy cannot be written.
+/// Those of `job`, or if the copy cannot be written.
 pub fn amend_copy<T>(path: &Path, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction()?;
@@ -87,7 +85,7 @@ fn copy(from: &Path, to: &Path, room: Option<u32>, progress: &mut dyn FnMut(u64,
         .with_context(|| format!("Cannot open {}", from.display()))?;
     source.busy_timeout(std::time::Duration::from_millis(super::open::BUSY_MS.into()))?;
     let moment = source.unchecked_transaction()?;
-    // A transaction sees the moment of its first read.
+    // A transaction sees the state at its first read.
     moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let mut copy = Connection::open(to)?;
     if let Some(pages) = room {
@@ -95,7 +93,7 @@ fn copy(from: &Path, to: &Path, room: Option<u32>, progress: &mut dyn FnMut(u64,
     }
     let page: u32 = moment.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     pages(&moment, &mut copy, page.into(), progress).map_err(full)?;
-    // A copy in one file: no log beside it that could be forgotten.
+    // One file: no separate log that could be forgotten.
     copy.pragma_update(None, "journal_mode", "DELETE").map_err(full)?;
     copy.close().map_err(|(_, error)| error)?;
     File::open(to)?.sync_all().map_err(named)?;
@@ -134,7 +132,7 @@ fn full(error: rusqlite::Error) -> anyhow::Error {
     }
 }
 
-/// A full disk by its own name.
+/// Converts a full-disk error to [`DiskFull`].
 fn named(error: std::io::Error) -> anyhow::Error {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => anyhow::Error::new(DiskFull),

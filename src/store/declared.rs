@@ -1,5 +1,7 @@
-//! Addresses that the configuration gives to people. They stand with the person, whatever account
-//! of ours a channel has, so that it is known who is who before any channel is connected.
+//! Addresses that the configuration gives to people.
+//!
+//! They are stored with the person, independently of our account on a channel, so that people are
+//! identified before any channel is connected.
 
 use crate::store::handles::{People, PeopleMut};
 use rusqlite::params;
@@ -7,25 +9,25 @@ use rusqlite::params;
 use crate::id::{AddressId, PersonId};
 use crate::time::Timestamp;
 
-/// A person with all that can tell who they are.
+/// A person with everything that identifies them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownPerson {
-    /// Their row.
+    /// Row id.
     pub id: PersonId,
-    /// Their name.
+    /// Name.
     pub name: String,
-    /// Whether they are let in.
+    /// True if the person is admitted.
     pub is_in: bool,
-    /// Whether the configuration says so, and not pairing.
+    /// True if admitted by the configuration, not by pairing.
     pub by_config: bool,
-    /// The addresses that the configuration gave them: adapter and peer.
+    /// Addresses from the configuration: adapter and peer.
     pub declared: Vec<(String, String)>,
-    /// The addresses that are theirs: adapter and peer, and the alias of each that has one.
+    /// Linked addresses: adapter and peer, plus the alias of each that has one.
     pub linked: Vec<(String, String)>,
 }
 
 impl People<'_> {
-    /// Everybody who is let in or may be again, the latest last.
+    /// Returns everyone who is admitted or may be again, newest last.
     pub fn known_people(&self) -> anyhow::Result<Vec<KnownPerson>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, name, removed_at IS NULL, declared = 'config' FROM people WHERE ended = '' ORDER BY id",
@@ -43,14 +45,14 @@ impl People<'_> {
         Ok(people)
     }
 
-    /// The addresses that the configuration gave a person: adapter and peer.
+    /// Returns a person's addresses from the configuration: adapter and peer.
     pub fn declared_addresses_of(&self, person: PersonId) -> anyhow::Result<Vec<(String, String)>> {
         let mut query =
             self.db.prepare_cached("SELECT adapter, peer FROM declared_addresses WHERE person_id = ?1 ORDER BY id")?;
         Ok(query.query_map([person], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }
 
-    /// The addresses on one adapter that the configuration gives to people who are in.
+    /// Returns the addresses on one adapter that the configuration gives to admitted people.
     pub fn declared_on(&self, adapter: &str) -> anyhow::Result<Vec<(String, PersonId)>> {
         let mut query = self.db.prepare_cached(
             "SELECT d.peer, d.person_id FROM declared_addresses d JOIN people p ON p.id = d.person_id
@@ -59,7 +61,7 @@ impl People<'_> {
         Ok(query.query_map([adapter], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether the configuration gives that address to its person, by its peer or its alias.
+    /// Returns true if the configuration gives that address to its person, by peer or alias.
     pub fn is_declared(&self, id: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM addresses a JOIN declared_addresses d
@@ -78,8 +80,8 @@ impl People<'_> {
 }
 
 impl PeopleMut<'_> {
-    /// The configuration gives a person these addresses and no others. Those that it gave them
-    /// before, or to somebody else whom it names, are strangers'.
+    /// Replaces a person's declared addresses. Addresses dropped from the list, and listed
+    /// addresses linked to other people of the configuration, are unlinked.
     pub fn declare_addresses_of(
         &self,
         person: PersonId,
@@ -117,7 +119,7 @@ impl PeopleMut<'_> {
         Ok(())
     }
 
-    /// What the configuration gave to one person it gives to another, who is the same.
+    /// Moves declared addresses from one person to another when the two are merged.
     pub fn move_declared_addresses(&self, from: PersonId, into: PersonId) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE declared_addresses SET person_id = ?2 WHERE person_id = ?1")?

@@ -1,6 +1,8 @@
-//! What grew from what. A turn points to the messages it answers, the files and summaries placed in
-//! it and to the turn before it, whose text is its history; so the whole origin of a reply is the
-//! closure of these edges, and a turn adds only a few.
+//! Derivation edges between rows.
+//!
+//! A turn points to the messages it answers, the files and summaries placed in it, and the previous
+//! turn, whose text is its history. The origin of a reply is the closure of these edges, and a turn
+//! adds only a few.
 
 use crate::store::handles::{Derivations, DerivationsMut};
 use std::fmt;
@@ -13,7 +15,7 @@ use crate::id::{
 use crate::time::Timestamp;
 use crate::trust::Label;
 
-/// An end of an edge.
+/// One end of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Node {
     /// A message.
@@ -22,7 +24,7 @@ pub enum Node {
     Turn(TurnId),
     /// A summary.
     Summary(SummaryId),
-    /// A version of a file that we wrote.
+    /// A version of a workspace file.
     File(i64),
     /// A file that came with a message.
     Attachment(AttachmentId),
@@ -30,11 +32,11 @@ pub enum Node {
     Proposal(ProposalId),
     /// A version of a skill.
     Version(VersionId),
-    /// A taking down of facts.
+    /// An extraction of facts.
     Extraction(ExtractionId),
-    /// A summary in the place of the older part of a conversation.
+    /// A summary in place of the older part of a conversation.
     Compaction(CompactionId),
-    /// Something that is forgotten: its parents are the messages that it grew from.
+    /// A deletion request; its parents are the source messages of the deleted text.
     Forgetting(ForgettingId),
 }
 
@@ -56,7 +58,7 @@ impl fmt::Display for Node {
 }
 
 impl Node {
-    /// The node of that stored word; `None` if it is none.
+    /// Parses the stored form of a node; `None` if it is invalid.
     pub fn parse(word: &str) -> Option<Self> {
         let (kind, id) = word.split_once(':')?;
         let id = id.parse().ok()?;
@@ -77,7 +79,7 @@ impl Node {
 }
 
 impl DerivationsMut<'_> {
-    /// `child` grew from `parent`.
+    /// Records that `child` derives from `parent`.
     pub fn derive(&self, child: Node, parent: Node) -> anyhow::Result<()> {
         self.db
             .prepare_cached("INSERT OR IGNORE INTO derived_from (child, parent) VALUES (?1, ?2)")?
@@ -87,22 +89,21 @@ impl DerivationsMut<'_> {
 }
 
 impl Derivations<'_> {
-    /// Where the words of a message grew: in the message itself, or, if it is a reply, in its turn.
+    /// Returns the node of a message's text: the turn for a reply, else the message itself.
     pub fn node_of(&self, message: MessageId) -> anyhow::Result<Node> {
         let mut query = self.db.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
         let turn: Option<Option<TurnId>> = query.query_row([message], |row| row.get(0)).optional()?;
         Ok(turn.flatten().map_or(Node::Message(message), Node::Turn))
     }
 
-    /// What `child` grew from at first hand.
+    /// Returns the direct parents of `child`.
     pub fn parents(&self, child: Node) -> anyhow::Result<Vec<Node>> {
         let mut query = self.db.prepare_cached("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent")?;
         let words: Vec<String> = query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
     }
 
-    /// When something came to be, and where its words came from; `None` if it is not there any
-    /// more.
+    /// Returns creation time and label of a node; `None` if it no longer exists.
     pub fn birth(&self, node: Node) -> anyhow::Result<Option<(Timestamp, Label)>> {
         let (sql, id) = match node {
             Node::Message(id) => return self.birth_of_message(id),
@@ -130,7 +131,7 @@ impl Derivations<'_> {
         Ok(Some((message.received_at, Label::join_of(labels))))
     }
 
-    /// Everything that `child` grew from, near and far.
+    /// Returns all direct and indirect origins of `child`.
     pub fn origins(&self, child: Node) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached(
             "WITH RECURSIVE origin (node) AS (

@@ -1,9 +1,8 @@
-//! Whether something failed because nothing more can be written: the one failure of a disk that a
-//! person can do something about.
+//! Detects failures caused by lack of disk space, the one disk failure a user can fix.
 //!
-//! A disk that is full, a quota or the largest size of a file that is reached, and a log of the
-//! journal that cannot grow are all the same to whoever has to make room. The journal counts such
-//! failures of its own writing, so that whoever waits for an answer can be told at once.
+//! A full disk, a reached quota or file-size limit, and a journal log that cannot grow all count
+//! alike, because the remedy is the same. The journal counts such failures of its own writes, so
+//! that waiting callers are informed at once.
 
 use std::io::ErrorKind;
 
@@ -11,7 +10,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use super::DiskFull;
 
-/// Whether that is why it failed.
+/// Returns true if lack of space caused the error.
 pub fn is_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<DiskFull>()
@@ -24,26 +23,26 @@ fn is_file_full(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
-/// The library calls only the first of these full; the others are writes beyond what a quota or a
-/// limit of the size of files allows.
+/// SQLite reports only the first code as full; the others are writes beyond a quota or file-size
+/// limit.
 fn is_journal_full(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else { return false };
     error.code == ErrorCode::DiskFull
         || matches!(error.extended_code, ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// How often the journal could not be written for want of room, and whether that is so since its
-/// last write.
+/// Journal writes that failed for lack of space.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// How often.
+    /// Number of failures.
     pub failures: u64,
-    /// Whether it is so now.
+    /// True from such a failure until a write succeeds.
     pub is_none: bool,
 }
 
 impl DiskSpace {
-    /// Takes note of how a write went; whether that is news.
+    /// Records the result of a write. Returns true for such a failure, and for the first success
+    /// after one.
     pub(super) fn learn<T>(&mut self, result: &anyhow::Result<T>) -> bool {
         let failed = result.as_ref().err().is_some_and(is_full);
         let is_news = failed || (self.is_none && result.is_ok());

@@ -1,11 +1,9 @@
-//! What words mean, as vectors, kept by model and content: the same words are paid for once,
-//! wherever they stand.
+//! Embedding vectors, keyed by model and content digest, so that the same text is paid for once.
 //!
-//! `embeddings` holds vectors by digest; entries carry their digest themselves, texts of messages
-//! have theirs in `text_digests`. What has no vector yet is read off the rows, so nothing has to be
-//! remembered about how far somebody came. A text that no model takes has an empty vector, so that
-//! it is not sent again and again. When words go, so does what they mean, unless the same words
-//! still stand somewhere else.
+//! `embeddings` holds vectors by digest. Entries carry their digest; message texts have theirs in
+//! `text_digests`. Missing vectors are read off the rows, so no progress is stored. A text that the
+//! model rejects has an empty vector, so that it is not sent again. When text is deleted, so is its
+//! vector, unless the same text exists elsewhere.
 
 use crate::store::handles::{Embeddings, EmbeddingsMut};
 use std::sync::Arc;
@@ -16,61 +14,60 @@ use super::EntryKind;
 use super::maintenance::SEARCHED;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// Where words stand that have a vector.
+/// Kind of rows with vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Corpus {
-    /// What was said.
+    /// Message texts.
     Said,
     /// Entries of the index.
     Known,
 }
 
-/// Words without a vector.
+/// A text without a vector.
 #[derive(Debug, Clone)]
 pub struct Lacking {
-    /// The row of the text, or of the entry.
+    /// Row id of the text or entry.
     pub row: i64,
-    /// SHA-256 of the words, if that is known already.
+    /// SHA-256 of the text, if already known.
     pub digest: Option<String>,
-    /// The words.
+    /// Text.
     pub text: Text,
 }
 
-/// How far a reader of vectors has read. It begins with the newest words and goes back to the
-/// oldest; from then on it reads what came since it began.
+/// Progress of a scan over vectors. It runs from the newest text back to the oldest, then reads
+/// additions since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Read {
-    /// The words of this row, and older ones, are still to be read: a row of `texts`, or of
-    /// `entries`. Nought when that is done.
+    /// Rows of `texts` or `entries` up to this id are still to be read; zero when that is done.
     pub words: i64,
-    /// The newest row of `embeddings` that is read.
+    /// Newest row of `embeddings` read so far.
     pub vector: i64,
-    /// The newest place where words stand that is read: a row of `text_digests`, or of `entries`.
+    /// Newest row of `text_digests` or `entries` read so far.
     pub place: i64,
 }
 
-/// One vector, and where its words stand.
+/// A vector with the properties of its text.
 #[derive(Debug)]
 pub struct Vectored<'r> {
-    /// SHA-256 of the words, in hexadecimal digits.
+    /// SHA-256 of the text, as hexadecimal digits.
     pub digest: &'r str,
-    /// Whether they are trusted.
+    /// True if the text is trusted.
     pub is_trusted: bool,
-    /// The numbers; never none.
+    /// Components; never empty.
     pub vector: Vec<f32>,
-    /// Of an entry: what it is.
+    /// Kind of the entry; `None` for message text.
     pub kind: Option<EntryKind>,
-    /// Of an entry: its category, or blank.
+    /// Category of the entry, or blank.
     pub category: &'r str,
-    /// Of an entry: its name, or blank.
+    /// Name of the entry, or blank.
     pub name: &'r str,
 }
 
-/// So many rows are looked at in one step of reading: some ten milliseconds.
+/// Rows read in one step, about ten milliseconds.
 const STEP: i64 = 4_000;
 
 impl Embeddings<'_> {
-    /// The newest row of texts or of entries.
+    /// Returns the newest row id of texts or entries.
     pub fn newest_words(&self, pool: Corpus) -> anyhow::Result<i64> {
         let sql = match pool {
             Corpus::Said => "SELECT coalesce(max(id), 0) FROM texts",
@@ -79,7 +76,7 @@ impl Embeddings<'_> {
         Ok(self.db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
     }
 
-    /// The words in these rows that have no vector of that model, newest first.
+    /// Returns the texts in these rows without a vector of that model, newest first.
     pub fn lacking(&self, pool: Corpus, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<Lacking>> {
         let (what, order) = match pool {
             Corpus::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
@@ -90,27 +87,27 @@ impl Embeddings<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Whether those words have a vector of that model, be it an empty one.
+    /// Returns true if the text has a vector of that model, even an empty one.
     pub fn has_embedding(&self, model: &str, digest: &str) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM embeddings WHERE model = ?1 AND digest = ?2")?;
         Ok(query.exists([model, digest])?)
     }
 
-    /// The vector of those words.
+    /// Returns the vector of a text.
     pub fn embedding(&self, model: &str, digest: &str) -> anyhow::Result<Option<Vec<f32>>> {
         let mut query = self.db.prepare_cached("SELECT vector FROM embeddings WHERE model = ?1 AND digest = ?2")?;
         let blob: Option<Vec<u8>> = query.query_row([model, digest], |row| row.get(0)).optional()?;
         Ok(blob.map(|blob| numbers(&blob)))
     }
 
-    /// How many words were seen to with that model. The few that it does not take are among them.
+    /// Counts the vectors of that model, including the few empty ones of rejected texts.
     pub fn embedded(&self, model: &str) -> anyhow::Result<u64> {
         let mut query = self.db.prepare_cached("SELECT count(*) FROM embeddings WHERE model = ?1")?;
         let count: i64 = query.query_row([model], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// How many words in these rows have no vector of that model, counted up to a bound.
+    /// Counts the texts in these rows without a vector of that model, up to a bound.
     pub fn count_lacking(&self, pool: Corpus, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
         let mut query = self.db.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(pool)))?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -118,15 +115,15 @@ impl Embeddings<'_> {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// Where somebody begins to read who has read nothing yet.
+    /// Returns the start position of a scan.
     pub fn begin_vectors(&self, pool: Corpus) -> anyhow::Result<Read> {
         let (vector, place) = self.newest_vectors(pool)?;
         Ok(Read { words: self.newest_words(pool)?, vector, place })
     }
 
-    /// Shows `see` the vectors of a scope that come next, at most a step of them, and those that
-    /// came since. Words that stand in several places may be shown more than once. Says how far it
-    /// has read now, and whether that is all there is.
+    /// Passes the next vectors of a scope to `see`, at most one step of them; after the last old
+    /// one, those added since. A text that occurs several times may be passed more than once.
+    /// Returns the new position, and true once everything has been read.
     pub fn read_vectors(
         &self,
         (pool, scope): (Corpus, Scope),
@@ -187,9 +184,9 @@ fn vectored(row: &Row<'_>, see: &mut impl FnMut(Vectored<'_>)) -> anyhow::Result
     Ok(())
 }
 
-/// From the newest words to the oldest: what is said together has its vectors together, so the file
-/// is read nearly in its order. `CROSS JOIN` keeps the tables in the order in which they stand
-/// here: left to itself the planner walks through every vector of the model for each step.
+/// Query from the newest text to the oldest. Neighbouring texts have neighbouring vectors, so the
+/// file is read nearly in order. `CROSS JOIN` fixes the join order: left to itself, the planner
+/// scans every vector of the model for each step.
 fn of_words(pool: Corpus) -> &'static str {
     match pool {
         Corpus::Said => {
@@ -220,8 +217,7 @@ fn new_vectors(pool: Corpus) -> &'static str {
     }
 }
 
-/// Words that came to stand in a scope and whose vector was there before, because they stood
-/// elsewhere.
+/// Query for new occurrences in a scope of texts that already had a vector.
 fn new_places(pool: Corpus) -> &'static str {
     match pool {
         Corpus::Said => {
@@ -237,7 +233,7 @@ fn new_places(pool: Corpus) -> &'static str {
     }
 }
 
-/// The rows of a range whose words have no vector, for a statement to begin with.
+/// FROM and WHERE clauses that select rows of a range without a vector.
 fn lacks(pool: Corpus) -> String {
     const NONE: &str = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.digest =";
     match pool {
@@ -257,8 +253,7 @@ fn lacking(row: &Row<'_>) -> rusqlite::Result<Lacking> {
 }
 
 impl EmbeddingsMut<'_> {
-    /// Writes down under which digest the meaning of a text is kept, unless its words went
-    /// meanwhile.
+    /// Stores the digest of a text, unless its text was deleted meanwhile.
     pub fn keep_digest(&self, text: i64, digest: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -268,7 +263,7 @@ impl EmbeddingsMut<'_> {
         Ok(())
     }
 
-    /// Keeps the vector of words that stand somewhere; an empty one if no model takes them.
+    /// Stores the vector of a text that still exists; an empty one if the model rejects it.
     pub fn keep_embedding(&self, model: &str, digest: &str, vector: &[f32]) -> anyhow::Result<()> {
         let blob: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
         self.db
@@ -282,7 +277,7 @@ impl EmbeddingsMut<'_> {
         Ok(())
     }
 
-    /// The words of a text go: what they mean goes too, unless they still stand somewhere else.
+    /// Removes the digest of a deleted text, and the vector unless the same text exists elsewhere.
     pub(super) fn drop_digest(&self, text: i64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("DELETE FROM text_digests WHERE text_id = ?1 RETURNING digest")?;
         let digest: Option<String> = query.query_row([text], |row| row.get(0)).optional()?;
@@ -292,7 +287,7 @@ impl EmbeddingsMut<'_> {
         Ok(())
     }
 
-    /// Forgets what words mean that stand nowhere any more.
+    /// Deletes a vector whose text exists nowhere.
     pub fn drop_embedding(&self, digest: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -303,9 +298,9 @@ impl EmbeddingsMut<'_> {
         Ok(())
     }
 
-    /// Drops some vectors that nobody will ask for again: of words that stand nowhere, and of any
-    /// other model than that one. Says how many. None, as long as the index is not whole: what is
-    /// paid for may belong to words that it will find again.
+    /// Deletes some unused vectors (texts that no longer exist, other models) and returns how many.
+    /// Deletes none while the index is incomplete: a vector already paid for may belong to text
+    /// that it is yet to find.
     pub fn sweep_embeddings(&self, model: &str, limit: u32) -> anyhow::Result<usize> {
         if !self.db.entries().entries_are_whole()? {
             return Ok(0);

@@ -1,10 +1,10 @@
-//! Entries: the units of knowledge that search finds, and the files that they were read from. All
-//! of it can be made anew from the tree and the journal.
+//! Entries: the searchable units of knowledge, and the files they were read from. All of it can be
+//! rebuilt from the workspace and the journal.
 //!
-//! An entry and its row of the full-text index are written and deleted together. Its key stays the
-//! same through every rebuilding; its id does not. What of a file did not change keeps its row, so
-//! a long file costs what its change costs. How often an entry was of use is kept apart, under the
-//! key. What this file does not do: read files, or decide whose they are.
+//! An entry and its full-text row are written and deleted together. The key of an entry survives a
+//! rebuild; the id does not. Unchanged parts of a file keep their rows, so the cost of a change
+//! does not depend on the file's length. Use counts are stored separately, by key. This module
+//! neither reads files nor decides on their scope.
 
 mod found;
 mod matching;
@@ -24,31 +24,31 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 use words::IndexedText;
 
-/// What an entry is.
+/// Kind of entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A line `- **key**: value`.
     Fact,
-    /// A note, or a passage of a long one.
+    /// A note, or a passage of a long note.
     Note,
     /// A line of a daily note.
     Day,
-    /// Running text of the files that say who is who and how to work.
+    /// Running text of the files about identity and conduct.
     Text,
     /// Any other file.
     File,
-    /// What a conversation was about.
+    /// A summary of a conversation.
     Conversation,
-    /// What the assistant wrote when it looked back.
+    /// A reflection by the assistant.
     Reflection,
 }
 
 impl EntryKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] =
         [Self::Fact, Self::Note, Self::Day, Self::Text, Self::File, Self::Conversation, Self::Reflection];
 
-    /// The stored word.
+    /// Returns the stored form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fact => "fact",
@@ -61,65 +61,65 @@ impl EntryKind {
         }
     }
 
-    /// The kind of that word.
+    /// Parses the stored form.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// A file, or what the journal tells of a conversation or a reflection, as the index saw it.
+/// A file, or the journal's record of a conversation or reflection, as the index saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indexed {
     /// Relative to the workspace, or `//experience/…`, `conversations/N`, `reflections/N`.
     pub path: String,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// What changes when it changes.
+    /// Value that differs after every change.
     pub stamp: String,
-    /// SHA-256 of its bytes; blank if they were not read.
+    /// SHA-256 of the bytes; blank if they were not read.
     pub digest: String,
-    /// Where they came from.
+    /// Trust label.
     pub label: Label,
-    /// Why it is not searched as it should be; blank if it is.
+    /// Reason why it is not fully searchable; blank if it is.
     pub trouble: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was written.
+    /// Time of writing.
     pub at: Timestamp,
 }
 
-/// An entry to be stored.
+/// An entry to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEntry {
-    /// Under which heading.
+    /// Heading above the entry.
     pub section: String,
-    /// Where in the file, from 1.
+    /// Line in the file, from 1.
     pub line: u32,
-    /// A fact's key, a note's title; blank for running text.
+    /// Key of a fact, title of a note; blank for running text.
     pub name: String,
-    /// What it is.
+    /// Kind.
     pub kind: EntryKind,
-    /// Its category, if it says one.
+    /// Category, if given.
     pub category: String,
-    /// The words; they say enough without anything around them.
+    /// Text, complete without its surroundings.
     pub text: String,
-    /// Its place among those of the same section and name, from 0.
+    /// Position among entries of the same section and name, from 0.
     pub ordinal: u32,
-    /// When it was written, if it says so itself.
+    /// Time of writing, if the entry states one.
     pub at: Option<Timestamp>,
-    /// Where it came from, if that is not simply where its file came from.
+    /// Label, if it differs from the file's.
     pub label: Option<Label>,
 }
 
 impl NewEntry {
-    /// What it keeps through every rebuilding: a changed value is still the same entry.
+    /// Returns the key, which survives every rebuild; a changed value keeps the key.
     pub fn key(&self, path: &str, scope: Scope) -> String {
         let ordinal = self.ordinal.to_string();
         hex_digest(&[&scope.encode(), path, &self.section, &self.name, &ordinal])
     }
 }
 
-/// SHA-256 over parts, each with its length before it, as lower-case hexadecimal digits.
+/// SHA-256 over length-prefixed parts, as lower-case hexadecimal digits.
 fn hex_digest(parts: &[&str]) -> String {
     let hash = parts.iter().fold(Sha256::new(), |hash, part| {
         hash.chain_update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes()).chain_update(part)
@@ -143,40 +143,40 @@ fn indexed(row: &Row<'_>) -> rusqlite::Result<Indexed> {
 const INDEXED: &str = "SELECT path, scope, stamp, digest, label, trouble, size, at FROM indexed";
 
 impl Entries<'_> {
-    /// What the index knows of that path.
+    /// Returns the index record of that path.
     pub fn indexed(&self, path: &str) -> anyhow::Result<Option<Indexed>> {
         let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE path = ?1"))?;
         Ok(query.query_row([path], indexed).optional()?)
     }
 
-    /// Stamp and owner of everything that the index has looked at, by path.
+    /// Returns stamp and scope of everything indexed, by path.
     pub fn indexed_stamps(&self) -> anyhow::Result<HashMap<String, (String, Scope)>> {
         let mut query = self.db.prepare_cached("SELECT path, stamp, scope FROM indexed")?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Everything of a scope that the index has looked at, by its path.
+    /// Returns everything indexed for a scope, by path.
     pub fn indexed_in(&self, scope: Scope) -> anyhow::Result<Vec<Indexed>> {
         let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE scope = ?1 ORDER BY path"))?;
         Ok(query.query_map([scope], indexed)?.collect::<Result<_, _>>()?)
     }
 
-    /// How many entries a scope has.
+    /// Counts the entries of a scope.
     pub fn entries_of(&self, scope: Scope) -> anyhow::Result<usize> {
         let mut query = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
         let count: i64 = query.query_row([scope], |row| row.get(0))?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    /// What of the journal changed for a scope since the index looked.
+    /// Returns the paths of journal items of a scope that changed since they were indexed.
     pub fn unindexed(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached("SELECT path FROM unindexed WHERE scope = ?1 ORDER BY path LIMIT ?2")?;
         Ok(query.query_map(params![scope, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 }
 
-/// A stored entry, as far as it is compared with what its file says now.
+/// The properties of a stored entry that are compared with the file.
 struct Stored {
     id: i64,
     same: Sameness,
@@ -184,7 +184,7 @@ struct Stored {
     at: Timestamp,
 }
 
-/// What must be equal for the row of the full-text index to be right.
+/// Properties that must be equal for the full-text row to be current.
 #[derive(PartialEq)]
 struct Sameness {
     section: String,
@@ -197,8 +197,7 @@ struct Sameness {
 }
 
 impl EntriesMut<'_> {
-    /// A file and all its entries as they are now. Gives how many of them were new or other than
-    /// before.
+    /// Replaces a file and all its entries. Returns the number of new or changed entries.
     pub fn put_indexed(&self, file: &Indexed, entries: &[NewEntry]) -> anyhow::Result<usize> {
         self.db
             .prepare_cached(
@@ -227,7 +226,7 @@ impl EntriesMut<'_> {
         Ok(changed)
     }
 
-    /// A file is not there any more, or not to be found any more.
+    /// Removes a file that no longer exists or must not be found.
     pub fn drop_indexed(&self, path: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE path = ?1)")?
@@ -237,13 +236,13 @@ impl EntriesMut<'_> {
         Ok(())
     }
 
-    /// The index has looked at what the journal tells there.
+    /// Marks a journal item as indexed.
     pub fn looked_at(&self, path: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM unindexed WHERE path = ?1")?.execute([path])?;
         Ok(())
     }
 
-    /// Throws the whole index away; the next look at everything makes it anew.
+    /// Deletes the whole index; the next full scan rebuilds it.
     pub fn clear_entries(&self) -> anyhow::Result<()> {
         self.entries_lack()?;
         self.db.execute_batch(
@@ -255,7 +254,7 @@ impl EntriesMut<'_> {
         Ok(())
     }
 
-    /// Those entries were given to a turn.
+    /// Counts a use of those entries by a turn.
     pub fn entries_used(&self, keys: &[String], now: Timestamp) -> anyhow::Result<()> {
         let mut count = self.db.prepare_cached(
             "INSERT INTO entry_uses (key, uses, last_at) VALUES (?1, 1, ?2)
@@ -286,7 +285,7 @@ impl EntriesMut<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Whether anything of it is other than before.
+    /// Stores an entry. Returns true if it changed.
     fn put_entry(&self, file: &Indexed, entry: &NewEntry, key: &str, before: Option<Stored>) -> anyhow::Result<bool> {
         let label = entry.label.as_ref().unwrap_or(&file.label);
         let at = entry.at.unwrap_or(file.at);
@@ -350,7 +349,7 @@ impl EntriesMut<'_> {
     }
 }
 
-/// SHA-256 of words, under which their vector is kept.
+/// SHA-256 of a text, the key of its vector.
 fn text_digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -362,7 +361,7 @@ mod for_tests {
     use crate::trust::Scope;
 
     impl Entries<'_> {
-        /// Everything that is stored of a scope's entries but their ids, a line each.
+        /// Returns all stored properties of a scope's entries except ids, one line each.
         pub fn entries_for_tests(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
             let mut query = self.db.prepare(
                 "SELECT concat_ws('|', key, path, section, line, name, kind, category, text, digest, label, scope, at,
@@ -373,7 +372,7 @@ mod for_tests {
     }
 
     impl EntriesMut<'_> {
-        /// As a forgetting does it.
+        /// Blanks a summary as a deletion does.
         pub fn blank_summary_for_tests(&self, id: SummaryId) -> anyhow::Result<()> {
             self.db.execute("UPDATE summaries SET title = '', topics = '[]' WHERE id = ?1", [id])?;
             Ok(())

@@ -1,11 +1,11 @@
-//! What was taken down from conversations: jobs, and the answers to them.
+//! Fact extraction: jobs and their answers.
 //!
-//! A job covers what stands between the watermark of its conversation and one message. It is
-//! `wanted`, then `asked` (the answer is stored), then `kept` or, if there was nothing, `nothing`;
-//! each step is a commit of its own, so whatever is cut off goes on where it stood. A job that is
-//! too long for one call is answered piece by piece: each piece is a row of its own beside the job,
-//! which stays wanted for the rest. The watermark moves with the last step of a piece and with
-//! nothing else; so what is below it is in the files, and what is above it will be asked for.
+//! A job covers a conversation from its watermark up to one message. It is `wanted`, then `asked`
+//! (the answer is stored), then `kept`, or `nothing` if the answer is empty. Each step is its own
+//! commit, so an interrupted job resumes where it stopped. A job too long for one call is answered
+//! in pieces: each piece has its own row, while the job stays wanted for the rest. Only the last
+//! step of a piece moves the watermark. So everything below it is in the files, and everything
+//! above it will be extracted.
 
 use crate::store::handles::{Extractions, ExtractionsMut};
 use std::time::Duration;
@@ -17,89 +17,89 @@ use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
-/// What kind of thing a fact is.
+/// Category of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
-    /// What somebody likes, or wants done in a certain way.
+    /// A preference of the person.
     Preference,
-    /// What was decided.
+    /// A decision.
     Decision,
-    /// What is so.
+    /// A fact.
     Fact,
-    /// What explains the rest.
+    /// Background for the rest.
     Context,
 }
 
-/// How far a fact travels.
+/// Range of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Layer {
-    /// About the person: with the agent's profile, wherever that goes.
+    /// About the person: moves with the agent's profile.
     A,
     /// About this workspace.
     B,
 }
 
-/// A fact that was taken down.
+/// An extracted fact.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Fact {
-    /// What it is about, in a few words. A later fact of the same key takes its place.
+    /// Subject in a few words. A later fact with the same key replaces this one.
     pub key: String,
-    /// What is so, in one line.
+    /// Content, one line.
     pub value: String,
-    /// Its kind.
+    /// Category.
     pub category: Category,
-    /// How far it travels.
+    /// Range.
     pub layer: Layer,
-    /// The messages and turns in which it was said.
+    /// Messages and turns that state it.
     #[serde(with = "nodes")]
     pub sources: Vec<Node>,
 }
 
-/// Something that a person put right.
+/// A correction by a person.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Correction {
-    /// What was wrong, in one line.
+    /// The error, one line.
     pub was: String,
-    /// What is right, in one line.
+    /// The correct version, one line.
     pub now: String,
-    /// The messages and turns in which it was said.
+    /// Messages and turns that state it.
     #[serde(with = "nodes")]
     pub sources: Vec<Node>,
 }
 
-/// What one answer holds.
+/// Content of one answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// What is worth keeping.
+    /// Facts.
     pub facts: Vec<Fact>,
-    /// What was put right.
+    /// Corrections.
     pub corrections: Vec<Correction>,
 }
 
 /// A job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extraction {
-    /// Its row.
+    /// Row id.
     pub id: ExtractionId,
-    /// Of what.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// Up to which message.
+    /// Last message that it covers.
     pub upto: MessageId,
-    /// `turns`, `pressure`, `compaction`, `boundary`.
+    /// `turns`, `pressure`, `compaction` or `boundary`.
     pub cause: String,
-    /// `wanted`, `asked`, `kept`, `nothing`, `given_up`.
+    /// `wanted`, `asked`, `kept`, `nothing` or `given_up`.
     pub state: String,
-    /// Failed tries.
+    /// Failed attempts.
     pub attempts: u32,
-    /// The answer, once there is one.
+    /// Answer; empty until there is one.
     pub taken: Labelled<Taken>,
-    /// When it was asked for.
+    /// Time of the request.
     pub wanted_at: Timestamp,
 }
 
 impl Extraction {
-    /// Whether something is left to do.
+    /// Returns true if work remains.
     pub fn is_open(&self) -> bool {
         self.state == "wanted" || self.state == "asked"
     }
@@ -130,14 +130,14 @@ fn extraction(row: &Row<'_>) -> rusqlite::Result<Extraction> {
 }
 
 impl Extractions<'_> {
-    /// The job of that id.
+    /// Returns a job by id.
     pub fn extraction(&self, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM extractions WHERE id = ?1"))?;
         Ok(query.query_row([id], extraction).optional()?)
     }
 
-    /// The job that is to be done next, and may be done at `now`. What waits for more than
-    /// `longest` from now was put off by a clock that was ahead.
+    /// Returns the next job due at `now`. A retry more than `longest` ahead was set by a clock that
+    /// was fast, and counts as due.
     pub fn due_extraction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
@@ -145,7 +145,7 @@ impl Extractions<'_> {
         Ok(query.query_row([now, now.plus(longest)], extraction).optional()?)
     }
 
-    /// The open job of a conversation that is to be done first, up to that message.
+    /// Returns the next open job of a conversation up to that message.
     pub fn open_extraction(&self, conversation: ConversationId, upto: MessageId) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM extractions WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked')
@@ -154,20 +154,20 @@ impl Extractions<'_> {
         Ok(query.query_row(params![conversation, upto], extraction).optional()?)
     }
 
-    /// When the next job may be done.
+    /// Returns when the next job may run.
     pub fn next_extraction_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query =
             self.db.prepare_cached("SELECT min(retry_at) FROM extractions WHERE state IN ('wanted', 'asked')")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
-    /// The last message of a conversation whose facts are in the files.
+    /// Returns the last message of a conversation whose facts are in the files.
     pub fn extracted_upto(&self, conversation: ConversationId) -> anyhow::Result<MessageId> {
         let mut query = self.db.prepare_cached("SELECT extracted_upto FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
-    /// The first answer of a conversation that is stored and not kept yet.
+    /// Returns the first stored answer of a conversation that is not yet in the files.
     pub fn answered_extraction(&self, conversation: ConversationId) -> anyhow::Result<Option<ExtractionId>> {
         let mut query = self.db.prepare_cached(
             "SELECT id FROM extractions WHERE conversation_id = ?1 AND state = 'asked' ORDER BY upto_message LIMIT 1",
@@ -175,9 +175,8 @@ impl Extractions<'_> {
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?)
     }
 
-    /// The newest message of a conversation before the first one that still waits for its answer;
-    /// an answer counts too. What waits may hold words that are not written down yet, as a voice
-    /// note does.
+    /// Returns the newest message before the first unanswered one; replies count too. An unanswered
+    /// message may have text that is not yet stored, such as a voice note.
     pub fn newest_message(&self, conversation: ConversationId) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < coalesce(
@@ -186,7 +185,7 @@ impl Extractions<'_> {
         Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
-    /// How many turns of a conversation were answered since the last of them that any job covers.
+    /// Counts the answered turns of a conversation after the last one covered by a job.
     pub fn turns_since_extraction(&self, conversation: ConversationId) -> anyhow::Result<u32> {
         let mut query = self.db.prepare_cached(
             "SELECT count(DISTINCT m.turn_id) FROM messages m WHERE m.conversation_id = ?1 AND m.kind = 'reply' AND m.id > max(
@@ -198,8 +197,8 @@ impl Extractions<'_> {
 }
 
 impl ExtractionsMut<'_> {
-    /// What stands in a conversation up to that message is to be taken down, unless it was. Wanting
-    /// it again changes nothing.
+    /// Requests extraction up to that message, unless it is done. Repeating the request changes
+    /// nothing.
     pub fn want_extraction(
         &self,
         of: ConversationId,
@@ -219,8 +218,7 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// Somebody waits for what is not taken down of a conversation up to that message: it may be
-    /// tried at once, also what was given up.
+    /// Makes the jobs up to that message due at once, including abandoned ones.
     pub fn hurry_extractions(&self, of: ConversationId, upto: MessageId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -231,8 +229,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// There is an answer to a job, at least up to that message; if that is not all of it, the job
-    /// stays wanted for the rest. Gives the row of the answer.
+    /// Stores an answer that covers a job up to that message; the job stays wanted for any rest.
+    /// Returns the row of the answer.
     pub fn answer_extraction(
         &self,
         job: &Extraction,
@@ -274,8 +272,8 @@ impl ExtractionsMut<'_> {
         Ok(id)
     }
 
-    /// What a job covers is in the files, if there was anything: the watermark moves. Nothing moves
-    /// if words went meanwhile, so that the answer counts no more.
+    /// Moves the watermark once the facts of a job are in the files. Does nothing if text was
+    /// deleted meanwhile, which makes the answer void.
     pub fn extraction_kept(&self, id: ExtractionId, now: Timestamp) -> anyhow::Result<()> {
         let kept = self.db
             .prepare_cached(
@@ -295,8 +293,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// A job is over without an answer, as `nothing` or `given_up`: the watermark stays, so the
-    /// next job reads what this one did not.
+    /// Ends a job without an answer, as `nothing` or `given_up`. The watermark stays, so the next
+    /// job covers the same messages.
     pub fn end_extraction(&self, id: ExtractionId, state: &'static str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE extractions SET state = ?2, ended_at = ?3 WHERE id = ?1")?
@@ -304,7 +302,7 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// A job could not be done now.
+    /// Postpones a job after a failed attempt.
     pub fn postpone_extraction(&self, id: ExtractionId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE extractions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
@@ -312,11 +310,11 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// Fails if one of these is an answer that counts no more, because words of its conversation
-    /// went: nothing may be made of it.
+    /// Fails if one of these nodes is a void answer, made before text of its conversation was
+    /// deleted. Nothing may be derived from it.
     ///
     /// # Errors
-    /// In that case, and if the journal cannot be read.
+    /// If one is void.
     pub fn ensure_answers_count(&self, nodes: &[Node]) -> anyhow::Result<()> {
         for node in nodes {
             let Node::Extraction(id) = node else { continue };
@@ -326,8 +324,8 @@ impl ExtractionsMut<'_> {
         Ok(())
     }
 
-    /// Words of a conversation went: an answer that is not in the files yet may hold them, and is
-    /// asked for anew.
+    /// Voids answers that are not yet in the files after text of their conversation was deleted:
+    /// they may contain it. The job is asked again.
     pub(super) fn answers_void(&self, of: ConversationId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -338,7 +336,7 @@ impl ExtractionsMut<'_> {
     }
 }
 
-/// Nodes in JSON, each as its word.
+/// Serializes nodes as a JSON list of their stored forms.
 mod nodes {
     use serde::{Deserialize, Deserializer, Serializer};
 

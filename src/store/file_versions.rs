@@ -1,11 +1,12 @@
-//! The versions of files that we wrote, or that we found changed. A row is committed before the
-//! file is renamed into place, so a file whose content matches no row was written by a person's
-//! hand.
+//! Versions of workspace files that we wrote or found changed.
 //!
-//! Beside the row stands what the version held, so a change can be looked at and taken back. Of
-//! each path only the newest versions keep their content, and the newest trusted one: however often
-//! text from outside has a file written anew, what a person had there comes back. Who wrote them
-//! and when stays.
+//! A row is committed before the file is renamed into place, so a file whose content matches no row
+//! was written by a person.
+//!
+//! The content of a version is stored next to its row, so that changes can be inspected and undone.
+//! Each path keeps the content of its newest versions, and of its newest trusted one: however often
+//! untrusted text causes a rewrite, the trusted version can be restored. Author and time are kept
+//! for every version.
 
 use crate::store::handles::{FileVersions, FileVersionsMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -15,56 +16,56 @@ use crate::id::FileId;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// The label of a file that stood in a restored workspace and matched no row. It is about that
-/// content alone: what a person makes of it is theirs.
+/// Label of a file in a restored workspace that matched no row. It applies to that content alone;
+/// later edits by a person are theirs.
 pub const FOUND: &str = "restored";
 
-/// So many versions of one path keep their content.
+/// Versions per path whose content is kept.
 pub const VERSIONS_KEPT: i64 = 100;
 
-/// A version of a file.
+/// A version to store.
 #[derive(Debug, Clone, Copy)]
 pub struct NewFile<'a> {
     /// Relative to the workspace.
     pub path: &'a str,
-    /// SHA-256 of its content; blank when the file is deleted.
+    /// SHA-256 of the content; blank for a deletion.
     pub digest: &'a str,
-    /// Where the content came from.
+    /// Trust label.
     pub label: &'a Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
     /// `program`, `assistant`, `person`, `hand` or `found`.
     pub author: &'a str,
-    /// What changed it, in a word.
+    /// Cause of the change, one word.
     pub cause: &'a str,
-    /// What it holds, if that is to be kept.
+    /// Content, if it is to be kept.
     pub content: Option<&'a [u8]>,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// A stored version of a file.
+/// A stored version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRow {
-    /// Its row.
+    /// Row id.
     pub id: FileId,
     /// Relative to the workspace.
     pub path: String,
-    /// SHA-256 of its content; blank when the file was deleted.
+    /// SHA-256 of the content; blank for a deletion.
     pub digest: String,
-    /// Where the content came from.
+    /// Trust label.
     pub label: Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Who wrote it.
+    /// Author.
     pub author: String,
-    /// What changed it.
+    /// Cause of the change.
     pub cause: String,
-    /// When.
+    /// Time of writing.
     pub at: Timestamp,
-    /// Whether its content is still kept.
+    /// True if the content is still kept.
     pub has_content: bool,
-    /// How many bytes it is, if it is kept; else 0.
+    /// Size in bytes if the content is kept; else 0.
     pub size: u64,
 }
 
@@ -88,23 +89,23 @@ fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     })
 }
 
-/// A version that was announced and perhaps does not stand in its place yet.
+/// A pending version, perhaps not yet in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unplaced {
-    /// Its row.
+    /// Row id.
     pub id: FileId,
     /// Relative to the workspace.
     pub path: String,
-    /// SHA-256 of its content; blank when the file is to go.
+    /// SHA-256 of the content; blank for a deletion.
     pub digest: String,
-    /// SHA-256 of what it takes the place of; blank for nothing.
+    /// SHA-256 of the content that it replaces; blank for none.
     pub replaces: String,
-    /// What it holds, if it is no deletion.
+    /// Content; `None` for a deletion.
     pub content: Option<Vec<u8>>,
 }
 
 impl FileVersionsMut<'_> {
-    /// A version of a file is about to be written, or was found.
+    /// Records a version that is about to be written, or was found.
     pub fn file_version_of(&self, new: &NewFile<'_>) -> anyhow::Result<FileId> {
         self.db
             .prepare_cached(
@@ -121,23 +122,22 @@ impl FileVersionsMut<'_> {
         Ok(id)
     }
 
-    /// A version of a file is about to take the place of one with that digest, which is blank for
-    /// nothing. Until [`Tx::file_placed`] says that it stands there, it is one of
-    /// [`Db::files_to_place`].
+    /// Records a pending version that is to replace content with that digest; blank for none. It is
+    /// listed by [`FileVersions::files_to_place`] until [`Self::file_placed`] is called.
     pub fn file_announced(&self, new: &NewFile<'_>, replaces: &str) -> anyhow::Result<FileId> {
         let id = self.file_version_of(new)?;
         self.db.prepare_cached("UPDATE files SET replaces = ?2 WHERE id = ?1")?.execute(params![id, replaces])?;
         Ok(id)
     }
 
-    /// That version stands in its place, or was overtaken.
+    /// Marks a version as placed or superseded.
     pub fn file_placed(&self, id: FileId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE files SET replaces = NULL WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    /// An announced version never stood anywhere: a person was quicker, and another one is made of
-    /// what they wrote.
+    /// Deletes a pending version that was never placed: a person wrote first, and a new version is
+    /// made from their text.
     pub fn file_taken_back(&self, id: FileId) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM derived_from WHERE child = ?1")?.execute([Node::File(id.0).to_string()])?;
         self.db.prepare_cached("DELETE FROM file_contents WHERE file_id = ?1")?.execute([id])?;
@@ -145,7 +145,7 @@ impl FileVersionsMut<'_> {
         Ok(())
     }
 
-    /// A version of a file whose content is not kept is about to be written.
+    /// Records a version without content that is about to be written.
     pub fn file_written(
         &self,
         path: &str,
@@ -158,7 +158,7 @@ impl FileVersionsMut<'_> {
         Ok(self.file_version_of(&new)?.0)
     }
 
-    /// That version grew from these.
+    /// Records the sources of a version.
     pub fn file_grew_from(&self, id: FileId, from: &[Node]) -> anyhow::Result<()> {
         from.iter().try_for_each(|parent| self.tx().derivations().derive(Node::File(id.0), *parent))
     }
@@ -179,8 +179,8 @@ impl FileVersionsMut<'_> {
 }
 
 impl FileVersions<'_> {
-    /// The row and label of the newest version of that path with that content; `None` if we did not
-    /// write it.
+    /// Returns row and label of the newest version of that path with that content; `None` if we did
+    /// not write it.
     pub fn file_version(&self, path: &str, digest: &str) -> anyhow::Result<Option<(i64, Label)>> {
         let mut query = self
             .db
@@ -188,14 +188,13 @@ impl FileVersions<'_> {
         Ok(query.query_row([path, digest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
-    /// The digest of the newest version of that path.
+    /// Returns the digest of the newest version of that path.
     pub fn last_digest_of(&self, path: &str) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path], |row| row.get(0)).optional()?)
     }
 
-    /// The versions that were announced and of which nobody knows yet whether they stand in their
-    /// places, oldest first.
+    /// Returns the pending file versions, oldest first.
     pub fn files_to_place(&self) -> anyhow::Result<Vec<Unplaced>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.id, f.path, f.digest, f.replaces, c.content FROM files f LEFT JOIN file_contents c ON c.file_id = f.id
@@ -213,8 +212,8 @@ impl FileVersions<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The label of the newest version of that path that we wrote, whatever it holds now. What was
-    /// merely found there after a restore says nothing.
+    /// Returns the label of the newest version of that path that we wrote, whatever its content.
+    /// Files found after a restore do not count.
     pub fn last_label_of(&self, path: &str) -> anyhow::Result<Option<Label>> {
         let mut query = self
             .db
@@ -222,23 +221,23 @@ impl FileVersions<'_> {
         Ok(query.query_row([path, FOUND], |row| row.get(0)).optional()?)
     }
 
-    /// Where all that was ever written below that folder came from, but for labels that add
-    /// nothing: neither a source nor an origin.
+    /// Returns the labels of all versions ever written below a folder, except those without source
+    /// and origin.
     pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {
-        // All paths that begin with the folder and a slash; a naught is the character after it.
+        // Paths that begin with the folder and a slash: `0` is the character after `/`.
         let mut query = self.db.prepare_cached(
             "SELECT DISTINCT label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND label <> 'trusted'",
         )?;
         Ok(query.query_map([folder], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// The versions of a path, newest first.
+    /// Returns the versions of a path, newest first.
     pub fn file_history(&self, path: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
         let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"))?;
         Ok(query.query_map(params![path, limit], file_row)?.collect::<Result<_, _>>()?)
     }
 
-    /// The newest version of a path that is trusted and of which it is known what it held.
+    /// Returns the newest trusted version of a path whose content is kept.
     pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
@@ -247,13 +246,13 @@ impl FileVersions<'_> {
         Ok(query.query_row([path], file_row).optional()?)
     }
 
-    /// The version of that id.
+    /// Returns a version by id.
     pub fn file_row(&self, id: FileId) -> anyhow::Result<Option<FileRow>> {
         let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.id = ?1"))?;
         Ok(query.query_row([id], file_row).optional()?)
     }
 
-    /// What a version held; `None` if that is not kept any more.
+    /// Returns the content of a version; `None` if it is no longer kept.
     pub fn file_content(&self, id: FileId) -> anyhow::Result<Option<Vec<u8>>> {
         let mut query = self.db.prepare_cached("SELECT content FROM file_contents WHERE file_id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)

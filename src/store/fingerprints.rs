@@ -1,11 +1,11 @@
-//! Fingerprints of untrusted texts, by which a paste is known again.
+//! Fingerprints of untrusted texts, used to recognise pasted text.
 //!
-//! They are written in the transaction that stores such a text: what came in, what tools gave, and
-//! what an owner is shown of a proposal. They lead back to it; whether it really stands in what was
-//! typed is then looked up letter by letter. They are derived: [`Tx::rebuild_fingerprints`] makes
-//! them anew from the journal. A journal that is older than they are gets them when it is first
-//! opened. What outside tools that nobody accepted say of themselves is little, changes in place,
-//! and is compared without any.
+//! They are written in the transaction that stores such a text: received text, tool results, and
+//! the parts of a proposal shown to an owner. A match leads to the stored text, which is then
+//! compared letter by letter with the typed one. Fingerprints are derived:
+//! [`FingerprintsMut::rebuild_fingerprints`] restores them from the journal, and an older journal
+//! gets them when it is first opened. The descriptions of unaccepted MCP tools are short, change in
+//! place, and are compared without stored fingerprints.
 
 use crate::store::handles::{Fingerprints, FingerprintsMut};
 use std::collections::BTreeSet;
@@ -18,30 +18,30 @@ use crate::id::{MessageId, ProposalId, StepId, TurnId};
 use crate::text::winnow::{RUN, fingerprints, plain, share_run};
 use crate::trust::{Label, Scope};
 
-/// So many texts that a paste came from are enough to know where it came from.
+/// Number of source texts that is enough to establish the origin of a paste.
 const ENOUGH: usize = 8;
 
-/// Whose words go.
+/// Owner of deleted text.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Keeper {
-    /// The text in that row.
+    /// Text row.
     Text(i64),
-    /// The step in that row.
+    /// Step row.
     Step(i64),
 }
 
-/// Where a paste came from.
+/// Origin of a paste.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pasted {
-    /// The label of the text that it stands in.
+    /// Label of the source text.
     pub label: Label,
-    /// What in the journal that text belongs to; nothing for the words of an outside tool.
+    /// Node of the source text; none for the description of an MCP tool.
     pub from: Option<Node>,
 }
 
 impl Fingerprints<'_> {
-    /// The untrusted texts of that scope, or everybody's, with which this one shares [`RUN`]
-    /// characters in a row.
+    /// Returns the untrusted texts of that scope, and shared ones, that have [`RUN`] consecutive
+    /// characters in common with this one.
     pub fn pasted_from(&self, words: &str, scope: Scope) -> anyhow::Result<Vec<Pasted>> {
         let typed = plain(words);
         let hashes = fingerprints(&typed);
@@ -65,7 +65,7 @@ impl Fingerprints<'_> {
         Ok(found)
     }
 
-    /// The text that a fingerprint leads to, whose it is, and what a paste of it comes from.
+    /// Returns the text behind a fingerprint, with its scope and origin.
     fn fingerprinted(&self, node: &str) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
         let Some((kind, id)) = node.split_once(':') else { return Ok(None) };
         let sql = match kind {
@@ -86,8 +86,8 @@ impl Fingerprints<'_> {
         Ok(Some((text, scope, Pasted { label, from: Some(from) })))
     }
 
-    /// What an owner is shown beside the files of a proposal: its reason, and what a stage said. A
-    /// yes is about the files; this stays what it is.
+    /// Returns the reason of a proposal, or a stage's note, which an owner sees next to the files.
+    /// Approval covers only the files, so these stay untrusted.
     fn shown(&self, sql: &str, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
         let row = self.db.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
         Ok(row.optional()?.map(|(words, label, proposal)| {
@@ -95,7 +95,8 @@ impl Fingerprints<'_> {
         }))
     }
 
-    /// What outside tools say of themselves that nobody accepted. The owner is shown it, to decide.
+    /// Compares with the descriptions of unaccepted MCP tools, which are shown to the owner for a
+    /// decision.
     fn pasted_from_tools(&self, typed: &[char], hashes: &BTreeSet<i64>) -> anyhow::Result<Vec<Pasted>> {
         let mut found = Vec::new();
         if hashes.is_empty() {
@@ -115,8 +116,8 @@ impl Fingerprints<'_> {
 }
 
 impl Fingerprints<'_> {
-    /// A file of a proposal. The owner is shown the proposals of everybody, so it counts as
-    /// everybody's; and once it is approved it is trusted.
+    /// Returns a file of a proposal. Owners see everyone's proposals, so it counts as shared; after
+    /// approval it is trusted.
     fn fingerprinted_file(&self, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.bytes, f.label, p.id FROM skill_files f JOIN proposals p ON p.id = f.proposal_id
@@ -131,7 +132,7 @@ impl Fingerprints<'_> {
 }
 
 impl FingerprintsMut<'_> {
-    /// Makes all fingerprints anew.
+    /// Rebuilds all fingerprints.
     pub fn rebuild_fingerprints(&self) -> anyhow::Result<()> {
         self.db.execute("DELETE FROM fingerprints", [])?;
         let untrusted = format!("NOT {}", Label::is_trusted_sql("label"));
@@ -157,7 +158,7 @@ impl FingerprintsMut<'_> {
         Ok(())
     }
 
-    /// Once, for a journal that was begun before there were fingerprints.
+    /// Builds the fingerprints of a journal that is older than the current form.
     pub(super) fn catch_up_fingerprints(&self) -> anyhow::Result<()> {
         if self.db.settings().fact(CAUGHT_UP)?.as_deref() != Some(OF_WHAT) {
             self.rebuild_fingerprints()?;
@@ -166,18 +167,18 @@ impl FingerprintsMut<'_> {
         Ok(())
     }
 
-    /// A text was stored.
+    /// Adds the fingerprints of a text.
     pub(super) fn fingerprint_text(&self, row: i64, words: &str, label: &Label) -> anyhow::Result<()> {
         if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("text:{row}"), words) }
     }
 
-    /// What a step gave was stored.
+    /// Adds the fingerprints of a step's result.
     pub(super) fn fingerprint_step(&self, step: StepId, words: &str, label: &Label) -> anyhow::Result<()> {
         if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("step:{step}"), words) }
     }
 
-    /// A file of a proposal was stored. What is too long for a proposal of a model is not shown in
-    /// a chat, and not looked at.
+    /// Adds the fingerprints of a proposed file. A file too long for a model's proposal is not
+    /// shown in a chat, and is skipped.
     pub(super) fn fingerprint_file(&self, row: i64, bytes: &[u8], label: &Label) -> anyhow::Result<()> {
         match std::str::from_utf8(bytes) {
             Ok(words) if !label.is_trusted() && bytes.len() <= LONGEST_FILE => {
@@ -187,17 +188,17 @@ impl FingerprintsMut<'_> {
         }
     }
 
-    /// The reason of a proposal was stored.
+    /// Adds the fingerprints of a proposal's reason.
     pub(super) fn fingerprint_reason(&self, row: ProposalId, words: &str, label: &Label) -> anyhow::Result<()> {
         if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("reason:{row}"), words) }
     }
 
-    /// What a stage said of a proposal was stored.
+    /// Adds the fingerprints of a stage's note on a proposal.
     pub(super) fn fingerprint_verdict(&self, row: i64, words: &str, label: &Label) -> anyhow::Result<()> {
         if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("verdict:{row}"), words) }
     }
 
-    /// The words of a text or a step go.
+    /// Removes the fingerprints of a deleted text or step.
     pub(super) fn drop_fingerprints(&self, keeper: Keeper, words: &str) -> anyhow::Result<()> {
         let node = match keeper {
             Keeper::Text(row) => format!("text:{row}"),
@@ -211,7 +212,7 @@ impl FingerprintsMut<'_> {
     }
 
     fn keep_fingerprints(&self, node: &str, words: &str) -> anyhow::Result<()> {
-        // In bytes there are no fewer than in characters.
+        // The length in bytes is at least that in characters.
         if words.len() < RUN {
             return Ok(());
         }
@@ -223,10 +224,9 @@ impl FingerprintsMut<'_> {
     }
 }
 
-/// Longer files of proposals have no fingerprints, in bytes.
+/// Size limit for proposed files with fingerprints, in bytes.
 const LONGEST_FILE: usize = 64 * 1024;
 
-/// The fact that says that older texts have theirs, and the word for how and of what they are made
-/// now.
+/// Key of the current form of the fingerprints: how they are computed and from what.
 const CAUGHT_UP: &str = "fingerprints";
 const OF_WHAT: &str = "3";

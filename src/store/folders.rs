@@ -1,9 +1,8 @@
-//! Whose files lie where: the owner of the workspace root, the folder of everybody else, and
-//! folders that are being moved.
+//! Workspace folders: the owner of the root, the folders of everyone else, and folder moves.
 //!
-//! The root's owner is a stored fact that only a hand-over changes. A folder is stored with its
-//! person at the first use, so a new name neither loses it nor gives it to somebody else. While a
-//! move is open, [`Db::folder_of`] gives no folder to anybody whom it is about.
+//! The root's owner is stored and changes only by a hand-over. A person's folder name is stored at
+//! first use, so a new name of theirs neither loses the folder nor gives it to another person.
+//! While a move is open, [`Folders::folder_of`] returns no folder for the people it concerns.
 
 use crate::store::handles::{Folders, FoldersMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -12,75 +11,75 @@ use crate::id::PersonId;
 use crate::people::{Person, Role};
 use crate::trust::Scope;
 
-/// Where the files of a person or group lie.
+/// Location of the files of a person or group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FolderState {
-    /// In this folder, relative to the workspace; blank for the root.
+    /// Folder relative to the workspace; blank for the root.
     At(String),
-    /// Nobody may read them now: the root's owner is removed, or the folder is being moved.
+    /// Not readable now: the root's owner is removed, or the folder is being moved.
     Closed,
-    /// They have none yet; see [`Tx::settle_folder`].
+    /// No folder yet; see [`FoldersMut::settle_folder`].
     Unsettled,
 }
 
-/// Why folders are moved.
+/// Kind of move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MoveKind {
-    /// A person's folder gets the name that it has from then on.
+    /// Rename of a person's folder to its permanent name.
     Rename,
-    /// The root changes hands.
+    /// Transfer of the root to another owner.
     HandOver,
 }
 
-/// How far a move is.
+/// Progress of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MoveState {
-    /// Nothing is decided yet.
+    /// Not yet planned.
     Wanted,
     /// Source and target are known.
     Begun,
-    /// The files of the former owner have left the root.
+    /// The former owner's files have left the root.
     Cleared,
 }
 
-/// A move of folders that is not done yet.
+/// A pending folder move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderMove {
-    /// Row.
+    /// Row id.
     pub id: i64,
-    /// Why.
+    /// Kind.
     pub kind: MoveKind,
-    /// How far it is.
+    /// Progress.
     pub state: MoveState,
-    /// Whose folder it is; of a hand-over, who had the root.
+    /// Owner of the folder; in a hand-over, the former owner of the root.
     pub person: PersonId,
-    /// Who gets the root.
+    /// New owner of the root.
     pub heir: Option<PersonId>,
-    /// The old folder; of a hand-over, the heir's.
+    /// Old folder; in a hand-over, the heir's.
     pub source: String,
-    /// The new folder; of a hand-over, that of who had the root.
+    /// New folder; in a hand-over, the former owner's.
     pub target: String,
 }
 
-/// Why a hand-over cannot begin.
+/// Reason why a hand-over cannot begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotBegun {
-    /// No root owner is stored yet.
+    /// No root owner is stored.
     NoOwner,
-    /// They have the root already.
+    /// The person owns the root already.
     Same,
-    /// Only an owner who is let in can have the root.
+    /// Only an admitted owner can receive the root.
     NotAnOwner,
-    /// One of the two is being answered, forgotten or moved.
+    /// A turn, an erasure or a move of one of the two is in progress.
     Busy,
 }
 
-/// A file whose newest version was written for somebody else than the one whose folder it lies in.
+/// A file with the scope of its newest version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenFor {
     /// Relative to the workspace.
     pub path: String,
-    /// For whom.
+    /// Scope of the newest version.
     pub scope: Scope,
 }
 
@@ -102,19 +101,19 @@ fn folder_move(row: &Row<'_>) -> rusqlite::Result<FolderMove> {
 }
 
 impl Folders<'_> {
-    /// The person whose files lie in the workspace root, whether they are let in or not.
+    /// Returns the owner of the workspace root, admitted or removed.
     pub fn workspace_owner(&self) -> anyhow::Result<Option<PersonId>> {
         let mut query = self.db.prepare_cached("SELECT owner_id FROM workspace")?;
         Ok(query.query_row([], |row| row.get(0)).optional()?)
     }
 
-    /// The same, if they are let in.
+    /// Returns the owner of the workspace root, if admitted.
     pub fn present_workspace_owner(&self) -> anyhow::Result<Option<Person>> {
         self.workspace_owner()?.map_or(Ok(None), |id| self.db.people().person(id))
     }
 
-    /// The owner for whom the command line speaks: the root's, if that is an owner who is let in,
-    /// else the one who came first.
+    /// Returns the owner for whom the command line acts: the root's owner if that is an admitted
+    /// owner, else the first owner.
     pub fn speaking_owner(&self) -> anyhow::Result<Option<Person>> {
         let root = self.present_workspace_owner()?.filter(|person| person.role == Role::Owner);
         Ok(match root {
@@ -129,7 +128,7 @@ impl Folders<'_> {
         })
     }
 
-    /// Where the files of a party lie.
+    /// Returns the folder of a scope.
     pub fn folder_of(&self, whose: Scope) -> anyhow::Result<FolderState> {
         let id = match whose {
             Scope::Person(id) => id,
@@ -160,7 +159,7 @@ impl Folders<'_> {
         })
     }
 
-    /// Where the files of a person lie, let in or not; `None` if they never had any.
+    /// Returns the folder of a person, admitted or removed; `None` if they never had one.
     pub fn folder_once_of(&self, id: PersonId) -> anyhow::Result<Option<String>> {
         if self.workspace_owner()? == Some(id) {
             return Ok(Some(String::new()));
@@ -169,26 +168,26 @@ impl Folders<'_> {
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
-    /// The folder that is stored for a person, whether they have the root or not; blank if none is.
+    /// Returns the stored folder of a person, even if they own the root; blank if there is none.
     pub fn stored_folder(&self, id: PersonId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached("SELECT folder FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
-    /// The name of a person, let in or not.
+    /// Returns the name of a person, admitted or removed.
     pub fn name_once_of(&self, id: PersonId) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT name FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
-    /// For whom the newest version of a file was written; `None` if the journal knows none.
+    /// Returns the scope of the newest version of a file; `None` for an unknown file.
     pub fn newest_scope_of(&self, path: &str) -> anyhow::Result<Option<Scope>> {
         let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path], |row| row.get(0)).optional()?)
     }
 
-    /// For whom the newest version of each file was written, but for what is everybody's, was
-    /// deleted or was forgotten.
+    /// Returns the scope of the newest version of each file, except shared, deleted and erased
+    /// ones.
     pub fn newest_scopes(&self) -> anyhow::Result<Vec<WrittenFor>> {
         let mut query = self.db.prepare(
             "SELECT path, scope FROM files f WHERE id = (SELECT max(id) FROM files WHERE path = f.path)
@@ -198,8 +197,8 @@ impl Folders<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Rows whose scope is not that of what they belong to: table, how many, and the first of them.
-    /// Who was joined to somebody else is passed over.
+    /// Returns the rows whose scope differs from their parent's: table, count and first id. Skips
+    /// people who were merged into another.
     pub fn misplaced_rows(&self) -> anyhow::Result<Vec<(String, usize, i64)>> {
         const IN_STREAM: &str = "JOIN streams o ON o.id = t.stream_id
             WHERE (o.person_id IS NULL OR o.person_id IN (SELECT id FROM people WHERE removed_at IS NULL))
@@ -230,7 +229,7 @@ impl Folders<'_> {
         Ok(found)
     }
 
-    /// The moves that are not done yet, in their order.
+    /// Returns the pending moves in order.
     pub fn folder_moves(&self) -> anyhow::Result<Vec<FolderMove>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, kind, state, person_id, heir_id, source, target FROM folder_moves ORDER BY id",
@@ -238,7 +237,7 @@ impl Folders<'_> {
         Ok(query.query_map([], folder_move)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether something of a person runs or is to be forgotten.
+    /// Returns true while a turn, an erasure or a move of a person is in progress.
     fn is_at_work(&self, id: PersonId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM turns WHERE scope = ?2 AND state = 'running')
@@ -250,8 +249,8 @@ impl Folders<'_> {
 }
 
 impl FoldersMut<'_> {
-    /// Stores whose the root is, unless that is known: the person for whom the most of its own
-    /// files were written last; where there is none, the first owner who is let in.
+    /// Stores the root's owner unless one is stored: the person for whom most of the root's own
+    /// files were last written, else the first admitted owner.
     pub fn settle_workspace_owner(&self) -> anyhow::Result<()> {
         if self.workspace_owner()?.is_some() {
             return Ok(());
@@ -282,8 +281,7 @@ impl FoldersMut<'_> {
         owner.map_or(Ok(()), |owner| self.set_workspace_owner(owner))
     }
 
-    /// The root is that person's from now on. For a hand-over, and for two people who turn out to
-    /// be one.
+    /// Sets the owner of the root, for a hand-over or a merge of two people.
     pub(super) fn set_workspace_owner(&self, owner: PersonId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -293,7 +291,7 @@ impl FoldersMut<'_> {
         Ok(())
     }
 
-    /// A person's folder has that name from now on, unless it has one already.
+    /// Sets the folder of a person who has none.
     pub fn settle_folder(&self, id: PersonId, folder: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE people SET folder = ?2 WHERE id = ?1 AND folder = ''")?
@@ -301,7 +299,7 @@ impl FoldersMut<'_> {
         Ok(())
     }
 
-    /// Source and target of a wanted renaming are known.
+    /// Records source and target of a rename.
     pub fn rename_begun(&self, id: i64, source: &str, target: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE folder_moves SET state = 'begun', source = ?2, target = ?3 WHERE id = ?1")?
@@ -309,14 +307,14 @@ impl FoldersMut<'_> {
         Ok(())
     }
 
-    /// A renamed folder lies in its place: every path into it follows.
+    /// Completes a rename: updates all paths into the folder.
     pub fn rename_done(&self, of: &FolderMove, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
         self.move_paths(moved)?;
         self.settle_folder(of.person, &of.target)?;
         self.move_over(of.id)
     }
 
-    /// Writes down that the root is to change hands, before anything is moved.
+    /// Records a hand-over of the root before any file is moved.
     pub fn begin_hand_over(&self, heir: PersonId, target: &str) -> anyhow::Result<Result<FolderMove, NotBegun>> {
         let Some(owner) = self.workspace_owner()? else { return Ok(Err(NotBegun::NoOwner)) };
         if owner == heir {
@@ -340,18 +338,18 @@ impl FoldersMut<'_> {
         Ok(Ok(FolderMove { id, kind, state, person: owner, heir: Some(heir), source, target }))
     }
 
-    /// Nothing of the former owner lies in the root any more.
+    /// Records that the former owner's files have left the root.
     pub fn root_cleared(&self, id: i64) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE folder_moves SET state = 'cleared' WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    /// All files lie in their new places: every path follows, and the root is the heir's.
+    /// Completes a hand-over: updates all paths and makes the heir the owner.
     pub fn hand_over_done(&self, of: &FolderMove, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
         let Some(heir) = of.heir else { return self.move_over(of.id) };
         self.move_paths(moved)?;
-        // What is left of somebody who is to be forgotten lies in their new folder, and the root is
-        // none of theirs.
+        // An incomplete erasure of the former owner continues in their new folder; the heir's does
+        // not cover the root.
         self.db
             .prepare_cached(
                 "UPDATE forgettings SET target = CASE person_id WHEN ?1 THEN ?2 ELSE '' END
@@ -370,8 +368,8 @@ impl FoldersMut<'_> {
         Ok(())
     }
 
-    /// Every stored path that `moved` has a new one for becomes that. What the index knows of them
-    /// is looked at anew.
+    /// Replaces every stored path for which `moved` returns a new one, and drops those paths from
+    /// the index for a rescan.
     fn move_paths(&self, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
         let columns = [
             ("files", "path", "1"),

@@ -1,15 +1,14 @@
-//! What is forgotten because a person wants it: one note or fact wherever it left traces, or
-//! everything of one person.
+//! Erasure: deletes one note or fact with all its traces, or all data of one person.
 //!
-//! A forgetting is a row before anything goes, and what it does may be done any number of times, so
-//! it is finished after a crash. [`places`] is the list of every column that holds words, each with
-//! what becomes of it; [`cut`] goes through it for the words of one note, [`whole`] for a person.
-//! The same list is what is looked through afterwards. While something that was not asked for still
-//! holds the words, the row keeps them: so that what is written down later leaves them out, and so
-//! that the person can go on by its number. After that it holds none.
+//! An erasure is stored as a row before anything is deleted, and each of its steps is idempotent,
+//! so it is resumed after a crash. [`text_columns`] lists every column that holds text, and how
+//! each is redacted. [`cut`] applies the list to the words of one note, [`whole`] to a person. The
+//! same list is used for the check afterwards. While rows outside the request still contain the
+//! words, the erasure keeps them: new text is written without them, and the person can extend the
+//! erasure by its number. After that it keeps no words.
 //!
-//! Words go as in [`super::gone`]: rows and places stay, and the search indexes and the log let go
-//! of them too. Files of the tree are not changed here.
+//! Text is deleted as in [`super::redact`]: rows and positions stay, and the text is removed from
+//! the search indexes and the log too. Workspace files are not changed here.
 
 mod cut;
 mod grown;
@@ -31,16 +30,16 @@ use crate::text::needle::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// What is forgotten.
+/// Object of an erasure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forgotten {
-    /// A file of the memory.
+    /// A memory file.
     Note,
-    /// One line of what is known.
+    /// One line of a memory file.
     Fact,
-    /// Words that were only said.
+    /// Words that occur only in messages.
     Said,
-    /// A person with everything that is theirs.
+    /// A person with all their data.
     Person,
 }
 
@@ -64,30 +63,30 @@ impl Forgotten {
     }
 }
 
-/// How much of what went.
+/// Counts of deleted items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// Notes and other files that are gone.
+    /// Notes and other files.
     pub notes: usize,
     /// Lines of other files.
     pub lines: usize,
-    /// Entries of the index.
+    /// Index entries.
     pub entries: usize,
     /// Kept versions of files.
     pub versions: usize,
-    /// Summaries and reflections in which something was cut.
+    /// Redacted summaries and reflections.
     pub summaries: usize,
-    /// Calls of tools, contexts and other copies.
+    /// Tool calls, contexts and other copies.
     pub copies: usize,
     /// Messages.
     pub messages: usize,
-    /// Archives that somebody took along.
+    /// Exported archives.
     pub archives: usize,
 }
 
 impl Counts {
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -102,62 +101,61 @@ impl Counts {
         }
     }
 
-    /// Whether nothing went.
+    /// Returns true if nothing was deleted.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A forgetting that is to be begun.
+/// An erasure to begin.
 #[derive(Debug, Clone)]
 pub struct NewForgetting<'a> {
-    /// Who asked, or who is forgotten as a whole.
+    /// Person who asked, or who is erased.
     pub person: Option<PersonId>,
-    /// What.
+    /// Object.
     pub what: Forgotten,
-    /// The note's path relative to the workspace, the fact's key, the words that were said, the
-    /// person's folder; blank for what goes of a group's with a person.
+    /// Path of the note relative to the workspace, key of the fact, words of the messages, or
+    /// folder of the person; blank for group data that is erased with a person.
     pub target: &'a str,
-    /// The words that nothing may hold any more.
+    /// Words to erase.
     pub needles: &'a ErasureQuery,
-    /// Whether the messages that it grew from go too.
+    /// True to delete the source messages too.
     pub messages: bool,
-    /// Where the words came from.
+    /// Label of the words.
     pub label: &'a Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// A stored forgetting.
+/// A stored erasure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForgettingRow {
-    /// Its row.
+    /// Row id.
     pub id: ForgettingId,
-    /// Who asked, or who is forgotten as a whole.
+    /// Person who asked, or who is erased.
     pub person: Option<PersonId>,
-    /// What.
+    /// Object.
     pub what: Forgotten,
-    /// The note's path relative to the workspace, the fact's key, the words that were said, the
-    /// person's folder; blank when it is over.
+    /// Path of the note relative to the workspace, key of the fact, words of the messages, or
+    /// folder of the person; blank when it is done.
     pub target: String,
-    /// The words that nothing may hold any more.
+    /// Words to erase.
     pub needles: ErasureQuery,
-    /// Whether the messages that it grew from go too.
+    /// True to delete the source messages too.
     pub messages: bool,
-    /// How much of what went so far.
+    /// Deleted items so far.
     pub counts: Counts,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Whether it was gone through once, and something was left.
+    /// True after a complete pass that left matches outside the request.
     pub is_left: bool,
-    /// Whether its words could be read. Where they could not, a look finds nothing, which proves
-    /// nothing.
+    /// False if its words cannot be parsed. A search then finds nothing, which proves nothing.
     pub is_readable: bool,
 }
 
-/// Words that must not be written down again in a scope.
+/// Erased words that must not be written again in a scope.
 #[derive(Debug, Clone, Default)]
 pub struct ForgottenWords {
     needles: Vec<ErasureQuery>,
@@ -165,31 +163,32 @@ pub struct ForgottenWords {
 }
 
 impl ForgottenWords {
-    /// Whether a text holds any of them. If some cannot be read, any text may.
+    /// Returns true if a text contains any of them. If some cannot be parsed, returns true for
+    /// every text.
     pub fn are_in(&self, text: &str) -> bool {
         self.is_unreadable || self.needles.iter().any(|needles| needles.are_in(text))
     }
 }
 
 impl ForgettingRow {
-    /// Whether it is what goes of a group's because a person goes, and is not over: what others
-    /// said there stays theirs.
+    /// Returns true for an open erasure of group data that belongs to the erasure of a person.
+    /// Messages of others in the group are kept.
     pub fn is_of_somebody(&self) -> bool {
         self.what == Forgotten::Fact && self.target.is_empty()
     }
 
-    /// Whether lines of files go wherever they hold it, and not only those that say it and little
-    /// else: what a person named by its words, and what goes with a person.
+    /// Returns true if every line that contains the words is deleted, not only lines with little
+    /// else: for words named by a person, and for group data erased with a person.
     fn is_everywhere(&self) -> bool {
         self.what == Forgotten::Said || self.is_of_somebody()
     }
 
-    /// A text of a file without the lines that go; `None` if none does.
+    /// Returns the text of a file without the erased lines; `None` if there are none.
     pub fn cut(&self, text: &str) -> Option<String> {
         if self.is_everywhere() { self.needles.cut(text) } else { self.needles.cut_said(text) }
     }
 
-    /// Whether a text of a file has a line that goes.
+    /// Returns true if the text of a file has a line to erase.
     pub fn goes_from(&self, text: &str) -> bool {
         if self.is_everywhere() { self.needles.are_in(text) } else { self.needles.are_said_in(text) }
     }
@@ -215,38 +214,37 @@ fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
 }
 
 impl Erasure<'_> {
-    /// The forgettings that were begun and are not finished, oldest first.
+    /// Returns the unfinished erasures, oldest first.
     pub fn unfinished_forgettings(&self) -> anyhow::Result<Vec<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'wanted' ORDER BY id");
         Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
     }
 
-    /// The forgettings of which something was left that nobody asked for.
+    /// Returns the erasures that left matches outside the request.
     pub fn forgettings_left(&self) -> anyhow::Result<Vec<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'left' ORDER BY id");
         Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
     }
 
-    /// The forgettings that are not over and whose words cannot be read.
+    /// Returns the open erasures whose words cannot be parsed.
     pub fn unreadable_forgettings(&self) -> anyhow::Result<Vec<ForgettingId>> {
         let rows = self.unfinished_forgettings()?.into_iter().chain(self.forgettings_left()?);
         Ok(rows.filter(|row| !row.is_readable).map(|row| row.id).collect())
     }
 
-    /// The forgetting of that number.
+    /// Returns an erasure by number.
     pub fn forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1");
         Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 
-    /// The same, if it is not over.
+    /// Returns an erasure by number, if it is open.
     pub fn open_forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1 AND state <> 'done'");
         Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 
-    /// What was forgotten in that scope although something holds it still: whatever is written down
-    /// later leaves it out.
+    /// Returns the words of open erasures in that scope, which new text must not contain.
     pub fn forgotten_words(&self, scope: Scope) -> anyhow::Result<ForgottenWords> {
         let mut query = self
             .db
@@ -264,8 +262,8 @@ impl Erasure<'_> {
 }
 
 impl ErasureMut<'_> {
-    /// Something is to be forgotten. What it grew from is noted with it, because the versions of
-    /// files that tell go with it.
+    /// Begins an erasure. Records its source messages at once, because the file versions that lead
+    /// to them are deleted with it.
     pub fn want_forgotten(&self, new: &NewForgetting<'_>) -> anyhow::Result<ForgettingId> {
         self.db
             .prepare_cached(
@@ -288,14 +286,14 @@ impl ErasureMut<'_> {
         Ok(id)
     }
 
-    /// The messages that it grew from are to go as well: it is begun again.
+    /// Restarts an erasure so that it deletes its source messages too.
     pub fn want_messages_forgotten(&self, id: ForgettingId) -> anyhow::Result<()> {
         let sql = "UPDATE forgettings SET messages = 1, state = 'wanted' WHERE id = ?1 AND state <> 'done'";
         self.db.prepare_cached(sql)?.execute([id])?;
         Ok(())
     }
 
-    /// So much went in addition.
+    /// Adds to the counts of an erasure.
     pub fn count_forgotten(&self, id: ForgettingId, more: Counts) -> anyhow::Result<()> {
         let so_far = self.forgetting(id)?.map(|row| row.counts).unwrap_or_default();
         let counts = serde_json::to_string(&so_far.and(more))?;
@@ -304,8 +302,7 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    /// It is done as far as it was asked for. If nothing holds the words any more the row does not
-    /// either.
+    /// Ends an erasure. If no matches are left, its words are deleted from the row too.
     pub fn end_forgetting(&self, id: ForgettingId, is_left: bool, now: Timestamp) -> anyhow::Result<()> {
         let sql = if is_left {
             "UPDATE forgettings SET state = 'left', ended_at = ?2 WHERE id = ?1"
@@ -319,8 +316,8 @@ impl ErasureMut<'_> {
         }
     }
 
-    /// Whatever is being made of words of that scope just now was made of what is forgotten too: it
-    /// counts as made of words that went, and is made again.
+    /// Invalidates text that is being derived from conversations of that scope, since its input
+    /// contains erased words. It will be derived again.
     fn look_again(&self, scope: Scope) -> anyhow::Result<()> {
         let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
         self.db.prepare_cached(sql)?.execute([scope])?;

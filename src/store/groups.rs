@@ -1,7 +1,7 @@
-//! Groups: under which id each goes now, its streams, and the guests who speak there.
+//! Groups: their current ids, streams and guests.
 //!
-//! A group keeps its address rows when its id changes, so its streams go on; the configuration goes
-//! on naming the id that it had first.
+//! A group keeps its address rows when its id changes, so its streams continue. The configuration
+//! keeps naming the group's first id.
 
 use crate::store::handles::{Groups, GroupsMut};
 use rusqlite::{OptionalExtension, params};
@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 
 impl Groups<'_> {
-    /// The id under which the configuration allows a group, if it goes by another one now.
+    /// Returns the configured id of a group whose id has changed since.
     pub fn group_allowed_as(&self, adapter: &str, account: &str, chat: &str) -> anyhow::Result<Option<String>> {
         let mut query = self
             .db
@@ -20,7 +20,7 @@ impl Groups<'_> {
         Ok(query.query_row([adapter, account, chat], |row| row.get(0)).optional()?)
     }
 
-    /// The address of a group's stream; `None` for the stream of a person.
+    /// Returns the address of a group's stream; `None` for a person's stream.
     pub fn group_of(&self, stream: StreamId) -> anyhow::Result<Option<(AddressId, Address)>> {
         let mut query = self.db.prepare_cached(
             "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id WHERE s.id = ?1",
@@ -31,7 +31,7 @@ impl Groups<'_> {
         Ok(row.optional()?)
     }
 
-    /// Whether that address is a group's.
+    /// Returns true for a group's address.
     pub fn is_group(&self, address: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM streams WHERE address_id = ?1")?;
         Ok(query.exists([address])?)
@@ -39,7 +39,7 @@ impl Groups<'_> {
 }
 
 impl GroupsMut<'_> {
-    /// The stream of a group (chat and topic), and its address; made if there was none.
+    /// Returns the stream and address of a group (chat and topic), creating them if needed.
     pub fn stream_for_group(&self, at: &Address, now: Timestamp) -> anyhow::Result<(StreamId, AddressId)> {
         let mut query = self.db.prepare_cached(
             "SELECT s.id, a.id FROM addresses a JOIN streams s ON s.address_id = a.id
@@ -50,8 +50,7 @@ impl GroupsMut<'_> {
             return Ok(known);
         }
         let address = self.tx().addresses().link(at, None, now)?;
-        // The scope of a group is named after its stream, whose number is known only once it is
-        // there.
+        // The scope is named after the stream, whose number is known only after the insert.
         self.db
             .prepare_cached("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)")?
             .execute(params![address, Scope::Shared])?;
@@ -62,8 +61,8 @@ impl GroupsMut<'_> {
         Ok((stream, address))
     }
 
-    /// A group goes on under another id: its addresses, with all of its topics, go with it. Nothing
-    /// is done for a group that is not known.
+    /// Moves a group's addresses, with all its topics, to a new id. Does nothing for an unknown
+    /// group.
     pub fn group_moved(
         &self,
         adapter: &str,
@@ -79,7 +78,8 @@ impl GroupsMut<'_> {
                  ON CONFLICT (adapter, account, chat) DO NOTHING",
             )?
             .execute(params![adapter, account, to, allowed_as, now])?;
-        // What came under the new id before we heard of the change has rows of its own; those stay.
+        // Messages that arrived under the new id before we heard of the change have rows of their
+        // own, which stay.
         self.db
             .prepare_cached(
                 "UPDATE OR IGNORE addresses SET peer = ?4 || substr(peer, length(?3) + 1)
@@ -89,7 +89,7 @@ impl GroupsMut<'_> {
         Ok(())
     }
 
-    /// The number by which the assistant knows a guest of that group, from 1.
+    /// Returns the number of a guest within that group, from 1.
     pub fn guest(&self, stream: StreamId, sender: &str) -> anyhow::Result<u32> {
         self.db
             .prepare_cached(

@@ -2,7 +2,7 @@
 //!
 //! [`Db`] and [`Tx`] have no queries of their own. Each family's file implements its handle's
 //! methods, and reaches other families through `self.db` or `self.tx()`. All SQL passes through
-//! [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a check of scope permissive.
+//! [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a scope check permissive.
 
 use std::ops::Deref;
 
@@ -10,12 +10,12 @@ use rusqlite::{CachedStatement, Params, Row, Statement};
 
 use crate::trust::mutation;
 
-/// A connection that reads. Every method of a handle fails if the database or the disk fails; a
-/// method says so only where it also fails for another reason.
+/// A read-only connection. Every method of a handle fails if the database or the disk fails; a
+/// method documents only other errors.
 #[derive(Debug, Clone, Copy)]
 pub struct Db<'a>(&'a rusqlite::Connection);
 
-/// A transaction that writes, and reads what it wrote.
+/// A write transaction, which also reads its own changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Tx<'a>(Db<'a>);
 
@@ -72,7 +72,8 @@ impl<'a> Deref for Tx<'a> {
     }
 }
 
-/// Declares the handles of each table family, and the methods of [`Db`] and [`Tx`] that give them.
+/// Declares the handles of each table family, and the methods of [`Db`] and [`Tx`] that return
+/// them.
 macro_rules! handles {
     ($($doc:literal $family:ident: $read:ident $(, $write:ident)?;)*) => {
         $(

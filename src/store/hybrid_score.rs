@@ -1,26 +1,25 @@
-//! Two rankings become one: by words and by meaning.
+//! Merges two rankings: by words and by meaning.
 //!
-//! The scores of the two have nothing in common, so each is brought to a scale from nought to one
-//! before they are added, each with its weight. Ranks alone would throw away how far apart the
-//! candidates are, and on conversations they measured worse than words alone; the weighted sum did
-//! not. Pure functions; whoever searches decides what counts as a candidate.
+//! The two scores have nothing in common, so each is normalised to 0..1 and weighted before they
+//! are added. Ranks alone would discard the distances between candidates; on conversations they
+//! measured worse than words alone, while the weighted sum did not. All functions are pure; the
+//! caller selects the candidates.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What meaning weighs beside words, which have the rest, as long as nothing is known of either: an
-/// even share. The seeds give meaning 0.7, which buries names and numbers.
+/// Default weight of meaning; words have the rest. Used while nothing is known of either. The seeds
+/// give meaning 0.7, which buries names and numbers.
 pub const MEANING: f64 = 0.5;
 
-/// How far that share may move either way: neither words nor meaning are ever left alone with the
-/// decision.
+/// Maximum change of that weight in either direction. Neither words nor meaning ever decide alone.
 const SWAY: f64 = 0.25;
-/// The best is compared with so many behind it.
+/// Number of runners-up with which the best is compared.
 const BEHIND: u8 = 10;
 
-/// What meaning weighs in one question: more where it tells the best from the rest better than
-/// words do, less where it does worse. A number or a rare name is plain to words and nothing to
-/// most models; a question in other words than its answer is the reverse.
+/// Weight of meaning for one query: higher if meaning separates the best candidate from the rest
+/// better than words do, lower if worse. A number or a rare name is clear to words and means
+/// nothing to most models; for a question in other words than its answer the reverse holds.
 #[must_use]
 pub fn share(words: &[f64], meaning: &[f64]) -> f64 {
     if meaning.is_empty() {
@@ -32,8 +31,7 @@ pub fn share(words: &[f64], meaning: &[f64]) -> f64 {
     share.clamp(MEANING - SWAY, MEANING + SWAY)
 }
 
-/// How far the best stands out from those right behind it, from nought to one. Where there is
-/// nothing, nothing does.
+/// Distance of the best score from the runners-up, 0 to 1; zero without scores.
 fn edge(mut scores: Vec<f64>) -> f64 {
     scores.sort_by(|one, other| other.total_cmp(one));
     let Some(best) = scores.first() else { return 0.0 };
@@ -41,8 +39,8 @@ fn edge(mut scores: Vec<f64>) -> f64 {
     (best - behind / f64::from(BEHIND)).max(0.0)
 }
 
-/// Brings scores that begin at nought to a scale from nought to one: the best is one. Nothing above
-/// nought stays nought.
+/// Scales scores that start at zero to 0..1: the best becomes one. Without a positive score all
+/// become zero.
 #[must_use]
 pub fn by_best(scores: &[f64]) -> Vec<f64> {
     let best = scores.iter().copied().filter(|score| score.is_finite()).fold(0.0, f64::max);
@@ -50,8 +48,8 @@ pub fn by_best(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(|score| scale(*score)).collect()
 }
 
-/// Brings scores without a nought of their own to a scale from nought to one: the worst is nought,
-/// the best is one. If all are the same, all are one.
+/// Scales scores without a natural zero to 0..1: the worst becomes zero, the best one. Equal scores
+/// all become one.
 #[must_use]
 pub fn by_range(scores: &[f64]) -> Vec<f64> {
     let finite = || scores.iter().copied().filter(|score| score.is_finite());
@@ -64,8 +62,8 @@ pub fn by_range(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(|score| scale(*score)).collect()
 }
 
-/// Both rankings as one, best first. A candidate that only one of them knows has nothing from the
-/// other. What is equal stays in the order in which it came, words first.
+/// Merges both rankings, best first. A candidate missing from one ranking gets nothing from it.
+/// Ties keep their input order, words first.
 #[must_use]
 pub fn weighted<K: Eq + Hash + Clone>(words: &[(K, f64)], meaning: &[(K, f64)], share: f64) -> Vec<(K, f64)> {
     let share = share.clamp(0.0, 1.0);
@@ -158,7 +156,7 @@ mod tests {
             let best = words.iter().map(|(_, score)| *score).fold(0.0, f64::max);
             let key = words[0].0;
             let mut raised = words.clone();
-            // Not above the best, whose scale would change everybody's.
+            // Not above the best, which would rescale all others.
             raised[0].1 = (raised[0].1 + more).min(best);
             prop_assert!(at(&weighted(&raised, &meaning, share), key) <= at(&weighted(&words, &meaning, share), key));
         }

@@ -1,4 +1,4 @@
-//! Raw items as the adapters handed them over, and the cursors that confirm them.
+//! Raw items from the adapters, and the cursors that confirm them.
 
 use crate::store::handles::{Inbox, InboxMut};
 use rusqlite::{OptionalExtension, params};
@@ -6,24 +6,24 @@ use rusqlite::{OptionalExtension, params};
 use crate::id::InboxId;
 use crate::time::Timestamp;
 
-/// What became of a raw item.
+/// Outcome of a raw item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// A message of a known person.
     Admitted,
     /// A command of a known person.
     Command,
-    /// A change of an earlier message.
+    /// An edit of an earlier message.
     Edit,
-    /// A press of a button.
+    /// A button press.
     Button,
-    /// Something that we cannot take; the person was told.
+    /// Unsupported; the person was informed.
     Unsupported,
-    /// From somebody who is not allowed in; nothing of it is kept.
+    /// From an unknown sender; nothing is kept.
     Stranger,
-    /// Nothing that concerns a conversation.
+    /// Irrelevant to conversations.
     Nothing,
-    /// It made no sense.
+    /// Invalid.
     Unreadable,
 }
 
@@ -42,25 +42,25 @@ impl Fate {
     }
 }
 
-/// A raw item to be stored.
+/// A raw item to store.
 #[derive(Debug, Clone)]
 pub struct InboxItem<'a> {
-    /// Who received it.
+    /// Adapter that received it.
     pub adapter: &'a str,
-    /// For which account.
+    /// Account that received it.
     pub account: &'a str,
-    /// The same item has the same id, however often it comes.
+    /// Id of the item, the same at each delivery.
     pub external_id: &'a str,
-    /// Now.
+    /// Current time.
     pub received_at: Timestamp,
-    /// What becomes of it.
+    /// Outcome.
     pub fate: Fate,
-    /// The original, or blank.
+    /// Original, or blank.
     pub raw: &'a str,
 }
 
 impl InboxMut<'_> {
-    /// Stores a raw item. `None` if it was stored before: then nothing else may be done with it.
+    /// Stores a raw item. `None` if it is already stored and must not be processed again.
     pub fn receive(&self, item: &InboxItem<'_>) -> anyhow::Result<Option<InboxId>> {
         let stored = self.db
             .prepare_cached(
@@ -84,7 +84,7 @@ impl InboxMut<'_> {
 }
 
 impl Inbox<'_> {
-    /// The cursor of an account.
+    /// Returns the cursor of an account.
     pub fn cursor(&self, adapter: &str, account: &str) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2")?;
         Ok(query.query_row([adapter, account], |row| row.get(0)).optional()?)

@@ -1,10 +1,10 @@
-//! What tainted turns wanted to keep, and what their person says to each of it.
+//! Requests of tainted turns to keep text, and the person's decisions.
 //!
-//! `new` → `open` (asked) → `yes` → `kept`, or `no`, `expired`, `changed` (what was shown is not
-//! what lies there any more). A yes is stored before anything is done; whoever does it reads the
-//! rows in `yes`, so a crash loses none and repeats none that is over. The number under which a
-//! person is asked comes from the same counter as those of the other questions, so `/yes 7` can
-//! only mean one thing. Its time runs from when it was delivered, or given up.
+//! `new` → `open` (asked) → `yes` → `kept`, or `no`, `expired`, `changed` (the file no longer has
+//! the content that was shown). A yes is stored before it is carried out, and rows in `yes` are
+//! read back from the journal, so a crash neither loses nor repeats one. The numbers come from the
+//! same counter as those of other questions, so `/yes 7` is unambiguous. The time limit starts when
+//! the question is delivered or given up.
 
 use crate::store::handles::{KeepRequests, KeepRequestsMut};
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
-/// How long such a question waits for its answer. Other messages do not end it.
+/// Time limit for an answer. Other messages do not end it.
 pub const KEEP_WAITS: Duration = Duration::from_secs(24 * 3600);
 
-/// How it stands.
+/// State.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepState {
-    /// Nobody was asked.
+    /// Not yet asked.
     New,
-    /// Nobody has answered.
+    /// Asked, not answered.
     Open,
-    /// They said yes, and it is about to be done.
+    /// Accepted, not yet carried out.
     Yes,
-    /// It is theirs now.
+    /// Kept.
     Kept,
-    /// They said no.
+    /// Refused.
     No,
-    /// They said nothing in time.
+    /// Not answered in time.
     Expired,
-    /// Something else lies there now, or nothing.
+    /// The file has changed or is gone.
     Changed,
 }
 
@@ -67,32 +67,32 @@ impl KeepState {
 /// A text that may be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeepRow {
-    /// Its row.
+    /// Row id.
     pub id: KeepId,
-    /// The number under which it is asked about.
+    /// Number shown with the question.
     pub number: Option<QuestionId>,
-    /// Which turn wanted it.
+    /// Turn that wanted it.
     pub turn: TurnId,
-    /// Who is asked.
+    /// Person who is asked.
     pub person: PersonId,
-    /// Where the question was put.
+    /// Address to which the question was sent.
     pub address: Option<AddressId>,
-    /// Where it lies, as its owner sees it.
+    /// Path, as its owner sees it.
     pub path: String,
-    /// SHA-256 of the file; a yes is for just that.
+    /// SHA-256 of the file; a yes covers only that content.
     pub digest: String,
-    /// The exact words.
+    /// Exact text shown.
     pub shown: Text,
-    /// How it stands.
+    /// State.
     pub state: KeepState,
-    /// It means no from then on; `None` before it was delivered.
+    /// Expiry time; `None` before delivery.
     pub expires_at: Option<Timestamp>,
-    /// When it was answered, or was over.
+    /// Time of the decision or the end.
     pub decided_at: Option<Timestamp>,
 }
 
 impl KeepRow {
-    /// Whether an answer still counts.
+    /// Returns true if an answer still counts.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.state == KeepState::Open && self.expires_at.is_none_or(|end| now < end)
     }
@@ -119,30 +119,30 @@ fn keep(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
     })
 }
 
-/// Commands stand in no conversation, and by their time.
+/// Commands belong to no conversation and are found by their time.
 pub(super) const YES_TO: &str = "SELECT m.external_id FROM messages m JOIN texts t ON t.message_id = m.id
     WHERE m.conversation_id IS NULL AND m.kind = 'command' AND m.person_id = ?1 AND m.address_id = ?2 AND m.received_at = ?3
         AND replace(lower(t.text), ' ', '') = '/yes' || ?4 ORDER BY m.id LIMIT 1";
 
 impl KeepRequests<'_> {
-    /// What that turn wanted to keep and nobody was asked about yet.
+    /// Returns the requests of that turn that are not yet asked.
     pub fn wanted_keeps(&self, turn: TurnId) -> anyhow::Result<Vec<KeepRow>> {
         self.keeps("turn_id = ?1 AND state = 'new'", turn)
     }
 
-    /// The question of that number, if it is one about keeping.
+    /// Returns the request with that question number, if it is one.
     pub fn keep_asked(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
         Ok(query.query_row([number], keep).optional()?)
     }
 
-    /// The first one behind that one that a person said yes to and that is not done.
+    /// Returns the first accepted request after that one that is not yet carried out.
     pub fn keep_to_do(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
         let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
         Ok(self.db.prepare_cached(&sql)?.query_row([after], keep).optional()?)
     }
 
-    /// Where a person's yes of that moment led: the first file that was written by it.
+    /// Returns the first file written because of a person's yes at that time.
     pub fn promoted_at(&self, scope: Scope, at: Timestamp) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached(
             "SELECT path FROM files WHERE written_at = ?2 AND scope = ?1 AND cause = 'promote' AND digest <> ''
@@ -158,9 +158,9 @@ impl KeepRequests<'_> {
 }
 
 impl KeepRequestsMut<'_> {
-    /// A turn of that person wanted to keep what now lies there under `memory/untrusted/`; `path`
-    /// is as its owner sees it, `digest` that of the file, `shown` its exact words. What the same
-    /// turn had put there before is not asked about any more.
+    /// Stores a request by a turn of that person to keep a file under `memory/untrusted/`. `path`
+    /// is as its owner sees it, `digest` is that of the file, `shown` its exact text. Earlier
+    /// requests of the same turn for that path are dropped.
     pub fn want_to_keep(
         &self,
         turn: TurnId,
@@ -187,10 +187,10 @@ impl KeepRequestsMut<'_> {
         Ok(())
     }
 
-    /// Somebody is asked about it, at that address, under a number that no other question has.
+    /// Marks a request as asked at that address, and returns its new question number.
     ///
     /// # Errors
-    /// If it was asked about before, or the journal cannot be written.
+    /// If it was asked before.
     pub fn ask_to_keep(&self, id: KeepId, address: AddressId) -> anyhow::Result<QuestionId> {
         let number = self.next_question_number()?;
         let asked = self
@@ -203,8 +203,8 @@ impl KeepRequestsMut<'_> {
         Ok(number)
     }
 
-    /// A question of that number was delivered, or given up: if it is one about keeping, its time
-    /// runs from now.
+    /// Starts the time limit of the request with that number, if it is one, after delivery or
+    /// giving up.
     pub fn keep_was_put(&self, number: QuestionId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'")?
@@ -212,8 +212,8 @@ impl KeepRequestsMut<'_> {
         Ok(())
     }
 
-    /// It stands differently now. `false` if it did not stand as `before` any more: then nothing is
-    /// changed.
+    /// Changes the state of a request. Returns `false` and changes nothing unless its state is
+    /// `before`.
     pub fn decide_keep(
         &self,
         id: KeepId,
@@ -232,15 +232,15 @@ impl KeepRequestsMut<'_> {
         Ok(decided == 1)
     }
 
-    /// External id of the command that was the yes, which is answered by what came of it; blank if
-    /// it is not known.
+    /// Returns the external id of the command that said yes, which the result answers; blank if
+    /// unknown.
     pub fn yes_to(&self, keep: &KeepRow) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached(YES_TO)?;
         let found = query.query_row(params![keep.person, keep.address, keep.decided_at, keep.number], |row| row.get(0));
         Ok(found.optional()?.unwrap_or_default())
     }
 
-    /// The next number of the questions' counter; no row of theirs will have it.
+    /// Takes the next number of the question counter, so that no question gets it.
     fn next_question_number(&self) -> anyhow::Result<QuestionId> {
         self.db
             .prepare_cached(
@@ -270,7 +270,7 @@ mod tests {
         Labelled::new(Arc::from(words), Label::untrusted(Source::forward()), Scope::Person(PersonId(1)))
     }
 
-    /// A journal with Ada, an address of hers and a turn.
+    /// Opens a journal with Ada, one address of hers and a turn.
     async fn journal(folder: &std::path::Path) -> Journal {
         let journal = Journal::open(&folder.join("j.db"), None).unwrap();
         let begin = |tx: Tx<'_>| {
@@ -307,7 +307,7 @@ mod tests {
             }
             assert_eq!(tx.keep_requests().keep_asked(QuestionId(2))?.unwrap().path, "b");
             assert_eq!(tx.keep_requests().keep_asked(QuestionId(3))?, None);
-            // The one before this was the last of both kinds.
+            // The previous number was the last of both kinds.
             numbers.push(tx.keep_requests().next_question_number()?);
             assert!(tx.keep_requests().ask_to_keep(KeepId(1), AddressId(1)).is_err(), "it was asked about");
             Ok(numbers)

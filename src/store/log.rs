@@ -1,10 +1,8 @@
-//! The log beside the journal: merged as far as nobody is in the way, and cut when all of it is
-//! merged.
+//! Merges the write-ahead log as far as readers allow, and truncates it when all is merged.
 //!
-//! A page of the log is merged by itself every thousand pages, and that costs the writer a few
-//! milliseconds. It falls behind only while somebody reads for long, as a backup does. So the bulk
-//! is merged here through a connection of its own, which holds up nobody; the writer only has to
-//! cut what is merged already, and does not wait for anybody to do it.
+//! SQLite merges the log every thousand pages, which costs the writer a few milliseconds. It falls
+//! behind only during a long read such as a backup. So most of the work is done here on a separate
+//! connection that blocks nothing. The writer only truncates a merged log, and waits for no reader.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,13 +14,13 @@ use super::Journal;
 use super::open::BUSY_MS;
 
 impl Journal {
-    /// How long the log is, in bytes.
+    /// Returns the length of the log in bytes.
     pub fn log_size(&self) -> u64 {
         std::fs::metadata(log_of(self.path())).map_or(0, |found| found.len())
     }
 
-    /// Merges and cuts the log. False if somebody who reads is in the way: then it is shorter next
-    /// time.
+    /// Merges and truncates the log. Returns false if a reader is in the way; then the next run has
+    /// less to do.
     pub async fn cut_log(&self) -> anyhow::Result<bool> {
         let path = self.path().to_owned();
         tokio::task::spawn_blocking(move || merge(&path)).await.context("Merging the log was abandoned")??;

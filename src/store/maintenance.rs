@@ -1,12 +1,11 @@
-//! Retention and small repairs, in pieces that hold the writer for milliseconds.
+//! Retention and small repairs, in pieces that occupy the writer for milliseconds.
 //!
-//! The words of old messages go, their rows stay: a conversation keeps its times, its summaries and
-//! whatever was derived from it, and what was said in it is blank. The unit is a conversation that
-//! is over and in which nothing is left to do, so an answer never loses the beginning of what it
-//! answers. What a reflection thought of a period is kept; it is a summary too.
+//! The text of old messages is deleted while their rows stay: a conversation keeps its times,
+//! summaries and derived rows. The unit is a finished conversation without open work, so an answer
+//! never loses the beginning of its context. Reflections are kept, since they are summaries too.
 //!
-//! Each method does at most `limit` rows and says how many there were; none of them decides when,
-//! or how often.
+//! Each method handles at most `limit` rows and returns their number. The caller decides on the
+//! schedule.
 
 use crate::store::handles::{Maintenance, MaintenanceMut};
 use rusqlite::{OptionalExtension, params};
@@ -15,43 +14,43 @@ use super::fingerprints::Keeper;
 use crate::id::{AttachmentId, ConversationId};
 use crate::time::Timestamp;
 
-/// Which texts are in the search index: not commands, not what the program asked for or was given
-/// by itself, not what stands elsewhere.
+/// Condition for texts in the search index: no commands, no prompts or replies of system runs, no
+/// text stored elsewhere.
 pub(super) const SEARCHED: &str = "m.kind NOT IN ('command', 'task') AND t.kind NOT IN ('quote', 'edit', 'carried')
      AND NOT (m.kind = 'reply' AND EXISTS (SELECT 1 FROM streams s WHERE s.id = m.stream_id AND s.work_of IS NOT NULL))";
 
-/// A received file that is old.
+/// An old received file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldFile {
-    /// Its row.
+    /// Row id.
     pub id: AttachmentId,
-    /// Where it lies, relative to the workspace.
+    /// Path relative to the workspace.
     pub path: String,
-    /// SHA-256 of what we wrote there.
+    /// SHA-256 of the content that we wrote.
     pub digest: String,
-    /// Where its words lie, if not in itself.
+    /// Path of the extracted text; blank if the file itself is text.
     pub text_path: String,
 }
 
-/// Rows of the search index that do not go with the texts.
+/// Mismatches between the search index and the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Astray {
-    /// Texts that cannot be found.
+    /// Texts missing from the index.
     pub missing: Vec<i64>,
-    /// Entries of texts that are not there.
+    /// Index rows without a text.
     pub left_over: Vec<i64>,
 }
 
 impl Astray {
-    /// Whether the index is whole.
+    /// Returns true if there are no mismatches.
     pub fn is_empty(&self) -> bool {
         self.missing.is_empty() && self.left_over.is_empty()
     }
 }
 
 impl Maintenance<'_> {
-    /// The oldest conversation that ended before `before`, in which nothing is left to do, and
-    /// whose words are still there.
+    /// Returns the oldest conversation that ended before `before`, has no open work and still has
+    /// text.
     pub fn conversation_to_forget(&self, before: Timestamp) -> anyhow::Result<Option<ConversationId>> {
         let mut query = self.db.prepare_cached(
             "SELECT c.id FROM conversations c WHERE c.forgotten_at IS NULL AND c.last_at < ?1
@@ -68,8 +67,8 @@ impl Maintenance<'_> {
         Ok(query.query_row([before], |row| row.get(0)).optional()?)
     }
 
-    /// Received files of messages from before `before` that lie in the workspace and belong to
-    /// nothing that is left to do; those of rows after `after`.
+    /// Returns received files of messages older than `before` that are in the workspace and belong
+    /// to no open work; only rows after `after`.
     pub fn old_files(&self, before: Timestamp, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         let mut query = self.db.prepare_cached(
             "SELECT a.id, a.path, a.digest, a.text_path FROM attachments a JOIN messages m ON m.id = a.message_id
@@ -82,8 +81,8 @@ impl Maintenance<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What of the search index does not go with the texts, at most `limit` of each. Reads all of
-    /// both, and none of their words.
+    /// Returns mismatches between the search index and the texts, at most `limit` of each kind.
+    /// Reads every row, but no text.
     pub fn astray(&self, limit: u32) -> anyhow::Result<Astray> {
         let list = |sql: &str| -> anyhow::Result<Vec<i64>> {
             Ok(self.db.prepare(sql)?.query_map([limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -99,7 +98,7 @@ impl Maintenance<'_> {
         })
     }
 
-    /// The tables that [`Db::check_table`] can look at, one after the other.
+    /// Returns the tables for [`Self::check_table`].
     pub fn tables(&self) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
@@ -107,24 +106,25 @@ impl Maintenance<'_> {
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// What is wrong with one table and its indexes; nothing if it is sound.
+    /// Returns the defects of one table and its indexes; none if it is sound.
     ///
     /// # Errors
-    /// If it cannot even be read.
+    /// If it cannot be read at all.
     pub fn check_table(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let sql = format!("PRAGMA quick_check('{}')", name.replace('\'', "''"));
         let lines: Vec<String> = self.db.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").take(5).collect())
     }
 
-    /// When the first person was let in, which is when this journal began to be used.
+    /// Returns when the first person was admitted, which is when this journal came into use.
     pub fn used_since(&self) -> anyhow::Result<Option<Timestamp>> {
         Ok(self.db.prepare_cached("SELECT min(created_at) FROM people")?.query_row([], |row| row.get(0))?)
     }
 }
 
 impl MaintenanceMut<'_> {
-    /// Deletes words of a conversation. Zero when none are left, and then it counts as forgotten.
+    /// Deletes text of a conversation. Returns zero when none is left, and marks the conversation
+    /// as done.
     pub fn forget_words(&self, id: ConversationId, limit: u32, now: Timestamp) -> anyhow::Result<usize> {
         let texts = "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.conversation_id = ?1 AND t.text <> '' AND m.kind <> 'reflection' LIMIT ?2";
@@ -142,7 +142,7 @@ impl MaintenanceMut<'_> {
             "UPDATE turns SET context = '', reacted = '' WHERE conversation_id = ?1 AND (context <> '' OR reacted <> '')",
             "UPDATE questions SET call = '{}' WHERE conversation_id = ?1",
             "UPDATE keeps SET shown = '' WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1)",
-            // Of what was sent the pieces are blank already; what was given up still has them.
+            // Parts that were sent are blank already; abandoned ones still have their text.
             "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
                  (SELECT o.id FROM messages m JOIN outbox o ON o.message_id = m.id WHERE m.conversation_id = ?1)",
         ] {
@@ -154,8 +154,7 @@ impl MaintenanceMut<'_> {
         Ok(0)
     }
 
-    /// Conversations that were forgotten and of which something was edited since are looked at
-    /// again.
+    /// Reopens cleared conversations in which a message was edited since.
     pub fn remember_edited(&self) -> anyhow::Result<usize> {
         Ok(self
             .db
@@ -168,15 +167,15 @@ impl MaintenanceMut<'_> {
             .execute([])?)
     }
 
-    /// Deletes the words of commands from before `before`.
+    /// Deletes the text of commands older than `before`.
     pub fn forget_commands(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         let texts = "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.conversation_id IS NULL AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed') AND t.text <> '' LIMIT ?2";
         self.blank_texts(texts, params![before, limit])
     }
 
-    /// Deletes the words of notices and answers from before `before` that were delivered or given
-    /// up.
+    /// Deletes the text of notices and command answers older than `before` that were delivered or
+    /// given up.
     pub fn forget_notices(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         self.db.prepare_cached(
             "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
@@ -192,14 +191,14 @@ impl MaintenanceMut<'_> {
             .execute(params![before, limit])?)
     }
 
-    /// Blanks originals that were received before `before`.
+    /// Blanks originals received before `before`.
     pub fn purge_originals(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         let sql = "UPDATE inbox SET raw = '' WHERE id IN
              (SELECT id FROM inbox WHERE raw <> '' AND received_at < ?1 LIMIT ?2)";
         Ok(self.db.prepare_cached(sql)?.execute(params![before, limit])?)
     }
 
-    /// A received file is not here any more, because of its age.
+    /// Records that a received file was deleted because of its age.
     pub fn file_dropped(&self, id: AttachmentId, why: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0 WHERE id = ?1")?
@@ -207,8 +206,7 @@ impl MaintenanceMut<'_> {
         Ok(())
     }
 
-    /// Deletes small rows that nobody asks for any more: what came from strangers, slots of what
-    /// comes back often, codes that are over.
+    /// Deletes small obsolete rows: contacts by strangers, slots of recurring jobs, expired codes.
     pub fn sweep(&self, month: Timestamp, quarter: Timestamp, year: Timestamp, limit: u32) -> anyhow::Result<usize> {
         let mut swept = 0;
         for (sql, before) in [
@@ -235,7 +233,7 @@ impl MaintenanceMut<'_> {
         Ok(swept)
     }
 
-    /// Mends what [`Db::astray`] found.
+    /// Repairs the mismatches found by [`Maintenance::astray`].
     pub fn mend_index(&self, astray: &Astray) -> anyhow::Result<()> {
         for id in &astray.left_over {
             self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
@@ -246,9 +244,9 @@ impl MaintenanceMut<'_> {
         Ok(())
     }
 
-    /// Merges some of the search index, so that a question looks into few pieces. True if there is
-    /// more to merge. With `all` everything becomes one piece in the end, and what was deleted is
-    /// gone from the file too.
+    /// Merges part of the search index, so that a query reads few segments. Returns true if more
+    /// remains. With `all`, repeated calls leave a single segment, and deleted text is gone from
+    /// the file too.
     pub fn merge_index(&self, pages: i64, all: bool) -> anyhow::Result<bool> {
         let pages = if all { -pages } else { pages };
         let mut more = false;
@@ -264,8 +262,7 @@ impl MaintenanceMut<'_> {
         Ok(more)
     }
 
-    /// Lets the database look whether its notion of how many rows there are of what is out of date.
-    /// It reads a few hundred rows of each index.
+    /// Lets SQLite refresh outdated table statistics. Reads a few hundred rows of each index.
     pub fn optimize(&self) -> anyhow::Result<()> {
         Ok(self.db.execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")?)
     }

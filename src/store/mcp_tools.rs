@@ -1,8 +1,8 @@
-//! Tools of other programs as they were last seen, and what the owner accepted of each.
+//! MCP tools as last seen, and the owner's acceptance of each.
 //!
-//! Acceptance is a digest beside the digest of what was seen last; nothing else says that a tool
-//! may be offered. A tool that was never accepted and is not listed any more is forgotten, so that
-//! a server which invents names cannot fill the journal.
+//! A tool is accepted if the accepted digest equals the digest last seen; nothing else makes it
+//! available. A tool that was never accepted and is no longer listed is deleted, so that a server
+//! that invents names cannot fill the journal.
 
 use crate::store::handles::{McpTools, McpToolsMut};
 use rusqlite::{Row, params};
@@ -11,38 +11,38 @@ use crate::id::PersonId;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// A tool as its server described it just now.
+/// A tool as its server describes it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenTool {
-    /// Its name there.
+    /// Name on the server.
     pub name: String,
-    /// What the server says of it.
+    /// Description by the server.
     pub description: String,
-    /// JSON schema of its arguments.
+    /// JSON schema of the arguments.
     pub schema: String,
-    /// Over the three.
+    /// Digest over name, description and schema.
     pub digest: String,
-    /// Where they came from.
+    /// Trust label.
     pub label: Label,
 }
 
 /// A stored tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutsideToolRow {
-    /// The configured name of its server.
+    /// Configured name of the server.
     pub server: String,
-    /// What was seen last.
+    /// Last description seen.
     pub seen: SeenTool,
-    /// When.
+    /// Time of that.
     pub seen_at: Timestamp,
-    /// What the owner accepted; blank if nothing.
+    /// Accepted digest; blank if none.
     pub accepted_digest: String,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
 }
 
 impl OutsideToolRow {
-    /// Whether what was seen last is what the owner accepted.
+    /// Returns true if the last description seen is accepted.
     pub fn is_accepted(&self) -> bool {
         !self.accepted_digest.is_empty() && self.accepted_digest == self.seen.digest
     }
@@ -52,7 +52,7 @@ const COLUMNS: &str =
     "SELECT server, name, description, schema, digest, label, scope, seen_at, accepted_digest FROM outside_tools";
 
 impl McpTools<'_> {
-    /// All tools, by server and name.
+    /// Returns all tools, by server and name.
     pub fn outside_tools(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
         let mut query = self.db.prepare_cached(&format!("{COLUMNS} ORDER BY server, name"))?;
         Ok(query.query_map([], tool)?.collect::<Result<_, _>>()?)
@@ -60,7 +60,7 @@ impl McpTools<'_> {
 }
 
 impl McpToolsMut<'_> {
-    /// A server listed these tools and no others.
+    /// Replaces the tools of a server by this list.
     pub fn saw_tools(&self, server: &str, tools: &[SeenTool], now: Timestamp) -> anyhow::Result<()> {
         for tool in tools {
             self.db
@@ -91,8 +91,7 @@ impl McpToolsMut<'_> {
         Ok(())
     }
 
-    /// The owner accepts a tool as it is under that digest. False if that is not what was seen
-    /// last.
+    /// Accepts a tool with that digest. Returns false if that is not the digest last seen.
     pub fn accept_tool(
         &self,
         server: &str,

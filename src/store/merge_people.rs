@@ -1,10 +1,9 @@
-//! Two people who turn out to be one: what was said with the one from now on belongs to the other.
+//! Merges two people: the messages of one belong to the other from now on.
 //!
-//! It happens when the only address of somebody who was paired is joined to somebody else. Every
-//! row that holds their text changes its scope, every row that names them the person; what only one
-//! of the two can have (slots, reflections, the stream that the program works in) stays where it is
-//! and is found nowhere any more. A test reads the schema: a new column has to be in one of the two
-//! lists.
+//! This happens when the only address of a paired person is linked to another person. Every row
+//! with their text changes its scope, and every row that names them changes the person. Data that
+//! only one of the two can have (slots, reflections, the stream of system runs) stays unchanged and
+//! is no longer found. A test reads the schema: a new column must be in one of the two lists.
 
 use crate::store::handles::PeopleMut;
 use rusqlite::params;
@@ -13,7 +12,7 @@ use crate::id::{PersonId, StreamId};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
-/// The tables whose text goes with the person.
+/// Tables whose scope changes with the person.
 const SCOPED: &[&str] = &[
     "attachments",
     "compactions",
@@ -34,8 +33,7 @@ const SCOPED: &[&str] = &[
     "turns",
     "verdicts",
 ];
-/// Those that name a person or a stream: table and column. Rows that would stand twice stay as they
-/// are.
+/// Columns that name a person or a stream. Rows that would become duplicates stay unchanged.
 const NAMED: &[(&str, &str)] = &[
     ("forgettings", "person_id"),
     ("keeps", "person_id"),
@@ -50,8 +48,7 @@ const NAMED: &[(&str, &str)] = &[
 const IN_STREAM: &[&str] = &["conversations", "messages", "questions", "turns"];
 
 impl PeopleMut<'_> {
-    /// Whether nothing of a person waits or is being answered: only then can their stream be joined
-    /// to another.
+    /// Returns true if a person has no pending or running work, which a merge requires.
     pub fn is_at_rest(&self, person: PersonId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM streams s WHERE (s.person_id = ?1 OR s.work_of = ?1) AND (
@@ -61,8 +58,8 @@ impl PeopleMut<'_> {
         Ok(!query.exists([person])?)
     }
 
-    /// Joins the stream of `from` to that of `into`, and lets `from` in no longer. Nothing of
-    /// `from` may be open. The next message begins a new conversation.
+    /// Merges the stream of `from` into that of `into`, and removes `from`. `from` must have no
+    /// open work. The next message begins a new conversation.
     pub fn absorb(&self, from: PersonId, into: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let target = self.tx().conversations().stream_for(into)?;
         self.db
@@ -81,7 +78,7 @@ impl PeopleMut<'_> {
                 .prepare_cached(&format!("UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1"))?
                 .execute(params![from, into])?;
         }
-        // The indexes know whose each text is.
+        // The indexes store the scope of each text.
         self.tx().message_search().rebuild_index()?;
         self.tx().erasure().drop_entries_of(Scope::Person(from))?;
         self.db
@@ -89,11 +86,11 @@ impl PeopleMut<'_> {
             .execute(params![Scope::Person(from), Scope::Person(into)])?;
         self.move_declared_addresses(from, into)?;
         if self.db.folders().workspace_owner()? == Some(from) {
-            // They are one person: what lies in the root stays theirs.
+            // The two are one person, so files in the root stay theirs.
             self.tx().folders().set_workspace_owner(into)?;
         }
         self.disallow(from, now)?;
-        // Whoever is let in under that name later is somebody else, with files of their own.
+        // A later person of that name is a different one, with files of their own.
         self.db
             .prepare_cached(
                 "UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1",
@@ -124,9 +121,9 @@ mod tests {
     use crate::people::{Address, Role};
     use crate::store::Journal;
 
-    /// What is derived is dropped, and made anew of what moved.
+    /// Derived tables: cleared, and rebuilt from the moved rows.
     const DERIVED: &[&str] = &["entries", "indexed", "unindexed"];
-    /// What stays: it belongs to the house, or only one of the two can have it.
+    /// Columns that stay: program data, or data that only one of the two can have.
     const STAYS: &[&str] = &[
         "actions.scope",
         "addresses.person_id",

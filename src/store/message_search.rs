@@ -1,10 +1,11 @@
-//! Search over what was said. Every word in the index begins with whose it is and whether it is
-//! trusted, so a question can only ever meet words of the scope that asks; what matches in
-//! untrusted text is counted without being shown unless it is asked for.
+//! Full-text search over messages.
 //!
-//! First the index gives candidates by their words, and whoever knows about meaning may add some
-//! ([`Looked::near`]); then all of them are ranked together, in the light of what stands around
-//! them. What holds the question word for word stands before everything else.
+//! Every term in the index begins with its scope and trust level, so a query can only match its own
+//! scope. Matches in untrusted text are counted, and returned only on request.
+//!
+//! The index first returns candidates by words, and the caller may add candidates by meaning
+//! ([`Looked::near`]). Then all of them are ranked together with their context. Texts that contain
+//! the query verbatim come first.
 
 mod find;
 mod keep;
@@ -24,60 +25,58 @@ use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use rank::{RankCandidate, Speaker};
 
-/// A text that matches.
+/// A matching text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The message.
+    /// Message.
     pub message: MessageId,
-    /// Its conversation.
+    /// Conversation.
     pub conversation: Option<ConversationId>,
-    /// Who said it; none for the assistant.
+    /// Sender; none for the assistant.
     pub person: Option<PersonId>,
-    /// When.
+    /// Time.
     pub at: Timestamp,
-    /// The words.
+    /// Text.
     pub text: Text,
     /// Higher is better.
     pub score: f64,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Matches {
-    /// The best matches, best first.
+    /// Best matches, best first.
     pub hits: Vec<Hit>,
-    /// How many untrusted texts match besides, when they were not asked for; at most
-    /// [`COUNT_UP_TO`].
+    /// Number of untrusted matches if the query excludes them; at most [`COUNT_UP_TO`].
     pub untrusted: usize,
 }
 
-/// What is looked for.
+/// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct Looked<'a> {
-    /// Among whose texts.
+    /// Scope.
     pub scope: Scope,
-    /// The words.
+    /// Words.
     pub words: &'a str,
-    /// Untrusted texts as well.
+    /// True to include untrusted texts.
     pub untrusted_too: bool,
-    /// At most so many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Only what was said before this message.
+    /// Only messages before this one.
     pub before: Option<MessageId>,
-    /// What the assistant is called; blank if nobody calls it.
+    /// Name of the assistant; blank if it has none.
     pub agent: &'a str,
-    /// Texts that match nothing but stand next to one that does, too: an answer need not repeat the
-    /// words of its question.
+    /// True to include the neighbours of matches: an answer need not repeat the words of its
+    /// question.
     pub with_company: bool,
-    /// In which a month or a year that the question names is meant.
+    /// Time zone of months and years in the query.
     pub zone: Zone,
-    /// Digests of texts that are near in meaning, with how near they are. Empty: words alone
-    /// decide.
+    /// Digests of texts near in meaning, with their similarity. If empty, words alone decide.
     pub near: &'a [(String, f64)],
 }
 
 impl Looked<'_> {
-    /// For nothing yet, among the texts of that scope: words alone decide, in UTC.
+    /// Returns an empty query in that scope: words alone, in UTC.
     pub fn of(scope: Scope) -> Self {
         Self {
             scope,
@@ -93,14 +92,14 @@ impl Looked<'_> {
     }
 }
 
-/// Counting stops here: "99 or more" is as good for a person.
+/// Limit of the count: "99 or more" is as good for a person.
 pub const COUNT_UP_TO: usize = 99;
 
-/// The neighbours of so many of the best matches are looked at.
+/// Number of best matches whose neighbours are considered.
 const COMPANY: usize = 30;
 
-/// Whose text it is and whether it is trusted, as the beginning of every word in the index: `p3t`.
-/// Ends in a letter, so that no number runs on.
+/// Prefix of every term in the index, from scope and trust level: `p3t`. Ends in a letter, so that
+/// no number runs on.
 pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
     let trust = if is_trusted { 't' } else { 'x' };
     match scope {
@@ -111,11 +110,11 @@ pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
 }
 
 impl MessageSearch<'_> {
-    /// The best matches of `question` by its words among the texts of `scope`, before the given
+    /// Returns the best matches of `question` by words among the texts of `scope`, before the given
     /// message.
     ///
     /// # Errors
-    /// If the journal cannot be read. No question text is an error.
+    /// No question text is an error.
     pub fn recall(
         &self,
         scope: Scope,
@@ -127,10 +126,10 @@ impl MessageSearch<'_> {
         self.recall_by(&Looked { words: question, untrusted_too, limit, before, ..Looked::of(scope) })
     }
 
-    /// The best matches by words and meaning.
+    /// Returns the best matches by words and meaning.
     ///
     /// # Errors
-    /// If the journal cannot be read. No question text is an error.
+    /// No question text is an error.
     pub fn recall_by(&self, looked: &Looked<'_>) -> anyhow::Result<Matches> {
         let people = self.who_talks(looked.scope, looked.agent)?;
         let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
@@ -166,8 +165,8 @@ impl MessageSearch<'_> {
         Ok(Matches { hits, untrusted })
     }
 
-    /// Who talks where texts of that scope come from, and by what names. In a group that is anybody
-    /// who is let in.
+    /// Returns the names of the senders of texts in that scope. In a group any admitted person may
+    /// be one.
     pub fn names_of(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<String>> {
         Ok(self.who_talks(scope, agent)?.into_iter().map(|(_, name)| name).collect())
     }
@@ -216,8 +215,7 @@ fn before(looked: &Looked<'_>) -> i64 {
     looked.before.map_or(i64::MAX, |id| id.0)
 }
 
-/// What stands around candidates: the messages next to them, and how much was said in their
-/// conversations.
+/// Context of the candidates: neighbouring messages, and the lengths of their conversations.
 #[derive(Debug, Default)]
 struct Around {
     beside: HashMap<MessageId, [Option<MessageId>; 2]>,
@@ -232,7 +230,7 @@ impl Around {
 }
 
 impl MessageSearch<'_> {
-    /// What stands next to the best candidates and is none itself.
+    /// Returns the neighbours of the best candidates that are not candidates.
     fn company(
         &self,
         of: &[RankCandidate],
@@ -283,13 +281,13 @@ impl MessageSearch<'_> {
     }
 }
 
-/// The label that a text has to have if only trusted ones are asked for.
+/// Returns true if a text with this label is included.
 fn is_wanted(looked: &Looked<'_>, label: &Label) -> bool {
     looked.untrusted_too || label.is_trusted()
 }
 
 impl MessageSearch<'_> {
-    /// Adds what is near in meaning, and says of what is there already how near it is.
+    /// Adds candidates near in meaning, and sets the similarity of existing ones.
     fn add_texts_by_meaning(&self, candidates: &mut Vec<RankCandidate>, looked: &Looked<'_>) -> anyhow::Result<()> {
         let mut known: HashMap<i64, usize> =
             candidates.iter().enumerate().map(|(at, candidate)| (candidate.text, at)).collect();

@@ -1,4 +1,4 @@
-//! Messages and their texts. Each text stands here once; everything else refers to it.
+//! Messages and their texts. Each text is stored once; other rows refer to it.
 
 use crate::store::handles::{Messages, MessagesMut};
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamI
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// What a message is.
+/// Kind of message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
-    /// Somebody said it.
+    /// A message from a person or guest.
     Said,
-    /// Somebody gave a command.
+    /// A command.
     Command,
-    /// The assistant's answer.
+    /// A reply of the assistant.
     Reply,
-    /// The program asks the assistant for something by itself.
+    /// A prompt by the program for a system run.
     Task,
-    /// What the assistant thinks of a period.
+    /// A reflection on a period.
     Reflection,
 }
 
@@ -46,20 +46,20 @@ impl MessageKind {
     }
 }
 
-/// What a text is to its message.
+/// Role of a text within its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextKind {
     /// The message itself, or a caption.
     Said,
-    /// What it answers.
+    /// Quoted message that it answers.
     Quote,
-    /// What was spoken in it.
+    /// Transcript of a recording.
     Transcript,
-    /// What stands in a file that came with it.
+    /// Text of an attached file.
     File,
-    /// What it was changed to after it had been answered.
+    /// Edit made after the message was answered.
     Edit,
-    /// What came along with it, and nobody typed: the words of a preview, a contact, a poll.
+    /// Attached text that the sender did not type: a link preview, a contact, a poll.
     Carried,
 }
 
@@ -87,69 +87,69 @@ impl TextKind {
     }
 }
 
-/// A message to be stored.
+/// A message to store.
 #[derive(Debug, Clone)]
 pub struct NewMessage<'a> {
-    /// Its stream.
+    /// Stream.
     pub stream: StreamId,
-    /// Its conversation; none for commands.
+    /// Conversation; none for commands.
     pub conversation: Option<ConversationId>,
-    /// The raw item it came as.
+    /// Raw item.
     pub inbox: Option<InboxId>,
-    /// Where it came from.
+    /// Address that it came from.
     pub address: Option<AddressId>,
-    /// Who said it; none for the assistant and for guests.
+    /// Sender; none for the assistant and for guests.
     pub person: Option<PersonId>,
-    /// The number of the guest who said it; 0 if no guest did.
+    /// Number of the sending guest; 0 for anyone else.
     pub guest: u32,
-    /// What it is.
+    /// Kind.
     pub kind: MessageKind,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Its id with the adapter.
+    /// Id assigned by the channel.
     pub external_id: &'a str,
-    /// The album it belongs to.
+    /// Album that it belongs to.
     pub album: &'a str,
-    /// Stored.
+    /// Time of storage.
     pub received_at: Timestamp,
-    /// The server's stamp.
+    /// Timestamp by the server.
     pub server_at: Option<Timestamp>,
-    /// The time that counts.
+    /// Effective time.
     pub effective_at: Timestamp,
-    /// The turn that it is the answer of.
+    /// Turn whose reply it is.
     pub turn: Option<TurnId>,
 }
 
 /// A stored message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredMessage {
-    /// Its row.
+    /// Row id.
     pub id: MessageId,
-    /// Its conversation.
+    /// Conversation.
     pub conversation: Option<ConversationId>,
-    /// Where it came from.
+    /// Address that it came from.
     pub address: Option<AddressId>,
-    /// Who said it; none for the assistant and for guests.
+    /// Sender; none for the assistant and for guests.
     pub person: Option<PersonId>,
-    /// The number of the guest who said it; 0 if no guest did.
+    /// Number of the sending guest; 0 for anyone else.
     pub guest: u32,
-    /// Its id with the adapter.
+    /// Id assigned by the channel.
     pub external_id: String,
-    /// What it is.
+    /// Kind.
     pub kind: MessageKind,
-    /// Stored.
+    /// Time of storage.
     pub received_at: Timestamp,
-    /// The time that counts.
+    /// Effective time.
     pub effective_at: Timestamp,
-    /// The turn that answers it, or that it is the answer of.
+    /// Turn that answers it, or whose reply it is.
     pub turn: Option<TurnId>,
-    /// `queued`, `claimed`, `answered`, `closed`, `done`.
+    /// `queued`, `claimed`, `answered`, `closed` or `done`.
     pub state: String,
-    /// Why it was closed without an answer.
+    /// Reason for closing it without an answer.
     pub reason: String,
-    /// The album it belongs to.
+    /// Album that it belongs to.
     pub album: String,
-    /// Whether its words are gone: its sender deleted it, or let it disappear.
+    /// True if its text was deleted, by its sender or by a timer.
     pub gone: bool,
 }
 
@@ -180,11 +180,11 @@ fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
 /// A text of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredText {
-    /// What it is part of.
+    /// Message.
     pub message: MessageId,
-    /// What it is to it.
+    /// Role within the message.
     pub kind: TextKind,
-    /// The words.
+    /// Text.
     pub text: Text,
 }
 
@@ -199,10 +199,10 @@ fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
 }
 
 impl Messages<'_> {
-    // The index holds what waits and what is claimed; SQLite takes it only where a query says both
-    // words.
+    // The partial index covers queued and claimed messages; SQLite uses it only for queries that
+    // name both states.
 
-    /// The messages of a stream that wait for a turn, in order.
+    /// Returns the queued messages of a stream, in order.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages
@@ -211,13 +211,13 @@ impl Messages<'_> {
         Ok(query.query_map([stream], message)?.collect::<Result<_, _>>()?)
     }
 
-    /// The commands that wait, in order.
+    /// Returns the queued commands, in order.
     pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.db.prepare_cached(&waiting_commands())?;
         Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
     }
 
-    /// The streams with messages that wait, turns that are not over, or questions that are open.
+    /// Returns the streams with pending messages, open turns or open questions.
     pub fn streams_with_work(&self) -> anyhow::Result<Vec<StreamId>> {
         let mut query = self.db.prepare_cached(
             "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind IN ('said', 'task')
@@ -227,7 +227,7 @@ impl Messages<'_> {
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// How many messages of one stream wait or are being answered.
+    /// Counts the queued and claimed messages of a stream.
     pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind IN ('said', 'task')",
@@ -235,8 +235,7 @@ impl Messages<'_> {
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
-    /// How many messages of one guest of a group wait or are being answered, and how many of all
-    /// guests there.
+    /// Counts the queued and claimed messages of one guest of a group, and of all its guests.
     pub fn waiting_of_guests(&self, stream: StreamId, number: u32) -> anyhow::Result<(i64, i64)> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*) FILTER (WHERE guest = ?2), count(*) FROM messages
@@ -245,8 +244,7 @@ impl Messages<'_> {
         Ok(query.query_row(params![stream, number], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
-    /// Whether what was said in that stream right before was left unanswered because too much
-    /// waited.
+    /// Returns true if the previous message of the stream was dropped because the queue was full.
     pub fn was_full_before(&self, stream: StreamId, message: MessageId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
@@ -255,7 +253,7 @@ impl Messages<'_> {
         Ok(query.query_row(params![stream, message], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 
-    /// The messages that a turn answers, in order.
+    /// Returns the messages that a turn answers, in order.
     pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id"
@@ -263,7 +261,7 @@ impl Messages<'_> {
         Ok(query.query_map([turn], message)?.collect::<Result<_, _>>()?)
     }
 
-    /// All messages of a conversation in order, from the given one on.
+    /// Returns all messages of a conversation, in order.
     pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self
             .db
@@ -271,13 +269,13 @@ impl Messages<'_> {
         Ok(query.query_map([conversation], message)?.collect::<Result<_, _>>()?)
     }
 
-    /// The message of that id.
+    /// Returns a message by id.
     pub fn message(&self, id: MessageId) -> anyhow::Result<Option<StoredMessage>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"))?;
         Ok(query.query_row([id], message).optional()?)
     }
 
-    /// The texts of a message, in order.
+    /// Returns the texts of a message, in order.
     pub fn texts_of(&self, id: MessageId) -> anyhow::Result<Vec<StoredText>> {
         let mut query = self.db.prepare_cached(
             "SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id",
@@ -285,7 +283,7 @@ impl Messages<'_> {
         Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
     }
 
-    /// The texts of all messages of a conversation, in order.
+    /// Returns the texts of all messages of a conversation, in order.
     pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
         let mut query = self.db.prepare_cached(
             "SELECT t.message_id, t.kind, t.text, t.label, t.scope FROM messages m JOIN texts t ON t.message_id = m.id
@@ -294,8 +292,7 @@ impl Messages<'_> {
         Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
     }
 
-    /// A message from that address by its id with the adapter: somebody's, or a part of one of
-    /// ours.
+    /// Returns a message at that address by its channel id, received or sent by us.
     pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         for name in ["external_id", "also"] {
             let mut query = self.db.prepare_cached(&named(name))?;
@@ -311,7 +308,8 @@ impl Messages<'_> {
         ours.map_or(Ok(None), |id| self.message(id))
     }
 
-    /// Whether that id with the adapter is a part of something that we sent to that address.
+    /// Returns the label of a delivery of ours to that address by the channel id of one of its
+    /// parts; `None` if it is not ours.
     pub fn label_of_ours(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<Label>> {
         let mut query = self.db.prepare_cached(
             "SELECT o.label FROM parts p JOIN outbox o ON o.id = p.outbox_id
@@ -320,15 +318,15 @@ impl Messages<'_> {
         Ok(query.query_row(params![address, external_id], |row| row.get(0)).optional()?)
     }
 
-    /// The newest message of that album from that address that still waits, and when it came.
+    /// Returns the newest queued message of an album from that address.
     pub fn album(&self, address: AddressId, album: &str) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached(ALBUM)?;
         Ok(query.query_row(params![address, album], |row| row.get(0)).optional()?)
     }
 }
 
-// These are asked on every message. The index of what waits is partial, and serves only who repeats
-// its condition.
+// These queries run for every message. The partial index is used only by queries that repeat its
+// condition.
 fn waiting_commands() -> String {
     format!(
         "SELECT {COLUMNS} FROM messages INDEXED BY messages_waiting
@@ -346,13 +344,13 @@ const ALBUM: &str = "SELECT id FROM messages INDEXED BY messages_waiting
     WHERE address_id = ?1 AND album = ?2 AND state IN ('queued', 'claimed') AND state = 'queued' ORDER BY id DESC LIMIT 1";
 
 impl MessagesMut<'_> {
-    /// A change gave a message a name of its own, by which it goes too from now on.
+    /// Records a second channel id that an edit gave to a message.
     pub fn goes_by(&self, id: MessageId, name: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE messages SET also = ?2 WHERE id = ?1")?.execute(params![id, name])?;
         Ok(())
     }
 
-    /// Stores a message: queued if somebody said it, done if we did.
+    /// Stores a message: queued if it needs processing, done if it is ours.
     pub fn add_message(&self, new: &NewMessage<'_>) -> anyhow::Result<MessageId> {
         let state = match new.kind {
             MessageKind::Reply | MessageKind::Reflection => "done",
@@ -384,8 +382,8 @@ impl MessagesMut<'_> {
         Ok(MessageId(self.db.last_insert_rowid()))
     }
 
-    /// Adds a text to a message and to the search index. Commands are not searched for. A message
-    /// that is gone takes none.
+    /// Adds a text to a message and to the search index, which excludes commands. Does nothing for
+    /// a deleted message.
     pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
         if self.db.redaction().is_gone(message)? {
             return Ok(());
@@ -399,7 +397,7 @@ impl MessagesMut<'_> {
         self.tx().message_search().index_text(row)
     }
 
-    /// Adds a text to a message that is not to be searched for. A message that is gone takes none.
+    /// Adds a text to a message without indexing it. Does nothing for a deleted message.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
         if self.db.redaction().is_gone(message)? {
             return Ok(());
@@ -411,7 +409,7 @@ impl MessagesMut<'_> {
         self.tx().fingerprints().fingerprint_text(self.db.last_insert_rowid(), words, label)
     }
 
-    /// Those of these messages that still wait.
+    /// Returns the given messages that are still queued.
     pub fn still_queued(&self, messages: &[MessageId]) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND state = 'queued'")?;
         let mut waiting = Vec::new();
@@ -423,7 +421,7 @@ impl MessagesMut<'_> {
         Ok(waiting)
     }
 
-    /// Gives messages to a turn.
+    /// Assigns messages to a turn.
     pub fn claim(&self, turn: TurnId, messages: &[MessageId]) -> anyhow::Result<()> {
         let mut update = self
             .db
@@ -434,7 +432,7 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// The messages of a turn are answered, or closed for a reason.
+    /// Marks the messages of a turn as answered, or closed for a reason.
     pub fn settle_turn(&self, turn: TurnId, state: &str, reason: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'")?
@@ -442,8 +440,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// One message that waits is answered, or closed for a reason. False if it did not wait any
-    /// more.
+    /// Marks a queued message as answered, or closed for a reason. Returns false if it was not
+    /// queued.
     pub fn settle_message(&self, id: MessageId, state: &str, reason: &str) -> anyhow::Result<bool> {
         let settled = self
             .db
@@ -452,14 +450,14 @@ impl MessagesMut<'_> {
         Ok(settled == 1)
     }
 
-    /// A command is about to be run. Returns how often it was begun, this time included.
+    /// Records the start of a command. Returns the number of starts, including this one.
     pub fn begin_command(&self, id: MessageId) -> anyhow::Result<u32> {
         let sql = "UPDATE messages SET tries = tries + 1 WHERE id = ?1 RETURNING tries";
         Ok(self.db.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
     }
 
-    /// Replaces what a message that still waits says. False if it is claimed already: then nothing
-    /// is replaced.
+    /// Replaces the text of a queued message. Returns false and changes nothing if it is already
+    /// claimed.
     pub fn replace_said(&self, id: MessageId, text: &Text, now: Timestamp) -> anyhow::Result<bool> {
         let marked = self
             .db
@@ -489,7 +487,8 @@ mod tests {
     use super::*;
     use crate::store::Journal;
 
-    /// What is asked on every message looks at its own rows, and not at all that was ever said.
+    /// Checks that the queries run for every message read only their own rows, not the whole
+    /// history.
     #[test]
     fn no_message_costs_a_walk_through_all_others() {
         let folder = tempfile::tempdir().unwrap();

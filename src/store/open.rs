@@ -1,5 +1,4 @@
-//! Opening a journal: checks before trust, migration by the lock holder, and the handles that the
-//! house holds.
+//! Opens a journal: validation, migration by the lock holder, and connections.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,74 +21,74 @@ mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// How many reads run side by side.
+/// Number of concurrent readers.
 const READERS: usize = 3;
 
-/// How long a connection waits for a lock that another process holds, as `sqlite3` opened by hand.
+/// Wait for a lock held by another process, such as a manual `sqlite3`, in milliseconds.
 pub(super) const BUSY_MS: u32 = 5_000;
 
-/// A log that was merged keeps at most this length, in bytes.
+/// Maximum length of a merged log, in bytes.
 const LOG_LIMIT: i64 = 16 << 20;
 
-/// Why a journal cannot be opened, by what to do.
+/// Reason why a journal cannot be opened. Variants differ by remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It was written by a newer program.
+    /// Written by a newer program.
     #[error("{path} was written by a newer Compline (journal version {found}, this program knows {known})")]
     Newer {
-        /// The file.
+        /// Path.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u32,
-        /// The newest version that this program knows.
+        /// Newest version that this program knows.
         known: u32,
     },
-    /// It is no SQLite file, or is damaged.
+    /// Not an SQLite file, or damaged.
     #[error("{path} is not a journal, or it is damaged")]
     Damaged {
-        /// The file.
+        /// Path.
         path: PathBuf,
     },
-    /// Another program keeps it locked.
+    /// Locked by another program.
     #[error("{path} is locked by another program")]
     Locked {
-        /// The file.
+        /// Path.
         path: PathBuf,
     },
-    /// The directory or the file cannot be written.
+    /// Directory or file not writable.
     #[error("{path} cannot be written")]
     ReadOnly {
-        /// The file.
+        /// Path.
         path: PathBuf,
     },
-    /// The disk is full.
+    /// Disk full.
     #[error("The disk that holds {path} is full")]
     Full {
-        /// The file.
+        /// Path.
         path: PathBuf,
     },
-    /// It is older than the program, and there is no room for a copy of it.
+    /// Older than the program, and no room for a copy.
     #[error("{path} is older than this program, and there is no room for a copy of it before it is brought up to date")]
     NoRoomToCopy {
-        /// The file.
+        /// Path.
         path: PathBuf,
     },
-    /// It is older than the program, and no copy of it can be made.
+    /// Older than the program, and cannot be copied.
     #[error(
         "{path} is older than this program, and no copy of it can be made before it is brought up to date: {cause:#}"
     )]
     NotCopied {
-        /// The file.
+        /// Path.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: anyhow::Error,
     },
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
 }
 
-/// The journal. Cloning gives another handle on the same one.
+/// The journal. Clones share the same connections.
 #[derive(Debug, Clone)]
 pub struct Journal {
     writer: JournalWriter,
@@ -104,16 +103,16 @@ struct Readers {
 }
 
 impl Journal {
-    /// Whether there is room to write, from now on.
+    /// Watches whether there is space to write.
     pub fn room(&self) -> tokio::sync::watch::Receiver<super::DiskSpace> {
         self.writer.room()
     }
 
-    /// Opens the journal for writing and brings it up to date. Only the holder of the home's lock
-    /// may call this.
+    /// Opens the journal for writing and migrates it. Only the holder of the home's lock may call
+    /// this.
     ///
     /// # Errors
-    /// By what to do about it.
+    /// See [`OpenError`].
     pub fn open(path: &Path, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
         let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
         if let Some(known) = is_behind(path, &connection)? {
@@ -122,11 +121,10 @@ impl Journal {
         Self::begin(path, connection, failpoint)
     }
 
-    /// Opens the journal of a backup that was unpacked and brings it up to date. No copy is kept of
-    /// it: the backup is one.
+    /// Opens and migrates the journal of an unpacked backup. Makes no copy: the backup is one.
     ///
     /// # Errors
-    /// By what to do about it.
+    /// See [`OpenError`].
     pub fn open_restored(path: &Path) -> Result<Self, OpenError> {
         let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
         is_behind(path, &connection)?;
@@ -157,16 +155,16 @@ impl Journal {
         &self.writer
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Runs `job` in one transaction. When this returns, the transaction is on the disk, or nothing
-    /// of it is.
+    /// Runs `job` in one transaction. On success the transaction is on disk; otherwise nothing is
+    /// written.
     ///
     /// # Errors
-    /// What the job returned, or why it could not be committed.
+    /// Those of `job`, or a failed commit.
     pub async fn write<T, F>(&self, name: &'static str, job: F) -> anyhow::Result<T>
     where
         T: Send + 'static,
@@ -175,11 +173,11 @@ impl Journal {
         self.writer.run(name, job).await
     }
 
-    /// Runs `job` on a connection that only reads, on the caller's own thread: for what looks at a
-    /// few rows by their keys. Handing such a job to another thread costs more than the job.
+    /// Runs `job` on a read-only connection in the caller's thread. For jobs that read a few rows
+    /// by key, where a thread switch would cost more than the job.
     ///
     /// # Errors
-    /// What the job returned.
+    /// Those of `job`.
     pub async fn read<T, F>(&self, job: F) -> anyhow::Result<T>
     where
         F: FnOnce(Db<'_>) -> anyhow::Result<T>,
@@ -188,11 +186,10 @@ impl Journal {
         self.readers.borrow()?.look(job)
     }
 
-    /// Runs `job` on a connection that only reads, on a thread of its own: for what may look at
-    /// many rows.
+    /// Runs `job` on a read-only connection in a separate thread. For jobs that may read many rows.
     ///
     /// # Errors
-    /// What the job returned.
+    /// Those of `job`.
     pub async fn read_much<T, F>(&self, job: F) -> anyhow::Result<T>
     where
         T: Send + 'static,
@@ -204,16 +201,16 @@ impl Journal {
         reading.await.context("A read was abandoned")?
     }
 
-    /// Runs `job` at once on a connection that only reads, from a place that is not asynchronous.
+    /// Runs `job` at once on a read-only connection, from synchronous code.
     ///
     /// # Errors
-    /// What the job returned.
+    /// Those of `job`.
     pub fn read_now<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let connection = connect_for_reading(&self.path)?;
         job(Db::on(&connection))
     }
 
-    /// Waits until everything that was asked for is written, and ends the writer.
+    /// Waits for all queued writes and stops the writer.
     pub async fn close(&self) {
         self.writer.close().await;
     }
@@ -227,14 +224,14 @@ impl Readers {
     }
 }
 
-/// A reader on loan. It comes back also from a job that panics.
+/// A borrowed reader. It is returned even if the job panics.
 struct Borrowed<'a> {
     readers: &'a Readers,
     connection: Option<Connection>,
 }
 
 impl Borrowed<'_> {
-    /// Runs a job in one read transaction: all its queries see the same moment.
+    /// Runs a job in one read transaction, so that all its queries see the same state.
     fn look<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let connection = self.connection.as_ref().context("The reader is gone")?;
         let moment = connection.unchecked_transaction()?;
@@ -249,14 +246,14 @@ impl Drop for Borrowed<'_> {
     }
 }
 
-/// A new journal in memory, to compare another one with.
+/// Creates an empty journal in memory, for comparison.
 pub(super) fn empty() -> anyhow::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     embedded::migrations::runner().run(&mut connection)?;
     Ok(connection)
 }
 
-/// What is derived from rows that are older than it.
+/// Fills derived tables that are newer than their source rows.
 fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     let transaction = connection.transaction()?;
     Tx::on(&transaction).fingerprints().catch_up_fingerprints()?;
@@ -275,7 +272,7 @@ fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // A log that had to grow once is cut back when it has been merged.
+    // Truncates a log that has grown once it is merged.
     connection.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
     connection.set_prepared_statement_cache_capacity(128);
     restrict_mode(path);
@@ -291,7 +288,7 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The journal holds a private life: nobody else on the computer reads it.
+/// The journal is private: no other user of the computer may read it.
 fn restrict_mode(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     for suffix in ["", "-wal", "-shm"] {
@@ -302,8 +299,7 @@ fn restrict_mode(path: &Path) {
     }
 }
 
-/// The newest version that this program knows, if the journal is older than that. A new journal is
-/// not.
+/// Returns the newest known version if the journal is older. A new journal counts as current.
 fn is_behind(path: &Path, connection: &Connection) -> Result<Option<u32>, OpenError> {
     let known = newest_version();
     let found: u32 = connection
@@ -319,7 +315,7 @@ fn is_behind(path: &Path, connection: &Connection) -> Result<Option<u32>, OpenEr
     }
 }
 
-/// The newest version of a journal that this program knows.
+/// Returns the newest journal version that this program knows.
 pub fn newest_version() -> u32 {
     embedded::migrations::runner().get_migrations().iter().map(|m| version_of(m.version())).max().unwrap_or(0)
 }

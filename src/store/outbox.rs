@@ -1,8 +1,8 @@
-//! What is to be delivered, and how far each piece of it has come.
+//! Pending deliveries and the progress of each part.
 //!
-//! A part goes `waiting` → `sending` → `sent`. Whoever finds a part in `sending` after a start
-//! knows that its outcome is unknown: it is sent again and marked as possibly repeated. Parts are
-//! sent in order, so at most one part of an address is ever in doubt.
+//! A part goes `waiting` → `sending` → `sent`. If a part is in `sending` after a start, its outcome
+//! is unknown: it is sent again and marked as possibly repeated. Parts are sent in order, so at
+//! most one part of an address is ever in doubt.
 
 use crate::store::handles::{Outbox, OutboxMut};
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::id::{AddressId, MessageId, OutboxId, PartId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Text};
 
-/// What is delivered.
+/// Kind of delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutboxKind {
-    /// The assistant's answer.
+    /// A reply of the assistant.
     Reply,
-    /// Something that the program has to say.
+    /// A notice by the program.
     Notice,
     /// The answer to a command.
     Answer,
-    /// An emoji under the message that it quotes.
+    /// An emoji reaction to the quoted message.
     Reaction,
 }
 
@@ -46,85 +46,84 @@ impl OutboxKind {
     }
 }
 
-/// Something to be delivered. A reply's words stand with its message, everything else brings its
-/// own.
+/// A delivery to add. The text of a reply is stored with its message; all others bring their own.
 #[derive(Debug, Clone)]
 pub struct NewOutbox<'a> {
-    /// To where.
+    /// Destination.
     pub address: AddressId,
-    /// What it is.
+    /// Kind.
     pub kind: OutboxKind,
-    /// The reply whose text it is.
+    /// Reply whose text it delivers.
     pub message: Option<MessageId>,
-    /// The Markdown.
+    /// Text in Markdown.
     pub text: &'a Text,
-    /// Buttons under it: title and data.
+    /// Buttons: title and data.
     pub buttons: &'a [(String, String)],
-    /// External ids of the messages that it answers, one a line; blank for none. A group's channel
-    /// quotes the first.
+    /// External ids of the answered messages, one per line; blank for none. In a group the first is
+    /// quoted.
     pub quotes: &'a str,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
 impl<'a> NewOutbox<'a> {
-    /// Something that the program has to say.
+    /// Creates a notice by the program.
     pub fn notice(address: AddressId, text: &'a Text, at: Timestamp) -> Self {
         Self { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], quotes: "", at }
     }
 }
 
-/// Something that waits to be delivered.
+/// A pending delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxRow {
-    /// Its row.
+    /// Row id.
     pub id: OutboxId,
-    /// To where.
+    /// Destination.
     pub address: AddressId,
-    /// What it is.
+    /// Kind.
     pub kind: OutboxKind,
-    /// The turn whose reply it is.
+    /// Turn whose reply it is.
     pub turn: Option<TurnId>,
-    /// The Markdown.
+    /// Text in Markdown.
     pub text: Text,
-    /// Buttons under it.
+    /// Buttons: title and data.
     pub buttons: Vec<(String, String)>,
-    /// External ids of the messages that it answers, one a line; blank for none. A group's channel
-    /// quotes the first.
+    /// External ids of the answered messages, one per line; blank for none. In a group the first is
+    /// quoted.
     pub quotes: String,
-    /// Written.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Failed tries of its current part.
+    /// Failed attempts of the current part.
     pub attempts: u32,
-    /// Not before.
+    /// Time before which it is not retried.
     pub retry_at: Timestamp,
-    /// Newest failed try of its current part; the epoch for none.
+    /// Last failed attempt of the current part; the epoch for none.
     pub failed_at: Timestamp,
-    /// The delivery that this notice says was set aside.
+    /// Delivery that this notice reports as set aside.
     pub tells_of: Option<OutboxId>,
 }
 
-/// A piece to be kept, before it is tried.
+/// A part to store before it is sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewPart {
-    /// In the channel's markup.
+    /// Text in the channel's markup.
     pub rich: String,
-    /// Without markup.
+    /// Text without markup.
     pub plain: String,
-    /// Buttons under it.
+    /// Buttons: title and data.
     pub buttons: Vec<(String, String)>,
-    /// Path of the file that it is; blank for text.
+    /// Path if the part is a file; blank for text.
     pub file: String,
     /// SHA-256 of that file's bytes.
     pub digest: String,
 }
 
-/// How far a part has come.
+/// Progress of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartState {
-    /// Not tried.
+    /// Not yet tried.
     Waiting,
-    /// Being tried; after a start: outcome unknown.
+    /// Being sent; after a start: outcome unknown.
     Sending,
     /// Delivered.
     Sent,
@@ -152,28 +151,28 @@ impl PartState {
     }
 }
 
-/// A piece as it goes over the wire.
+/// A part as sent over the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartRow {
-    /// Its row.
+    /// Row id.
     pub id: PartId,
     /// Order, from 0.
     pub seq: u32,
-    /// In the channel's markup.
+    /// Text in the channel's markup.
     pub rich: String,
-    /// Without markup.
+    /// Text without markup.
     pub plain: String,
-    /// Buttons under it.
+    /// Buttons: title and data.
     pub buttons: Vec<(String, String)>,
-    /// How far it has come.
+    /// Progress.
     pub state: PartState,
-    /// Whether only the plain form is accepted.
+    /// True if only the plain form is accepted.
     pub plain_only: bool,
-    /// Whether it may have been sent before.
+    /// True if it may have been sent before.
     pub repeated: bool,
-    /// Its id with the adapter.
+    /// Id assigned by the channel.
     pub external_id: String,
-    /// Path of the file that it is; blank for text.
+    /// Path if the part is a file; blank for text.
     pub file: String,
     /// SHA-256 of that file's bytes.
     pub digest: String,
@@ -200,7 +199,7 @@ fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
     })
 }
 
-/// The oldest pending row of an address behind a row, but for those of one kind.
+/// The oldest pending row of an address after a given row, except one kind.
 const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
          CASE WHEN o.message_id IS NULL THEN o.text
               ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END, o.quotes,
@@ -228,20 +227,20 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
 }
 
 impl OutboxRow {
-    /// External ids of the messages that it answers.
+    /// Returns the external ids of the answered messages.
     pub fn answers(&self) -> impl Iterator<Item = &str> {
         self.quotes.lines()
     }
 }
 
-/// From the newest turns on: what is stopped now is among them, and the whole past of a chat is not
-/// walked.
+/// Covers only the newest turns, which include those stopped just now, so that a chat's whole
+/// history is not scanned.
 pub(super) const STOPPED_SINCE: &str = "SELECT m.external_id FROM turns t CROSS JOIN messages m ON m.turn_id = t.id
     WHERE t.id > (SELECT max(id) - 1000 FROM turns) AND t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said' AND m.external_id <> ''
     ORDER BY m.id";
 
 impl Outbox<'_> {
-    /// External ids of the messages that a turn answers and that came from that address.
+    /// Returns the external ids of the messages from that address that a turn answers.
     pub fn asked_of(&self, turn: TurnId, from: AddressId) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached(
             "SELECT external_id FROM messages
@@ -250,27 +249,26 @@ impl Outbox<'_> {
         Ok(query.query_map(params![turn, from], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// External ids of the messages from that address whose turn was stopped since then: nothing
-    /// else answers them.
+    /// Returns the external ids of messages from that address whose turn was stopped since then:
+    /// they get no other answer.
     pub fn stopped_since(&self, from: AddressId, since: Timestamp) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached(STOPPED_SINCE)?;
         Ok(query.query_map(params![from, since], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// The oldest thing that waits to be delivered to that address.
+    /// Returns the oldest pending delivery to that address.
     pub fn next_outbox(&self, address: AddressId) -> anyhow::Result<Option<OutboxRow>> {
         let mut query = self.db.prepare_cached(NEXT)?;
         Ok(query.query_row(params![address, 0, ""], outbox_row).optional()?)
     }
 
-    /// The oldest thing but reactions that waits behind another to be delivered to the same
-    /// address.
+    /// Returns the oldest pending delivery to the same address after that one, except reactions.
     pub fn next_behind(&self, row: &OutboxRow) -> anyhow::Result<Option<OutboxRow>> {
         let mut query = self.db.prepare_cached(NEXT)?;
         Ok(query.query_row(params![row.address, row.id, "reaction"], outbox_row).optional()?)
     }
 
-    /// The addresses of an account to which something waits to be delivered.
+    /// Returns the addresses of an account with pending deliveries.
     pub fn addresses_with_outbox(&self, adapter: &str, account: &str) -> anyhow::Result<Vec<AddressId>> {
         let mut query = self.db.prepare_cached(
             "SELECT DISTINCT a.id FROM outbox o JOIN addresses a ON a.id = o.address_id
@@ -279,13 +277,13 @@ impl Outbox<'_> {
         Ok(query.query_map([adapter, account], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// How many things wait to be delivered.
+    /// Counts the pending deliveries.
     pub fn waiting_outbox(&self) -> anyhow::Result<i64> {
         let mut query = self.db.prepare_cached("SELECT count(*) FROM outbox WHERE state = 'pending'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
-    /// Whether the program is about to say that to that address.
+    /// Returns true if that notice is pending for that address.
     pub fn says_soon(&self, address: AddressId, what: &Text) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice' AND text = ?2",
@@ -293,7 +291,7 @@ impl Outbox<'_> {
         Ok(query.exists(params![address, what.open().0])?)
     }
 
-    /// The parts of something, in order.
+    /// Returns the parts of a delivery, in order.
     pub fn parts(&self, of: OutboxId) -> anyhow::Result<Vec<PartRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, seq, rich, plain, buttons, state, form, repeated, external_id, file, digest FROM parts WHERE outbox_id = ?1 ORDER BY seq",
@@ -301,8 +299,8 @@ impl Outbox<'_> {
         Ok(query.query_map([of], part)?.collect::<Result<_, _>>()?)
     }
 
-    /// The message that shows a turn's growing answer: `Some("")` while its first sending is not
-    /// confirmed.
+    /// Returns the external id of a turn's live preview message: `Some("")` until its first sending
+    /// is confirmed.
     pub fn preview(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT external_id FROM previews WHERE turn_id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0)).optional()?)
@@ -310,7 +308,7 @@ impl Outbox<'_> {
 }
 
 impl OutboxMut<'_> {
-    /// Something is to be delivered.
+    /// Adds a delivery.
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
         let (words, label, scope) = new.text.open();
         let own_words: &str = if new.message.is_some() { "" } else { words };
@@ -333,7 +331,7 @@ impl OutboxMut<'_> {
         Ok(OutboxId(self.db.last_insert_rowid()))
     }
 
-    /// Keeps the parts of something, before the first of them is tried.
+    /// Stores the parts of a delivery before the first is sent.
     pub fn keep_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, file, digest, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'waiting')",
@@ -346,7 +344,7 @@ impl OutboxMut<'_> {
         Ok(())
     }
 
-    /// A part is about to be tried. `repeated` says that it may have been sent before.
+    /// Marks a part as being sent. `repeated` means that it may have been sent before.
     pub fn part_sending(&self, id: PartId, plain_only: bool, repeated: bool) -> anyhow::Result<()> {
         let form = if plain_only { "plain" } else { "rich" };
         self.db
@@ -355,14 +353,13 @@ impl OutboxMut<'_> {
         Ok(())
     }
 
-    /// A part was certainly not sent: it waits again.
+    /// Marks a part as waiting again, once it is certain that it was not sent.
     pub fn part_waits(&self, id: PartId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE parts SET state = 'waiting' WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    /// A part was delivered, or given up. Its words are not needed any more: they stand with their
-    /// message.
+    /// Marks a part as delivered or given up. Deletes its text, which is stored with the message.
     pub fn part_over(&self, id: PartId, state: PartState, external_id: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1")?
@@ -370,7 +367,7 @@ impl OutboxMut<'_> {
         Ok(())
     }
 
-    /// Something was delivered whole (`sent`), or given up (`failed`).
+    /// Marks a delivery as complete (`sent`) or given up (`failed`).
     pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
@@ -378,7 +375,7 @@ impl OutboxMut<'_> {
         Ok(())
     }
 
-    /// Something could not be delivered now.
+    /// Postpones a delivery.
     pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Timestamp, trouble: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
@@ -386,7 +383,7 @@ impl OutboxMut<'_> {
         Ok(())
     }
 
-    /// A try failed, for now.
+    /// Postpones a delivery after a failed attempt.
     pub fn outbox_failed(
         &self,
         id: OutboxId,
@@ -400,7 +397,7 @@ impl OutboxMut<'_> {
         Ok(())
     }
 
-    /// A turn's growing answer is about to be shown, or is shown in that message.
+    /// Records a turn's live preview, before or after its message id is known.
     pub fn set_preview(&self, turn: TurnId, address: AddressId, external_id: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -411,7 +408,7 @@ impl OutboxMut<'_> {
         Ok(())
     }
 
-    /// A turn's growing answer is not shown any more.
+    /// Removes the record of a turn's live preview.
     pub fn drop_preview(&self, turn: TurnId) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM previews WHERE turn_id = ?1")?.execute([turn])?;
         Ok(())

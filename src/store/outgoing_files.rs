@@ -1,14 +1,14 @@
-//! What goes out with a reply besides its text: files, and an emoji under what it answers.
+//! Files and reactions sent with a reply.
 //!
-//! A row is written while the turn works and belongs to the turn. It becomes part of the delivery
-//! when the reply is posted, so a turn without a reply sends nothing.
+//! A row is written during the turn and belongs to it. It becomes part of the delivery when the
+//! reply is posted, so a turn without a reply sends nothing.
 
 use crate::store::handles::{OutgoingFiles, OutgoingFilesMut};
 use rusqlite::{OptionalExtension, params};
 
 use crate::id::TurnId;
 
-/// What an enclosure is.
+/// Kind of enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OutgoingFileKind {
     File,
@@ -24,7 +24,7 @@ impl OutgoingFileKind {
     }
 }
 
-/// Something that goes out with a reply.
+/// A file or reaction sent with a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enclosure {
     kind: OutgoingFileKind,
@@ -33,28 +33,29 @@ pub struct Enclosure {
 }
 
 impl Enclosure {
-    /// A file by its path relative to the workspace, and the SHA-256 of the bytes that are meant.
+    /// Creates a file enclosure from its path relative to the workspace and the SHA-256 of its
+    /// intended bytes.
     pub fn file(path: String, digest: String) -> Self {
         Self { kind: OutgoingFileKind::File, what: path, digest }
     }
 
-    /// An emoji.
+    /// Creates an emoji reaction.
     pub fn reaction(emoji: &str) -> Self {
         Self { kind: OutgoingFileKind::Reaction, what: emoji.to_owned(), digest: String::new() }
     }
 }
 
-/// A file that goes out with a reply.
+/// A file sent with a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnclosedFile {
-    /// Where it lies, relative to the workspace.
+    /// Path relative to the workspace.
     pub path: String,
-    /// SHA-256 of the bytes that are meant.
+    /// SHA-256 of the intended bytes.
     pub digest: String,
 }
 
 impl OutgoingFiles<'_> {
-    /// The files that go out with the reply of a turn, in the order in which they were chosen.
+    /// Returns the files sent with a turn's reply, in the order in which they were added.
     pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
         let mut query = self
             .db
@@ -63,7 +64,7 @@ impl OutgoingFiles<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The emoji that goes out with the reply of a turn.
+    /// Returns the emoji sent with a turn's reply.
     pub fn enclosed_reaction(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached(
             "SELECT what FROM enclosures WHERE turn_id = ?1 AND kind = 'reaction' ORDER BY id DESC LIMIT 1",
@@ -73,8 +74,8 @@ impl OutgoingFiles<'_> {
 }
 
 impl OutgoingFilesMut<'_> {
-    /// Something is to go out with the reply of that turn. The same once more takes its place;
-    /// false if there would be more than `most`.
+    /// Adds an enclosure to a turn's reply, replacing the same one. Returns false if there would be
+    /// more than `most`.
     pub fn enclose(&self, turn: TurnId, new: &Enclosure, most: usize) -> anyhow::Result<bool> {
         let kind = new.kind.as_str();
         self.db

@@ -1,8 +1,7 @@
-//! Pairing codes: shown once, kept as a digest, used once, worthless after a while.
+//! Pairing codes: shown once, stored as a digest, used once, and expiring.
 //!
-//! A code names a person by their row, or describes a newcomer, and remembers who made it. Whether
-//! it may still do what it was made for is judged when it is used: by then its issuer may be
-//! removed or demoted, and the name of a newcomer taken.
+//! A code names a known person or describes a newcomer, and records its issuer. Its permission is
+//! checked at use: by then the issuer may be removed or demoted, or the newcomer's name taken.
 
 use crate::store::handles::{Pairing, PairingMut};
 use rusqlite::{OptionalExtension, params};
@@ -12,12 +11,12 @@ use crate::id::{AddressId, PersonId};
 use crate::people::{Person, Role, is_name};
 use crate::time::Timestamp;
 
-/// Who made a code.
+/// Issuer of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Issuer {
-    /// The command line of the home. Whoever can open the home has an owner's rights.
+    /// The command line of the home. Access to the home implies an owner's rights.
     CommandLine,
-    /// A person, with the role that they have when the code is used.
+    /// A person, with the role they have when the code is used.
     Person(PersonId),
 }
 
@@ -30,15 +29,15 @@ impl Issuer {
     }
 }
 
-/// Whom a code is for.
+/// Recipient of a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeFor {
-    /// A person who is in: it links one more address to them, and nothing else.
+    /// An admitted person: the code only links one more address to them.
     Address(PersonId),
-    /// A removed person, who comes in again in that role; or one who is in and gets that role, if
-    /// it is higher and the command line of the home made the code.
+    /// A removed person, who is readmitted with that role; or an admitted one, who gets that role
+    /// if it is higher and the command line issued the code.
     Person(PersonId, Role),
-    /// A new person of that name and role.
+    /// A new person with that name and role.
     Newcomer(String, Role),
 }
 
@@ -52,43 +51,42 @@ impl CodeFor {
     }
 }
 
-/// A code that was given and is good.
+/// A valid code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoodCode {
     id: i64,
-    /// Who made it.
+    /// Issuer.
     pub issuer: Issuer,
-    /// Whom it is for.
+    /// Recipient.
     pub whom: CodeFor,
 }
 
-/// What the use of a code did.
+/// Effect of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admitted {
-    /// A new person was let in.
+    /// A new person was admitted.
     Newcomer,
-    /// A removed person was let in again.
+    /// A removed person was readmitted.
     Again,
-    /// A person who was in got a higher role.
+    /// An admitted person got a higher role.
     Promoted,
-    /// Nothing changed but that the code may link an address.
+    /// No change, except that the code may link an address.
     Address,
 }
 
-/// What a code that was given turned out to be.
+/// Result of using a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeUse {
-    /// It is good.
+    /// Valid.
     Accepted {
-        /// The person as they are now.
+        /// Person after the change.
         person: Person,
-        /// What it did.
+        /// Effect.
         did: Admitted,
-        /// Who made it.
+        /// Issuer.
         issuer: Issuer,
     },
-    /// There is no such code, or it was used, is too old, or may not do any more what it was made
-    /// for.
+    /// Unknown, used, expired, or no longer permitted.
     Refused,
 }
 
@@ -98,7 +96,7 @@ fn digest(code: &str) -> String {
 }
 
 impl Pairing<'_> {
-    /// A code that is good now: unused, in time, and its issuer may still make it.
+    /// Returns a code that is valid now: unused, not expired, and still permitted to its issuer.
     pub fn good_code(&self, code: &str, now: Timestamp) -> anyhow::Result<Option<GoodCode>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, issuer_id, person_id, name, role FROM pairing_codes
@@ -137,8 +135,8 @@ impl Pairing<'_> {
         })
     }
 
-    /// Whether a removed person can come back: they are not forgotten, and nobody else goes by
-    /// their name now.
+    /// Returns true if a removed person can be readmitted: not erased, and their name is not in
+    /// use.
     fn may_return(&self, id: PersonId) -> anyhow::Result<bool> {
         let Some(former) = self.db.people().former_person(id)? else { return Ok(false) };
         Ok(is_name(&former.name) && self.db.people().person_named(&former.name)?.is_none())
@@ -146,8 +144,8 @@ impl Pairing<'_> {
 }
 
 impl PairingMut<'_> {
-    /// Keeps a new code. An open one of the same issuer for the same person, or for a newcomer of
-    /// that name, is void.
+    /// Stores a new code. Voids an open one by the same issuer for the same person, or for a
+    /// newcomer of that name.
     pub fn keep_code(
         &self,
         code: &str,
@@ -172,7 +170,7 @@ impl PairingMut<'_> {
         Ok(())
     }
 
-    /// Uses a code, once: the person that it is for is in from then on.
+    /// Uses a code, once, and admits its recipient.
     pub fn use_code(&self, code: &str, now: Timestamp) -> anyhow::Result<CodeUse> {
         let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
         self.db.prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
@@ -201,11 +199,11 @@ impl PairingMut<'_> {
         Ok(Admitted::Promoted)
     }
 
-    /// Lets a new person in. Other open codes for a newcomer of that name are void.
+    /// Admits a new person. Voids other open codes for a newcomer of that name.
     fn admit_newcomer(&self, name: &str, role: Role, now: Timestamp) -> anyhow::Result<PersonId> {
         self.void_codes_for_newcomer(name, now)?;
         let person = self.tx().people().add_person(name, role, "pairing", now)?;
-        // The code of the first owner names nobody, so nobody was asked.
+        // The first owner's code names no person, so the question has not been asked.
         if Role::parse(name).is_some() {
             self.tx()
                 .people()
@@ -225,8 +223,8 @@ impl PairingMut<'_> {
         Ok(())
     }
 
-    /// A code was given at that address, and it was told what it would mean. True if it was told
-    /// before.
+    /// Records that the effect of a code was explained at that address. Returns true if it was
+    /// explained there before.
     pub fn code_asked_at(&self, code: &GoodCode, address: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1")?;
         let before: Option<Option<bool>> = query.query_row(params![code.id, address], |row| row.get(0)).optional()?;
@@ -236,7 +234,7 @@ impl PairingMut<'_> {
         Ok(before.flatten().unwrap_or(false))
     }
 
-    /// Voids all unused codes that the command line made for owners, as when a new claim code is
+    /// Voids all unused codes for owners issued by the command line, as when a new claim code is
     /// printed.
     pub fn void_claims(&self, now: Timestamp) -> anyhow::Result<()> {
         self.db
@@ -262,7 +260,7 @@ mod tests {
         CodeFor::Newcomer(name.to_owned(), role)
     }
 
-    /// With Ada, an owner, and Ben, a member.
+    /// Runs a job in a journal with Ada, an owner, and Ben, a member.
     async fn told(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();

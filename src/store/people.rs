@@ -1,4 +1,5 @@
-//! Who is allowed in. The configuration declares, pairing adds, the configuration wins.
+//! Admitted people. The configuration declares them, pairing adds more, and the configuration takes
+//! precedence.
 
 use crate::store::handles::{People, PeopleMut};
 use anyhow::Context;
@@ -12,18 +13,18 @@ use crate::trust::Scope;
 const COLUMNS: &str = "id, name, role";
 const FORMER: &str = "id, name, role, created_at, removed_at";
 
-/// A removed person who may be let in again.
+/// A removed person who may be readmitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormerPerson {
-    /// Their row.
+    /// Row id.
     pub id: PersonId,
-    /// The name they had.
+    /// Former name.
     pub name: String,
-    /// The role they had.
+    /// Former role.
     pub role: Role,
-    /// When they were first let in.
+    /// Time of first admission.
     pub since: Timestamp,
-    /// When they were removed.
+    /// Time of removal.
     pub until: Timestamp,
 }
 
@@ -38,7 +39,7 @@ fn former_person(row: &Row<'_>) -> rusqlite::Result<FormerPerson> {
 }
 
 impl People<'_> {
-    /// Everybody who is allowed in, owners first.
+    /// Returns all admitted people, owners first.
     pub fn people(&self) -> anyhow::Result<Vec<Person>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM people WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id"
@@ -46,14 +47,14 @@ impl People<'_> {
         Ok(query.query_map([], person)?.collect::<Result<_, _>>()?)
     }
 
-    /// The person with that id who is allowed in.
+    /// Returns an admitted person by id.
     pub fn person(&self, id: PersonId) -> anyhow::Result<Option<Person>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"))?;
         Ok(query.query_row([id], person).optional()?)
     }
 
-    /// Whose text that is; `None` if they are not allowed in any more, or if it is everybody's.
+    /// Returns the party of a scope; `None` for a removed person, or for the shared scope.
     pub fn party_of(&self, scope: Scope) -> anyhow::Result<Option<Party>> {
         match scope {
             Scope::Person(id) => Ok(self.person(id)?.map(Party::One)),
@@ -62,13 +63,13 @@ impl People<'_> {
         }
     }
 
-    /// When a person was first named in the configuration, or paired.
+    /// Returns when a person was first declared or paired.
     pub fn known_since(&self, id: PersonId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT created_at FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
-    /// The person of that name, whatever its case, who is allowed in.
+    /// Returns an admitted person by name, ignoring case.
     pub fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"
@@ -76,7 +77,7 @@ impl People<'_> {
         Ok(query.query_row([name], person).optional()?)
     }
 
-    /// Whether pairing, and not the configuration, let them in.
+    /// Returns true if a person was admitted by pairing, not by the configuration.
     pub fn was_paired(&self, id: PersonId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT declared = 'pairing' FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
@@ -84,7 +85,7 @@ impl People<'_> {
 }
 
 impl People<'_> {
-    /// Removed people who bore that name, whatever its case, and may come back; the latest first.
+    /// Returns the removed people of that name (ignoring case) who may be readmitted, latest first.
     pub fn formerly_named(&self, name: &str) -> anyhow::Result<Vec<FormerPerson>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {FORMER} FROM people WHERE removed_at IS NOT NULL AND ended = '' ORDER BY removed_at DESC, id DESC"
@@ -94,7 +95,7 @@ impl People<'_> {
         Ok(former)
     }
 
-    /// The removed person with that id, if they may come back.
+    /// Returns a removed person by id, if they may be readmitted.
     pub fn former_person(&self, id: PersonId) -> anyhow::Result<Option<FormerPerson>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {FORMER} FROM people WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''"
@@ -102,8 +103,8 @@ impl People<'_> {
         Ok(query.query_row([id], former_person).optional()?)
     }
 
-    /// People of whom no owner has said yet whether they are an earlier person of the same name,
-    /// each with that person's id.
+    /// Returns the people for whom no owner has decided whether they are an earlier person of the
+    /// same name, each with that person's id.
     pub fn open_namesakes(&self) -> anyhow::Result<Vec<(Person, PersonId)>> {
         let mut query = self.db.prepare_cached(
             "SELECT p.id, p.name, p.role, p.namesake_id FROM people p JOIN people n ON n.id = p.namesake_id AND n.ended = ''
@@ -112,13 +113,13 @@ impl People<'_> {
         Ok(query.query_map([], |row| Ok((person(row)?, row.get(3)?)))?.collect::<Result<_, _>>()?)
     }
 
-    /// Where a person likes to be reached: an adapter, or blank.
+    /// Returns a person's preferred adapter, or blank.
     pub fn preferred(&self, id: PersonId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached("SELECT prefer FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
-    /// Owners who can be written to, each with the address for it.
+    /// Returns the owners who can be written to, each with the address for that.
     pub fn reachable_owners(&self) -> anyhow::Result<Vec<(PersonId, AddressId)>> {
         let mut reachable = Vec::new();
         for owner in self.people()?.into_iter().filter(|person| person.role == Role::Owner) {
@@ -129,10 +130,10 @@ impl People<'_> {
 }
 
 impl PeopleMut<'_> {
-    /// Lets a new person in. `declared` is `config` or `pairing`.
+    /// Admits a new person. `declared` is `config` or `pairing`.
     ///
     /// # Errors
-    /// If that name is borne by a person who is in, or the journal cannot be written.
+    /// If an admitted person has that name.
     pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
         self.db
             .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
@@ -140,10 +141,10 @@ impl PeopleMut<'_> {
         self.person(PersonId(self.db.last_insert_rowid()))?.context("A person vanished while being stored")
     }
 
-    /// Lets a removed person in again, under that name.
+    /// Readmits a removed person under that name.
     ///
     /// # Errors
-    /// If that name is borne by a person who is in, or the journal cannot be written.
+    /// If an admitted person has that name.
     pub fn readmit(&self, id: PersonId, name: &str, role: Role, declared: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -153,16 +154,16 @@ impl PeopleMut<'_> {
         Ok(())
     }
 
-    /// Renames a person who is in.
+    /// Renames an admitted person.
     ///
     /// # Errors
-    /// If that name is borne by another person who is in, or the journal cannot be written.
+    /// If another admitted person has that name.
     pub fn rename(&self, id: PersonId, name: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE people SET name = ?2 WHERE id = ?1")?.execute(params![id, name])?;
         Ok(())
     }
 
-    /// Changes what a person may do, and who says so. A demotion voids what they could still use.
+    /// Changes a person's role, and its source. A demotion revokes outstanding access.
     pub fn set_role(&self, id: PersonId, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<()> {
         if self.person(id)?.is_some_and(|known| role < known.role) {
             self.revoke_access_of(id, now)?;
@@ -175,8 +176,8 @@ impl PeopleMut<'_> {
         Ok(())
     }
 
-    /// Lets a person in under a name that nobody else has, or changes the role of who is in under
-    /// it. A removed person of that name stays removed.
+    /// Admits a person under an unused name, or changes the role of the admitted person of that
+    /// name. A removed person of that name stays removed.
     pub fn allow(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
         let Some(known) = self.person_named(name)? else { return self.add_person(name, role, declared, now) };
         self.set_role(known.id, role, declared, now)?;
@@ -184,20 +185,20 @@ impl PeopleMut<'_> {
         self.person(known.id)?.context("A person vanished while being stored")
     }
 
-    /// Keeps, or clears, the question whether a person is an earlier one of the same name.
+    /// Sets or clears the question whether a person is an earlier one of the same name.
     pub fn set_namesake(&self, id: PersonId, of: Option<PersonId>) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE people SET namesake_id = ?2 WHERE id = ?1")?.execute(params![id, of])?;
         Ok(())
     }
 
-    /// Where a person likes to be reached: an adapter, or blank for wherever they wrote last.
+    /// Sets a person's preferred adapter; blank for the one they last wrote from.
     pub fn set_prefer(&self, id: PersonId, adapter: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE people SET prefer = ?2 WHERE id = ?1")?.execute(params![id, adapter])?;
         Ok(())
     }
 
-    /// Lets them in no longer, and voids what they could still use. Their rows stay; their
-    /// addresses are strangers again.
+    /// Removes a person and revokes outstanding access. Their rows stay; their addresses become
+    /// strangers' addresses.
     pub fn disallow(&self, id: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.revoke_access_of(id, now)?;
         self.db.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;

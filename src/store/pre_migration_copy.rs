@@ -1,8 +1,7 @@
-//! A copy of the journal before it is brought up to date: what a newer program does to it can be
-//! taken back.
+//! Copies the database before a migration, so that a newer version's changes can be undone.
 //!
-//! The copies lie in `backups/` beside the journal, named by the version that came after them. The
-//! newest three are kept. Where no copy can be made nothing is changed either.
+//! The copies are in `backups/` next to the journal, named by the version that replaced them. The
+//! newest three are kept. If no copy can be made, the journal is not migrated.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +11,14 @@ use super::copy::{DiskFull, copy_within};
 use super::open::OpenError;
 use crate::time::{Clock, SystemClock, Timestamp};
 
-/// How many copies are kept.
+/// Number of copies to keep.
 const KEEP: usize = 3;
-/// How the names of copies begin.
+/// File name prefix of the copies.
 const PREFIX: &str = "before-V";
 
-/// Copies the journal, which is older than `known`.
+/// Copies the journal, which is older than version `known`.
 pub(super) fn keep_copy(path: &Path, known: u32) -> Result<(), OpenError> {
-    // The name is for a person; nothing depends on the time in it.
+    // The name is for people; nothing depends on the time in it.
     keep_copy_at(path, known, SystemClock::default().now(), None)
 }
 
@@ -45,7 +44,7 @@ fn make(path: &Path, folder: &Path, known: u32, now: Timestamp, room: Option<u32
     drop_old(folder)
 }
 
-/// A folder in the home that nobody else can look into.
+/// Creates a private folder in the home.
 fn make_folder(folder: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
@@ -64,8 +63,8 @@ fn drop_old(folder: &Path) -> anyhow::Result<()> {
             copies.push(path);
         }
     }
-    // By the time in the name, which is behind the version: a program that was led back makes
-    // copies again.
+    // Sorted by the time in the name, which follows the version: after a downgrade the program
+    // makes copies again.
     copies.sort_by_key(|path| {
         path.file_stem().and_then(|stem| stem.to_str()?.rsplit_once('-')).map(|(_, time)| time.to_owned())
     });

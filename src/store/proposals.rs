@@ -1,5 +1,5 @@
-//! Proposals, what each stage said of them, and every attempt to decide. A proposal never changes
-//! but for its state.
+//! Skill proposals, the verdict of each stage, and every decision attempt. Only the state of a
+//! proposal ever changes.
 
 use crate::store::handles::{Proposals, ProposalsMut};
 use std::time::Duration;
@@ -11,139 +11,139 @@ use crate::id::{PersonId, ProposalId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// A proposal that nobody decided about is void that long after the owner was told.
+/// Time after which an undecided proposal expires, counted from the owner's notification.
 pub const PROPOSAL_WAITS: Duration = Duration::from_secs(14 * 86_400);
 
-/// A proposal to be staged.
+/// A proposal to store.
 #[derive(Debug, Clone)]
 pub struct NewProposal<'a> {
-    /// The skill it would change.
+    /// Skill.
     pub skill: &'a str,
-    /// `create`, `edit`, `delete`, `rename`.
+    /// `create`, `edit`, `delete` or `rename`.
     pub change: &'a str,
-    /// For a rename.
+    /// New name, for a rename.
     pub new_name: &'a str,
-    /// Digest of the content it was made from; blank when there was none.
+    /// Digest of the content it is based on; blank for none.
     pub base: &'a str,
-    /// Digest of the content it would have; blank for a delete.
+    /// Digest of the proposed content; blank for a delete.
     pub content: &'a str,
-    /// Random.
+    /// Random value.
     pub nonce: &'a str,
-    /// Over all that the owner decides about.
+    /// Digest of everything that the owner decides about.
     pub digest: &'a str,
-    /// Why.
+    /// Reason given.
     pub rationale: &'a str,
-    /// `turn`, `note`, `import`, `folder`, `shipped`.
+    /// `turn`, `note`, `import`, `folder` or `shipped`.
     pub origin: &'a str,
-    /// The turn that proposed it.
+    /// Proposing turn.
     pub turn: Option<TurnId>,
-    /// Whose turn that was.
+    /// Person of that turn.
     pub person: Option<PersonId>,
-    /// `clean`, `careful`, `tainted`.
+    /// `clean`, `careful` or `tainted`.
     pub standing: &'a str,
-    /// Where its words came from.
+    /// Trust label.
     pub label: &'a Label,
-    /// Whose turn it grew in.
+    /// Scope of the proposing turn.
     pub scope: Scope,
-    /// All files that the skill would have.
+    /// All files of the proposed skill.
     pub files: &'a [SkillFile],
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
 /// A stored proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposalRow {
-    /// Its row.
+    /// Row id.
     pub id: ProposalId,
-    /// The skill it would change.
+    /// Skill.
     pub skill: String,
-    /// `create`, `edit`, `delete`, `rename`.
+    /// `create`, `edit`, `delete` or `rename`.
     pub change: String,
-    /// For a rename.
+    /// New name, for a rename.
     pub new_name: String,
-    /// Digest of the content it was made from; blank when there was none.
+    /// Digest of the content it is based on; blank for none.
     pub base: String,
-    /// Digest of the content it would have; blank for a delete.
+    /// Digest of the proposed content; blank for a delete.
     pub content: String,
-    /// Random.
+    /// Random value.
     pub nonce: String,
-    /// Over all that the owner decides about.
+    /// Digest of everything that the owner decides about.
     pub digest: String,
-    /// Why, in the words of whoever proposed it.
+    /// Reason, in the proposer's words.
     pub rationale: String,
-    /// `turn`, `note`, `import`, `folder`, `shipped`.
+    /// `turn`, `note`, `import`, `folder` or `shipped`.
     pub origin: String,
-    /// The turn that proposed it.
+    /// Proposing turn.
     pub turn: Option<TurnId>,
-    /// Whose turn that was.
+    /// Person of that turn.
     pub person: Option<PersonId>,
-    /// `clean`, `careful`, `tainted`.
+    /// `clean`, `careful` or `tainted`.
     pub standing: String,
-    /// Where its words came from.
+    /// Trust label.
     pub label: Label,
-    /// Whose turn it grew in.
+    /// Scope of the proposing turn.
     pub scope: Scope,
-    /// `pending`, `approved`, `rejected`, `expired`, `conflict`.
+    /// `pending`, `approved`, `rejected`, `expired` or `conflict`.
     pub state: String,
-    /// Whether the reviewer was asked.
+    /// True if the reviewer was asked.
     pub reviewed: bool,
-    /// Whether the owner was told.
+    /// True if the owner was notified.
     pub told: bool,
-    /// When it was staged.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Cannot be approved from then on; `None` before the owner was told.
+    /// Time after which it cannot be approved; `None` before the owner was notified.
     pub expires_at: Option<Timestamp>,
-    /// When its state changed.
+    /// Time of the last state change.
     pub decided_at: Option<Timestamp>,
-    /// Why it was rejected.
+    /// Reason of a rejection.
     pub reason: String,
 }
 
 impl ProposalRow {
-    /// Whether it waited too long to be approved.
+    /// Returns true if it has expired.
     pub fn is_late(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 }
 
-/// What one stage said.
+/// The verdict of one stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictRow {
-    /// `taint`, `hash`, `structure`, `scan`, `reviewer`, `person`.
+    /// `taint`, `hash`, `structure`, `scan`, `reviewer` or `person`.
     pub stage: String,
-    /// `passed`, `waits`, `none`, `refused`.
+    /// `passed`, `waits`, `none` or `refused`.
     pub outcome: String,
-    /// Why.
+    /// Reason.
     pub note: String,
-    /// JSON list of what the scan found.
+    /// Findings of the scan as a JSON list.
     pub findings: String,
-    /// Where the note came from.
+    /// Label of the note.
     pub label: Label,
 }
 
-/// One attempt to decide.
+/// A decision attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDecision<'a> {
-    /// About which; none for a roll-back.
+    /// Proposal; none for a roll-back.
     pub proposal: Option<ProposalId>,
-    /// About which skill.
+    /// Skill.
     pub skill: &'a str,
-    /// `approve`, `reject`, `expire`, `rollback`.
+    /// `approve`, `reject`, `expire` or `rollback`.
     pub act: &'a str,
-    /// `done`, or why it did not count.
+    /// `done`, or the reason why it did not count.
     pub outcome: &'a str,
-    /// `owner`, `reviewer`, `program`.
+    /// `owner`, `reviewer` or `program`.
     pub decider: &'a str,
-    /// Who, if it was a person.
+    /// Deciding person, if any.
     pub person: Option<PersonId>,
-    /// `chat`, `command line`, blank for the program.
+    /// `chat` or `command line`; blank for the program.
     pub way: &'a str,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// While the notice of it is on its way the owner was not told.
+/// An owner counts as notified only once the notice has left the outbox.
 const COLUMNS: &str =
     "id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn_id, person_id, standing, label, scope,
     state, reviewed, told, created_at,
@@ -179,27 +179,27 @@ fn proposal(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
 }
 
 impl Proposals<'_> {
-    /// That proposal.
+    /// Returns a proposal by id.
     pub fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<ProposalRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1"))?;
         Ok(query.query_row([id], proposal).optional()?)
     }
 
-    /// The proposals that wait, oldest first.
+    /// Returns the pending proposals, oldest first.
     pub fn pending_proposals(&self) -> anyhow::Result<Vec<ProposalRow>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE state = 'pending' ORDER BY id"))?;
         Ok(query.query_map([], proposal)?.collect::<Result<_, _>>()?)
     }
 
-    /// The newest proposals, newest first.
+    /// Returns the newest proposals, newest first.
     pub fn newest_proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals ORDER BY id DESC LIMIT ?1"))?;
         Ok(query.query_map([limit], proposal)?.collect::<Result<_, _>>()?)
     }
 
-    /// The first proposal that a policy approved and the owner was not told of.
+    /// Returns the first proposal approved by a policy without notice to the owner.
     pub fn approved_by_policy_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
@@ -209,7 +209,7 @@ impl Proposals<'_> {
         Ok(query.query_row([], proposal).optional()?)
     }
 
-    /// By which setting a policy approved a proposal; blank if none did.
+    /// Returns the setting under which a policy approved a proposal; blank if none did.
     pub fn approved_under(&self, id: ProposalId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached(
             "SELECT coalesce(max(way), '') FROM decisions
@@ -218,7 +218,7 @@ impl Proposals<'_> {
         Ok(query.query_row([id], |row| row.get(0))?)
     }
 
-    /// Earlier proposals of the same change to the same content, newest first.
+    /// Returns earlier proposals with the same change and content, newest first.
     pub fn proposals_like(
         &self,
         skill: &str,
@@ -232,7 +232,7 @@ impl Proposals<'_> {
         Ok(query.query_map([skill, change, new_name, content], proposal)?.collect::<Result<_, _>>()?)
     }
 
-    /// What the stages said of a proposal, in order.
+    /// Returns the verdicts on a proposal, in order.
     pub fn verdicts_of(&self, id: ProposalId) -> anyhow::Result<Vec<VerdictRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT stage, outcome, note, findings, label FROM verdicts WHERE proposal_id = ?1 ORDER BY id",
@@ -251,7 +251,7 @@ impl Proposals<'_> {
 }
 
 impl ProposalsMut<'_> {
-    /// Stages a proposal.
+    /// Stores a proposal.
     pub fn stage(&self, new: &NewProposal<'_>) -> anyhow::Result<ProposalId> {
         self.db
             .prepare_cached(
@@ -283,7 +283,7 @@ impl ProposalsMut<'_> {
         Ok(id)
     }
 
-    /// Keeps what a stage said.
+    /// Stores the verdict of a stage.
     pub fn add_verdict(&self, id: ProposalId, said: &VerdictRow, scope: Scope, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -294,19 +294,19 @@ impl ProposalsMut<'_> {
         self.tx().fingerprints().fingerprint_verdict(self.db.last_insert_rowid(), &said.note, &said.label)
     }
 
-    /// The reviewer was asked, whatever it said.
+    /// Records that the reviewer was asked, whatever its verdict.
     pub fn reviewed(&self, id: ProposalId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE proposals SET reviewed = 1 WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    /// Something was posted by which the owner is told.
+    /// Records that a notice to the owner was posted.
     pub fn told_of(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
         self.proposal_was_put(id, now)
     }
 
-    /// The time of a pending proposal runs from now.
+    /// Starts the expiry time of a pending proposal.
     pub fn proposal_was_put(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'")?
@@ -314,7 +314,7 @@ impl ProposalsMut<'_> {
         Ok(())
     }
 
-    /// A pending proposal is decided. False if it was not pending any more.
+    /// Decides a pending proposal. Returns false if it was not pending.
     pub fn settle_proposal(&self, id: ProposalId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db
@@ -325,7 +325,7 @@ impl ProposalsMut<'_> {
         Ok(changed == 1)
     }
 
-    /// An approved proposal could not be applied, because something else lies there now.
+    /// Marks an approved proposal as not applicable, because the folder has changed.
     pub fn proposal_in_conflict(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE proposals SET state = 'conflict', decided_at = ?2 WHERE id = ?1")?
@@ -333,7 +333,7 @@ impl ProposalsMut<'_> {
         Ok(())
     }
 
-    /// Keeps an attempt to decide.
+    /// Stores a decision attempt.
     pub fn add_decision(&self, new: &NewDecision<'_>) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

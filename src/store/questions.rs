@@ -1,9 +1,9 @@
-//! Questions put to a person before a tainted turn sends something out, and what became of each.
+//! Questions to a person before a tainted turn sends something out, and their outcomes.
 //!
-//! `open` → `yes`, `refused` or `expired`, once. An open question whose time is over counts as over
-//! whether or not that is stored yet. Its time runs from when it was delivered, or given up: what
-//! nobody was shown does not expire. The turn that a yes began is named in its row: what that turn
-//! may do is read from here, so it outlives a crash and covers no other turn.
+//! `open` → `yes`, `refused` or `expired`, once. An open question past its expiry counts as expired
+//! even before that is stored. The time runs from delivery, or from giving up on it: a question
+//! that was not shown does not expire. The row names the turn that a yes began, and that turn's
+//! permission is read from it, so it survives a crash and covers no other turn.
 
 use crate::store::handles::{Questions, QuestionsMut};
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, Questi
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
-/// What a yes allows.
+/// Permission granted by a yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Covers {
     /// The address with that digest, for one turn.
     Address(String),
-    /// The one call that was shown, once.
+    /// The call that was shown, once.
     Call,
 }
 
 impl Covers {
-    /// The stored form: `address:` with a digest, `call`.
+    /// Returns the stored form: `address:` with a digest, or `call`.
     pub fn encode(&self) -> String {
         match self {
             Self::Address(digest) => format!("address:{digest}"),
@@ -33,22 +33,22 @@ impl Covers {
         }
     }
 
-    /// Reads the stored form back. What is not understood allows the least.
+    /// Parses the stored form. An unknown form allows the least.
     pub fn decode(stored: &str) -> Self {
         stored.strip_prefix("address:").map_or(Self::Call, |digest| Self::Address(digest.to_owned()))
     }
 }
 
-/// How a question stands.
+/// State of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionState {
-    /// Nobody has answered.
+    /// Unanswered.
     Open,
-    /// They said yes.
+    /// Answered with yes.
     Yes,
-    /// They said no, or something else.
+    /// Answered with no or another message.
     Refused,
-    /// They said nothing in time.
+    /// Not answered in time.
     Expired,
 }
 
@@ -72,69 +72,69 @@ impl QuestionState {
     }
 }
 
-/// A question to be put.
+/// A question to store.
 #[derive(Debug, Clone)]
 pub struct NewQuestion<'a> {
-    /// In which stream.
+    /// Stream.
     pub stream: StreamId,
-    /// In which conversation.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// The turn that ends with it.
+    /// Turn that ends with it.
     pub turn: TurnId,
-    /// The call that is not made.
+    /// Call that is withheld.
     pub step: StepId,
-    /// Who may answer.
+    /// Person who may answer.
     pub person: PersonId,
-    /// Where it is put.
+    /// Address to which it is sent.
     pub address: AddressId,
-    /// The call as JSON, with the label of its words.
+    /// Call as JSON, with the label of its text.
     pub call: &'a Text,
-    /// What a yes allows.
+    /// Permission granted by a yes.
     pub covers: &'a Covers,
-    /// Of the tool's name and the arguments.
+    /// Digest of the tool's name and the arguments.
     pub digest: &'a str,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
-    /// It means no when that long has passed since it was delivered.
+    /// Time from delivery to expiry.
     pub waits: Duration,
 }
 
 /// A stored question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionRow {
-    /// Its row.
+    /// Row id.
     pub id: QuestionId,
-    /// In which stream.
+    /// Stream.
     pub stream: StreamId,
-    /// In which conversation.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// The turn that ended with it.
+    /// Turn that ended with it.
     pub turn: TurnId,
-    /// Who may answer.
+    /// Person who may answer.
     pub person: PersonId,
-    /// The call as JSON.
+    /// Call as JSON.
     pub call: Text,
-    /// What a yes allows.
+    /// Permission granted by a yes.
     pub covers: Covers,
-    /// Of the tool's name and the arguments.
+    /// Digest of the tool's name and the arguments.
     pub digest: String,
-    /// How it stands.
+    /// State.
     pub state: QuestionState,
-    /// It means no from then on; `None` while it is on its way.
+    /// Expiry time; `None` before delivery.
     pub expires_at: Option<Timestamp>,
 }
 
 impl QuestionRow {
-    /// Whether a yes still counts.
+    /// Returns true if a yes still counts.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.state == QuestionState::Open && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
-/// Each question with the delivery of its words, which are the reply of the turn that it ended.
+/// Each question with the delivery of its text, which is the reply of the turn it ended.
 const ASKED: &str = "questions q LEFT JOIN messages m ON m.turn_id = q.turn_id AND m.kind = 'reply'
      LEFT JOIN outbox o ON o.message_id = m.id";
-/// When a question means no: stored is the time as it would be had it been delivered at once.
+/// Expiry time of a question. The stored time assumes immediate delivery.
 const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_at - q.asked_at + o.ended_at END";
 
 fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
@@ -155,17 +155,17 @@ fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
 }
 
 impl Questions<'_> {
-    /// The question of that id.
+    /// Returns a question by id.
     pub fn question(&self, id: QuestionId) -> anyhow::Result<Option<QuestionRow>> {
         self.question_where("q.id = ?1", id)
     }
 
-    /// The question that this turn was begun by a yes to.
+    /// Returns the question whose yes began this turn.
     pub fn question_before(&self, turn: TurnId) -> anyhow::Result<Option<QuestionRow>> {
         self.question_where("q.continued_by = ?1", turn)
     }
 
-    /// When the first open question of a stream means no, of those that were delivered.
+    /// Returns the first expiry time among the delivered open questions of a stream.
     pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"
@@ -173,7 +173,7 @@ impl Questions<'_> {
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
-    /// The stream of the open question that was delivered with that.
+    /// Returns the stream of the open question sent with that delivery.
     pub fn asked_with(&self, delivery: OutboxId) -> anyhow::Result<Option<StreamId>> {
         let mut query = self.db.prepare_cached(
             "SELECT q.stream_id FROM outbox o JOIN messages m ON m.id = o.message_id
@@ -182,7 +182,7 @@ impl Questions<'_> {
         Ok(query.query_row([delivery], |row| row.get(0)).optional()?)
     }
 
-    /// The first message that belongs to a turn: one that it answers, or its own.
+    /// Returns the first message of a turn: one that it answers, or its own.
     pub fn first_message_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.db.prepare_cached("SELECT min(id) FROM messages WHERE turn_id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
@@ -198,7 +198,7 @@ impl Questions<'_> {
 }
 
 impl QuestionsMut<'_> {
-    /// A question is put.
+    /// Stores a question.
     pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
         let (call, label, scope) = new.call.open();
         self.db
@@ -225,10 +225,10 @@ impl QuestionsMut<'_> {
         Ok(QuestionId(self.db.last_insert_rowid()))
     }
 
-    /// An open question is over; with a yes there is a turn that goes on.
+    /// Closes an open question; a yes names the turn that continues.
     ///
     /// # Errors
-    /// If it was over before, or the journal cannot be written.
+    /// If it was already closed.
     pub fn decide(
         &self,
         id: QuestionId,
@@ -246,7 +246,7 @@ impl QuestionsMut<'_> {
         Ok(())
     }
 
-    /// Whatever is open in a stream is refused; what had no time left has expired before.
+    /// Refuses the open questions of a stream; those past their expiry are expired instead.
     pub fn refuse_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.expire_questions(stream, now)?;
         self.db
@@ -257,7 +257,7 @@ impl QuestionsMut<'_> {
         Ok(())
     }
 
-    /// The questions of a stream that have no time left are over.
+    /// Closes the expired questions of a stream.
     pub fn expire_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(&format!(

@@ -1,8 +1,8 @@
-//! What people put under messages: one row for each person and message, with what the assistant was
-//! last told of it.
+//! Emoji reactions: one row for each person and message, with the state last shown to the
+//! assistant.
 //!
-//! A reaction is no message: it opens no conversation and asks no model. The next turn of the
-//! stream is told in words that are stored with it.
+//! A reaction is not a message: it opens no conversation and calls no model. The next turn of the
+//! stream gets a text about it, which is stored with the turn.
 
 use crate::store::handles::{Reactions, ReactionsMut};
 use rusqlite::params;
@@ -12,31 +12,31 @@ use crate::store::Node;
 use crate::text::{one_line, shorten};
 use crate::time::Timestamp;
 
-/// So many characters of a message are repeated where its reactions are told.
+/// Characters of a message quoted in that text.
 const EXCERPT: usize = 60;
-/// The most reactions that one turn is told of.
+/// Maximum number of reactions per turn.
 const MOST: u32 = 20;
 
-/// A reaction that the assistant does not know of yet.
+/// A reaction not yet shown to the assistant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reaction {
-    /// What it stands under.
+    /// Message.
     pub message: MessageId,
-    /// Who put it there.
+    /// Person.
     pub person: PersonId,
-    /// Which; blank if it was taken away.
+    /// Emoji; blank if it was removed.
     pub emoji: String,
-    /// What the assistant was told before; blank if nothing was.
+    /// Emoji shown to the assistant before; blank if none.
     pub told: String,
 }
 
-/// The beginning of a message, by which it is known again.
+/// Returns the beginning of a message, as a reference to it.
 pub fn excerpt(words: &str) -> String {
     shorten(&one_line(words), EXCERPT)
 }
 
 impl Reactions<'_> {
-    /// Reactions to messages of that stream that its turns were not told of.
+    /// Returns the reactions to messages of that stream that no turn has been shown.
     pub fn untold_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
         let mut query = self.db.prepare_cached(
             "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r JOIN messages m ON m.id = r.message_id
@@ -48,7 +48,7 @@ impl Reactions<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What a turn is told of reactions; blank if there is nothing to tell.
+    /// Returns a turn's text about reactions; blank if there is none.
     pub fn reacted(&self, turn: TurnId) -> anyhow::Result<String> {
         let mut query = self.db.prepare_cached("SELECT reacted FROM turns WHERE id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
@@ -56,7 +56,7 @@ impl Reactions<'_> {
 }
 
 impl ReactionsMut<'_> {
-    /// Somebody put that under a message, or with a blank took away what they had put there.
+    /// Records a reaction to a message; a blank emoji removes it.
     pub fn react(&self, message: MessageId, person: PersonId, emoji: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -67,7 +67,7 @@ impl ReactionsMut<'_> {
         Ok(())
     }
 
-    /// A turn is told of these reactions in those words.
+    /// Stores a turn's text about these reactions.
     pub fn tell_reactions(&self, turn: TurnId, words: &str, of: &[Reaction]) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE turns SET reacted = ?2 WHERE id = ?1")?.execute(params![turn, words])?;
         let mut told =
@@ -79,7 +79,7 @@ impl ReactionsMut<'_> {
         Ok(())
     }
 
-    /// Where reactions to a message were told, its words go too.
+    /// Removes the quotes of a deleted message from the texts about reactions.
     pub(super) fn unquote(&self, message: MessageId) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached(
             "SELECT u.id, u.conversation_id, t.text FROM derived_from d JOIN turns u ON u.id = CAST(substr(d.child, 6) AS INTEGER)

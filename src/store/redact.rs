@@ -1,14 +1,14 @@
-//! Words that go before their time: their sender deleted them, or set a timer that ran out.
+//! Deletes message text when its sender deletes it or its timer expires.
 //!
-//! The row of a message and its place stay, so an exchange keeps its order, and what grew from it
-//! its origin. Its texts are blank, and with them whatever repeats them: the search index and the
+//! The row and position of the message stay, so that an exchange keeps its order and derived rows
+//! their origin. Its texts are blanked, along with every copy: the search index and the
 //! fingerprints, the original, the names of its files, the calls and results of a turn all of whose
-//! messages are gone, and the line in which the assistant was told what somebody put under it. What
-//! was *made* of them before (summaries, reflections, notes, reminders) stays. A stand-in is not
-//! made yet: it goes, and is written anew from what is left.
+//! messages are deleted, and the text shown to the assistant about reactions to it. Text *derived*
+//! from them before (summaries, reflections, notes, reminders) stays. A stand-in summary is only
+//! provisional: it is deleted and made again from the remaining text.
 //!
-//! When a timer runs out is in [`super::timers`]. A file lies outside of the journal: its row says
-//! `gone` at once, and whoever reaches the disk deletes it and then says so.
+//! For the expiry of timers see [`super::timers`]. Files are outside the journal: a file's row says
+//! `gone` at once, until the file is deleted from disk and reported as such.
 
 use crate::store::handles::{Redaction, RedactionMut};
 use rusqlite::{OptionalExtension, params};
@@ -17,28 +17,26 @@ use super::{MessageKind, OldFile, StoredMessage};
 use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, StreamId, TurnId};
 use crate::time::Timestamp;
 
-/// The fact that words were deleted which the search index still has to let go.
+/// Key set while deleted text must still be removed from the search index.
 pub const FORGOT: &str = "forgot";
-/// The fact that words were deleted which still stand in the log: the last message that they were
-/// of.
+/// Key of the last deletion whose text is still in the log.
 pub const UNCUT: &str = "uncut";
-/// The reason of what was closed because its sender took it back.
+/// Reason stored when a message was closed because its sender deleted it.
 pub const DELETED: &str = "deleted";
-/// So many deletions of one address are remembered whose messages have not come.
+/// Deletions remembered per address for messages that have not arrived.
 const AHEAD: i64 = 100;
 
-/// What is to be done beside the journal when words are gone.
+/// Follow-up outside the journal after text was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parting {
-    /// The stream that they stood in.
+    /// Stream of the message.
     pub stream: StreamId,
-    /// Whether its turn ended with them: there is nothing left to answer.
+    /// True if its turn was ended because nothing is left to answer.
     pub cut: bool,
 }
 
 impl Redaction<'_> {
-    /// Files of messages that are gone, which still lie in the workspace; those of rows after
-    /// `after`.
+    /// Returns files of deleted messages that are still in the workspace; only rows after `after`.
     pub fn files_of_the_gone(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
@@ -49,15 +47,14 @@ impl Redaction<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How often words of that conversation went: what was read before the last time is out of
-    /// date.
+    /// Returns the number of deletions in a conversation, which outdate anything read before.
     pub fn revision_of(&self, conversation: ConversationId) -> anyhow::Result<i64> {
         let mut query = self.db.prepare_cached("SELECT revision FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
-    /// The message from that address that an item became a part of: a later picture of an album, or
-    /// a change.
+    /// Returns the message from that address that an item became part of: as a later album picture
+    /// or an edit.
     pub fn by_part(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         let mut query = self.db.prepare_cached(
             "SELECT m.id FROM addresses a JOIN inbox i ON i.adapter = a.adapter AND i.account = a.account AND i.external_id = ?2
@@ -67,7 +64,7 @@ impl Redaction<'_> {
         of.map_or(Ok(None), |id| self.db.messages().message(id))
     }
 
-    /// Whether nothing of what a turn answers is there any more.
+    /// Returns true if all messages that a turn answers are deleted.
     pub(super) fn is_without_words(&self, turn: TurnId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM turns u WHERE u.id = ?1 AND (u.reason = 'deleted' OR (
@@ -77,14 +74,15 @@ impl Redaction<'_> {
         Ok(query.exists([turn])?)
     }
 
-    /// Whether the words of that message are gone.
+    /// Returns true if the text of that message is deleted.
     pub(super) fn is_gone(&self, id: MessageId) -> anyhow::Result<bool> {
         Ok(self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL")?.exists([id])?)
     }
 }
 
 impl RedactionMut<'_> {
-    /// The words of a message go; if it still waits it is not answered. `None` if they went before.
+    /// Deletes the text of a message, and closes it if it is queued. `None` if it was deleted
+    /// before.
     pub fn words_gone(&self, id: MessageId, now: Timestamp) -> anyhow::Result<Option<Parting>> {
         let marked = self
             .db
@@ -115,13 +113,13 @@ impl RedactionMut<'_> {
         Ok(Some(Parting { stream, cut }))
     }
 
-    /// What came with the message besides its texts.
+    /// Blanks everything that came with the message besides its texts.
     fn blank_beside(&self, id: MessageId) -> anyhow::Result<()> {
         for sql in [
             "UPDATE attachments SET state = 'gone', reference = '', mime = '', name = '', trouble = '' WHERE message_id = ?1",
             "UPDATE inbox SET raw = '' WHERE raw <> '' AND (message_id = ?1 OR id = (SELECT inbox_id FROM messages WHERE id = ?1))",
             "DELETE FROM reactions WHERE message_id = ?1",
-            // A reply that was set aside still has the words of what was not sent.
+            // A reply that was set aside still has its unsent text.
             "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE outbox_id IN (SELECT id FROM outbox WHERE message_id = ?1)",
         ] {
             self.db.prepare_cached(sql)?.execute([id])?;
@@ -129,8 +127,8 @@ impl RedactionMut<'_> {
         Ok(())
     }
 
-    /// What repeats the words in a turn that has none left to answer, and in those that a yes went
-    /// on with. True if one of them was not over.
+    /// Blanks copies of the text in a turn with nothing left to answer, and in turns begun by a yes
+    /// to it. Returns true if one of them was open.
     fn turn_gone(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<bool> {
         let (mut left, mut cut) = (vec![turn], false);
         while let Some(turn) = left.pop() {
@@ -166,14 +164,14 @@ impl RedactionMut<'_> {
         Ok(cut)
     }
 
-    /// The step that holds the same words as a turn's reply.
+    /// Blanks the step that repeats a turn's reply.
     fn blank_last_step(&self, turn: TurnId) -> anyhow::Result<usize> {
         let last = "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'model' AND call = '[]' AND text <> ''";
         self.tx().maintenance().blank_steps(last, [turn])
     }
 
-    /// Whoever read the conversation has to read it again; what was not made of it yet is made of
-    /// what is left.
+    /// Invalidates everything not yet derived from a conversation; it will be derived from the
+    /// remaining text.
     fn words_left(&self, id: ConversationId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
         self.tx().extractions().answers_void(id)?;
@@ -196,8 +194,8 @@ impl RedactionMut<'_> {
         Ok(())
     }
 
-    /// An item became a part of a message, or changed it. If the message is gone the item's words
-    /// go too.
+    /// Records that an item became part of a message, or edited it. If the message is deleted,
+    /// blanks the item.
     pub fn is_part_of(&self, item: InboxId, message: MessageId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -209,7 +207,7 @@ impl RedactionMut<'_> {
         Ok(())
     }
 
-    /// A message was deleted that has not come. Only the newest of such deletions are remembered.
+    /// Remembers the deletion of a message that has not arrived. Only the newest of these are kept.
     pub fn deleted_ahead(&self, address: AddressId, sender: &str, of: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -226,7 +224,7 @@ impl RedactionMut<'_> {
         Ok(())
     }
 
-    /// Whether that message was deleted before it came: then nothing of its item is kept.
+    /// Returns true if that message was deleted before it arrived, and blanks its item.
     pub fn came_too_late(&self, item: InboxId, address: AddressId, sender: &str, of: &str) -> anyhow::Result<bool> {
         let mut query = self
             .db
@@ -238,8 +236,8 @@ impl RedactionMut<'_> {
         Ok(late)
     }
 
-    /// The file of a message that is gone, and the one with its words, do not lie in the workspace
-    /// any more: their paths, which hold its name, go too.
+    /// Records that the file of a deleted message, and its extracted text, are deleted from the
+    /// workspace. Removes their paths, which contain the name.
     pub fn file_gone(&self, id: AttachmentId) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
         let lay: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;

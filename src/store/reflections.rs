@@ -1,8 +1,8 @@
-//! Reflections, and the actions that they propose.
+//! Reflections and their proposed actions.
 //!
-//! A reflection belongs to one slot and is stored once; its words stand with its message. An action
-//! goes `new` → `taken` → `proposed`, or ends before that; a state that is final never changes.
-//! That few enough are taken on one local day is checked in the transaction that takes one.
+//! A reflection belongs to one slot and is stored once; its text is stored with its message. An
+//! action goes `new` → `taken` → `proposed`, or ends before that; a final state never changes. The
+//! transaction that takes an action checks the limit for its local day.
 
 use crate::store::handles::{Reflections, ReflectionsMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -11,77 +11,77 @@ use crate::id::{ActionId, MessageId, ProposalId, ReflectionId, SlotId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// A reflection to be stored.
+/// A reflection to store.
 #[derive(Debug, Clone, Copy)]
 pub struct NewReflection<'a> {
-    /// The slot that it fills.
+    /// Slot.
     pub slot: SlotId,
-    /// The turn whose answer it is.
+    /// Turn whose answer it is.
     pub turn: TurnId,
-    /// Holds its text.
+    /// Message with its text.
     pub message: MessageId,
-    /// A few words.
+    /// Title of a few words.
     pub title: &'a str,
-    /// The join of all that was read for it.
+    /// Join of the labels of its inputs.
     pub label: &'a Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// A stored reflection with what its slot says.
+/// A stored reflection with the data of its slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReflectionRow {
-    /// Its row.
+    /// Row id.
     pub id: ReflectionId,
-    /// The slot that it fills.
+    /// Slot.
     pub slot: SlotId,
-    /// The turn whose answer it is.
+    /// Turn whose answer it is.
     pub turn: TurnId,
-    /// Holds its text.
+    /// Message with its text.
     pub message: MessageId,
-    /// A few words.
+    /// Title of a few words.
     pub title: String,
-    /// The join of all that was read for it.
+    /// Join of the labels of its inputs.
     pub label: Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Stored.
+    /// Creation time.
     pub at: Timestamp,
-    /// `daily`, `weekly`, `monthly`.
+    /// `daily`, `weekly` or `monthly`.
     pub job: String,
-    /// The local period by its name.
+    /// Name of the local period.
     pub period: String,
-    /// The period's first instant.
+    /// Start of the period.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// End of the period, exclusive.
     pub to: Timestamp,
 }
 
-/// What became of an action.
+/// State of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionState {
-    /// Nobody has seen to it.
+    /// Not yet processed.
     New,
-    /// It counts for its day, and is about to go to the gate.
+    /// Counted for its day, about to be submitted for review.
     Taken,
-    /// It is a proposal.
+    /// Submitted as a proposal.
     Proposed,
-    /// It is remembered, or waits to be.
+    /// Remembered, or waiting to be.
     Kept,
-    /// It stays a suggestion.
+    /// Remains a suggestion.
     Suggested,
-    /// A stage of the gate refused it.
+    /// Refused by a review stage.
     Refused,
-    /// There were too many.
+    /// Beyond the limit.
     OverLimit,
-    /// It made no sense.
+    /// Malformed.
     Malformed,
 }
 
 impl ActionState {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 8] = [
         Self::New,
         Self::Taken,
@@ -93,7 +93,7 @@ impl ActionState {
         Self::Malformed,
     ];
 
-    /// The stored word.
+    /// Returns the stored form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -107,63 +107,63 @@ impl ActionState {
         }
     }
 
-    /// The state of that word; one that was never written is malformed, and so nothing comes of it.
+    /// Parses the stored form; an unknown one is malformed and has no effect.
     fn parse(word: &str) -> Self {
         Self::ALL.into_iter().find(|state| state.as_str() == word).unwrap_or(Self::Malformed)
     }
 }
 
-/// An action to be stored.
+/// An action to store.
 #[derive(Debug, Clone, Copy)]
 pub struct NewAction<'a> {
-    /// Which reflection proposes it.
+    /// Reflection.
     pub reflection: ReflectionId,
-    /// Its order there, from 0.
+    /// Position in the reflection, from 0.
     pub seq: u32,
-    /// `create_skill`, `change_skill`, `promote_note`, `memory`, `configuration`, `other`.
+    /// `create_skill`, `change_skill`, `promote_note`, `memory`, `configuration` or `other`.
     pub kind: &'a str,
-    /// One line.
+    /// Title, one line.
     pub title: &'a str,
-    /// JSON: everything else that was said of it.
+    /// Remaining content as JSON.
     pub payload: &'a str,
-    /// `New`, or final from the beginning.
+    /// `New` or a final state.
     pub state: ActionState,
-    /// Why it became nothing.
+    /// Reason if it has no effect.
     pub reason: &'a str,
-    /// Where it came from.
+    /// Trust label.
     pub label: &'a Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
 /// A stored action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionRow {
-    /// Its row.
+    /// Row id.
     pub id: ActionId,
-    /// Which reflection proposes it.
+    /// Reflection.
     pub reflection: ReflectionId,
-    /// Its order there.
+    /// Position in the reflection, from 0.
     pub seq: u32,
-    /// Its kind as a word.
+    /// Kind.
     pub kind: String,
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// JSON: everything else that was said of it.
+    /// Remaining content as JSON.
     pub payload: String,
-    /// What became of it.
+    /// State.
     pub state: ActionState,
-    /// The local day whose limit it counts for.
+    /// Local day whose limit it counts for.
     pub day: String,
-    /// The proposal that it became, or that was there already.
+    /// Proposal that it became, or that existed already.
     pub proposal: Option<ProposalId>,
-    /// Why it became nothing, in our own words.
+    /// Reason if it has no effect, in our own words.
     pub reason: String,
-    /// Where it came from.
+    /// Trust label.
     pub label: Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
 }
 
@@ -208,19 +208,19 @@ fn action(row: &Row<'_>) -> rusqlite::Result<ActionRow> {
 }
 
 impl Reflections<'_> {
-    /// The reflection of that id.
+    /// Returns a reflection by id.
     pub fn reflection(&self, id: ReflectionId) -> anyhow::Result<Option<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!("{REFLECTION} WHERE r.id = ?1"))?;
         Ok(query.query_row([id], reflection).optional()?)
     }
 
-    /// The reflection of which that message holds the text.
+    /// Returns the reflection with its text in that message.
     pub fn reflection_in(&self, message: MessageId) -> anyhow::Result<Option<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!("{REFLECTION} WHERE r.message_id = ?1"))?;
         Ok(query.query_row([message], reflection).optional()?)
     }
 
-    /// The newest reflection on the period of that name.
+    /// Returns the newest reflection on a period, by the period's name.
     pub fn reflection_on(&self, scope: Scope, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "{REFLECTION} WHERE r.scope = ?1 AND s.period = ?2 ORDER BY s.run DESC LIMIT 1"
@@ -228,7 +228,7 @@ impl Reflections<'_> {
         Ok(query.query_row(params![scope, period], reflection).optional()?)
     }
 
-    /// Reflections, the latest first; of one scope, or of all.
+    /// Returns reflections, latest first; of one scope, or of all.
     pub fn reflections(&self, scope: Option<Scope>, limit: u32) -> anyhow::Result<Vec<ReflectionRow>> {
         let mut query = self
             .db
@@ -236,8 +236,8 @@ impl Reflections<'_> {
         Ok(query.query_map(params![scope, limit], reflection)?.collect::<Result<_, _>>()?)
     }
 
-    /// The reflections of a job on the periods that end within these instants, oldest period first,
-    /// the newest one of each.
+    /// Returns a job's reflections on periods that end within these instants, oldest period first,
+    /// the newest of each.
     pub fn reflections_within(
         &self,
         scope: Scope,
@@ -254,8 +254,7 @@ impl Reflections<'_> {
         Ok(query.query_map(params![scope, job, from, to], reflection)?.collect::<Result<_, _>>()?)
     }
 
-    /// The last reflection of that job but for the one of that slot, on a period that does not end
-    /// later.
+    /// Returns the last reflection of a job on a period that ends no later, excluding that slot.
     pub fn reflection_before(
         &self,
         scope: Scope,
@@ -270,25 +269,25 @@ impl Reflections<'_> {
         Ok(query.query_row(params![scope, job, slot, to], reflection).optional()?)
     }
 
-    /// The action of that id.
+    /// Returns an action by id.
     pub fn action(&self, id: ActionId) -> anyhow::Result<Option<ActionRow>> {
         let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE id = ?1"))?;
         Ok(query.query_row([id], action).optional()?)
     }
 
-    /// What a reflection proposes, in its order.
+    /// Returns the actions of a reflection, in order.
     pub fn actions_of(&self, of: ReflectionId) -> anyhow::Result<Vec<ActionRow>> {
         let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE reflection_id = ?1 ORDER BY seq"))?;
         Ok(query.query_map([of], action)?.collect::<Result<_, _>>()?)
     }
 
-    /// The actions that are to be seen to, in order.
+    /// Returns the open actions, in order.
     pub fn open_actions(&self) -> anyhow::Result<Vec<ActionRow>> {
         let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE state IN ('new', 'taken') ORDER BY id"))?;
         Ok(query.query_map([], action)?.collect::<Result<_, _>>()?)
     }
 
-    /// How many actions were given to the gate on that local day.
+    /// Counts the actions submitted for review on that local day.
     pub fn actions_on(&self, day: &str) -> anyhow::Result<u32> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*) FROM actions WHERE day <> '' AND day = ?1 AND state IN ('taken', 'proposed')",
@@ -301,7 +300,7 @@ impl ReflectionsMut<'_> {
     /// Stores a reflection.
     ///
     /// # Errors
-    /// If the journal cannot be written, or the slot has one.
+    /// If the slot has one.
     pub fn keep_reflection(&self, new: &NewReflection<'_>) -> anyhow::Result<ReflectionId> {
         self.db
             .prepare_cached(
@@ -335,7 +334,7 @@ impl ReflectionsMut<'_> {
         Ok(ActionId(self.db.last_insert_rowid()))
     }
 
-    /// Takes an action for that local day, if fewer than `most` are taken on it. False if not.
+    /// Takes an action if fewer than `most` are taken on that local day. Returns false if not.
     pub fn take_action(&self, id: ActionId, day: &str, most: u32) -> anyhow::Result<bool> {
         if self.actions_on(day)? >= most {
             return Ok(false);
@@ -347,7 +346,7 @@ impl ReflectionsMut<'_> {
         Ok(changed == 1)
     }
 
-    /// A taken action is that proposal now. False if it was not taken, or is over.
+    /// Links a taken action to its proposal. Returns false if it was not taken, or has ended.
     pub fn action_proposed(&self, id: ActionId, proposal: ProposalId, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self.db
             .prepare_cached(
@@ -357,7 +356,7 @@ impl ReflectionsMut<'_> {
         Ok(changed == 1)
     }
 
-    /// Nothing more comes of an action that is open. False if it was over.
+    /// Ends an open action. Returns false if it had ended.
     pub fn end_action(&self, id: ActionId, state: ActionState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db

@@ -1,8 +1,8 @@
-//! What people want to be told, or done for them, at a certain time: once, or again and again.
+//! Reminders and scheduled tasks of people, single or recurring.
 //!
-//! `waiting` → `done` or `cancelled`. A row that waits has the instant at which it is due next;
-//! what comes back moves it on, what comes once is done with it. Whoever is not allowed in any more
-//! is passed over: their rows wait until they are back.
+//! `waiting` → `done` or `cancelled`. A waiting row holds the time at which it is next due. A
+//! recurring one moves on, a single one is done after that. Rows of removed people are skipped, and
+//! wait until they are readmitted.
 
 use crate::store::handles::{Reminders, RemindersMut};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::id::{PersonId, ReminderId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// What happens when it is due.
+/// Kind of action when due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReminderKind {
-    /// The words are told as they are.
+    /// The text is sent as it is.
     Reminder,
-    /// The assistant is asked to do what they say.
+    /// The assistant carries out the text.
     Task,
 }
 
 impl ReminderKind {
-    /// The stored word.
+    /// Returns the stored form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Reminder => "reminder",
@@ -36,14 +36,14 @@ impl ReminderKind {
     }
 }
 
-/// How it stands.
+/// State.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReminderState {
-    /// Its time is to come.
+    /// Not yet due.
     Waiting,
-    /// It was told.
+    /// Done.
     Done,
-    /// Its person wants it no more.
+    /// Cancelled by its person.
     Cancelled,
 }
 
@@ -65,55 +65,55 @@ impl ReminderState {
     }
 }
 
-/// Something to be told or done.
+/// A reminder or task to store.
 #[derive(Debug, Clone)]
 pub struct NewReminder<'a> {
-    /// For whom.
+    /// Person.
     pub person: PersonId,
-    /// Told or done.
+    /// Kind.
     pub kind: ReminderKind,
-    /// What.
+    /// Text.
     pub text: &'a Text,
-    /// When it comes back; blank for once.
+    /// Recurrence; blank for a single one.
     pub cron: &'a str,
-    /// When it is due first.
+    /// First due time.
     pub next_at: Timestamp,
-    /// The turn in which it is made.
+    /// Turn that creates it.
     pub turn: Option<TurnId>,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// A stored one.
+/// A stored reminder or task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReminderRow {
-    /// Its row.
+    /// Row id.
     pub id: ReminderId,
-    /// For whom.
+    /// Person.
     pub person: PersonId,
-    /// Told or done.
+    /// Kind.
     pub kind: ReminderKind,
-    /// What.
+    /// Text.
     pub text: Text,
-    /// When it comes back; blank for once.
+    /// Recurrence; blank for a single one.
     pub cron: String,
-    /// When it is due next.
+    /// Next due time.
     pub next_at: Option<Timestamp>,
-    /// The turn in which it was made.
+    /// Turn that created it.
     pub turn: Option<TurnId>,
-    /// Made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// How it stands.
+    /// State.
     pub state: ReminderState,
 }
 
 impl ReminderRow {
-    /// The name of its slots.
+    /// Returns the job name of its slots.
     pub fn job(&self) -> String {
         format!("{}:{}", self.kind.as_str(), self.id)
     }
 
-    /// Whose slots they are.
+    /// Returns the scope of its slots.
     pub fn scope(&self) -> Scope {
         Scope::Person(self.person)
     }
@@ -138,13 +138,13 @@ fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
 }
 
 impl Reminders<'_> {
-    /// The one of that id.
+    /// Returns a reminder by id.
     pub fn reminder(&self, id: ReminderId) -> anyhow::Result<Option<ReminderRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM reminders WHERE id = ?1"))?;
         Ok(query.query_row([id], reminder).optional()?)
     }
 
-    /// What waits for that person, the next one first.
+    /// Returns a person's waiting reminders, next due first.
     pub fn reminders_of(&self, person: PersonId) -> anyhow::Result<Vec<ReminderRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM reminders WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id"
@@ -152,7 +152,7 @@ impl Reminders<'_> {
         Ok(query.query_map([person], reminder)?.collect::<Result<_, _>>()?)
     }
 
-    /// What waits for people who are allowed in, the next one first.
+    /// Returns the waiting reminders of admitted people, next due first.
     pub fn waiting_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM reminders WHERE state = 'waiting'
@@ -161,7 +161,7 @@ impl Reminders<'_> {
         Ok(query.query_map([], reminder)?.collect::<Result<_, _>>()?)
     }
 
-    /// The same words that this turn has set for the same time already.
+    /// Returns a reminder with the same text and time already set by this turn.
     pub fn same_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<Option<ReminderId>> {
         let (words, _, _) = new.text.open();
         let mut query = self.db.prepare_cached(
@@ -174,7 +174,7 @@ impl Reminders<'_> {
 }
 
 impl RemindersMut<'_> {
-    /// Something is to be told or done.
+    /// Stores a reminder or task.
     pub fn add_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<ReminderId> {
         let (words, label, scope) = new.text.open();
         self.db
@@ -196,7 +196,7 @@ impl RemindersMut<'_> {
         Ok(ReminderId(self.db.last_insert_rowid()))
     }
 
-    /// It is due next at that time.
+    /// Sets the next due time.
     pub fn move_reminder(&self, id: ReminderId, next_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE reminders SET next_at = ?2 WHERE id = ?1 AND state = 'waiting'")?
@@ -204,7 +204,7 @@ impl RemindersMut<'_> {
         Ok(())
     }
 
-    /// It is over. False if it was already.
+    /// Ends a reminder. Returns false if it had ended.
     pub fn end_reminder(&self, id: ReminderId, state: ReminderState, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db

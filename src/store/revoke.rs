@@ -1,5 +1,4 @@
-//! What a person could still use once they are removed, demoted or forgotten ends in the same
-//! transaction.
+//! Revokes outstanding access in the transaction that removes, demotes or erases a person.
 
 use crate::store::handles::PeopleMut;
 use rusqlite::params;
@@ -8,8 +7,8 @@ use crate::id::{AddressId, PersonId};
 use crate::time::Timestamp;
 
 impl PeopleMut<'_> {
-    /// Voids all codes that a person made or that are for them, and closes their open questions.
-    /// Sessions of theirs, once there are any, end here too.
+    /// Voids all codes that a person issued or that are for them, and closes their open questions.
+    /// Future sessions will end here too.
     pub fn revoke_access_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.void_codes_of(person, now)?;
         for sql in [
@@ -21,7 +20,7 @@ impl PeopleMut<'_> {
         Ok(())
     }
 
-    /// Voids all unused codes that a person made or that are for them.
+    /// Voids all unused codes that a person issued or that are for them.
     pub fn void_codes_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -32,8 +31,8 @@ impl PeopleMut<'_> {
         Ok(())
     }
 
-    /// Takes an address from its person: whoever writes from there is a stranger, and what still
-    /// waits for it is not sent. The person's codes and open questions are void.
+    /// Unlinks an address from its person: later messages from it are a stranger's, and pending
+    /// deliveries to it are not sent. Also revokes the person's codes and open questions.
     pub fn unlink(&self, address: AddressId, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.revoke_access_of(person, now)?;
         for sql in [

@@ -1,6 +1,6 @@
-//! Deliveries that were set aside: the server does not take them, although it takes others. They
-//! are `failed` rows whose parts still wait, so all that happens to failed rows happens to them,
-//! and sending one again goes on where it broke off.
+//! Deliveries set aside because the server refuses them while it accepts others. They are `failed`
+//! rows whose parts still wait, so all handling of failed rows applies, and a resend continues
+//! where it stopped.
 
 use crate::store::handles::{Outbox, OutboxMut};
 use rusqlite::{Row, params};
@@ -9,16 +9,16 @@ use super::{NewOutbox, OutboxRow};
 use crate::id::{AddressId, OutboxId, PersonId};
 use crate::time::Timestamp;
 
-/// A delivery that was set aside and can be sent again.
+/// A set-aside delivery that can be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
-    /// Its row.
+    /// Row id.
     pub id: OutboxId,
-    /// Its destination.
+    /// Destination.
     pub address: AddressId,
 }
 
-/// Neither forgotten nor parked by a restore, with all of its unsent words.
+/// Condition: neither erased nor closed by a restore, and all unsent text present.
 const RESENDABLE: &str = "o.set_aside > 0 AND o.state = 'failed'
      AND (o.text <> '' OR EXISTS (SELECT 1 FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said' AND t.text <> ''))
      AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.outbox_id = o.id
@@ -29,7 +29,7 @@ fn set_aside(row: &Row<'_>) -> rusqlite::Result<SetAside> {
 }
 
 impl Outbox<'_> {
-    /// What was set aside, oldest first; of one person's addresses, or of all.
+    /// Returns the set-aside deliveries, oldest first; to one person's addresses, or to all.
     pub fn set_aside(&self, only: Option<PersonId>) -> anyhow::Result<Vec<SetAside>> {
         let sql = format!(
             "SELECT o.id, o.address_id FROM outbox o JOIN addresses a ON a.id = o.address_id
@@ -38,7 +38,7 @@ impl Outbox<'_> {
         Ok(self.db.prepare_cached(&sql)?.query_map([only], set_aside)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether anything else was delivered over the same account since then.
+    /// Returns true if anything else was delivered over the same account since then.
     pub fn others_sent_since(&self, row: &OutboxRow, since: Timestamp) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox o JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
@@ -48,7 +48,7 @@ impl Outbox<'_> {
         Ok(query.exists(params![row.id, row.address, since])?)
     }
 
-    /// The destination of a delivery.
+    /// Returns the destination of a delivery.
     pub fn outbox_address(&self, id: OutboxId) -> anyhow::Result<AddressId> {
         let mut query = self.db.prepare_cached("SELECT address_id FROM outbox WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0))?)
@@ -56,20 +56,20 @@ impl Outbox<'_> {
 }
 
 impl OutboxMut<'_> {
-    /// A delivery that has failed can be sent again.
+    /// Marks a failed delivery as resendable.
     pub fn keep_set_aside(&self, id: OutboxId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
 
-    /// A delivery that was set aside waits again. False if it was not set aside.
+    /// Returns a set-aside delivery to the queue. Returns false if it was not set aside.
     pub fn resend(&self, id: OutboxId) -> anyhow::Result<bool> {
         let sql = "UPDATE outbox SET state = 'pending', set_aside = 0, attempts = 0, retry_at = 0, failed_at = 0, ended_at = NULL
              WHERE id = ?1 AND set_aside > 0 AND state = 'failed'";
         Ok(self.db.prepare_cached(sql)?.execute([id])? == 1)
     }
 
-    /// Posts a notice that says of a delivery that it was set aside.
+    /// Posts a notice that a delivery was set aside.
     pub fn post_about(&self, new: &NewOutbox<'_>, about: OutboxId) -> anyhow::Result<()> {
         let id = self.post(new)?;
         self.db.prepare_cached("UPDATE outbox SET tells_of = ?2 WHERE id = ?1")?.execute(params![id, about])?;

@@ -1,4 +1,4 @@
-//! Single facts about this journal.
+//! Key-value settings of this journal.
 
 use crate::store::handles::{Settings, SettingsMut};
 use rusqlite::OptionalExtension;
@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension;
 use super::Db;
 
 impl Settings<'_> {
-    /// The fact of that name.
+    /// Returns the value of a key.
     pub fn fact(&self, key: &str) -> anyhow::Result<Option<String>> {
         let mut query = self.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
         Ok(query.query_row([key], |row| row.get(0)).optional()?)
@@ -14,7 +14,7 @@ impl Settings<'_> {
 }
 
 impl SettingsMut<'_> {
-    /// Sets the fact of that name.
+    /// Sets the value of a key.
     pub fn set_fact(&self, key: &str, value: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
@@ -22,7 +22,7 @@ impl SettingsMut<'_> {
         Ok(())
     }
 
-    /// Deletes the fact of that name.
+    /// Deletes a key.
     pub fn drop_fact(&self, key: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
         Ok(())
@@ -30,26 +30,26 @@ impl SettingsMut<'_> {
 }
 
 impl Settings<'_> {
-    /// What is wrong with the file; nothing if it is sound. Reads all of it.
+    /// Returns the defects of the file; none if it is sound. Reads all of it.
     ///
     /// # Errors
-    /// If it cannot even be read.
+    /// If it cannot be read at all.
     pub fn quick_check(&self) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare("PRAGMA quick_check(5)")?;
         let lines: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
 
-    /// The version of its schema.
+    /// Returns the schema version.
     pub fn version(&self) -> anyhow::Result<u32> {
         Ok(self.db.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))?)
     }
 }
 
-/// Looks into the journal at `path` beside whoever writes it; changes nothing.
+/// Reads the journal at `path` while another process may write to it. Changes nothing.
 ///
 /// # Errors
-/// What `look` returned, or that the file cannot be opened.
+/// Those of `look`, or if the file cannot be opened.
 pub fn examine<T>(path: &std::path::Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let connection = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.pragma_update(None, "query_only", true)?;

@@ -1,7 +1,7 @@
-//! Skills as they were last seen, every content that one had, and the changes of the folder, each
-//! written down before it is begun.
+//! Skills as last seen, all their versions, and the changes of the skills folder, each recorded
+//! before it begins.
 //!
-//! Digests are 64 hexadecimal digits; a blank one means that nothing lies there.
+//! Digests are 64 hexadecimal digits; blank means an absent folder.
 
 use crate::store::handles::{Skills, SkillsMut};
 use std::collections::BTreeSet;
@@ -13,111 +13,111 @@ use crate::id::{ChangeId, ProposalId, VersionId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// A path and what the file holds.
+/// A file's path and content.
 pub type SkillFile = (String, Arc<[u8]>);
 
-/// A skill as it was last seen.
+/// A skill as last seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillRow {
-    /// Its folder.
+    /// Folder.
     pub name: String,
-    /// `live`, `held`, `broken` (cannot be read as a skill), `gone`.
+    /// `live`, `held`, `broken` (not readable as a skill) or `gone`.
     pub state: String,
-    /// Of its files; blank when broken or gone.
+    /// Digest of its files; blank when broken or gone.
     pub digest: String,
-    /// The version that is used, be it that another content lies in the folder and is held.
+    /// Version in use, even if the folder holds other content that is held.
     pub version: Option<VersionId>,
-    /// What it says of itself.
+    /// Description by the skill itself.
     pub description: String,
-    /// `shipped`, `person`, `proposal`, `rollback`.
+    /// `shipped`, `person`, `proposal` or `rollback`.
     pub origin: String,
-    /// Of the newest built-in version that was installed or offered.
+    /// Digest of the newest built-in version that was installed or offered.
     pub shipped: String,
-    /// Of the built-in version that we last put there.
+    /// Digest of the built-in version last installed.
     pub installed: String,
-    /// When it was seen to be so.
+    /// Time at which this was first seen.
     pub changed_at: Timestamp,
 }
 
-/// A skill as it is seen now.
+/// A skill as seen now.
 #[derive(Debug, Clone)]
 pub struct SeenSkill<'a> {
-    /// Its folder.
+    /// Folder.
     pub name: &'a str,
-    /// `live`, `held`, `broken`, `gone`.
+    /// `live`, `held`, `broken` or `gone`.
     pub state: &'a str,
-    /// Of its files.
+    /// Digest of its files.
     pub digest: &'a str,
-    /// The version that is used.
+    /// Version in use.
     pub version: Option<VersionId>,
-    /// The name in its front matter.
+    /// Name in its front matter.
     pub title: &'a str,
-    /// What it says of itself.
+    /// Description by the skill itself.
     pub description: &'a str,
-    /// Who wrote it.
+    /// Origin.
     pub origin: &'a str,
-    /// Where it came from.
+    /// Trust label.
     pub label: &'a Label,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// A content that a skill had.
+/// A stored version of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionRow {
-    /// Its row.
+    /// Row id.
     pub id: VersionId,
-    /// Of which skill.
+    /// Skill.
     pub skill: String,
-    /// Of its files.
+    /// Digest of its files.
     pub digest: String,
-    /// `shipped`, `person`, `proposal`, `rollback`.
+    /// `shipped`, `person`, `proposal` or `rollback`.
     pub origin: String,
-    /// The proposal that it was.
+    /// Proposal that it came from.
     pub proposal: Option<ProposalId>,
-    /// Whether it may be used.
+    /// True if it may be used.
     pub accepted: bool,
-    /// Where its words came from, after the decision.
+    /// Trust label after the decision.
     pub label: Label,
-    /// When it was seen, or written.
+    /// Time at which it was seen or written.
     pub made_at: Timestamp,
 }
 
-/// A content that a skill has, or shall have.
+/// A version to store.
 #[derive(Debug, Clone)]
 pub struct NewVersion<'a> {
-    /// Of which skill.
+    /// Skill.
     pub skill: &'a str,
-    /// Of its files.
+    /// Digest of its files.
     pub digest: &'a str,
-    /// `shipped`, `person`, `proposal`, `rollback`.
+    /// `shipped`, `person`, `proposal` or `rollback`.
     pub origin: &'a str,
-    /// The proposal that it was.
+    /// Proposal that it came from.
     pub proposal: Option<ProposalId>,
-    /// Whether it may be used.
+    /// True if it may be used.
     pub accepted: bool,
-    /// Where its words came from.
+    /// Trust label.
     pub label: &'a Label,
-    /// All its files.
+    /// All files.
     pub files: &'a [SkillFile],
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// A change of the folder.
+/// A change of the skills folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeRow {
-    /// Its row.
+    /// Row id.
     pub id: ChangeId,
-    /// Why.
+    /// Proposal that caused it.
     pub proposal: Option<ProposalId>,
-    /// Whose folder.
+    /// Folder.
     pub skill: String,
-    /// Of what must lie there.
+    /// Digest of the content that it expects.
     pub base: String,
-    /// What shall lie there; nothing if `None`.
+    /// Version to install; `None` removes the folder.
     pub version: Option<VersionId>,
-    /// To be made only after that one.
+    /// Change that must be made first.
     pub follows: Option<ChangeId>,
 }
 
@@ -158,19 +158,19 @@ fn file(row: &Row<'_>) -> rusqlite::Result<SkillFile> {
 }
 
 impl Skills<'_> {
-    /// All skills that were ever seen, by name.
+    /// Returns all skills ever seen, by name.
     pub fn skills(&self) -> anyhow::Result<Vec<SkillRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills ORDER BY name"))?;
         Ok(query.query_map([], skill)?.collect::<Result<_, _>>()?)
     }
 
-    /// A skill as it was last seen.
+    /// Returns a skill as last seen.
     pub fn skill(&self, name: &str) -> anyhow::Result<Option<SkillRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"))?;
         Ok(query.query_row([name], skill).optional()?)
     }
 
-    /// The version of a skill with that content on which was decided last.
+    /// Returns the last decided version of a skill with that content.
     pub fn version_with(&self, skill: &str, digest: &str) -> anyhow::Result<Option<VersionRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {VERSION} FROM skill_versions WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1"
@@ -178,26 +178,26 @@ impl Skills<'_> {
         Ok(query.query_row([skill, digest], version).optional()?)
     }
 
-    /// That version.
+    /// Returns a version by id.
     pub fn version_row(&self, id: VersionId) -> anyhow::Result<Option<VersionRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"))?;
         Ok(query.query_row([id], version).optional()?)
     }
 
-    /// The versions of a skill, oldest first.
+    /// Returns the versions of a skill, oldest first.
     pub fn versions_of(&self, skill: &str) -> anyhow::Result<Vec<VersionRow>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"))?;
         Ok(query.query_map([skill], version)?.collect::<Result<_, _>>()?)
     }
 
-    /// The files of a version.
+    /// Returns the files of a version.
     pub fn files_of_version(&self, id: VersionId) -> anyhow::Result<Vec<SkillFile>> {
         let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE version_id = ?1")?;
         Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
     }
 
-    /// The hosts that were shown when those versions were accepted.
+    /// Returns the hosts shown when those versions were accepted.
     pub fn hosts_shown_of(&self, versions: impl IntoIterator<Item = VersionId>) -> anyhow::Result<BTreeSet<String>> {
         let mut query = self.db.prepare_cached("SELECT hosts FROM skill_versions WHERE id = ?1 AND accepted = 1")?;
         let mut hosts = BTreeSet::new();
@@ -208,13 +208,13 @@ impl Skills<'_> {
         Ok(hosts)
     }
 
-    /// The files of a proposal.
+    /// Returns the files of a proposal.
     pub fn files_of_proposal(&self, id: ProposalId) -> anyhow::Result<Vec<SkillFile>> {
         let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1")?;
         Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
     }
 
-    /// The changes that were intended and are not known to be done, in their order.
+    /// Returns the intended changes not known to be done, in order.
     pub fn intended_changes(&self) -> anyhow::Result<Vec<ChangeRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, proposal_id, skill, base, version_id, follows_id FROM skill_changes WHERE state = 'intended' ORDER BY id",
@@ -234,7 +234,7 @@ impl Skills<'_> {
 }
 
 impl SkillsMut<'_> {
-    /// A skill is seen to be so.
+    /// Records a skill as seen now.
     pub fn saw_skill(&self, seen: &SeenSkill<'_>) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -258,7 +258,8 @@ impl SkillsMut<'_> {
         Ok(())
     }
 
-    /// A built-in version was offered, and put there if `installed`. The skill has a row already.
+    /// Records that a built-in version was offered, and `installed` if it was. The skill must have
+    /// a row.
     pub fn shipped_skill(&self, name: &str, shipped: &str, installed: Option<&str>) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE skills SET shipped = ?2, installed = coalesce(?3, installed) WHERE name = ?1")?
@@ -266,7 +267,7 @@ impl SkillsMut<'_> {
         Ok(())
     }
 
-    /// A content is kept as a version.
+    /// Stores a version.
     pub fn add_version(&self, new: &NewVersion<'_>) -> anyhow::Result<VersionId> {
         self.db
             .prepare_cached(
@@ -288,8 +289,7 @@ impl SkillsMut<'_> {
         Ok(id)
     }
 
-    /// Marks a version as accepted, with the label that it has from then on and the hosts that were
-    /// shown.
+    /// Accepts a version, with its label from then on and the hosts that were shown.
     pub fn accept_version(&self, id: VersionId, label: &Label, hosts: &BTreeSet<String>) -> anyhow::Result<()> {
         let hosts = hosts.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         self.db
@@ -298,7 +298,7 @@ impl SkillsMut<'_> {
         Ok(())
     }
 
-    /// Marks a skill as live in the version that lies in its folder.
+    /// Marks a skill as live in the version in its folder.
     pub fn skill_is_live(&self, version: &VersionRow) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -309,7 +309,7 @@ impl SkillsMut<'_> {
         Ok(())
     }
 
-    /// A change of the folder is about to be begun.
+    /// Records a change of the folder before it begins.
     pub fn intend_change(
         &self,
         proposal: Option<ProposalId>,
@@ -328,7 +328,7 @@ impl SkillsMut<'_> {
         Ok(ChangeId(self.db.last_insert_rowid()))
     }
 
-    /// A change of the folder is over: `done` or `conflict`.
+    /// Ends a change of the folder: `done` or `conflict`.
     pub fn end_change(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1")?
@@ -336,7 +336,7 @@ impl SkillsMut<'_> {
         Ok(())
     }
 
-    /// The changes that were to be made after that one are over with it.
+    /// Ends the changes that were to follow that one.
     pub fn end_what_follows(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

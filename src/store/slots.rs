@@ -1,7 +1,7 @@
-//! Slots: each occurrence of a job once, claimed by inserting it, and what became of it.
+//! Slots: one row for each occurrence of a job, claimed by inserting it, with its outcome.
 //!
-//! `claimed` → `working` → `done`, `quiet` or `failed`; or `missed` from the beginning. A slot that
-//! is over never opens again: to look at a period once more is another run of it.
+//! `claimed` → `working` → `done`, `quiet` or `failed`; or `missed` from the start. A finished slot
+//! never reopens: to process a period again, another run of it is added.
 
 use crate::store::handles::{Slots, SlotsMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -10,25 +10,25 @@ use crate::id::{ConversationId, SlotId};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
-/// How a slot stands.
+/// State of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotState {
-    /// It is this program's to do.
+    /// Claimed by this program.
     Claimed,
-    /// The assistant works on it.
+    /// The assistant is working on it.
     Working,
-    /// It is done.
+    /// Done.
     Done,
-    /// There was nothing to look at.
+    /// Nothing to process.
     Quiet,
-    /// It was due too long ago.
+    /// Due too long ago.
     Missed,
-    /// It could not be done.
+    /// Failed.
     Failed,
 }
 
 impl SlotState {
-    /// The stored word.
+    /// Returns the stored form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Claimed => "claimed",
@@ -40,7 +40,7 @@ impl SlotState {
         }
     }
 
-    /// Whether something is still to be done.
+    /// Returns true if work remains.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Claimed | Self::Working)
     }
@@ -57,63 +57,63 @@ impl SlotState {
     }
 }
 
-/// A slot to be claimed.
+/// A slot to claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSlot<'a> {
-    /// Its job: `daily`, `task:7`.
+    /// Job: `daily`, `task:7`.
     pub job: &'a str,
-    /// For whom.
+    /// Scope.
     pub scope: Scope,
-    /// The local period by its name, or the instant it was due.
+    /// Name of the local period, or the due time.
     pub period: &'a str,
-    /// The period's first instant, by received time.
+    /// Start of the period, by received time.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// End of the period, exclusive.
     pub to: Timestamp,
-    /// When it was to run.
+    /// Due time.
     pub due_at: Timestamp,
-    /// `Claimed`, or `Missed` from the beginning.
+    /// `Claimed`, or `Missed` from the start.
     pub state: SlotState,
-    /// Why it is missed.
+    /// Reason if missed.
     pub reason: &'a str,
-    /// Whether the period may be looked at once more though it has been.
+    /// True to allow another run of a processed period.
     pub again: bool,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
 /// A stored slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlotRow {
-    /// Its row.
+    /// Row id.
     pub id: SlotId,
-    /// Its job.
+    /// Job.
     pub job: String,
-    /// For whom.
+    /// Scope.
     pub scope: Scope,
-    /// The local period by its name, or the instant it was due.
+    /// Name of the local period, or the due time.
     pub period: String,
-    /// 1, or which repetition an operator asked for.
+    /// Run number: 1, or that of a repetition requested by an operator.
     pub run: u32,
-    /// The period's first instant, by received time.
+    /// Start of the period, by received time.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// End of the period, exclusive.
     pub to: Timestamp,
-    /// When it was to run.
+    /// Due time.
     pub due_at: Timestamp,
-    /// How it stands.
+    /// State.
     pub state: SlotState,
-    /// In which the work is done.
+    /// Conversation of the work.
     pub conversation: Option<ConversationId>,
-    /// How often a model was asked for its result.
+    /// Number of requests to the model.
     pub tries: u32,
-    /// When it is asked once more, after an answer that was none.
+    /// Time of the next request after an unusable answer.
     pub retry_at: Option<Timestamp>,
-    /// Why it is missed or failed.
+    /// Reason if missed or failed.
     pub reason: String,
-    /// Claimed.
+    /// Time of the claim.
     pub claimed_at: Timestamp,
-    /// Over.
+    /// End time.
     pub ended_at: Option<Timestamp>,
 }
 
@@ -143,13 +143,13 @@ fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
 }
 
 impl Slots<'_> {
-    /// The slot of that id.
+    /// Returns a slot by id.
     pub fn slot(&self, id: SlotId) -> anyhow::Result<Option<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots WHERE id = ?1"))?;
         Ok(query.query_row([id], slot).optional()?)
     }
 
-    /// The slots in which something is to be done, oldest first.
+    /// Returns the open slots, oldest first.
     pub fn open_slots(&self) -> anyhow::Result<Vec<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE state IN ('claimed', 'working') ORDER BY id"
@@ -157,7 +157,7 @@ impl Slots<'_> {
         Ok(query.query_map([], slot)?.collect::<Result<_, _>>()?)
     }
 
-    /// The slot of a job whose window ends last.
+    /// Returns the slot of a job with the latest end of its period.
     pub fn last_slot(&self, scope: Scope, job: &str) -> anyhow::Result<Option<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 ORDER BY to_at DESC, id DESC LIMIT 1"
@@ -165,7 +165,7 @@ impl Slots<'_> {
         Ok(query.query_row(params![scope, job], slot).optional()?)
     }
 
-    /// The newest run of a slot.
+    /// Returns the newest run of a slot.
     pub fn newest_run(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<Option<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1"
@@ -173,14 +173,14 @@ impl Slots<'_> {
         Ok(query.query_row(params![job, scope, period], slot).optional()?)
     }
 
-    /// Whether there are slots from a time that has not come, of which nothing was made.
+    /// Returns true if there are slots in the future without a result.
     pub fn has_slots_after(&self, now: Timestamp) -> anyhow::Result<bool> {
         let mut query = self.db
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly'))")?;
         Ok(query.query_row([now], |row| row.get(0))?)
     }
 
-    /// The slots of a job whose windows lie within these instants, oldest first.
+    /// Returns a job's slots within these instants, oldest first.
     pub fn slots_within(
         &self,
         scope: Scope,
@@ -194,7 +194,7 @@ impl Slots<'_> {
         Ok(query.query_map(params![scope, job, from, to], slot)?.collect::<Result<_, _>>()?)
     }
 
-    /// The newest slots of all jobs, newest first.
+    /// Returns the newest slots of all jobs, newest first.
     pub fn newest_slots(&self, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots ORDER BY id DESC LIMIT ?1"))?;
         Ok(query.query_map([limit], slot)?.collect::<Result<_, _>>()?)
@@ -202,8 +202,8 @@ impl Slots<'_> {
 }
 
 impl SlotsMut<'_> {
-    /// Claims a slot. `None` if there is one of that name already, unless it may be looked at again
-    /// and the last run is over.
+    /// Claims a slot. `None` if it exists already, unless another run is allowed and the last one
+    /// has ended.
     pub fn claim_slot(&self, new: &NewSlot<'_>) -> anyhow::Result<Option<SlotId>> {
         let last: Option<(u32, String)> = self
             .db
@@ -239,7 +239,7 @@ impl SlotsMut<'_> {
         Ok(Some(SlotId(self.db.last_insert_rowid())))
     }
 
-    /// Forgets slots from a time that has not come, of which nothing was made.
+    /// Deletes slots in the future without a result.
     pub fn forget_slots_after(&self, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly')")?
@@ -247,7 +247,7 @@ impl SlotsMut<'_> {
         Ok(())
     }
 
-    /// The assistant works on a slot, for the first time or once more, in that conversation.
+    /// Records that the assistant begins or resumes work on a slot, in that conversation.
     pub fn slot_works(&self, id: SlotId, conversation: ConversationId) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -258,7 +258,7 @@ impl SlotsMut<'_> {
         Ok(())
     }
 
-    /// The answer was none: the assistant is asked once more then.
+    /// Schedules another request after an unusable answer.
     pub fn slot_waits(&self, id: SlotId, until: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'")?
@@ -266,7 +266,7 @@ impl SlotsMut<'_> {
         Ok(())
     }
 
-    /// A slot is over. False if it was already.
+    /// Ends a slot. Returns false if it had ended.
     pub fn end_slot(&self, id: SlotId, state: SlotState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self.db
             .prepare_cached(

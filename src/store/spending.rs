@@ -1,5 +1,5 @@
-//! What model calls cost. A call is reserved at its worst case before it is made and corrected
-//! afterwards; one that was cut off stays at its worst case.
+//! Costs of model calls. A call is reserved at its worst case before it is made, and corrected
+//! afterwards; an interrupted one stays at its worst case.
 
 use crate::store::handles::{Spending, SpendingMut};
 use rusqlite::params;
@@ -11,38 +11,38 @@ use crate::trust::Scope;
 /// A call about to be made.
 #[derive(Debug, Clone)]
 pub struct Reservation<'a> {
-    /// For which turn.
+    /// Turn.
     pub turn: Option<TurnId>,
-    /// For whom.
+    /// Person.
     pub person: Option<PersonId>,
-    /// Whose purse.
+    /// Scope whose budget is charged.
     pub scope: Scope,
-    /// What for.
+    /// Purpose.
     pub purpose: &'a str,
     /// `provider/name`.
     pub model: &'a str,
     /// Local day.
     pub day: &'a str,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
-    /// Whether the money counts, or the tokens do.
+    /// True if the money counts; false if the tokens do.
     pub priced: bool,
-    /// Input tokens at a guess, corrected by what was counted before.
+    /// Estimated input tokens, calibrated by earlier counts.
     pub input: u64,
-    /// The guess itself.
+    /// Uncalibrated estimate.
     pub guessed: u64,
-    /// The most output tokens.
+    /// Maximum output tokens.
     pub output: u64,
-    /// The most money, in micro-units.
+    /// Maximum cost, in micro-units.
     pub micros: u64,
 }
 
-/// A sum over calls: money of the priced ones, tokens of the others.
+/// Sum over calls: money for priced ones, tokens for the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// In micro-units.
+    /// Cost in micro-units.
     pub micros: u64,
-    /// Tokens of calls whose price is unknown.
+    /// Tokens of calls without a known price.
     pub tokens: u64,
 }
 
@@ -51,23 +51,23 @@ pub struct Spent {
 pub struct SpendLine {
     /// Local day.
     pub day: String,
-    /// For whom; blank if for nobody.
+    /// Person; blank for none.
     pub person: String,
-    /// What for.
+    /// Purpose.
     pub purpose: String,
     /// `provider/name`.
     pub model: String,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
     /// All input tokens.
     pub input: u64,
-    /// Of them, from the provider's cache.
+    /// Input tokens from the provider's cache.
     pub cached: u64,
     /// Output tokens.
     pub output: u64,
-    /// In micro-units; nothing if the price is unknown.
+    /// Cost in micro-units; zero if the price is unknown.
     pub micros: u64,
-    /// Whether the price is known.
+    /// True if the price is known.
     pub priced: bool,
 }
 
@@ -80,8 +80,8 @@ fn signed(value: u64) -> i64 {
 }
 
 impl Spending<'_> {
-    /// What the provider counted for our guesses at the newest calls of a model, as (guessed,
-    /// counted) input tokens each, oldest first.
+    /// Returns our estimates and the provider's counts for the newest calls of a model, as
+    /// (guessed, counted) input tokens, oldest first.
     pub fn counts_of(&self, model: &str, limit: u32) -> anyhow::Result<Vec<(u64, u64)>> {
         let mut query = self.db.prepare_cached(
             "SELECT guessed_tokens, input_tokens FROM (
@@ -93,7 +93,8 @@ impl Spending<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What was spent on that local day: by everybody, by one purse, and for what nobody waits for.
+    /// Returns the spending on that local day, in one scope or in all; optionally only background
+    /// work.
     pub fn spent(&self, day: &str, scope: Option<Scope>, background_only: bool) -> anyhow::Result<Spent> {
         let mut query = self.db.prepare_cached(
             "SELECT coalesce(sum(CASE WHEN priced THEN micros ELSE 0 END), 0),
@@ -106,7 +107,8 @@ impl Spending<'_> {
         Ok(Spent { micros: unsigned(micros), tokens: unsigned(tokens) })
     }
 
-    /// Spending by day, person, purpose and model, newest day first; of one person, or of all.
+    /// Returns spending by day, person, purpose and model, newest day first; of one person, or of
+    /// all.
     pub fn spend_lines(&self, person: Option<PersonId>, days: u32) -> anyhow::Result<Vec<SpendLine>> {
         let mut query = self.db.prepare_cached(
             "SELECT s.day, coalesce(p.name, ''), s.purpose, s.model, count(*), sum(s.input_tokens), sum(s.cached_tokens),
@@ -160,7 +162,7 @@ impl SpendingMut<'_> {
         Ok(SpendId(self.db.last_insert_rowid()))
     }
 
-    /// A call was made: what it really took.
+    /// Records the actual cost of a call.
     pub fn settle(&self, id: SpendId, input: u64, cached: u64, output: u64, micros: u64) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

@@ -1,5 +1,5 @@
-//! The written ends of conversations. A row that is `wanted`, or holds only a stand-in, is the job
-//! to make the real one.
+//! Summaries of ended conversations. A row that is `wanted`, or holds only a stand-in, is also the
+//! job to make the final one.
 
 use crate::store::handles::{Summaries, SummariesMut};
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::id::{ConversationId, MessageId, SummaryId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
-/// Which texts a summary was made from.
+/// Texts that a summary is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryInputs {
-    /// The trusted projection: what the next conversation receives.
+    /// Trusted texts only, for the next conversation.
     Trusted,
-    /// Everything: for recall that asks for it.
+    /// All texts, for recall on request.
     Full,
 }
 
@@ -28,42 +28,42 @@ impl SummaryInputs {
     }
 }
 
-/// What a summary says.
+/// Content of a summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct SummaryContent {
-    /// A few words.
+    /// Title of a few words.
     pub title: String,
-    /// What was talked about.
+    /// Topics.
     pub topics: Vec<String>,
-    /// What was decided.
+    /// Decisions.
     pub decisions: Vec<String>,
-    /// What the person likes or wants done in a certain way.
+    /// Preferences of the person.
     pub preferences: Vec<String>,
-    /// What is left to do.
+    /// Open tasks.
     pub pending: Vec<String>,
 }
 
 /// A stored summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// Its row.
+    /// Row id.
     pub id: SummaryId,
-    /// Of what.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// Up to which message.
+    /// Last message that it covers.
     pub last_message: MessageId,
-    /// Made from what.
+    /// Texts that it is made from.
     pub view: SummaryInputs,
-    /// `wanted`, `standin`, `made`, `void`.
+    /// `wanted`, `standin`, `made` or `void`.
     pub state: String,
-    /// Failed tries.
+    /// Failed attempts.
     pub attempts: u32,
-    /// Not before.
+    /// Time before which it is not retried.
     pub retry_at: Timestamp,
-    /// What it says.
+    /// Content.
     pub content: Labelled<SummaryContent>,
-    /// Who wrote it.
+    /// Model that wrote it.
     pub model: String,
 }
 
@@ -97,7 +97,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
 }
 
 impl Summaries<'_> {
-    /// The newest summary of a conversation that says something, of the given view.
+    /// Returns the newest summary of a conversation with content, for the given inputs.
     pub fn summary_of(&self, conversation: ConversationId, view: SummaryInputs) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2 AND state IN ('standin', 'made')
@@ -106,8 +106,8 @@ impl Summaries<'_> {
         Ok(query.query_row(params![conversation, view.as_str()], summary).optional()?)
     }
 
-    /// The summaries whose titles or words a conversation begins with: of the trusted view, of the
-    /// three conversations before it.
+    /// Returns the summaries whose titles or text open a conversation: made from trusted texts, of
+    /// the three conversations before it.
     pub fn summaries_before(&self, conversation: ConversationId) -> anyhow::Result<Vec<SummaryId>> {
         let mut query = self.db.prepare_cached(
             "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made') AND s.conversation_id IN (
@@ -117,7 +117,7 @@ impl Summaries<'_> {
         Ok(query.query_map([conversation], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether that end of a conversation has a row already.
+    /// Returns true if that end of a conversation has a row.
     pub fn has_summary(&self, conversation: ConversationId, last: MessageId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2)",
@@ -125,7 +125,7 @@ impl Summaries<'_> {
         Ok(query.query_row(params![conversation, last], |row| row.get(0))?)
     }
 
-    /// The row of a summary that is wanted and says nothing yet.
+    /// Returns the row of a wanted summary without content.
     pub fn wanted(
         &self,
         conversation: ConversationId,
@@ -138,14 +138,14 @@ impl Summaries<'_> {
         Ok(query.query_row(params![conversation, last, view.as_str()], |row| row.get(0)).optional()?)
     }
 
-    /// The summary of that id.
+    /// Returns a summary by id.
     pub fn summary(&self, id: SummaryId) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"))?;
         Ok(query.query_row([id], summary).optional()?)
     }
 
-    /// The summary that is to be made next, and may be made at `now`. What waits for more than
-    /// `longest` from now was put off by a clock that was ahead.
+    /// Returns the next summary due at `now`. A retry more than `longest` ahead was set by a clock
+    /// that was fast, and counts as due.
     pub fn due_summary(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
@@ -153,7 +153,7 @@ impl Summaries<'_> {
         Ok(query.query_row([now, now.plus(longest), Timestamp::NEVER], summary).optional()?)
     }
 
-    /// When the next summary may be made.
+    /// Returns when the next summary may be made.
     pub fn next_summary_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query =
             self.db.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
@@ -162,8 +162,8 @@ impl Summaries<'_> {
 }
 
 impl SummariesMut<'_> {
-    /// A summary is wanted. Wanting it again changes nothing. Any wanted one of an earlier end is
-    /// void: the conversation went on.
+    /// Requests a summary. Repeating the request changes nothing. Voids wanted summaries of an
+    /// earlier end, since the conversation continued.
     pub fn want_summary(
         &self,
         of: ConversationId,
@@ -189,7 +189,7 @@ impl SummariesMut<'_> {
         Ok(())
     }
 
-    /// A summary says something now: a stand-in, or the real one.
+    /// Stores the content of a summary: a stand-in, or the final one.
     pub fn keep_summary(
         &self,
         id: SummaryId,
@@ -219,7 +219,7 @@ impl SummariesMut<'_> {
         Ok(())
     }
 
-    /// A summary could not be made now.
+    /// Postpones a summary after a failed attempt.
     pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?

@@ -1,5 +1,5 @@
-//! Turns and their steps. A step is `started` before anything is asked of the outside, and `done`
-//! before the next one.
+//! Turns and their steps. A step is `started` before any external call, and `done` before the next
+//! step.
 
 use crate::store::handles::{Turns, TurnsMut};
 use std::sync::Arc;
@@ -10,68 +10,68 @@ use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// A turn to be begun.
+/// A turn to begin.
 #[derive(Debug, Clone)]
 pub struct NewTurn<'a> {
-    /// Its stream.
+    /// Stream.
     pub stream: StreamId,
-    /// Its conversation.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// For whom it runs.
+    /// Person for whom it runs.
     pub person: Option<PersonId>,
-    /// Where the answer goes.
+    /// Destination of the answer.
     pub address: AddressId,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
-    /// The dynamic block, blank when it is the same as the last copy.
+    /// Dynamic block, blank if unchanged since the last copy.
     pub context: &'a Text,
-    /// What came to mind at the beginning of the conversation; trusted as the block is, or blank.
+    /// Automatic recall at the beginning of the conversation, as trusted as the block; or blank.
     pub recalled: &'a Text,
-    /// The join of all that it has read so far.
+    /// Join of the labels of everything read so far.
     pub label: &'a Label,
 }
 
 /// A stored turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnRow {
-    /// Its row.
+    /// Row id.
     pub id: TurnId,
-    /// Its stream.
+    /// Stream.
     pub stream: StreamId,
-    /// Its conversation.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// For whom it runs.
+    /// Person for whom it runs.
     pub person: Option<PersonId>,
-    /// Where the answer goes.
+    /// Destination of the answer.
     pub address: AddressId,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// `running`, `waiting`, `done`, `stopped`, `gave_up`.
+    /// `running`, `waiting`, `done`, `stopped` or `gave_up`.
     pub state: String,
-    /// Began.
+    /// Start time.
     pub claimed_at: Timestamp,
-    /// The dynamic block.
+    /// Dynamic block.
     pub context: Text,
-    /// What came to mind at the beginning of the conversation, shown once.
+    /// Automatic recall at the beginning of the conversation, shown once.
     pub recalled: Text,
-    /// How many tokens its last model call took, as the provider counted; zero if none was made.
+    /// Tokens of its last model call as counted by the provider; zero if there was none.
     pub counted: u64,
-    /// The join of all that it has read so far.
+    /// Join of the labels of everything read so far.
     pub label: Label,
-    /// Failed tries of its current model call.
+    /// Failed attempts of the current model call.
     pub attempts: u32,
-    /// When to try again.
+    /// Time of the next attempt.
     pub retry_at: Option<Timestamp>,
-    /// Whether the person was told that the model is down.
+    /// True if the person was informed that the model is unreachable.
     pub noticed: bool,
-    /// How often it was taken up again after it had been cut off.
+    /// Number of resumptions after an interruption.
     pub lives: u32,
 }
 
 impl TurnRow {
-    /// Whether it is neither answered nor given up.
+    /// Returns true if it is neither answered nor given up.
     pub fn is_open(&self) -> bool {
         matches!(self.state.as_str(), "running" | "waiting")
     }
@@ -105,45 +105,45 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     })
 }
 
-/// A step to be begun.
+/// A step to begin.
 #[derive(Debug, Clone)]
 pub struct NewStep<'a> {
-    /// Its turn.
+    /// Turn.
     pub turn: TurnId,
-    /// Order within the turn.
+    /// Position within the turn.
     pub seq: u32,
     /// `model` or `tool`.
     pub kind: &'a str,
-    /// The tool's name.
+    /// Tool name.
     pub tool: &'a str,
-    /// The tool call as JSON.
+    /// Tool call as JSON.
     pub call: &'a str,
-    /// Where what is asked came from.
+    /// Label of the request.
     pub label: &'a Label,
-    /// Whose it is.
+    /// Owning scope.
     pub scope: Scope,
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
 /// A stored step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRow {
-    /// Its row.
+    /// Row id.
     pub id: StepId,
-    /// Its turn.
+    /// Turn.
     pub turn: TurnId,
-    /// Order within the turn.
+    /// Position within the turn.
     pub seq: u32,
     /// `model` or `tool`.
     pub kind: String,
-    /// Whether it was finished.
+    /// True if it was finished.
     pub done: bool,
-    /// The tool's name.
+    /// Tool name.
     pub tool: String,
-    /// JSON: of one tool call, or of all the reply's calls for a model step.
+    /// JSON: one tool call, or all calls of the reply for a model step.
     pub call: String,
-    /// What the model said, or what the tool gave.
+    /// Output of the model or tool.
     pub text: Text,
 }
 
@@ -163,7 +163,7 @@ fn step(row: &Row<'_>) -> rusqlite::Result<StepRow> {
 }
 
 impl Turns<'_> {
-    /// The turn of a stream that is not over.
+    /// Returns the open turn of a stream.
     pub fn open_turn(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turns WHERE stream_id = ?1 AND state IN ('running', 'waiting') ORDER BY id LIMIT 1"
@@ -171,7 +171,7 @@ impl Turns<'_> {
         Ok(query.query_row([stream], turn).optional()?)
     }
 
-    /// The turns of a conversation that are over, in order.
+    /// Returns the ended turns of a conversation, in order.
     pub fn past_turns(&self, conversation: ConversationId) -> anyhow::Result<Vec<TurnRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting') ORDER BY id"
@@ -179,7 +179,7 @@ impl Turns<'_> {
         Ok(query.query_map([conversation], turn)?.collect::<Result<_, _>>()?)
     }
 
-    /// The newest turn of a conversation that is over.
+    /// Returns the newest ended turn of a conversation.
     pub fn last_past_turn(&self, conversation: ConversationId) -> anyhow::Result<Option<TurnId>> {
         let mut query = self.db.prepare_cached(
             "SELECT max(id) FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')",
@@ -187,13 +187,13 @@ impl Turns<'_> {
         Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
-    /// The turn of that id.
+    /// Returns a turn by id.
     pub fn turn(&self, id: TurnId) -> anyhow::Result<Option<TurnRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"))?;
         Ok(query.query_row([id], turn).optional()?)
     }
 
-    /// The steps of a turn, in order.
+    /// Returns the steps of a turn, in order.
     pub fn steps(&self, id: TurnId) -> anyhow::Result<Vec<StepRow>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, turn_id, seq, kind, state, tool, call, text, label, scope FROM steps WHERE turn_id = ?1 ORDER BY seq",
@@ -228,14 +228,14 @@ impl TurnsMut<'_> {
         Ok(TurnId(self.db.last_insert_rowid()))
     }
 
-    /// The last model call of a turn took so many tokens.
+    /// Records the token count of a turn's last model call.
     pub fn count_turn(&self, id: TurnId, tokens: u64) -> anyhow::Result<()> {
         let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);
         self.db.prepare_cached("UPDATE turns SET counted = ?2 WHERE id = ?1")?.execute(params![id, tokens])?;
         Ok(())
     }
 
-    /// A step begins: from now on it may have happened.
+    /// Begins a step: from now on it may have happened.
     pub fn begin_step(&self, new: &NewStep<'_>) -> anyhow::Result<StepId> {
         let call = if self.db.redaction().is_without_words(new.turn)? { "" } else { new.call };
         self.db
@@ -249,8 +249,8 @@ impl TurnsMut<'_> {
         Ok(query.query_row(params![new.turn, new.seq], |row| row.get(0))?)
     }
 
-    /// A step is over, with what it gave. The turn's label takes the result's in. A turn that is
-    /// over stays so; one whose messages are gone keeps nothing of what they led to.
+    /// Ends a step with its result, and joins the result's label into the turn's. An ended turn
+    /// stays ended; a turn whose messages are deleted stores no result.
     pub fn finish_step(
         &self,
         id: StepId,
@@ -271,7 +271,7 @@ impl TurnsMut<'_> {
                  WHERE id = ?1",
             )?
             .execute(params![id, &**words, calls, model, label, now])?;
-        // The text of a last reply stands with its message.
+        // The text of the final reply is stored with its message.
         if calls != Some("[]") {
             self.tx().fingerprints().fingerprint_step(id, words, label)?;
         }
@@ -288,13 +288,13 @@ impl TurnsMut<'_> {
         Ok(())
     }
 
-    /// A tool call gave an error, or was refused.
+    /// Marks a tool call as failed or refused.
     pub fn step_failed(&self, id: StepId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE steps SET failed = 1 WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    /// A turn ends.
+    /// Ends a turn.
     pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
@@ -302,14 +302,14 @@ impl TurnsMut<'_> {
         Ok(())
     }
 
-    /// A turn that was cut off is taken up again; gives how often that has been.
+    /// Resumes an interrupted turn. Returns the number of resumptions so far.
     pub fn live_again(&self, id: TurnId) -> anyhow::Result<u32> {
         let mut query = self.db.prepare_cached("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives")?;
         Ok(query.query_row([id], |row| row.get(0))?)
     }
 
-    /// A turn waits for the model to come back. Whatever came so far ends no program, so its lives
-    /// are counted anew.
+    /// Makes a turn wait for the model to return. A turn that got this far does not crash the
+    /// program, so its resumptions are counted from zero.
     pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Timestamp, noticed: bool) -> anyhow::Result<()> {
         self.db
             .prepare_cached(

@@ -1,9 +1,9 @@
-//! The one thread that writes.
+//! The writer thread.
 //!
-//! Jobs wait in a bounded queue, so a slow disk slows the senders down instead of filling the
-//! memory. A job that panics or fails is rolled back and reported; the next one runs. A
-//! [`Failpoint`] sees every commit from both sides: the power-cut tests copy the home there,
-//! because a process that dies between two commits is a process that dies at one of these points.
+//! Jobs wait in a bounded queue, so a slow disk slows down the senders instead of filling memory. A
+//! job that fails or panics is rolled back and reported, and the next one runs. A [`Failpoint`] is
+//! called before and after every commit: the power-cut tests copy the home there, because a process
+//! that dies between two commits in effect dies at one of these points.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,19 +15,19 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{DiskSpace, Tx};
 
-/// How many jobs may wait.
+/// Maximum number of queued jobs.
 const QUEUE: usize = 256;
 
-/// Which side of a commit a failpoint is at.
+/// Side of a commit at which a failpoint is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitPoint {
-    /// Everything is prepared, nothing is on the disk.
+    /// Prepared, nothing on disk.
     Before,
-    /// It is on the disk, and nobody knows yet.
+    /// On disk, not yet reported.
     After,
 }
 
-/// Called on the writer's thread with the job's name, on both sides of every commit.
+/// Callback on the writer's thread with the job's name, before and after every commit.
 #[derive(Clone)]
 pub struct Failpoint(pub Arc<dyn Fn(CommitPoint, &'static str) + Send + Sync>);
 
@@ -68,14 +68,14 @@ impl JournalWriter {
             let result = catch_unwind(AssertUnwindSafe(|| transact(connection, failpoint.as_ref(), name, job)))
                 .unwrap_or_else(|_| Err(anyhow!("A journal job panicked")));
             room.send_if_modified(|room| room.learn(&result));
-            // Nobody may be waiting any more; what was committed stays committed.
+            // The caller may no longer be waiting; committed data stays committed.
             let _ = answer.send(result);
         });
         self.jobs.send(job).await.map_err(|_| anyhow!("The journal is closed"))?;
         answered.await.context("The journal was closed meanwhile")?.with_context(|| format!("Cannot store: {name}"))
     }
 
-    /// Whether there is room to write, from now on.
+    /// Watches whether there is space to write.
     pub(super) fn room(&self) -> watch::Receiver<DiskSpace> {
         self.room.subscribe()
     }

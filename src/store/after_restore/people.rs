@@ -1,9 +1,9 @@
-//! People of a journal that came out of a backup: the present home says which of them are let in.
+//! Admission of people in a restored journal, based on the present home.
 //!
-//! An old backup knows people, roles and addresses that the home has changed since. So a restored
-//! journal lets in only those whom the present home knows, in the role and at the addresses that
-//! they have there; everybody else is removed in it until an owner lets them in. Only a home in
-//! which nothing ever happened has nothing to say about that.
+//! An old backup holds people, roles and addresses that the home has changed since. A restored
+//! journal admits only people known to the present home, with the roles and addresses they have
+//! there. Everyone else is removed until an owner admits them. Only an unused home imposes no such
+//! limit.
 
 use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use rusqlite::params;
@@ -12,25 +12,25 @@ use serde::Serialize;
 use crate::people::Role;
 use crate::time::Timestamp;
 
-/// The terminal, which only who has the home reaches.
+/// The terminal, reachable only with access to the home.
 const TERMINAL: &str = "terminal";
 
-/// A person of a journal, let in or not.
+/// A person of a journal, admitted or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonRecord {
-    /// Their row.
+    /// Row id.
     pub id: i64,
-    /// Their name.
+    /// Name.
     pub name: String,
-    /// What they may do.
+    /// Role.
     pub role: Role,
     /// `config` or `pairing`.
     pub declared: String,
-    /// When they were first let in.
+    /// Time of first admission.
     pub created_at: Timestamp,
-    /// Whether they are let in no longer.
+    /// True for a removed person.
     pub is_removed: bool,
-    /// Where they are reached.
+    /// Addresses.
     pub addresses: Vec<AddressRecord>,
 }
 
@@ -45,7 +45,7 @@ pub struct AddressRecord {
 }
 
 impl AddressRecord {
-    /// The address as it is shown: `telegram 1001`.
+    /// Returns the address for display: `telegram 1001`.
     pub fn shown(&self) -> String {
         if self.adapter == TERMINAL { self.adapter.clone() } else { format!("{} {}", self.adapter, self.peer) }
     }
@@ -58,10 +58,10 @@ impl AddressRecord {
 /// The people of the present home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentPeople {
-    /// Everybody who is or was let in.
+    /// Everyone who is or was admitted.
     pub records: Vec<PersonRecord>,
-    /// Whether a row that was made at the same moment is the same person, whatever their name is
-    /// now. Of an archive that nothing authenticates it may be anybody.
+    /// True if a row with the same creation time is the same person, whatever their present name.
+    /// In an unauthenticated archive it may be anyone.
     pub share_rows: bool,
 }
 
@@ -69,49 +69,49 @@ pub struct PresentPeople {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Readmission {
-    /// Known in the present home, and let in.
+    /// Known in the present home; admitted.
     Known,
-    /// Let in again, because the present home holds nothing.
+    /// Admitted again because the present home is unused.
     Returns,
-    /// Removed in the present home, and not let in.
+    /// Removed in the present home; not admitted.
     Removed,
-    /// Unknown in the present home, and not let in.
+    /// Unknown in the present home; not admitted.
     Unknown,
 }
 
-/// A person of the archive, as they are after the restore.
+/// A person of the archive after the restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RestoredPerson {
-    /// Their name.
+    /// Name.
     pub name: String,
-    /// Their role in the archive.
+    /// Role in the archive.
     pub was: Role,
-    /// Their role afterwards.
+    /// Role after the restore.
     pub role: Role,
-    /// Whether the configuration, and not pairing, let them in.
+    /// True if admitted by the configuration, not by pairing.
     pub declared: bool,
-    /// Whether they are let in.
+    /// Outcome of the restore.
     pub fate: Readmission,
-    /// Addresses that are theirs afterwards.
+    /// Addresses after the restore.
     pub addresses: Vec<String>,
-    /// Addresses that the archive says are theirs, and the present home does not.
+    /// Addresses that they have in the archive but not in the present home.
     pub refused: Vec<String>,
 }
 
 impl RestoredPerson {
-    /// Whether they are let in.
+    /// Returns true if the person is admitted.
     pub fn is_in(&self) -> bool {
         matches!(self.fate, Readmission::Known | Readmission::Returns)
     }
 
-    /// Whether the restore changed what the archive says of them.
+    /// Returns true if the restore changed their admission, role or addresses.
     pub fn is_changed(&self) -> bool {
         !self.is_in() || self.was != self.role || !self.refused.is_empty()
     }
 }
 
 impl AfterRestore<'_> {
-    /// Everybody who is or was let in, oldest first. Reads journals of every version.
+    /// Returns everyone who is or was admitted, oldest first. Reads journals of every version.
     pub fn members(&self) -> anyhow::Result<Vec<PersonRecord>> {
         let mut query = self
             .db
@@ -155,8 +155,7 @@ impl AfterRestore<'_> {
         Ok(query.query_map([person], place)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether nothing has happened in this journal yet: nothing was said, and nobody was removed
-    /// or let in by pairing.
+    /// Returns true for an unused journal: no messages, nobody removed or admitted by pairing.
     pub fn is_unused(&self) -> anyhow::Result<bool> {
         let mut query = self.db.prepare(
             "SELECT 1 FROM messages UNION ALL SELECT 1 FROM people WHERE removed_at IS NOT NULL OR declared <> 'config'",
@@ -166,8 +165,8 @@ impl AfterRestore<'_> {
 }
 
 impl AfterRestoreMut<'_> {
-    /// Lets in only whom the present home knows; `None` lets everybody in as they were. Returns who
-    /// was in, in the archive.
+    /// Admits only people known to the present home; `None` admits all as they were. Returns the
+    /// people who were admitted in the archive.
     pub fn let_in_only(&self, present: Option<&PresentPeople>, now: Timestamp) -> anyhow::Result<Vec<RestoredPerson>> {
         let mut standings = Vec::new();
         for member in self.members()?.into_iter().filter(|member| !member.is_removed) {
@@ -177,7 +176,7 @@ impl AfterRestoreMut<'_> {
             });
         }
         if present.is_some() {
-            // An alias of nobody's address opens nothing.
+            // An alias on an unowned address admits nobody.
             self.db.execute("UPDATE addresses SET alias = '' WHERE person_id IS NULL", [])?;
         }
         Ok(standings)
@@ -192,7 +191,7 @@ impl AfterRestoreMut<'_> {
                 "UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1",
                 params![member.id, role.as_str(), known.declared],
             )?;
-            // Under the name that they have now, unless another person of the archive has it.
+            // Takes their present name unless another person of the archive has it.
             self.db.execute("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;
         } else {
             self.db.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?;
@@ -208,7 +207,8 @@ impl AfterRestoreMut<'_> {
         })
     }
 
-    /// Leaves them the addresses that are theirs in the present home. Those, and the others.
+    /// Keeps the addresses that are theirs in the present home. Returns the kept and the refused
+    /// ones.
     fn judge_addresses(
         &self,
         member: &PersonRecord,
@@ -217,7 +217,7 @@ impl AfterRestoreMut<'_> {
         let (mut kept, mut refused) = (Vec::new(), Vec::new());
         for place in &member.addresses {
             let same = known.and_then(|known| known.addresses.iter().find(|one| one.is_same(place)));
-            // Whoever sits at this computer's terminal has the home anyway.
+            // A user of this computer's terminal has access to the home anyway.
             if same.is_some() || (known.is_some() && place.adapter == TERMINAL) {
                 let alias = same.map_or("", |same| same.alias.as_str());
                 self.db.execute("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
@@ -232,7 +232,7 @@ impl AfterRestoreMut<'_> {
 }
 
 impl PresentPeople {
-    /// The person of the present home who that is.
+    /// Finds the matching person of the present home.
     fn find(&self, member: &PersonRecord) -> (Readmission, Option<&PersonRecord>) {
         let is_named = |one: &&PersonRecord| one.name.to_lowercase() == member.name.to_lowercase();
         let same = self.records.iter().find(|one| (one.id, one.created_at) == (member.id, member.created_at));
@@ -281,8 +281,8 @@ mod tests {
         PersonRecord { id, name, role, declared, created_at: Timestamp(1), is_removed, addresses }
     }
 
-    /// An archive with Ada (owner), Ben (member) and Mallory (owner), each at an address of their
-    /// own.
+    /// Restores an archive with Ada (owner), Ben (member) and Mallory (owner), each with one
+    /// address.
     async fn judged(present: Option<Vec<PersonRecord>>) -> Vec<String> {
         judged_by(present.map(|records| PresentPeople { records, share_rows: false })).await
     }

@@ -1,4 +1,4 @@
-//! A journal of which nobody knows who wrote it: nothing in it acts, and no word of it is trusted.
+//! Restores an unauthenticated journal: nothing in it acts, and none of its text is trusted.
 
 use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use anyhow::ensure;
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 use crate::trust::Label;
 
 impl AfterRestore<'_> {
-    /// The schema: kind, name and text of all that is not SQLite's own.
+    /// Returns kind, name and SQL of each schema entry that is not SQLite's own.
     fn schema(&self) -> anyhow::Result<Vec<(String, String, String)>> {
         let mut query = self.db.prepare(
             "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
@@ -22,11 +22,11 @@ impl AfterRestore<'_> {
 }
 
 impl AfterRestoreMut<'_> {
-    /// Refuses a journal that holds tables, triggers or views of another shape than this program
-    /// gives them: a trigger of a stranger would act in every later transaction.
+    /// Refuses a journal whose tables, triggers or views differ from this program's schema: a
+    /// foreign trigger would run in every later transaction.
     ///
     /// # Errors
-    /// If it does, or cannot be read.
+    /// If the schema differs or cannot be read.
     pub fn has_our_schema(&self) -> anyhow::Result<()> {
         let ours = open::empty()?;
         let (ours, found) = (Db::on(&ours).after_restore().schema()?, self.schema()?);
@@ -37,7 +37,7 @@ impl AfterRestoreMut<'_> {
         Ok(())
     }
 
-    /// Takes the trust from everything in the journal, and closes what would be done later.
+    /// Marks everything in the journal as untrusted and cancels scheduled work.
     pub fn distrust_all(&self, label: &Label, parked: &mut Parked, now: Timestamp) -> anyhow::Result<()> {
         for (table, column) in self.label_columns()? {
             let is_trusted = Label::is_trusted_sql(&format!("\"{column}\""));
@@ -48,7 +48,8 @@ impl AfterRestoreMut<'_> {
             "UPDATE reminders SET state = 'cancelled', next_at = NULL, ended_at = ?1 WHERE state = 'waiting'",
             [now],
         )?;
-        // Accepted by whom? The next look at the skills asks the owner about each.
+        // The acceptance cannot be attributed. The next scan of the skills asks the owner about
+        // each.
         self.db.execute_batch(
             "UPDATE skill_versions SET accepted = 0, hosts = '';
              UPDATE skills SET state = 'gone', digest = '', shipped = '', installed = '', version_id = NULL;
@@ -57,7 +58,7 @@ impl AfterRestoreMut<'_> {
              DELETE FROM forgettings WHERE state <> 'done';
              UPDATE conversations SET opening = '', opening_state = 'none', written_down = 1;",
         )?;
-        // Whoever writes next begins a conversation of which all was said here.
+        // The next message starts a conversation, so that no conversation mixes old and new text.
         self.db.execute("UPDATE streams SET break_at = ?1", params![now])?;
         self.tx().message_search().rebuild_index()?;
         self.tx().fingerprints().rebuild_fingerprints()
@@ -71,7 +72,7 @@ impl AfterRestoreMut<'_> {
         Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }
 
-    /// Voids the acceptance of every outside tool. Their names.
+    /// Voids the acceptance of every MCP tool and returns their names.
     pub fn void_outside_tools(&self) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare(
             "UPDATE outside_tools SET accepted_digest = '', accepted_at = NULL, accepted_by = NULL

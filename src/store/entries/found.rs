@@ -1,8 +1,7 @@
-//! Entries as they are found: by the digest of what they say, by their rows, and by how often they
-//! were of use. By words: see [`super::matching`].
+//! Lookup of entries by digest, by row and by use. For lookup by words see [`super::matching`].
 //!
-//! Each look gives nothing of another scope; whatever else a question is limited to is decided here
-//! for what was not found by words.
+//! No lookup returns entries of another scope. The other limits of a query are applied here for
+//! entries that were not found by words.
 
 use crate::store::handles::Entries;
 use std::collections::HashMap;
@@ -15,54 +14,54 @@ use super::words::{agent_of, name_word};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// So many of the newest answers of the extractor are asked for categories.
+/// Newest extraction answers that are read for categories.
 const TAKEN_DOWN: u32 = 1_000;
 
-/// What a question is limited to.
+/// Limits of a query.
 #[derive(Debug, Clone)]
 pub struct Lookup {
-    /// Whose entries; what is shared is looked into as well.
+    /// Scope; shared entries are included.
     pub scope: Scope,
-    /// Only these kinds; all if empty.
+    /// Kinds; all if empty.
     pub kinds: Vec<EntryKind>,
-    /// Only this category.
+    /// Category.
     pub category: Option<String>,
-    /// Only under this heading.
+    /// Heading.
     pub section: Option<String>,
-    /// Only in the memory of this agent.
+    /// Agent whose memory is searched.
     pub agent: Option<String>,
-    /// Untrusted ones as well.
+    /// True to include untrusted entries.
     pub untrusted_too: bool,
 }
 
-/// An entry as it is stored, with what became of it.
+/// A stored entry with its use count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryRow {
-    /// Its row.
+    /// Row id.
     pub id: i64,
-    /// What it keeps through every rebuilding.
+    /// Key, which survives every rebuild.
     pub key: String,
-    /// Where it stands.
+    /// Path.
     pub path: String,
-    /// The line there, from 1.
+    /// Line in the file, from 1.
     pub line: u32,
-    /// What it is.
+    /// Kind.
     pub kind: EntryKind,
-    /// Its category, or blank.
+    /// Category, or blank.
     pub category: String,
-    /// Under which heading.
+    /// Heading above the entry.
     pub section: Text,
-    /// A fact's key, a note's title; blank for running text.
+    /// Key of a fact, title of a note; blank for running text.
     pub name: Text,
-    /// The words.
+    /// Text.
     pub text: Text,
-    /// SHA-256 of the words.
+    /// SHA-256 of the text.
     pub digest: String,
-    /// When it was written.
+    /// Time of writing.
     pub at: Timestamp,
-    /// How often a trusted turn was given it.
+    /// Number of uses by trusted turns.
     pub uses: u32,
-    /// When the last time.
+    /// Time of the last use.
     pub used_at: Option<Timestamp>,
 }
 
@@ -94,12 +93,12 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
 }
 
 impl Lookup {
-    /// Everything trusted of that scope.
+    /// Returns limits that include every trusted entry of that scope.
     pub fn of(scope: Scope) -> Self {
         Self { scope, kinds: Vec::new(), category: None, section: None, agent: None, untrusted_too: false }
     }
 
-    /// Whether that entry is within the limits.
+    /// Returns true if the entry is within the limits.
     fn takes(&self, row: &EntryRow) -> bool {
         let named = |wanted: &Option<String>, name: &str| {
             wanted.as_deref().is_none_or(|wanted| name_word("", wanted) == name_word("", name))
@@ -113,7 +112,7 @@ impl Lookup {
 }
 
 impl Entries<'_> {
-    /// The entries that say what has one of these digests, within the limits of a question.
+    /// Returns the entries with one of these text digests, within the limits.
     pub fn entries_saying(&self, lookup: &Lookup, digests: &[String]) -> anyhow::Result<Vec<EntryRow>> {
         let mut found = Vec::new();
         for some in digests.chunks(CHUNK) {
@@ -125,7 +124,7 @@ impl Entries<'_> {
         Ok(found)
     }
 
-    /// Those entries, in no order.
+    /// Returns entries by row id, in no particular order.
     pub fn entry_rows(&self, ids: &[i64]) -> anyhow::Result<Vec<EntryRow>> {
         let mut found = Vec::new();
         for some in ids.chunks(CHUNK) {
@@ -136,7 +135,7 @@ impl Entries<'_> {
         Ok(found)
     }
 
-    /// Path and section of the entries with these keys.
+    /// Returns path and section of the entries with these keys.
     pub fn entry_places(&self, keys: &[String]) -> anyhow::Result<Vec<(String, String)>> {
         let mut query = self.db.prepare_cached("SELECT path, section FROM entries WHERE key = ?1")?;
         let mut places = Vec::new();
@@ -147,8 +146,8 @@ impl Entries<'_> {
         Ok(places)
     }
 
-    /// Trusted facts and notes of a scope that may matter most: the ones used last, and the newest.
-    /// At most `limit` of each.
+    /// Returns the trusted facts and notes of a scope that are likely to matter most: the last used
+    /// and the newest, at most `limit` of each.
     pub fn entries_of_use(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
         let trusted = Label::is_trusted_sql("e.label");
         let which = format!("e.scope = ?1 AND e.kind IN ('fact', 'note') AND {trusted}");
@@ -166,8 +165,8 @@ impl Entries<'_> {
         Ok(found.into_values().collect())
     }
 
-    /// The categories under which facts of a scope were taken down, by key in small letters; of a
-    /// key that came twice, the newest.
+    /// Returns the categories of a scope's extracted facts, by lower-case key; for a duplicate key,
+    /// the newest.
     pub fn fact_categories(&self, scope: Scope) -> anyhow::Result<HashMap<String, String>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.value ->> 'key', f.value ->> 'category' FROM extractions e, json_each(e.facts) f
@@ -185,7 +184,7 @@ impl Entries<'_> {
     }
 }
 
-/// As many rows are asked for at once.
+/// Rows per query.
 const CHUNK: usize = 500;
 
 fn marks(count: usize) -> String {

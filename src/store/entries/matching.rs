@@ -1,13 +1,13 @@
-//! Looking entries up by words, at a bounded price.
+//! Word search over entries at a bounded cost.
 //!
-//! Ranking costs about a microsecond for each row that matches, so only the rarest words of a
-//! question weigh: those that stand in at most [`WEIGHED`] entries together. In an index smaller
-//! than that all do. A word that stands nearly everywhere says nothing about where to look.
+//! Ranking costs about a microsecond for each matching row, so only the rarest words of a query are
+//! scored: those that together occur in at most [`WEIGHED`] entries. In a smaller index all words
+//! are scored. A word that occurs nearly everywhere does not help.
 //!
-//! The index holds the same word once for each place, and would call a word of the few shared files
-//! rare that is common in what a person knows. So each word is scored by itself in each place, and
-//! weighs by how rare it is in all places that are looked into together. BM25 is a sum over words,
-//! so nothing else changes.
+//! The index holds a word once for each scope and trust level. By itself it would rate a word as
+//! rare that is common in a person's own entries but not in the few shared ones. So each word is
+//! scored separately in each of these partitions, weighted by its rarity in all searched partitions
+//! together. BM25 is a sum over words, so nothing else changes.
 
 use crate::store::handles::Entries;
 use std::collections::{HashMap, HashSet};
@@ -21,33 +21,31 @@ use crate::text::fold;
 use crate::text::question::Question;
 use crate::trust::Scope;
 
-/// The words that weigh stand in at most so many entries together.
+/// Limit on the total number of entries in which the scored words occur.
 const WEIGHED: i64 = 5_000;
-/// How many entries there are is counted up to here: beyond it a word is not much rarer for it.
+/// Bound for counting entries; beyond it the rarity of a word hardly changes.
 const MANY: i64 = 20_000;
 
 const AND: &str = " AND ";
 
-/// The entries that match some words.
+/// Entries that match some words.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Matching {
     /// Row and score, best first; higher is better.
     pub ranked: Vec<(i64, f64)>,
-    /// Those of them in which the words stand one after the other.
+    /// Rows of `ranked` that contain the words as a phrase.
     pub phrase: HashSet<i64>,
-    /// How many untrusted entries match besides, when they were not asked for; counted up to a
-    /// bound.
+    /// Number of untrusted matches if the query excludes them, counted up to a bound.
     pub untrusted: usize,
 }
 
-/// A part of the index that is looked into: with what its words begin, and what a question is
-/// limited to there.
+/// A partition of the index: the prefix of its words, and the limits of the query as an expression.
 struct IndexColumn {
     prefix: String,
     limits: String,
 }
 
-/// A word of a question with the number of entries that hold it, in each place and in all.
+/// A query word with the number of entries that contain it, per partition and in total.
 struct QueryWord<'q> {
     word: &'q str,
     held: Vec<i64>,
@@ -72,7 +70,7 @@ impl IndexColumn {
         Self { prefix, limits }
     }
 
-    /// All that a question of that trust looks into.
+    /// Returns all partitions that a query with these trust levels searches.
     fn all(lookup: &Lookup, trust: &[bool]) -> Vec<Self> {
         let mut scopes = vec![lookup.scope, Scope::Shared];
         scopes.dedup();
@@ -80,22 +78,22 @@ impl IndexColumn {
         scopes.iter().flat_map(both).collect()
     }
 
-    /// All that is here and within the limits; `None` if there are none.
+    /// Expression for all entries within the limits; `None` if there are no limits.
     fn whole(&self) -> Option<String> {
         self.limits.strip_prefix(AND).map(|limits| format!("({limits})"))
     }
 
-    /// Words one after the other, as an expression that cannot be a syntax error.
+    /// Quotes words as a phrase, so that they cannot be a syntax error.
     fn quoted(&self, words: &str) -> String {
         format!("\"{}\"", fold::under(&self.prefix, words).trim_end())
     }
 
-    /// What says that word here, whatever the limits are.
+    /// Expression for entries that contain the word, regardless of the limits.
     fn said(&self, word: &str) -> String {
         format!("{{name body}} : {}", self.quoted(word))
     }
 
-    /// What holds the words, joined like that, here and within the limits.
+    /// Expression for entries within the limits that contain the words, joined by `join`.
     fn holding(&self, words: &[&str], join: &str) -> String {
         let words: Vec<String> = words.iter().map(|word| self.quoted(word)).collect();
         format!("({{name body}} : ({}){})", words.join(join), self.limits)
@@ -107,8 +105,8 @@ fn anywhere(places: &[IndexColumn], words: &[&str], join: &str) -> String {
 }
 
 impl Entries<'_> {
-    /// The entries that match the words of a question, best first. Some more than `limit`, if what
-    /// holds all the words is not among the best.
+    /// Returns the entries that match the words of a query, best first. Exceeds `limit` if entries
+    /// with all the words are not among the best.
     pub fn entries_matching(&self, lookup: &Lookup, question: &Question, limit: usize) -> anyhow::Result<Matching> {
         if question.is_empty() {
             return Ok(Matching::default());
@@ -139,8 +137,7 @@ impl Entries<'_> {
         Ok(found)
     }
 
-    /// The digests of what is within the limits of a question, whatever it says: of the newest, at
-    /// most so many.
+    /// Returns the digests of the newest entries within the limits, at most `limit`.
     pub fn entry_digests(&self, lookup: &Lookup, limit: usize) -> anyhow::Result<HashSet<String>> {
         let places = IndexColumn::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
         let Some(within) = places.iter().map(IndexColumn::whole).collect::<Option<Vec<_>>>() else {
@@ -155,8 +152,8 @@ impl Entries<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The words that weigh: the rarest, as long as they do not stand in too many entries together.
-    /// None, if each stands in too many.
+    /// Returns the words to score: the rarest that together stay within [`WEIGHED`]; none if each
+    /// is too common.
     fn weighing<'q>(&self, words: &[&'q str], places: &[IndexColumn]) -> anyhow::Result<Vec<QueryWord<'q>>> {
         let mut counted = Vec::new();
         for word in words {
@@ -177,7 +174,7 @@ impl Entries<'_> {
             .collect())
     }
 
-    /// How well each entry within the limits matches any of those words.
+    /// Scores each entry within the limits for these words.
     fn entry_scores(
         &self,
         scope: Scope,
@@ -203,8 +200,8 @@ impl Entries<'_> {
         Ok(scores)
     }
 
-    /// The words that a question is limited to are left out here: they would cost more than all
-    /// others to weigh.
+    /// Adds the BM25 scores of one word. The limits are left out: scoring their words would cost
+    /// more than all others.
     fn add_scores(&self, scores: &mut HashMap<i64, f64>, said: &str, share: f64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached(
             "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) FROM entries_fts WHERE entries_fts MATCH ?1",
@@ -216,7 +213,7 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// How many entries a scope has, with what is shared; counted up to a bound.
+    /// Counts the entries of a scope including shared ones, up to a bound.
     fn entries_known(&self, scope: Scope) -> anyhow::Result<i64> {
         let mut query =
             self.db.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries WHERE scope IN (?1, ?2) LIMIT ?3)")?;
@@ -239,7 +236,7 @@ impl Entries<'_> {
     }
 }
 
-/// The best of them, and those that are wanted besides, best first; newer before older.
+/// Returns the best entries plus those in `besides`, best first; newer before older.
 fn ranked(scores: &HashMap<i64, f64>, limit: usize, besides: Vec<i64>) -> Vec<(i64, f64)> {
     let order = |one: &(i64, f64), other: &(i64, f64)| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0));
     let mut ranked: Vec<(i64, f64)> = scores.iter().map(|(id, score)| (*id, *score)).collect();
@@ -250,13 +247,13 @@ fn ranked(scores: &HashMap<i64, f64>, limit: usize, besides: Vec<i64>) -> Vec<(i
     ranked
 }
 
-/// What a word weighs that stands in `holding` of `known` entries. Never nothing.
+/// Weight of a word that occurs in `holding` of `known` entries. Never zero.
 fn rarity(known: i64, holding: i64) -> f64 {
     let (known, holding) = (as_f64(known.max(holding)), as_f64(holding));
     (1.0 + (known - holding + 0.5) / (holding + 0.5)).ln()
 }
 
-/// The same as SQLite has it: over all rows, and next to nothing for what stands in half of them.
+/// SQLite's weight of a word: over all rows, and close to zero for a word in half of them.
 fn as_the_index_weighs(rows: i64, holding: i64) -> f64 {
     let (rows, holding) = (as_f64(rows), as_f64(holding));
     let weight = ((rows - holding + 0.5) / (holding + 0.5)).ln();
@@ -346,7 +343,7 @@ mod tests {
         shelf.keeps("memory/a.md", ADA, Label::trusted(), &known).await;
         let before = shelf.ada_finds("boat red").await;
         assert_eq!(before, ["the boat is red", "the red shed is at the harbour", "the boat leaks", "the boat is blue"]);
-        // To Ben, red is the common word.
+        // For Ben, red is the common word.
         let others = vec!["a red thing of four"; 200];
         shelf.keeps("people/2-ben/b.md", BEN, Label::trusted(), &others).await;
         assert_eq!(shelf.ada_finds("boat red").await, before);

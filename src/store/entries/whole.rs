@@ -1,34 +1,35 @@
-//! Whether the index is whole. It is derived, so anybody may empty its tables; what is missing is
-//! marked here when the journal is opened, and made anew by the first look at the tree. This costs
-//! a few lookups, whatever the index holds. A single row that somebody took out is not noticed.
+//! Completeness of the index.
 //!
-//! Until everything was looked at once since the journal was opened, words that stand in no entry
-//! may still stand in a file: an upgrade and a restored copy begin with an empty index. So nothing
-//! is thrown away before that only because no entry has it. Whoever looks at everything says so
-//! before and after; an index that is emptied in between is not whole.
+//! The index is derived, so its tables may be emptied at any time. Opening the journal marks the
+//! missing items, and the first scan of the workspace restores them. The check costs a few lookups,
+//! regardless of size. It does not detect a single deleted row.
+//!
+//! After an upgrade or a restore the index is empty. Until the first full scan after opening, text
+//! without an entry may still exist in a file, so nothing may be discarded just because no entry
+//! has it. The full scan reports its start and its end; an index emptied in between is not
+//! complete.
 
 use crate::store::handles::{Entries, EntriesMut};
 
-/// The fact that tells how far the look at everything has come.
+/// Key of the progress of the full scan.
 const LOOK: &str = "entries";
 const BEGUN: &str = "begun";
 const WHOLE: &str = "whole";
 
 impl Entries<'_> {
-    /// Whether everything was looked at since the journal was opened, and since the index was
-    /// emptied.
+    /// Returns true if a full scan has ended since the journal was opened and the index emptied.
     pub fn entries_are_whole(&self) -> anyhow::Result<bool> {
         Ok(self.db.settings().fact(LOOK)?.as_deref() == Some(WHOLE))
     }
 }
 
 impl EntriesMut<'_> {
-    /// Somebody begins to look at everything.
+    /// Records the start of a full scan.
     pub fn entries_begun(&self) -> anyhow::Result<()> {
         self.tx().settings().set_fact(LOOK, BEGUN)
     }
 
-    /// Everything was looked at, and the index was not emptied meanwhile.
+    /// Records the end of a full scan, unless the index was emptied meanwhile.
     pub fn entries_done(&self) -> anyhow::Result<()> {
         if self.db.settings().fact(LOOK)?.as_deref() == Some(BEGUN) {
             self.tx().settings().set_fact(LOOK, WHOLE)
@@ -37,13 +38,13 @@ impl EntriesMut<'_> {
         }
     }
 
-    /// Everything has to be looked at again before the index is whole.
+    /// Marks the index as incomplete until the next full scan.
     pub(super) fn entries_lack(&self) -> anyhow::Result<()> {
         self.tx().settings().drop_fact(LOOK)
     }
 
-    /// Throws what is left away if one of the tables is empty and another is not, and marks
-    /// everything that the journal tells and the index has not looked at.
+    /// Clears the index if one of its tables is empty and another is not, and marks all journal
+    /// items that are not indexed.
     pub(in crate::store) fn catch_up_entries(&self) -> anyhow::Result<()> {
         self.entries_lack()?;
         let filled = |table: &str| self.db.prepare(&format!("SELECT 1 FROM {table} LIMIT 1"))?.exists([]);

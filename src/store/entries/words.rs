@@ -1,9 +1,9 @@
-//! What stands in the full-text index for an entry.
+//! Full-text terms of an entry.
 //!
-//! Every word begins with whose the entry is and whether it is trusted (`p3tgarden`), as it does in
-//! the index of what was said. So a question walks only through words of its own scope, and how
-//! much others know changes neither what it costs nor what is rare. Kind, category, section and
-//! agent are words too, in a column of their own that never weighs.
+//! Every term begins with scope and trust level (`p3tgarden`), as in the index of messages. So a
+//! query reads only terms of its own scope, and the entries of others affect neither its cost nor
+//! the rarity of a word. Kind, category, section and agent are terms too, in a separate column that
+//! is never scored.
 
 use crate::store::handles::EntriesMut;
 use rusqlite::params;
@@ -13,7 +13,7 @@ use super::{EntryKind, hex_digest};
 use crate::text::fold;
 use crate::trust::{Label, Scope};
 
-/// What the words of an entry are made of.
+/// Source of an entry's terms.
 pub(super) struct IndexedText<'a> {
     pub path: &'a str,
     pub scope: Scope,
@@ -26,7 +26,7 @@ pub(super) struct IndexedText<'a> {
 }
 
 impl IndexedText<'_> {
-    /// Everything that a question may be limited to.
+    /// Returns the terms for all limits of a query.
     fn places(&self) -> String {
         let names = [
             ("category", self.category),
@@ -38,19 +38,18 @@ impl IndexedText<'_> {
     }
 }
 
-/// The word for that kind. It ends in a digit, so no stemming changes it.
+/// Term for a kind. It ends in a digit, so that stemming does not change it.
 pub(super) fn kind_word(kind: EntryKind) -> String {
     format!("kind{}0", kind.as_str())
 }
 
-/// The word for whatever has that name: letter case and what surrounds it do not count. It ends in
-/// a digit as well.
+/// Term for a name, ignoring case and surrounding spaces. It ends in a digit as well.
 pub(super) fn name_word(prefix: &str, name: &str) -> String {
     let digest = hex_digest(&[&fold::fold(name.trim()).to_lowercase()]);
     format!("{prefix}{}0", digest.get(..16).unwrap_or(&digest))
 }
 
-/// The agent whose memory a path is, if it is one.
+/// Returns the agent whose memory contains a path, if any.
 pub(super) fn agent_of(path: &str) -> Option<&str> {
     let own = match path.split_once('/') {
         Some(("people" | "groups", rest)) => rest.split_once('/').map_or("", |(_, own)| own),
@@ -60,7 +59,7 @@ pub(super) fn agent_of(path: &str) -> Option<&str> {
 }
 
 impl EntriesMut<'_> {
-    /// Puts the words of that row into the index.
+    /// Adds the terms of a row to the index.
     pub(super) fn put_entry_words(&self, id: i64, told: &IndexedText<'_>) -> anyhow::Result<()> {
         let place = place(told.scope, told.label.is_trusted());
         self.db.prepare_cached("INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)")?.execute(

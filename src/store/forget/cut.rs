@@ -1,10 +1,9 @@
-//! The words of one note or fact go, wherever they were copied to.
+//! Erases the words of one note or fact from every copy.
 //!
-//! First everything of the scope is looked through, without holding up whoever writes
-//! ([`Db::held`]); then what was found is changed, some rows at a time, each read again before.
-//! Where something is known to have grown from the conversation in which it was told, what says the
-//! same in other words goes too. Steps that are still needed by a turn that runs are for the caller
-//! to end first.
+//! First all rows of the scope are searched without blocking the writer ([`Erasure::held`]). Then
+//! the matches are redacted in batches, each row read again first. In text known to derive from the
+//! source conversation, paraphrases are erased too. The caller first ends running turns that still
+//! need affected steps.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use std::collections::BTreeSet;
@@ -20,49 +19,47 @@ use crate::store::redact::{FORGOT, UNCUT};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// A row that holds something of it.
+/// A row that contains erased words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchingRow {
     place: usize,
     row: i64,
 }
 
-/// What still holds it because it was not asked for.
+/// Matches that remain because the request does not cover them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Left {
     /// Messages.
     pub messages: BTreeSet<MessageId>,
     /// Reminders and tasks.
     pub reminders: usize,
-    /// Proposals for skills.
+    /// Skill proposals.
     pub proposals: usize,
-    /// Anything else: it came while this was going on.
+    /// Other matches, added during the erasure.
     pub other: usize,
-    /// Files that only a person's hand changes, as their owner sees them.
+    /// Files that only a person may change, by their owner's paths.
     pub files: Vec<String>,
-    /// Files that may hold it and could not be looked into.
+    /// Files that may match but could not be read.
     pub unread: Vec<String>,
-    /// What says it in another sentence: nobody knows whether it means the same, so nothing waits
-    /// for it to go.
+    /// Possible paraphrases. Their meaning is uncertain, so the erasure does not wait for them.
     pub also: Also,
 }
 
 impl Left {
-    /// Whether every file could be looked into, and none says it in another sentence.
+    /// Returns true if every file could be read and none contains a paraphrase.
     pub fn is_looked_through(&self) -> bool {
         self.unread.is_empty() && self.also.files.is_empty()
     }
 
-    /// Whether nothing holds it any more.
+    /// Returns true if no matches remain, apart from paraphrases.
     pub fn is_nothing(&self) -> bool {
         *self == Self { also: self.also.clone(), ..Self::default() }
     }
 }
 
-/// What is looked for, and where it is known to have come from.
+/// Search target with its source conversations.
 struct ErasureTarget<'a> {
     row: &'a ForgettingRow,
-    /// The conversations in which it was told.
     told_in: BTreeSet<ConversationId>,
 }
 
@@ -75,7 +72,7 @@ impl ErasureTarget<'_> {
         }
     }
 
-    /// Whether a row is a summary of where it was told.
+    /// Returns true if a row summarises a source conversation.
     fn is_about(&self, place: &TextColumn, conversation: Option<ConversationId>) -> bool {
         let Some(conversation) = conversation.filter(|_| place.counts == CountAs::Summary) else { return false };
         match place.table {
@@ -86,13 +83,13 @@ impl ErasureTarget<'_> {
 }
 
 impl Erasure<'_> {
-    /// The messages that it grew from, as far as that is known.
+    /// Returns the known source messages of an erasure.
     pub fn messages_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<Vec<MessageId>> {
         let parents = self.db.derivations().parents(Node::Forgetting(id))?;
         Ok(parents.into_iter().filter_map(|node| if let Node::Message(id) = node { Some(id) } else { None }).collect())
     }
 
-    /// Everything in the journal that holds something of it. Reads all that is of the scope.
+    /// Returns all matching rows. Reads everything in the scope.
     pub fn held(&self, row: &ForgettingRow) -> anyhow::Result<Vec<MatchingRow>> {
         let wanted = self.wanted_of(row)?;
         let mut held = Vec::new();
@@ -110,7 +107,7 @@ impl Erasure<'_> {
         Ok(held)
     }
 
-    /// What still holds it.
+    /// Returns the remaining matches.
     pub fn left(&self, row: &ForgettingRow) -> anyhow::Result<Left> {
         let mut left = Left::default();
         for held in self.held(row)? {
@@ -139,8 +136,8 @@ impl Erasure<'_> {
         Ok(ErasureTarget { row, told_in })
     }
 
-    /// As what something stays if it is not asked for, with the message that it is a part of;
-    /// `None` if it does not stay.
+    /// Returns why a match stays unless the request covers it, and its message; `None` if it is
+    /// redacted.
     fn stays(&self, held: MatchingRow) -> anyhow::Result<Option<(Stays, Option<MessageId>)>> {
         let Some(place) = PLACES.get(held.place) else { return Ok(None) };
         let sql = match (place.way, place.table) {
@@ -149,7 +146,7 @@ impl Erasure<'_> {
             (Redaction::Text, _) => "SELECT m.id FROM texts t JOIN messages m ON m.id = t.message_id
                  WHERE t.id = ?1 AND m.kind IN ('said', 'reply')"
                 .to_owned(),
-            // The last step of a turn is its reply once more.
+            // The last step of a turn repeats its reply.
             (Redaction::Step, _) => {
                 "SELECT m.id FROM steps s JOIN messages m ON m.turn_id = s.turn_id AND m.kind = 'reply'
                  WHERE s.id = ?1 AND s.kind = 'model' AND s.call = '[]' ORDER BY m.id DESC LIMIT 1"
@@ -163,7 +160,7 @@ impl Erasure<'_> {
 }
 
 impl ErasureMut<'_> {
-    /// Cuts it out of those rows, but for what stays until it is asked for.
+    /// Redacts those rows, except matches that the request does not cover.
     pub fn cut_out(&self, row: &ForgettingRow, held: &[MatchingRow]) -> anyhow::Result<Counts> {
         let wanted = self.wanted_of(row)?;
         let mut counts = Counts::default();
@@ -222,7 +219,8 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    /// What the program asked or wrote down keeps its other lines, and is searched by them.
+    /// Removes lines from a system message or reflection, whose other lines stay and remain
+    /// searchable.
     fn cut_text(&self, id: i64, left: &str) -> anyhow::Result<()> {
         let sql = "SELECT m.kind, t.label FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1";
         let mut query = self.db.prepare_cached(sql)?;
@@ -236,7 +234,7 @@ impl ErasureMut<'_> {
         if kind == "reflection" { self.tx().message_search().index_text(id) } else { Ok(()) }
     }
 
-    /// What cannot go on without the words that went.
+    /// Ends pending work that cannot continue without the erased words.
     fn after(&self, place: &TextColumn, row: i64) -> anyhow::Result<()> {
         let sql = match (place.table, place.column) {
             ("questions", "call") => "UPDATE questions SET state = 'refused' WHERE id = ?1 AND state = 'open'",
@@ -255,8 +253,8 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    /// Messages go that hold it or that it grew from, as if their senders had deleted them. What
-    /// only quotes it loses the quote.
+    /// Deletes matching or source messages, as if their senders had deleted them. A message that
+    /// only quotes the words loses just the quote.
     pub fn messages_forgotten(
         &self,
         row: &ForgettingRow,
@@ -285,8 +283,7 @@ impl ErasureMut<'_> {
         Ok((counts, partings))
     }
 
-    /// A file is gone that was forgotten: nothing says any more what it was called and what it
-    /// held.
+    /// Removes the name and the content of an erased file from the journal.
     pub fn file_forgotten(&self, path: &str, id: ForgettingId) -> anyhow::Result<Counts> {
         let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE path = ?1")?;
         let entries: i64 = count.query_row([path], |row| row.get(0))?;
@@ -299,17 +296,17 @@ impl ErasureMut<'_> {
         Ok(Counts { versions, entries: usize::try_from(entries)?, ..Counts::default() })
     }
 
-    /// The index lets go of a file; what is left of it is looked at anew.
+    /// Drops a file from the index; its remaining text is indexed again.
     pub fn drop_entries_at(&self, path: &str) -> anyhow::Result<()> {
         self.drop_entries("path = ?1", path)
     }
 
-    /// The index lets go of everything of that scope; what is left of it is looked at anew.
+    /// Drops everything of a scope from the index; the remaining text is indexed again.
     pub fn drop_entries_of(&self, scope: Scope) -> anyhow::Result<()> {
         self.drop_entries("scope IN (?1)", &scope.encode())
     }
 
-    /// The index lets go of everything, and is made anew.
+    /// Drops the whole index, to be rebuilt.
     pub fn drop_all_entries(&self) -> anyhow::Result<()> {
         self.drop_entries("?1 = ?1", "")
     }
@@ -321,7 +318,7 @@ impl ErasureMut<'_> {
         for sql in [
             format!("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE {which})"),
             format!("DELETE FROM entries WHERE {which}"),
-            // Of the journal only what is marked is looked at.
+            // Journal items are indexed only if marked.
             format!(
                 "INSERT OR REPLACE INTO unindexed (path, scope) SELECT path, scope FROM indexed
                      WHERE ({which}) AND (path LIKE 'conversations/%' OR path LIKE 'reflections/%')"
@@ -333,7 +330,7 @@ impl ErasureMut<'_> {
         digests.iter().try_for_each(|digest| self.tx().embeddings().drop_embedding(digest))
     }
 
-    /// The file of that entry is looked at anew; the entry's counts go.
+    /// Drops an entry's use count, and its file from the index for a rescan.
     fn drop_entries_beside(&self, row: i64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
         let (path, key): (String, String) = query.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -353,7 +350,7 @@ fn counted(kind: CountAs) -> Counts {
     counts
 }
 
-/// What a column holds as text, whatever its type.
+/// Returns a column value as text, for any type.
 pub(super) fn words(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -365,7 +362,7 @@ fn cut_lines(text: &str, holds: impl Fn(&str) -> bool) -> String {
     text.split_inclusive('\n').filter(|line| !holds(line)).collect()
 }
 
-/// The list without the entries that hold it; an empty one if it is none.
+/// Returns a JSON list without matching elements; an empty list if it is not a list.
 fn cut_list(text: &str, holds: impl Fn(&str) -> bool) -> String {
     let Ok(serde_json::Value::Array(mut list)) = serde_json::from_str(text) else { return "[]".to_owned() };
     list.retain(|entry| !holds(&entry.to_string()) && !entry.as_str().is_some_and(&holds));

@@ -1,10 +1,10 @@
-//! What a note or a fact grew from: the messages at the other end of its edges.
+//! Finds the source messages of a note or fact by its derivation edges.
 //!
-//! A note grew from what its versions grew from. A fact stands in a file with many others: what
-//! counts is the version that had it first. Where an edge leads to more than one thing was said in
-//! (a turn that answers several messages, a stretch of a conversation that facts were taken down
-//! from), those messages are meant that say it, in these words or others; if none of them does, all
-//! of them, but never a whole stretch.
+//! A note derives from the sources of all its versions. A fact shares its file with others, so the
+//! first version that contains it counts. An edge may lead to several messages: a turn that answers
+//! several, or a span from which facts were extracted. Then the messages that contain the fact, in
+//! these or other words, are its sources; if there are none, all messages of the turn, but never a
+//! whole span.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
@@ -15,19 +15,19 @@ use crate::id::{ExtractionId, ForgettingId, MessageId, TurnId};
 use crate::store::Node;
 use crate::trust::{Label, Scope};
 
-/// A version of a file that is kept.
+/// A file version whose content is kept.
 #[derive(Debug, Clone)]
 pub struct KeptWords {
-    /// Where the file lay, relative to the workspace.
+    /// Path relative to the workspace.
     pub path: String,
-    /// What stood in it.
+    /// Content.
     pub words: String,
-    /// Where that came from.
+    /// Label of the content.
     pub label: Label,
 }
 
 impl Erasure<'_> {
-    /// What is kept of earlier versions of the files of a scope.
+    /// Returns the kept contents of earlier file versions of a scope.
     pub fn kept_contents(&self, scope: Scope) -> anyhow::Result<Vec<KeptWords>> {
         let sql = "SELECT f.path, c.content, f.label FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.id";
         let mut query = self.db.prepare_cached(sql)?;
@@ -42,13 +42,13 @@ impl ErasureMut<'_> {
     pub(super) fn note_what_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<()> {
         let Some(row) = self.forgetting(id)? else { return Ok(()) };
         if row.is_of_somebody() {
-            // Others spoke in the same conversations: what is only near to it may be theirs.
+            // Others wrote in the same conversations; similar text may be theirs.
             return Ok(());
         }
         let mut nodes = match row.what {
             Forgotten::Note => self.versions_of(&row)?,
             Forgotten::Fact => self.first_versions_with(&row)?,
-            // Exactly those messages that hold the words, which the person was shown.
+            // Only the matching messages, which were shown to the person.
             Forgotten::Said | Forgotten::Person => return Ok(()),
         };
         nodes.extend(self.extractions_with(&row)?);
@@ -66,7 +66,8 @@ impl ErasureMut<'_> {
         self.parents_of(ids.into_iter().map(Node::File))
     }
 
-    /// Of each file of the scope those versions that hold it while the one before does not.
+    /// Returns, for each file of the scope, the versions that contain it while the previous one
+    /// does not.
     fn first_versions_with(&self, row: &ForgettingRow) -> anyhow::Result<Vec<Node>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.id, f.path, c.content FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.path, f.id",
@@ -104,7 +105,7 @@ impl ErasureMut<'_> {
         Ok(parents)
     }
 
-    /// The messages behind one end of an edge in which it was said.
+    /// Returns the messages behind an edge that contain it.
     fn said_for(&self, row: &ForgettingRow, node: Node) -> anyhow::Result<Vec<MessageId>> {
         let (all, is_stretch) = match node {
             Node::Message(id) => (vec![id], row.what == Forgotten::Fact),
@@ -122,7 +123,7 @@ impl ErasureMut<'_> {
         Ok(if near.is_empty() && !is_stretch { all } else { near })
     }
 
-    /// What a turn answers, and its answer.
+    /// Returns the messages that a turn answers, and its reply.
     fn messages_around(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
         let sql = "SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id";
         let mut query = self.db.prepare_cached(sql)?;

@@ -1,8 +1,7 @@
-//! What still says it in another sentence, so that a person is not told that a search finds nothing
-//! when it does.
+//! Finds paraphrases that survive an erasure, so that we do not claim that nothing is left.
 //!
-//! Nothing is changed for this: a sentence that has all the words may mean something else. Whoever
-//! wants it gone as well names the words.
+//! This changes nothing: a sentence with all the same words may mean something else. To erase it as
+//! well, the person names its words.
 
 use crate::store::handles::Erasure;
 use std::collections::BTreeSet;
@@ -13,27 +12,27 @@ use super::{ForgettingRow, Forgotten};
 use crate::id::MessageId;
 use crate::text::needle::Sought;
 
-/// What says it in another sentence.
+/// Paraphrases that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Also {
     /// Messages.
     pub messages: usize,
-    /// Places in summaries and reflections.
+    /// Passages in summaries and reflections.
     pub summaries: usize,
-    /// Files, as their owner sees them.
+    /// Files, by their owner's paths.
     pub files: Vec<String>,
 }
 
 impl Also {
-    /// Whether nothing does.
+    /// Returns true if there are none.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Erasure<'_> {
-    /// What of the journal says it in another sentence, beside what is left of it. Only what was
-    /// told as a fact is known well enough for that.
+    /// Returns the paraphrases in the journal, without the rows in `left`. Searches only for facts,
+    /// because only their wording is known well enough.
     pub fn also_said(&self, row: &ForgettingRow, left: &Left) -> anyhow::Result<Also> {
         if row.what != Forgotten::Fact || row.is_of_somebody() {
             return Ok(Also::default());
@@ -74,7 +73,7 @@ impl Erasure<'_> {
         Ok(count)
     }
 
-    /// Whether anything that was said in a message is still there.
+    /// Returns true if a message still has text.
     pub(super) fn has_words(&self, message: MessageId) -> anyhow::Result<bool> {
         Ok(self.db.prepare_cached("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''")?.exists([message])?)
     }

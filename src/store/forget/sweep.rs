@@ -1,5 +1,5 @@
-//! What is left of knowledge that is gone: counts of entries that nobody has, meanings of words
-//! that stand nowhere, and what deleted files held.
+//! Removes leftovers of deleted knowledge: unused use counts, vectors without text, and contents of
+//! deleted files.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
@@ -9,10 +9,10 @@ use crate::time::Timestamp;
 use crate::trust::Label;
 
 impl ErasureMut<'_> {
-    /// Deletes some of it, as far as it is older than that. Says how many rows there were. What no
-    /// entry has is left alone until the index is whole.
+    /// Deletes leftovers older than `before` and returns the number of rows. Data without an entry
+    /// is kept until the index is complete.
     pub fn sweep_knowledge(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
-        // A file that is deleted can be brought back for as long.
+        // The content of a deleted file is kept for the same time, so that it can be restored.
         let deleted = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
              WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
                  AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = l.path AND n.id > l.id)) LIMIT ?2)";
@@ -40,7 +40,7 @@ impl ErasureMut<'_> {
 }
 
 impl Erasure<'_> {
-    /// Archives that we made for somebody to take along, written before that: path and digest.
+    /// Returns the archives exported before that time: path and digest.
     pub fn old_exports(&self, before: Timestamp) -> anyhow::Result<Vec<(String, String)>> {
         let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
              AND author = 'program' AND digest <> '' AND written_at < ?1 ORDER BY id";
@@ -50,7 +50,7 @@ impl Erasure<'_> {
 }
 
 impl ErasureMut<'_> {
-    /// An archive does not lie there any more.
+    /// Forgets a deleted archive.
     pub fn export_dropped(&self, path: &str, digest: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM files WHERE path = ?1 AND digest = ?2")?.execute([path, digest])?;
         Ok(())

@@ -1,40 +1,39 @@
-//! Every column of the journal that holds words, whose they are, and what becomes of it when some
-//! of them are forgotten.
+//! All text columns of the journal, with their scope and their redaction.
 //!
-//! A test reads the schema: a new column that can hold text is in this list, or in the test's list
-//! of those that hold none.
+//! A test reads the schema: every column that can hold text is in this list, or in the test's list
+//! of columns that hold none.
 
-/// What becomes of a column that holds forgotten words.
+/// Redaction of a column that contains erased words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Redaction {
-    /// The lines that hold them are cut.
+    /// Deletes matching lines.
     Lines,
-    /// The entries of a JSON list that hold them are cut.
+    /// Deletes matching elements of a JSON list.
     List,
-    /// All of it goes; this stands there instead.
+    /// Replaces the whole value by this one.
     Whole(&'static str),
-    /// The row goes.
+    /// Deletes the row.
     Row,
-    /// What was said, what was answered, what the program asked or wrote down as a message.
+    /// Redacts the text of a message of any kind.
     Text,
-    /// A step of a turn.
+    /// Blanks a step of a turn.
     Step,
-    /// It stays if it is not asked for, and the person is told.
+    /// Keeps the value unless the request covers it, and informs the person.
     Told(Stays),
 }
 
-/// What stays if it is not asked for.
+/// Kind of match that stays unless the request covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stays {
-    /// A part of a message.
+    /// Part of a message.
     Message,
-    /// What somebody wants to be told.
+    /// Text of a reminder.
     Reminder,
-    /// What is proposed for a skill.
+    /// Content of a skill proposal.
     Proposal,
 }
 
-/// As what it counts for the person.
+/// Category in which a redaction is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CountAs {
     Entry,
@@ -43,22 +42,21 @@ pub(super) enum CountAs {
     Copy,
 }
 
-/// One column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextColumn {
     pub(super) table: &'static str,
     pub(super) column: &'static str,
-    /// Which rows are of the scope `?1`.
+    /// Condition for rows of scope `?1`.
     pub(super) rows: &'static str,
     pub(super) way: Redaction,
     pub(super) counts: CountAs,
-    /// An expression for the conversation that a row is about; `NULL` if it is about none.
+    /// Expression for the conversation of a row, or `NULL`.
     pub(super) conversation: &'static str,
 }
 
-// Its own brackets tell it apart from every other check of scope.
+// The parentheses distinguish it from every other scope check.
 const OWN: &str = "(scope = ?1)";
-/// Entries of lines that stand in files of the memory go with their lines.
+/// Entries for lines of memory files are deleted with those lines.
 const FILE_ENTRY: &str = "scope = ?1 AND kind IN ('fact', 'note', 'day', 'text')";
 const TOLD_ENTRY: &str = "scope = ?1 AND kind NOT IN ('fact', 'note', 'day', 'text')";
 const OF_OUTBOX: &str = "outbox_id IN (SELECT id FROM outbox WHERE scope = ?1)";
@@ -70,7 +68,7 @@ const ITS: &str = "conversation_id";
 const OF_ITS_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
 
 impl TextColumn {
-    /// Whether it holds lines of files: of those only the ones go that say it and little else.
+    /// Returns true for lines of files: there only lines with little else are deleted.
     pub(super) fn is_of_files(&self) -> bool {
         self.counts == CountAs::Version || self.rows == FILE_ENTRY
     }
@@ -96,8 +94,8 @@ const fn of(
     TextColumn { table, column, rows, way, counts, conversation: NONE }
 }
 
-/// All of them. What points to others comes before what it points to; contents of files come last,
-/// because they say what grew from what.
+/// All text columns. Referring rows come before their targets. File contents come last, because
+/// they lead to the source messages.
 pub(super) const PLACES: &[TextColumn] = &[
     own(
         "texts",
@@ -160,8 +158,8 @@ mod tests {
     use super::*;
     use crate::store::Journal;
 
-    /// Columns that hold no words of anybody: states, ids, digests, labels, what adapters and our
-    /// own program call things. Those whose name says so are left out by [`is_plain`].
+    /// Columns without personal text: states, ids, digests, labels, and names defined by adapters
+    /// or our own program. Columns recognised by name are left out by [`is_plain`].
     const NO_WORDS: &[&str] = &[
         "addresses.account",
         "addresses.adapter",

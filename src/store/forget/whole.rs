@@ -1,5 +1,5 @@
-//! Everything of one person goes. Numbers stay (what models took, when slots ran, how many messages
-//! there were); words, names and addresses do not.
+//! Erases all data of one person. Numbers stay (model usage, slot times, message counts); text,
+//! names and addresses do not.
 
 use crate::store::handles::{Erasure, ErasureMut};
 use std::collections::BTreeSet;
@@ -15,11 +15,11 @@ use crate::text::needle::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
-/// How a table still holds words of somebody: its name and how many rows do.
+/// A table that still holds a person's text: its name and number of rows.
 pub type Holding = (String, usize);
 
 impl Erasure<'_> {
-    /// The person of that name who is allowed in, or was last.
+    /// Returns the person of that name who is admitted, or was last.
     pub fn person_once_named(&self, name: &str) -> anyhow::Result<Option<PersonId>> {
         use rusqlite::OptionalExtension;
         let mut query = self.db.prepare_cached(
@@ -28,7 +28,7 @@ impl Erasure<'_> {
         Ok(query.query_row([name], |row| row.get(0)).optional()?)
     }
 
-    /// Their messages in groups whose words are there.
+    /// Returns a person's messages in groups that still have text.
     pub fn said_in_groups(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2",
@@ -36,8 +36,8 @@ impl Erasure<'_> {
         Ok(query.query_map(params![person, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// What was taken down for groups of what that person said there and nobody else: each group
-    /// once, with the words of it.
+    /// Returns the facts extracted for groups from that person's messages alone: each group once,
+    /// with the words of the facts.
     pub fn taken_down_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, ErasureQuery)>> {
         let said = self.said_there("person_id = ?1", person)?;
         let by_others = self.said_there("person_id IS NOT ?1 AND kind = 'said'", person)?;
@@ -75,7 +75,8 @@ impl Erasure<'_> {
         Ok(query.query_map([person], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// The forgettings that belong to that of a person and are not over, one for each group.
+    /// Returns the open erasures in groups that belong to the erasure of a person, one for each
+    /// group.
     pub fn forgettings_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<ForgettingRow>> {
         let mut open = self.unfinished_forgettings()?;
         open.extend(self.forgettings_left()?);
@@ -83,24 +84,24 @@ impl Erasure<'_> {
         Ok(open)
     }
 
-    /// How many messages with a person still have words.
+    /// Counts the messages with a person that still have text.
     pub fn messages_with_words(&self, person: PersonId) -> anyhow::Result<usize> {
         let sql = "SELECT count(DISTINCT message_id) FROM texts WHERE scope = ?1 AND text <> ''";
         let count: i64 = self.db.prepare_cached(sql)?.query_row([Scope::Person(person)], |row| row.get(0))?;
         Ok(usize::try_from(count)?)
     }
 
-    /// Where files lie that were written for a person, by their rows.
+    /// Returns the paths of files written for a person.
     pub fn paths_of(&self, person: PersonId) -> anyhow::Result<Vec<String>> {
-        // What was written for somebody else since is theirs.
+        // Paths written for another scope since then belong to it.
         let sql = "SELECT path FROM files f WHERE scope = ?1 AND path NOT LIKE 'forgotten/%'
             AND id = (SELECT max(id) FROM files WHERE path = f.path) ORDER BY path";
         let mut query = self.db.prepare_cached(sql)?;
         Ok(query.query_map([Scope::Person(person)], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// The tables that still hold words of a person, looked through row by row; none if they are
-    /// forgotten.
+    /// Returns the tables that still hold text of a person, by checking every row; none after an
+    /// erasure.
     pub fn holding(&self, person: PersonId) -> anyhow::Result<Vec<Holding>> {
         let scope = Scope::Person(person);
         let mut holding: Vec<Holding> = Vec::new();
@@ -134,7 +135,7 @@ impl Erasure<'_> {
 }
 
 impl ErasureMut<'_> {
-    /// Blanks some of the words of a person. Zero when none are left.
+    /// Blanks some of a person's text. Returns zero when none is left.
     pub fn blank_some_of(&self, person: PersonId, limit: u32) -> anyhow::Result<usize> {
         let scope = Scope::Person(person);
         for place in PLACES {
@@ -179,8 +180,8 @@ impl ErasureMut<'_> {
         Ok(self.db.prepare_cached(&sql)?.execute(these)?)
     }
 
-    /// Ends what was under way for a person, and takes them out of everything that names them.
-    /// Their words go by [`Tx::blank_some_of`].
+    /// Ends a person's pending work and removes every reference that names them. Their text is
+    /// deleted by [`Self::blank_some_of`].
     pub fn end_all_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let scope = Scope::Person(person);
         for sql in [
@@ -203,7 +204,7 @@ impl ErasureMut<'_> {
         self.disallow_wholly(person, now)
     }
 
-    /// They and their addresses have no names any more.
+    /// Removes the names of a person and of their addresses.
     fn disallow_wholly(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let whose = "(SELECT DISTINCT a.id FROM addresses a WHERE a.person_id = ?1 OR (a.person_id IS NULL
              AND a.id IN (SELECT address_id FROM messages WHERE person_id = ?1 AND scope = 'person:' || ?1)))";
@@ -240,8 +241,7 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    /// The files of a person are gone from the disk: nothing says any more what they were called
-    /// and what they held.
+    /// Removes the names and contents of a person's erased files from the journal.
     pub fn files_forgotten(&self, person: PersonId, folder: &str, id: ForgettingId) -> anyhow::Result<Counts> {
         let scope = Scope::Person(person);
         let these = "SELECT id FROM files WHERE scope = ?1 OR (?2 <> '' AND (path LIKE ?2 || '/%' OR path LIKE '//experience/' || ?2 || '/%'))";
@@ -263,7 +263,7 @@ impl ErasureMut<'_> {
     }
 }
 
-/// What stands in a column that says nothing.
+/// Blank value of a column.
 fn blank(place: &TextColumn) -> &'static str {
     match place.way {
         Redaction::List => "'[]'",

@@ -1,10 +1,9 @@
-//! Candidates from the index, at a bounded price.
+//! Candidates from the index at a bounded cost.
 //!
-//! Ranking by BM25 costs a walk through every text that holds any word of the question, and words
-//! that half of all texts hold decide nothing. So the words are counted first, up to a bound, and
-//! the rare ones looked for until together they come to [`MOST`] texts. Where all are common the
-//! newest texts that hold all of them are as good as any. A question costs the same at a million
-//! texts as at fifty thousand.
+//! BM25 ranking reads every text that contains any query word, and words found in half of all texts
+//! decide nothing. So words are counted first, up to a bound, and the rarest are used until
+//! together they match [`MOST`] texts. If all are common, the newest texts with all of them are as
+//! good as any. A query costs the same with a million texts as with fifty thousand.
 
 use crate::store::handles::MessageSearch;
 use std::collections::{HashMap, HashSet};
@@ -17,28 +16,28 @@ use crate::text::fold;
 use crate::text::question::Question;
 use crate::trust::Label;
 
-/// So many texts are ranked for one question; about twenty milliseconds.
+/// Texts ranked per query; about twenty milliseconds.
 const MOST: i64 = 20_000;
-/// So many of them are looked at closely.
+/// Texts examined closely.
 const CANDIDATES: usize = 300;
-/// At most so many newer texts are passed over: more than one turn ever joins.
+/// Maximum number of newer texts to skip: more than one turn ever joins.
 const NEWER: i64 = 500;
-/// A question of more words never stands in a text word for word.
+/// A longer query never occurs verbatim in a text.
 const LONGEST_PHRASE: usize = 12;
 
-/// The words of a question that are worth looking for.
+/// Query words worth searching for.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
-    /// Each as an expression, with how many texts hold it; rarest first.
+    /// Expression for each word with the number of texts that contain it; rarest first.
     pub list: Vec<(String, f64)>,
-    /// Whether even the rarest is too common to be ranked by.
+    /// True if even the rarest is too common for ranking.
     pub all_common: bool,
-    /// How many texts there are, about.
+    /// Approximate number of texts.
     pub texts: f64,
 }
 
 impl Terms {
-    /// The rare ones among those that were counted; all of them if none is rare.
+    /// Selects the rare words; all of them if none is rare.
     fn among(mut counted: Vec<(String, i64)>, texts: i64) -> Self {
         counted.sort_by_key(|(_, count)| *count);
         let mut room = MOST;
@@ -56,7 +55,7 @@ impl Terms {
     }
 }
 
-/// One word in any of these places, as an expression that cannot be a syntax error.
+/// Expression for one word in any of these partitions, quoted so that it cannot be a syntax error.
 pub(super) fn phrase(places: &[String], word: &str) -> String {
     let in_place = |place: &String| format!("\"{}\"", fold::under(place, word).trim_end());
     let all: Vec<String> = places.iter().map(in_place).collect();
@@ -64,10 +63,10 @@ pub(super) fn phrase(places: &[String], word: &str) -> String {
 }
 
 impl MessageSearch<'_> {
-    /// Counts the words of a question and keeps the rare ones.
+    /// Counts the words of a query and keeps the rare ones.
     pub(super) fn text_terms(&self, question: &Question, places: &[String]) -> anyhow::Result<Terms> {
         let words = question.words.iter().map(|word| phrase(places, word));
-        // The month in the words of the index, where the question says it otherwise.
+        // The month as spelled in the index, if the query spells it differently.
         let months = question.month_words().filter(|month| !question.words.iter().any(|word| word == month));
         let days = months.map(|month| format!("day : {}", phrase(places, month)));
         let mut query = self
@@ -84,7 +83,7 @@ impl MessageSearch<'_> {
         Ok(Terms::among(counted, texts))
     }
 
-    /// The candidates by words, with the terms that each of them holds.
+    /// Returns the candidates by words, each with the terms that it contains.
     pub(super) fn texts_by_words(&self, terms: &Terms, looked: &Looked<'_>) -> anyhow::Result<Vec<RankCandidate>> {
         let join = |with: &str| terms.list.iter().map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(with);
         if terms.list.is_empty() {
@@ -104,7 +103,7 @@ impl MessageSearch<'_> {
         Ok(candidates)
     }
 
-    /// The best by BM25, where what stands in the day counts half.
+    /// Returns the best texts by BM25, with half weight for matches in the date.
     fn texts_by_rank(&self, expression: &str, looked: &Looked<'_>) -> anyhow::Result<Vec<RankCandidate>> {
         // The inner query ranks by the index alone; only the best rows are looked up.
         let mut query = self.db.prepare_cached(&format!(
@@ -125,7 +124,7 @@ impl MessageSearch<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The newest that match, which all count the same.
+    /// Returns the newest matching texts, all with the same score.
     fn newest_texts(&self, expression: &str, looked: &Looked<'_>, score: f64) -> anyhow::Result<Vec<RankCandidate>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
@@ -141,8 +140,8 @@ impl MessageSearch<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How many rows of the index give enough candidates: what is newer than asked for must not
-    /// crowd out what is wanted.
+    /// Number of index rows that yield enough candidates, so that excluded newer texts do not crowd
+    /// out the others.
     fn enough_texts(&self, looked: &Looked<'_>) -> anyhow::Result<i64> {
         let most = i64::try_from(CANDIDATES.max(looked.limit)).unwrap_or(i64::MAX);
         let mut query =
@@ -151,7 +150,7 @@ impl MessageSearch<'_> {
         Ok(most.saturating_add(newer))
     }
 
-    /// Marks which terms each candidate holds.
+    /// Marks the terms that each candidate contains.
     fn mark_terms(&self, candidates: &mut [RankCandidate], terms: &Terms) -> anyhow::Result<()> {
         let place: HashMap<i64, usize> = candidates.iter().enumerate().map(|(at, one)| (one.text, at)).collect();
         let mut query = self.db.prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1")?;
@@ -167,8 +166,8 @@ impl MessageSearch<'_> {
         Ok(())
     }
 
-    /// Which candidates hold the whole question word for word. One word alone stands so wherever it
-    /// was found.
+    /// Returns the candidates that contain the whole query verbatim. A single word does so wherever
+    /// it was found.
     pub(super) fn word_for_word(
         &self,
         question: &Question,

@@ -1,5 +1,5 @@
-//! Keeping the index: each text that is searched stands in it once, with the day on which it was
-//! said, and can be put there again at any time.
+//! Maintains the index. Each searched text is in it once, with its date, and can be added again at
+//! any time.
 
 use crate::store::handles::MessageSearchMut;
 use chrono::Datelike;
@@ -11,12 +11,12 @@ use crate::text::{fold, question};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// How far the clocks of the world are behind UTC at most, and ahead of it, in milliseconds.
+/// Largest offsets of time zones behind and ahead of UTC, in milliseconds.
 const BEHIND: i64 = 12 * 3_600_000;
 const AHEAD: i64 = 14 * 3_600_000;
 
 impl MessageSearchMut<'_> {
-    /// Puts a text into the index.
+    /// Adds a text to the index.
     pub(in crate::store) fn index_text(&self, row: i64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached(
             "SELECT t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1",
@@ -28,13 +28,13 @@ impl MessageSearchMut<'_> {
         self.put_text(row, &words, place(scope, label.is_trusted()), at)
     }
 
-    /// Takes a text out of the index, and forgets what its words mean.
+    /// Removes a text and its vector from the index.
     pub(in crate::store) fn unindex_text(&self, row: i64) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
         self.tx().embeddings().drop_digest(row)
     }
 
-    /// Throws the index away and builds it again from the texts.
+    /// Rebuilds the index from the texts.
     pub fn rebuild_index(&self) -> anyhow::Result<()> {
         self.db.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
         let mut query = self.db.prepare(&format!(
@@ -49,8 +49,7 @@ impl MessageSearchMut<'_> {
         Ok(())
     }
 
-    /// Fills an index that is empty, as after a change of its shape, while there is something to
-    /// find.
+    /// Fills an empty index while there are texts, as after a change of its form.
     pub(in crate::store) fn catch_up_index(&self) -> anyhow::Result<()> {
         let is_empty = !self.db.prepare("SELECT 1 FROM texts_fts_docsize LIMIT 1")?.exists([])?;
         if is_empty && self.db.prepare("SELECT 1 FROM texts WHERE text <> '' LIMIT 1")?.exists([])? {
@@ -69,9 +68,9 @@ impl MessageSearchMut<'_> {
     }
 }
 
-/// The day as words to look for: `2026 november 21`. In UTC, so that it is the same wherever the
-/// index is built; where a month begins or ends, with the month that it is elsewhere. Which of them
-/// counts is decided in the zone of whoever asks.
+/// Date as searchable words: `2026 november 21`. In UTC, so that it is the same wherever the index
+/// is built; near a month boundary also with the month that other zones have. The query's zone
+/// decides which one counts.
 fn day(at: Timestamp) -> String {
     let day_at = |at: i64| chrono::DateTime::from_timestamp_millis(at);
     let month =

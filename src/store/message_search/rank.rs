@@ -1,11 +1,10 @@
-//! Which candidates are best, in the light of what stands around them. Pure.
+//! Ranks candidates with their context. Pure.
 //!
-//! Each begins with a score of its own from nought to one: by words alone, or by words and meaning.
-//! To that comes a share of the scores of the messages next to it, how well its whole conversation
-//! fits, and a little if somebody named in the question said it, or if it was said in a month or
-//! year that is named. Every addition is bounded by its constant; all of them are round numbers,
-//! taken from what was measured on long conversations of two people (the order and size of the
-//! effects), not fitted to them.
+//! Each candidate starts with a score of its own, 0 to 1: by words alone, or by words and meaning.
+//! Added to it are a share of its neighbours' scores, the score of its whole conversation, and
+//! small bonuses if its sender, month or year is named in the query. Each addition is bounded by
+//! its constant. All constants are round numbers, based on measurements with long two-person
+//! conversations (order and size of the effects), not fitted to them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,47 +18,47 @@ use crate::store::hybrid_score;
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
 
-/// The share of the score of the message before, and of the one after: an answer stands next to its
-/// question. Measured best at about 0.15.
+/// Share of the scores of the previous and the next message: an answer follows its question.
+/// Measured best at about 0.15.
 const BESIDE: f64 = 0.15;
-/// What the best conversation adds to its messages. Measured as the largest single gain of words
-/// alone.
+/// Bonus for messages of the best conversation. Measured as the largest single gain of words alone.
 const CONVERSATION: f64 = 0.25;
-/// What a named speaker adds. Half of what they said would do; it must not outweigh a good match.
+/// Bonus for a named sender. Half of their messages would do; it must not outweigh a good match.
 const NAMED: f64 = 0.2;
-/// What a named month or year adds; the index counts the day already, at half the weight of a word.
+/// Bonus for a named month or year. The index already counts the date at half the weight of a word.
 const DATED: f64 = 0.1;
-/// How soon more mentions in one conversation add nothing: the usual constant of BM25.
+/// Saturation of repeated mentions in one conversation: the usual constant of BM25.
 const K1: f64 = 1.2;
-/// How much a long conversation is held against itself: the usual constant of BM25.
+/// Length normalisation of conversations: the usual constant of BM25.
 const B: f64 = 0.75;
 
-/// Who said something; none for the assistant.
+/// Sender; none for the assistant.
 pub(super) type Speaker = Option<PersonId>;
 
-/// A text that may be what is looked for.
+/// A candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RankCandidate {
-    /// Its row.
+    /// Row id of the text.
     pub text: i64,
-    /// The message.
+    /// Message.
     pub message: MessageId,
-    /// Its conversation.
+    /// Conversation.
     pub conversation: Option<ConversationId>,
-    /// Who said it.
+    /// Sender.
     pub person: Speaker,
-    /// When.
+    /// Time.
     pub at: Timestamp,
-    /// How well its words match; nought if only its meaning does.
+    /// Score by words; zero if only the meaning matches.
     pub words: f64,
-    /// How near its meaning is, if anybody knows.
+    /// Similarity of meaning, if known.
     pub meaning: Option<f64>,
-    /// Which terms it holds.
+    /// Indexes of the terms that it contains.
     pub holds: Vec<usize>,
 }
 
 impl RankCandidate {
-    /// One from the columns of its message, which begin at `first`: id, conversation, person, time.
+    /// Reads a candidate from the columns of its message, which start at `first`: id, conversation,
+    /// person, time.
     pub(super) fn of_row(row: &Row<'_>, first: usize, text: i64) -> rusqlite::Result<Self> {
         Ok(Self {
             text,
@@ -74,23 +73,23 @@ impl RankCandidate {
     }
 }
 
-/// In the light of what candidates are ranked.
+/// Context of the ranking.
 pub(super) struct Light<'a> {
-    /// What was asked.
+    /// Query.
     pub question: &'a Question,
-    /// Who was named.
+    /// People named in the query.
     pub named: HashSet<Speaker>,
-    /// What stands around them.
+    /// Context of the candidates.
     pub around: Around,
-    /// What was looked for.
+    /// Terms.
     pub terms: &'a Terms,
-    /// Texts that hold the question word for word.
+    /// Texts that contain the query verbatim.
     pub exact: HashSet<i64>,
-    /// In which a month or a year is meant.
+    /// Time zone of months and years in the query.
     pub zone: Zone,
 }
 
-/// Places of the candidates with their scores, best first; of two that are equal the newer one.
+/// Ranks the candidates: indexes with scores, best first; newer first among equals.
 pub(super) fn rank(candidates: &[RankCandidate], light: &Light<'_>) -> Vec<(usize, f64)> {
     let own = own(candidates);
     let conversations = conversations(candidates, &own, light);
@@ -118,14 +117,14 @@ pub(super) fn rank(candidates: &[RankCandidate], light: &Light<'_>) -> Vec<(usiz
     ranked
 }
 
-/// The places of those that are best by themselves.
+/// Returns the indexes of the best candidates by their own scores.
 pub(super) fn best(candidates: &[RankCandidate], count: usize) -> Vec<usize> {
     let mut places: Vec<(usize, f64)> = own(candidates).into_iter().enumerate().collect();
     places.sort_by(|a, b| b.1.total_cmp(&a.1));
     places.into_iter().take(count).map(|(at, _)| at).collect()
 }
 
-/// What each candidate is by itself, from nought to one.
+/// Scores of the candidates by themselves, 0 to 1.
 fn own(candidates: &[RankCandidate]) -> Vec<f64> {
     let words: Vec<(usize, f64)> = candidates.iter().map(|one| one.words).enumerate().collect();
     let meaning: Vec<(usize, f64)> =
@@ -140,15 +139,15 @@ fn own(candidates: &[RankCandidate]) -> Vec<f64> {
     own
 }
 
-/// What meaning weighs among them.
+/// Weight of meaning for these candidates.
 fn share(candidates: &[RankCandidate]) -> f64 {
     let words: Vec<f64> = candidates.iter().map(|one| one.words).filter(|score| *score > 0.0).collect();
     let meaning: Vec<f64> = candidates.iter().filter_map(|one| one.meaning).collect();
     hybrid_score::share(&words, &meaning)
 }
 
-/// How well each conversation fits as a whole, from nought to one: BM25 over its candidates as one
-/// text, and its best candidate by meaning.
+/// Scores whole conversations, 0 to 1: BM25 over a conversation's candidates as one text, and its
+/// best candidate by meaning.
 fn conversations(candidates: &[RankCandidate], own: &[f64], light: &Light<'_>) -> HashMap<ConversationId, f64> {
     let mut counts: HashMap<ConversationId, (Vec<f64>, f64)> = HashMap::new();
     for (candidate, own) in candidates.iter().zip(own) {
@@ -180,7 +179,8 @@ fn conversations(candidates: &[RankCandidate], own: &[f64], light: &Light<'_>) -
     ids.iter().copied().zip(both).collect()
 }
 
-/// Whether it was said in a month and a year that are named, as far as any are.
+/// Returns true if the time matches the month and year named in the query, as far as they are
+/// named.
 fn is_dated(zone: Zone, at: Timestamp, question: &Question) -> bool {
     if question.months.is_empty() && question.years.is_empty() {
         return false;
