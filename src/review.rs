@@ -1,12 +1,12 @@
-//! The gate: what may become a skill, and who decided it.
+//! The gate for skills: proposals, their stages and the decisions about them.
 //!
-//! A proposal is an immutable row: the whole content that a skill would have, the digest of the
-//! content that it was made from, where its words came from. It goes through the stages in order
-//! (taint, hash, structure, scan, reviewer, person), each a small file; every stage fails closed.
-//! What comes out at the end is an `Approval`, which only this room can make, which names one
-//! proposal and its digest, and which is used up by applying it.
+//! A proposal is an immutable row: the whole content that the skill would have, the digest of the
+//! content it was made from, and the origins of its text. It passes the stages in order (taint,
+//! hash, structure, scan, reviewer, person), each a small file. Every stage fails closed. The
+//! result is an `Approval`, which only this module can create, which names one proposal and its
+//! digest, and which is consumed by applying it.
 //!
-//! This room is the only writer of the skills folder, and the only reader of it for everybody else:
+//! This module is the only writer of the skills folder. All other modules read skills through it:
 //! [`ActiveSkills`] knows holds, versions and labels.
 
 mod apply;
@@ -59,28 +59,28 @@ use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
 
-/// What the owner chose.
+/// The owner's review settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// `[skills] review = "ai"`: what is clean in every respect needs the reviewer only.
+    /// `[skills] review = "ai"`: a proposal that is clean in every respect needs only the reviewer.
     pub reviewer_approves: bool,
-    /// `[reflection] review_mode`: who decides about what is clean in every respect and comes from
-    /// a reflection of the owner.
+    /// `[reflection] review_mode`: decides about proposals of the owner's reflections that are
+    /// clean in every respect.
     pub reflections: config::ReflectionReview,
-    /// `[skills] tainted_review_mode = "reject"`: a tainted proposal is not even kept.
+    /// `[skills] tainted_review_mode = "reject"`: tainted proposals are not even stored.
     pub tainted_is_rejected: bool,
-    /// `[skills] by_hand = "live"`: a folder that a person puts there is used without having been
-    /// accepted.
+    /// `[skills] by_hand = "live"`: a folder that a person adds is used without being accepted
+    /// first.
     pub by_hand_is_live: bool,
 }
 
-/// Is told when something waits to be delivered.
+/// Receives a notification when a message waits for delivery.
 pub trait OutboxNotifier: Send + Sync {
-    /// Something was posted to that address.
+    /// Called after a message for `address` was posted to the outbox.
     fn posted(&self, address: AddressId);
 }
 
-/// What it takes.
+/// The dependencies of a [`Review`].
 pub struct ReviewParts {
     /// The journal.
     pub journal: Journal,
@@ -90,17 +90,17 @@ pub struct ReviewParts {
     pub dir: PathBuf,
     /// The skills that ship with the program.
     pub builtins: &'static [Builtin],
-    /// What the owner chose.
+    /// The owner's review settings.
     pub policy: Policy,
-    /// Who reviews: the models for background work.
+    /// The reviewer: the models for background work.
     pub reviewer: Arc<ModelPool>,
-    /// Who delivers.
+    /// Notified of messages to deliver.
     pub herald: Arc<dyn OutboxNotifier>,
-    /// Sees every step on the disk; for tests of power cuts.
+    /// Observes every disk step; for tests of power cuts.
     pub failpoint: Option<DiskFailpoint>,
 }
 
-/// The gate. Cloning gives another handle on the same one.
+/// The gate. Clones are handles to the same gate.
 #[derive(Clone)]
 pub struct Review(Arc<ReviewInner>);
 
@@ -117,9 +117,9 @@ struct ReviewInner {
     writing: Arc<tokio::sync::Mutex<()>>,
     seen: Mutex<active_skills::FolderSnapshot>,
     ringer: Mutex<Option<WakeupSender>>,
-    /// A proposal waits and there was no place yet to tell the owner.
+    /// Set while a proposal waits and the owner has no known address yet.
     untold: AtomicBool,
-    /// A change is intended and could not be made yet.
+    /// Set while an intended change could not be applied yet.
     unfinished: AtomicBool,
 }
 
@@ -130,7 +130,7 @@ impl std::fmt::Debug for Review {
 }
 
 impl Review {
-    /// A gate that rests until [`Review::start`].
+    /// Creates a gate that is idle until [`Review::start`].
     pub fn new(parts: ReviewParts) -> Self {
         Self(Arc::new(ReviewInner {
             shelf: SkillCache::new(parts.dir.clone()),
@@ -149,7 +149,8 @@ impl Review {
         }))
     }
 
-    /// Works on what waits until the program stops: asks the reviewer, tells the owner.
+    /// Processes waiting proposals until the program stops: asks the reviewer and notifies the
+    /// owner.
     pub async fn run(self, stop: CancellationToken) {
         let (ringer, bell) = crate::time::clock::wakeups();
         ringer.ring(&*self.0.clock);
@@ -157,7 +158,7 @@ impl Review {
         worker::run(self, bell, stop).await;
     }
 
-    /// Something may wait.
+    /// Wakes the worker.
     fn ring(&self) {
         if let Some(ringer) = &*self.0.ringer.lock().unwrap_or_else(PoisonError::into_inner) {
             ringer.ring(&*self.0.clock);
@@ -169,7 +170,7 @@ impl Review {
     }
 }
 
-/// Why a draft is no proposal, in sentences for whoever made it.
+/// The reasons why a draft was refused, as sentences for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.join(" "))]
 pub struct Refused(pub Vec<String>);
@@ -180,40 +181,40 @@ impl Refused {
     }
 }
 
-/// What a proposal would do to a skill.
+/// The effect of a proposal on a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProposalChange {
-    /// A skill that does not exist yet.
+    /// Creates a skill.
     Create,
-    /// Another content.
+    /// Changes the content.
     Edit,
-    /// The skill goes.
+    /// Deletes the skill.
     Delete,
-    /// The skill gets another name, and with it a content that says so.
+    /// Renames the skill, including the name in its content.
     Rename {
         /// The new name.
         to: String,
     },
 }
 
-/// Something in a text that looks like an attack, or that a person would not see.
+/// A text passage that looks like an attack, or that a person would not see.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
-    /// The rule that found it: a short word such as `invisible` or `override`.
+    /// The rule that matched: a short word such as `invisible` or `override`.
     pub rule: String,
-    /// In which file; blank for the rationale.
+    /// The file; blank for the rationale.
     pub path: String,
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What stands there, with invisible characters revealed, at most 120 characters.
+    /// The matched text with invisible characters revealed, at most 120 characters.
     pub excerpt: String,
-    /// What it is, in a sentence for the owner.
+    /// The meaning, in a sentence for the owner.
     pub says: String,
 }
 
-/// The task that takes proposals through the review and tells the owner.
+/// The task that takes proposals through the review and notifies the owner.
 #[derive(Clone, Copy)]
 pub struct ReviewWorker<'a> {
     pub(super) review: &'a Review,
@@ -228,7 +229,7 @@ impl Deref for ReviewWorker<'_> {
 }
 
 impl Review {
-    /// The task that takes proposals through the review and tells the owner.
+    /// Returns the task that takes proposals through the review and notifies the owner.
     pub fn worker(&self) -> ReviewWorker<'_> {
         ReviewWorker { review: self }
     }

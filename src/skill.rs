@@ -1,10 +1,10 @@
 //! Skills as people write them: folders with a `SKILL.md` in the open Agent Skills format. This
-//! room only reads.
+//! module only reads.
 //!
-//! Knows the format ([`manifest`]), what lies on the disk ([`catalogue`], [`folder`]) and how a
-//! prompt lists it ([`index`]). It does not know which skills may be used: nobody but `review`
-//! looks at skills through this room, because only `review` knows whose words they are and which of
-//! them are held.
+//! Covers the format ([`manifest`]), the files on disk ([`catalogue`], [`folder`]) and the listing
+//! in a prompt ([`index`]). It does not know which skills may be used: only `review` reads skills
+//! through this module, because only `review` knows the origin of their text and which of them are
+//! held.
 
 pub mod builtin;
 pub mod catalogue;

@@ -8,7 +8,7 @@ pub mod winnow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The text up to `max` characters, cut at a grapheme, with `…` when something was cut off.
+/// Returns the text up to `max` characters, cut at a grapheme, with `…` if something was cut off.
 pub fn shorten(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.to_owned();
@@ -26,14 +26,14 @@ pub fn shorten(text: &str, max: usize) -> String {
     short
 }
 
-/// The text on one line: every run of white space becomes one space.
+/// Returns the text on one line: every run of white space becomes one space.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text with every mark of that name (`<name`, `</name`, in whatever spelling) made harmless,
-/// so that it cannot close a frame around it or open one of its own: an unseen space follows the
-/// bracket.
+/// Makes every tag with this name (`<name`, `</name`, in any spelling) harmless by inserting an
+/// invisible space after the bracket, so that it can neither close a surrounding frame nor open
+/// one.
 pub fn defuse(text: &str, name: &str) -> String {
     let mut pieces = text.split('<');
     let mut defused = pieces.next().unwrap_or_default().to_owned();
@@ -46,31 +46,31 @@ pub fn defuse(text: &str, name: &str) -> String {
     defused
 }
 
-/// The longest emoji that is taken for one, in bytes.
+/// The maximum length of an emoji in bytes.
 const LONGEST_EMOJI: usize = 16;
 
-/// Emoji that are letters all the same.
+/// Emoji that count as letters in Unicode.
 const LETTERS: &str = "ℹⓂ🅰🅱🅾🅿";
 
-/// Whether a text can stand under a message: an emoji is short and spells nothing. A blank one
-/// takes another away.
+/// Returns whether a text can be a reaction to a message: an emoji is short and spells nothing. A
+/// blank one removes a reaction.
 pub fn is_emoji(text: &str) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() && !LETTERS.contains(c);
     let spells = |c: char| is_letter(c) || c.is_control() || c.is_whitespace() || "<>«»".contains(c);
     text.len() <= LONGEST_EMOJI && !text.contains(spells)
 }
 
-/// How many tokens a text is at a guess, where no provider has counted.
+/// Estimates the number of tokens of a text, for use before a provider has counted.
 ///
-/// Four letters make one token, half as many digits, and hardly two signs; where kinds of
-/// characters change within a word (identifiers, base64) there is a border. An ideograph is one
-/// token, a letter of another script than Latin somewhat more than half a one. Against two
-/// tokenizers that are in wide use (`o200k` and `cl100k`) the guess is between 0.65 and 1.8 of the
-/// count for prose in English, German, Russian, Chinese, Japanese, Korean, Arabic and Thai, and for
-/// JSON, code, base64, hexadecimal, digits and emoji, each as in the table of the test. The older
-/// of the two has nearly twice as many as guessed for Hebrew and Hindi. A long row of the same
-/// character is guessed too high, a row of blanks too low. What a provider counts corrects all of
-/// it from the first call on.
+/// Four letters make one token, half as many digits, and barely two signs. A change between kinds
+/// of characters within a word (identifiers, base64) counts as a border. An ideograph is one token,
+/// a letter of a non-Latin script slightly more than half a token. Compared with two widely used
+/// tokenizers (`o200k` and `cl100k`), the estimate is between 0.65 and 1.8 of the count for prose
+/// in English, German, Russian, Chinese, Japanese, Korean, Arabic and Thai, and for JSON, code,
+/// base64, hexadecimal, digits and emoji, as in the table of the test. The older of the two counts
+/// nearly twice the estimate for Hebrew and Hindi. A long run of the same character is
+/// overestimated, a run of blanks underestimated. The provider's counts correct all of this from
+/// the first call on.
 pub fn estimate_tokens(text: &str) -> u64 {
     let (mut parts, mut before) = (0_u64, CharKind::Blank);
     for c in text.chars() {
@@ -84,12 +84,12 @@ pub fn estimate_tokens(text: &str) -> u64 {
     parts.div_ceil(TOKEN)
 }
 
-/// Parts of which a token is made, so that everything is counted in whole numbers.
+/// The number of parts in a token, so that all sums are whole numbers.
 const TOKEN: u64 = 20;
-/// What a border within a word is worth.
+/// The parts of a border within a word.
 const BORDER: u64 = 12;
 
-/// What a character is to a tokenizer.
+/// A character's kind for tokenization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CharKind {
     Blank,
@@ -130,14 +130,15 @@ impl CharKind {
         }
     }
 
-    /// A capital at the beginning of a word is no border.
+    /// Returns whether there is a border between two kinds. A capital at the beginning of a word is
+    /// not a border.
     fn has_border_to(self, next: Self) -> bool {
         let in_word = |kind| matches!(kind, Self::Small | Self::Capital | Self::Digit);
         in_word(self) && in_word(next) && self != next && !(self == Self::Capital && next == Self::Small)
     }
 }
 
-/// The text at most `max` bytes long, cut at a character border.
+/// Returns the text cut to at most `max` bytes, at a character boundary.
 pub fn cut_bytes(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(defuse("1 < 2, <b>pages</b> </pag", "page"), "1 < 2, <b>pages</b> </pag");
     }
 
-    /// Texts, how often they are repeated, and what `o200k` and `cl100k` count then.
+    /// Texts, their number of repetitions, and the counts of `o200k` and `cl100k` for the result.
     const COUNTED: [(&str, usize, [u64; 2]); 17] = [
         (
             "We went to the lighthouse on Sunday, and the keeper told us a story about the storm of 1953 that took his boat. ",

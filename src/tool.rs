@@ -1,11 +1,11 @@
-//! What the model may call, and the rules that hold for every tool.
+//! The tools that a model may call, and the rules that apply to all of them.
 //!
-//! A tool is told where its arguments came from and answers with labelled text. The toolbox keeps
-//! the rules in one place: an unknown tool, bad arguments and a failure are answered in a sentence
-//! that the model can act on; what is too long is cut and says so; and in a tainted turn nothing
-//! leaves without a person's yes ([`Egress`], [`Decision`]): not to an address that no person
-//! typed, not to a tool of another program, and not into what will be told or done later. Nobody is
-//! asked about what could not be done anyway, or about what cannot be shown whole.
+//! A tool receives the label of its arguments and returns labelled text. The toolbox applies the
+//! rules in one place: unknown tools, bad arguments and failures are answered in a sentence that
+//! the model can act on; overlong results are cut and say so; and in a tainted turn nothing leaves
+//! without a person's approval ([`Egress`], [`Decision`]): not to an address that no person typed,
+//! not to a tool of another program, and not into reminders or scheduled tasks. A question is never
+//! asked about a call that would fail anyway, or that cannot be displayed whole.
 
 mod argument;
 mod effects;
@@ -48,33 +48,33 @@ use mcp::Servers;
 pub use schedule_tools::Later;
 use web::Written;
 
-/// The most characters of a result that go to a model.
+/// The maximum number of characters of a result that go to a model.
 pub const MAX_RESULT: usize = 24_000;
 
-/// The most characters that a person is shown before they say yes. What is longer is refused:
-/// nobody reads it, and nothing is left out.
+/// The maximum number of characters displayed to a person for approval. Longer calls are refused:
+/// people do not read that much, and nothing may be left out.
 const MAX_SHOWN: usize = 2_000;
 
-/// Something that a model may call.
+/// A function that a model may call.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// How it is described to a model.
+    /// Returns the description for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Whether a call that was cut off may simply be made again.
+    /// Returns whether an interrupted call may simply be repeated.
     fn repeatable(&self) -> bool;
 
-    /// What a call does besides giving a text. It bounds where the tool is offered, so there is
-    /// none without it.
+    /// Returns the effects of a call besides its text. They limit where the tool is offered, so
+    /// every tool declares them.
     fn effects(&self) -> Effects;
 
-    /// Where a call with these arguments would send something.
+    /// Returns the destination of a call with these arguments.
     fn reach(&self, arguments: &Value) -> Egress;
 
-    /// Whether a call with these arguments could be made at all: asked before a person is.
+    /// Checks whether a call with these arguments could be made at all, before a person is asked.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     fn judge(&self, _: &Value) -> Result<(), ToolError> {
         Ok(())
     }
@@ -83,95 +83,95 @@ pub trait Tool: Send + Sync {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError>;
 }
 
-/// Where a call sends something.
+/// The destination of a call's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Egress {
-    /// Nowhere outside.
+    /// Nothing leaves.
     Inside,
-    /// To this web address.
+    /// This web address.
     Address(String),
-    /// Into what will be told or done later: there nobody would know any more that untrusted words
-    /// had a part in it.
+    /// Reminders and scheduled tasks, where the influence of untrusted text would no longer be
+    /// apparent.
     Later,
-    /// To a tool of another program.
+    /// A tool of another program.
     Outside {
         /// The configured name of its server.
         server: String,
-        /// Its name there.
+        /// Its name on that server.
         tool: String,
     },
 }
 
-/// What becomes of a call.
+/// The decision about a call.
 pub enum Decision {
-    /// It is made.
+    /// The call is allowed.
     Open(AuthorizedCall),
     /// A person is asked first.
     Ask(Ask),
-    /// It is not made; the sentence says why.
+    /// The call is refused, for the reason in this sentence.
     Closed(String),
 }
 
-/// A call that no rule is against.
+/// A call that no rule forbids.
 pub struct AuthorizedCall {
     tool: Arc<dyn Tool>,
     arguments: Value,
 }
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
-    /// What a yes allows.
+    /// The scope of an approval.
     pub covers: Covers,
-    /// Where it would go: a host, or a tool and its server. One line.
+    /// The destination: a host, or a tool and its server. One line.
     pub to: String,
     /// The question, in one or two sentences.
     pub question: String,
-    /// What would be sent, whole: the address, or the arguments.
+    /// The complete data to be sent: the address, or the arguments.
     pub shown: String,
 }
 
-/// One call.
+/// A tool call with its context.
 #[derive(Debug)]
 pub struct AuthorizableCall<'a> {
     /// The arguments.
     pub arguments: &'a Value,
-    /// Whose turn it is.
+    /// The scope of the turn.
     pub scope: Scope,
-    /// In which conversation.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// In which turn.
+    /// The turn.
     pub turn: TurnId,
-    /// For whom the turn runs.
+    /// The person for whom the turn runs.
     pub person: Option<PersonId>,
-    /// The first message that the turn answers: what is to be recalled is older.
+    /// The first message that the turn answers; recall searches older ones.
     pub before: MessageId,
-    /// The addresses that persons typed in this conversation before any text from outside held
+    /// The addresses that people typed in this conversation before any text from outside contained
     /// them.
     pub typed: &'a [Written],
-    /// The addresses that stand in pages of their own host which this turn has read.
+    /// The addresses found in pages of their own host that this turn has read.
     pub linked: &'a [Url],
-    /// What a person said yes to, for this turn.
+    /// A person's approval for this turn.
     pub granted: Option<&'a Covers>,
-    /// The join of all that the turn has read so far: where the arguments came from.
+    /// The join of everything the turn has read so far: the label of the arguments.
     pub label: &'a Label,
-    /// The hosts that the owner was shown when they accepted the skills which are origins of that
-    /// label.
+    /// The hosts displayed to the owner on acceptance of the skills that are origins of this label.
     pub shown_hosts: &'a BTreeSet<String>,
 }
 
 impl AuthorizableCall<'_> {
-    /// Whether a person is asked before something leaves that none of them typed or said yes to.
+    /// Returns whether a person must approve destinations that they have not typed or approved
+    /// already.
     fn must_ask(&self) -> bool {
         self.label.asks_before_leaving()
     }
 
-    /// Whether an address may be opened, or a redirect to it followed, without asking anybody.
+    /// Returns whether an address may be opened, or a redirect to it followed, without a question.
     pub fn may_open(&self, url: &Url) -> bool {
         !self.must_ask() || self.knows(url)
     }
 
-    /// Whether a person typed that address or said yes to it, or a page of its own host named it;
+    /// Returns whether a person typed or approved this address, or a page of its own host named it;
     /// or nothing untrusted was read, and a skill in use was accepted with its host.
     fn knows(&self, url: &Url) -> bool {
         let wanted = web::normal(url);
@@ -181,7 +181,7 @@ impl AuthorizableCall<'_> {
             || self.label.is_trusted() && self.shown_hosts.contains(&web::host_name(&wanted))
     }
 
-    /// Refuses an address without the security with which a person typed it.
+    /// Refuses an http address that a person typed with https.
     fn refuse_downgrade(&self, url: &Url) -> Result<(), ToolError> {
         let is_typed_so = self.typed.iter().any(|typed| typed.allows(url));
         if !is_typed_so && self.typed.iter().any(|typed| typed.forbids(url)) {
@@ -191,7 +191,7 @@ impl AuthorizableCall<'_> {
     }
 }
 
-/// What a yes to that address covers.
+/// Returns the scope of an approval of this address.
 fn covers(url: &Url) -> Covers {
     Covers::Address(hex(Sha256::digest(url.as_str())))
 }
@@ -200,44 +200,44 @@ fn hex(hash: impl AsRef<[u8]>) -> String {
     hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a call gave: the text, and where it came from besides the arguments.
+/// The result of a call, with its origins besides the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// What the model gets to read.
+    /// The text for the model.
     pub text: String,
-    /// Where it came from.
+    /// Its label.
     pub label: Label,
-    /// What in the journal its words grew from.
+    /// Its origins in the journal.
     pub from: Vec<Node>,
 }
 
-/// What a call gave, as it is stored.
+/// The result of a call, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
-    /// What the model gets to read.
+    /// The text for the model.
     pub text: Text,
-    /// What in the journal its words grew from.
+    /// Its origins in the journal.
     pub from: Vec<Node>,
-    /// Our own word for what went wrong, if it did.
+    /// Our own word for the failure, if any.
     pub failed: Option<&'static str>,
 }
 
-/// Why a call gave nothing. The text goes to the model, in our own words.
+/// The reason for a failed call. The text goes to the model, in our own words.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum ToolError {
-    /// The arguments make no sense.
+    /// Invalid arguments.
     #[error("{0}")]
     Arguments(String),
-    /// It did not work; another try may.
+    /// A failure; a retry may succeed.
     #[error("{0}")]
     Failed(String),
-    /// A rule forbids it.
+    /// Forbidden by a rule.
     #[error("{0}")]
     Refused(String),
 }
 
 impl ToolError {
-    /// Our own word for it, which says nothing of what came from outside.
+    /// Returns our own word for the error, which contains nothing from outside.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Arguments(_) => "bad arguments",
@@ -247,7 +247,7 @@ impl ToolError {
     }
 }
 
-/// The tools of a conversation: the built-in ones, and those of other programs that may be offered.
+/// The tools of a conversation: the built-in ones, and the permitted ones of other programs.
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
@@ -256,7 +256,7 @@ pub struct Toolbox {
     joined: Arc<Mutex<Joined>>,
 }
 
-/// The descriptions of the outside tools, and the list that they were joined to last.
+/// The descriptions of the outside tools, and the latest list that includes them.
 #[derive(Default)]
 struct Joined {
     outside: Arc<[ToolSpec]>,
@@ -270,29 +270,29 @@ impl std::fmt::Debug for Toolbox {
 }
 
 impl Toolbox {
-    /// A box with these tools.
+    /// Creates a toolbox with these tools.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let specs: Arc<[ToolSpec]> = tools.iter().map(|tool| tool.spec()).collect();
         let joined = Joined { outside: Arc::default(), all: Arc::clone(&specs) };
         Self { tools, specs, outside: None, joined: Arc::new(Mutex::new(joined)) }
     }
 
-    /// With these tools besides.
+    /// Adds these tools.
     #[must_use]
     pub fn and(mut self, more: Vec<Arc<dyn Tool>>) -> Self {
         self.tools.extend(more);
         Self { outside: self.outside, ..Self::new(self.tools) }
     }
 
-    /// With the tools of these servers besides.
+    /// Adds the tools of these servers.
     #[must_use]
     pub fn with_outside(mut self, servers: Arc<Servers>) -> Self {
         self.outside = Some(servers);
         self
     }
 
-    /// How the tools are described to a model. The same list is given again until an outside tool
-    /// is accepted or changes.
+    /// Returns the descriptions for the model. The same list is returned until an outside tool is
+    /// accepted or changes.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
         let Some(servers) = &self.outside else { return Arc::clone(&self.specs) };
         let outside = servers.specs();
@@ -305,23 +305,24 @@ impl Toolbox {
         Arc::clone(&joined.all)
     }
 
-    /// The names of the tools.
+    /// Returns the names of the tools.
     pub fn names(&self) -> Vec<String> {
         self.specs().iter().map(|spec| spec.name.clone()).collect()
     }
 
-    /// Whether a call of that tool that was cut off may simply be made again.
+    /// Returns whether an interrupted call of this tool may simply be repeated.
     pub fn repeatable(&self, name: &str) -> bool {
         self.find(name).is_none_or(|tool| tool.repeatable())
     }
 
-    /// What a call of that tool does besides giving a text; `None` if there is no such tool.
+    /// Returns the effects of a call of this tool besides its text; `None` if there is no such
+    /// tool.
     pub fn effects(&self, name: &str) -> Option<Effects> {
         self.find(name).map(|tool| tool.effects())
     }
 
-    /// What a person may call a tool: its name, and for one of another program also its name there,
-    /// alone or behind its server's.
+    /// Returns the names a person may use for a tool: its own, and for a tool of another program
+    /// also its name there, alone or after its server's.
     pub fn names_of(&self, name: &str) -> Vec<String> {
         let mut names = vec![name.to_owned()];
         if let Some(Egress::Outside { server, tool }) = self.find(name).map(|tool| tool.reach(&Value::Null)) {
@@ -331,7 +332,7 @@ impl Toolbox {
         names
     }
 
-    /// What becomes of a call.
+    /// Decides about a call.
     pub fn way(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Decision {
         self.decide(name, arguments, call).unwrap_or_else(|error| Decision::Closed(error.to_string()))
     }
@@ -356,7 +357,7 @@ impl Toolbox {
         Ok(Decision::Open(AuthorizedCall { tool, arguments }))
     }
 
-    /// No outside tool is ever found under the name of a built-in one.
+    /// Finds a tool. The name of a built-in tool never leads to an outside tool.
     fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
         self.built_in(name).or_else(|| self.outside.as_ref()?.find(name))
     }
@@ -368,8 +369,8 @@ impl Toolbox {
 }
 
 impl AuthorizedCall {
-    /// Makes the call. Whatever happens, there is a text for the model: its label is the join of
-    /// where the arguments and the result came from.
+    /// Makes the call. It always returns a text for the model, labelled with the join of the
+    /// arguments' and the result's labels.
     pub async fn run(self, call: AuthorizableCall<'_>) -> ToolResult {
         let (label, scope) = (call.label.clone(), call.scope);
         let call = AuthorizableCall { arguments: &self.arguments, ..call };
@@ -386,15 +387,16 @@ impl AuthorizedCall {
     }
 }
 
-/// The name under which a yes belongs to a call: SHA-256 over the tool's name and the arguments as
-/// they were written.
+/// Returns the key under which an approval belongs to a call: SHA-256 over the tool's name and the
+/// arguments as written.
 pub fn digest(name: &str, arguments: &str) -> String {
     let length = u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes();
     let hash = Sha256::new().chain_update(length).chain_update(name).chain_update(arguments).finalize();
     hex(hash)
 }
 
-/// What a person has to be asked before something goes there; nothing if the address is known.
+/// Returns the question to a person before data goes to this destination; `None` if the address is
+/// known.
 fn ask(name: &str, reach: Egress, arguments: &Value, call: &AuthorizableCall<'_>) -> Result<Option<Ask>, ToolError> {
     let ask = match reach {
         Egress::Inside => return Ok(None),
@@ -423,7 +425,7 @@ fn ask(name: &str, reach: Egress, arguments: &Value, call: &AuthorizableCall<'_>
     Ok(Some(ask))
 }
 
-/// The arguments as a person is shown them: all of them, and nothing in them hidden.
+/// Returns the arguments as displayed to a person: all of them, with nothing hidden.
 fn whole(arguments: &Value) -> Result<String, ToolError> {
     let shown = serde_json::to_string_pretty(arguments).map_err(|error| ToolError::Failed(error.to_string()))?;
     Ok(reveal(&shown))

@@ -1,12 +1,12 @@
-//! The skills that may be used now, and the only way to look at them.
+//! The skills that may be used now. All other modules read skills through this one.
 //!
-//! A look compares the folder with the journal. A content that was accepted before is live. A
-//! folder that the gate did not write and nobody accepted is held, and waits for the owner like a
-//! proposal; with `[skills] by_hand = "live"` it is a person's work and live at once, unless the
-//! scan finds something in it. A change in place of an accepted skill is live at once as well,
-//! unless the scan finds something: then the change is held, and the version that was accepted last
-//! stays in use, out of the journal. A folder that is not there any more is remembered as gone.
-//! While nothing changes on the disk a look costs a walk over the metadata and nothing else.
+//! A look compares the folder with the journal. Content that was accepted before is live. A folder
+//! that the gate did not write and that was never accepted is held and waits for the owner like a
+//! proposal. With `[skills] by_hand = "live"` it counts as a person's work and is live at once,
+//! unless the scan finds something. A change in place of an accepted skill is also live at once,
+//! unless the scan finds something: then the change is held, and the last accepted version stays in
+//! use, served from the journal. A folder that has disappeared is recorded as gone. While nothing
+//! changes on disk, a look only walks the metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,43 +25,42 @@ use crate::trust::{Label, Labelled, Scope, Text};
 /// A skill that may be used.
 #[derive(Debug, Clone)]
 pub struct LiveSkill {
-    /// Its format, its files.
+    /// The parsed skill and its files.
     pub skill: Arc<Skill>,
-    /// Which version it is.
+    /// The version in use.
     pub version: VersionId,
-    /// Who wrote it: `shipped`, `person`, `proposal`, `rollback`.
+    /// The author: `shipped`, `person`, `proposal`, `rollback`.
     pub origin: String,
-    /// Where its words came from.
+    /// The origins of its text.
     pub label: Label,
 }
 
 impl LiveSkill {
-    /// The label of its line in the index: of its name and its description alone.
+    /// Returns the label of its line in the index, which holds only the name and the description.
     pub fn index_label(&self) -> Label {
         label::of_index_line(&self.label)
     }
 }
 
-/// What a look saw.
+/// The result of a look at the skills folder.
 #[derive(Debug, Clone, Default)]
 pub struct ActiveSkills {
-    /// What may be used, by folder.
+    /// Usable skills by folder.
     pub skills: BTreeMap<String, LiveSkill>,
-    /// Folders that wait for the owner. Of one that was accepted before, the accepted version is
-    /// among `skills`.
+    /// Folders that wait for the owner. If an earlier version was accepted, that version is among
+    /// `skills`.
     pub held: Vec<String>,
     /// Folders that cannot be read as skills.
     pub broken: Vec<UnloadableSkill>,
 }
 
 impl ActiveSkills {
-    /// The skill of that name: of its folder, or else of its front matter.
+    /// Finds a skill by its folder name, or else by the name in its front matter.
     pub fn find(&self, name: &str) -> Option<&LiveSkill> {
         self.skills.get(name).or_else(|| self.skills.values().find(|live| live.skill.manifest.name == name))
     }
 
-    /// Stage one: every skill that can be used with these tools, in a line each. Blank if there is
-    /// none.
+    /// Lists the skills that can be used with these tools, one line each. Blank if there are none.
     pub fn listing(&self, tools: &[String], budget: u64) -> Text {
         let available = Available { tools, platform: std::env::consts::OS };
         let usable = || self.skills.values().filter(|live| skill::applies(&live.skill.manifest, &available));
@@ -71,7 +70,7 @@ impl ActiveSkills {
         Labelled::new(Arc::from(words), label, Scope::Shared)
     }
 
-    /// What a prompt with the listing grew from, besides what ships with the program and what a
+    /// Returns the origins of a prompt with the listing, except shipped skills and skills that a
     /// person wrote by hand.
     pub fn nodes(&self) -> Vec<Node> {
         let is_grown = |live: &&LiveSkill| {
@@ -82,18 +81,18 @@ impl ActiveSkills {
     }
 }
 
-/// Whether a folder is held.
+/// The lock state of a skill folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FolderLock {
-    /// It is not, or there is none.
+    /// Not held, or no such folder.
     No,
-    /// It waits for the owner, as that proposal.
+    /// Waits for the owner as this proposal.
     Waits(ProposalId),
-    /// It cannot be proposed: most likely the owner refused it.
+    /// Cannot be proposed, most likely because the owner rejected it.
     Refused(Refused),
 }
 
-/// The last look.
+/// The result of the last look.
 #[derive(Debug, Default)]
 pub(super) struct FolderSnapshot {
     catalogue: Option<Arc<Catalogue>>,
@@ -101,17 +100,17 @@ pub(super) struct FolderSnapshot {
 }
 
 impl Review {
-    /// Looks at the skills.
+    /// Returns the current skills.
     pub async fn live(&self) -> anyhow::Result<Arc<ActiveSkills>> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         if self.0.untold.swap(false, Ordering::Relaxed) {
-            // Somebody talks: there may be a place now to tell the owner.
+            // The owner may be reachable now.
             self.ring();
         }
         self.look().await
     }
 
-    /// The same for who holds the lock already.
+    /// Like [`Review::live`], for callers that already hold the lock.
     pub(super) async fn look(&self) -> anyhow::Result<Arc<ActiveSkills>> {
         if self.0.unfinished.load(Ordering::Relaxed)
             && let Err(error) = self.carry_out().await
@@ -129,7 +128,7 @@ impl Review {
         let (live, held) = self.compare(&catalogue).await?;
         let held = held.into_iter().filter_map(|name| catalogue.skills.get(&name).map(|skill| (name, skill)));
         for (name, skill) in held {
-            // Refused before: it stays held, and nobody is asked again.
+            // Rejected before: stays held, and the owner is not asked again.
             if let Err(refused) = self.hold(&name, &skill.content).await? {
                 tracing::debug!("A held skill is not proposed again: {refused}");
             }
@@ -139,19 +138,19 @@ impl Review {
         Ok(live)
     }
 
-    /// The next look compares anew: something was decided.
+    /// Discards the cached look after a decision, so that the next look compares again.
     pub(super) fn forget_look(&self) {
         self.seen().catalogue = None;
     }
 
-    /// What lies in the folder of that skill; `None` if nothing does.
+    /// Returns the present content of the skill's folder; `None` if there is no folder.
     pub(super) async fn lying(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
         let (inner, name) = (Arc::clone(&self.0), name.to_owned());
         tokio::task::spawn_blocking(move || inner.disk.lying(&name)).await?
     }
 
-    /// What lies in the folder of that skill and is about to be replaced, kept as a version first.
-    /// A look keeps only what can be read as a skill, and a person may have left one half written.
+    /// Returns the present content of a folder that is about to be replaced, after storing it as a
+    /// version. A look only stores readable skills, and a person may have left an incomplete one.
     pub(super) async fn kept(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
         let Some(content) = self.lying(name).await? else { return Ok(None) };
         let (skill, digest, now) = (name.to_owned(), content.digest(), self.0.clock.now());
@@ -178,8 +177,8 @@ impl Review {
         self.0.journal.read(|db| known(db, &seen)).await
     }
 
-    /// Returns the proposal about the folder of that skill, if it is held. One that nobody decided
-    /// about in time is made again.
+    /// Returns the proposal for the skill's folder, if the folder is held. An expired proposal is
+    /// created again.
     pub async fn held(&self, name: &str) -> anyhow::Result<FolderLock> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         let live = self.look().await?;
@@ -197,7 +196,7 @@ impl Review {
         Rules { by_hand_is_live: self.0.policy.by_hand_is_live, builtins: self.0.builtins }
     }
 
-    /// A held folder waits for the owner, with everything that a proposal has.
+    /// Stages a held folder as a full proposal to the owner.
     async fn hold(&self, name: &str, content: &SkillFolder) -> anyhow::Result<Result<Staged, Refused>> {
         let draft = ProposalDraft {
             skill: name.to_owned(),
@@ -214,14 +213,14 @@ impl Review {
     }
 }
 
-/// What decides about a content that the journal does not know.
+/// Settings that apply to content that is not in the journal yet.
 #[derive(Clone, Copy)]
 struct Rules {
     by_hand_is_live: bool,
     builtins: &'static [Builtin],
 }
 
-/// Whether the journal has to learn anything from a look.
+/// Returns whether the look differs from the journal.
 fn is_news(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<bool> {
     let rows = db.skills().skills()?;
     let missing =
@@ -233,8 +232,8 @@ fn is_known(row: &SkillRow, skill: &Skill) -> bool {
     row.name == skill.folder && row.digest == skill.digest.as_str() && matches!(row.state.as_str(), "live" | "held")
 }
 
-/// The state of a skill of which no content is seen. What somebody is writing is not gone: what it
-/// will be is a change in place.
+/// Returns the state of a skill that has no readable content. A half-written skill does not count
+/// as gone: once readable, it is treated as a change in place.
 fn without_a_skill(seen: &Catalogue, row: &SkillRow) -> &'static str {
     if seen.broken.iter().any(|broken| broken.folder == row.name) { "broken" } else { "gone" }
 }
@@ -261,7 +260,7 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow
     for skill in seen.skills.values().filter(|skill| !rows.iter().any(|row| is_known(row, skill))) {
         learn(tx, rules, skill, now)?;
     }
-    // A hold is about a content that lies there; it is over when another one does.
+    // A hold applies to one content and ends when the content changes.
     for row in tx.proposals().pending_proposals()?.into_iter().filter(|row| row.origin == "folder") {
         let lies = seen.skills.get(&row.skill).is_some_and(|skill| skill.digest.as_str() == row.content);
         if !lies {
@@ -271,7 +270,7 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow
     known(*tx, seen)
 }
 
-/// A content is seen for the first time, or again.
+/// Records content that is new, or that has come back.
 fn learn(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Timestamp) -> anyhow::Result<()> {
     let digest = skill.digest.as_str();
     let version = version_of(tx, rules, &skill.folder, &skill.content, &skill.digest, now)?;
@@ -290,7 +289,8 @@ fn learn(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Timestamp) -> anyhow::Res
     })
 }
 
-/// The version with that content; one of a person if the journal does not know it yet.
+/// Returns the version with this content; creates one, written by a person, if the journal has
+/// none.
 fn version_of(
     tx: Tx<'_>,
     rules: Rules,
@@ -317,9 +317,9 @@ fn version_of(
     tx.skills().version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))
 }
 
-/// The label of a content that a person wrote and that is live without a question; `None` if it is
-/// held. A change in place keeps the label of the version that it changes: what a third party's
-/// skill says is no less theirs after an edit.
+/// Returns the label of a person's content that is live without a question; `None` if it is held. A
+/// change in place keeps the label of the version that it changes: an edit does not make a third
+/// party's text trusted.
 fn accepted_unasked(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder) -> anyhow::Result<Option<Label>> {
     if !scan::scan_skill(skill, content).is_empty() {
         return Ok(None);
@@ -330,7 +330,8 @@ fn accepted_unasked(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder
     Ok(used.map(|version| version.label).or_else(|| rules.by_hand_is_live.then(label::of_a_person)))
 }
 
-/// What the journal says of what is seen. Whatever it does not know to be accepted is held.
+/// Returns the state of the seen skills according to the journal. Content not known to be accepted
+/// is held.
 fn known(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
     let mut live = ActiveSkills { broken: seen.broken.clone(), ..ActiveSkills::default() };
     let rows = db.skills().skills()?;
@@ -354,7 +355,7 @@ fn used(skill: Arc<Skill>, version: VersionRow) -> LiveSkill {
     LiveSkill { skill, version: version.id, origin: version.origin, label: version.label }
 }
 
-/// The version that stays in use while a change of its folder is held, as the journal keeps it.
+/// Returns the version from the journal that stays in use while a change of its folder is held.
 fn last_accepted(db: crate::store::Db<'_>, seen: &Catalogue, id: VersionId) -> anyhow::Result<Option<LiveSkill>> {
     let Some(version) = db.skills().version_row(id)?.filter(|version| version.accepted) else { return Ok(None) };
     let content = SkillFolder::new(db.skills().files_of_version(id)?);

@@ -1,10 +1,10 @@
-//! An approval becomes a change of the folder: the intention is a row before anything is touched,
-//! the end is a row after it.
+//! Applies an approval to the folder. The intention is stored as a row before the first change, the
+//! outcome as a row after the last.
 //!
-//! Between the two rows only [`super::disk`] works, which leaves the old folder or the new one at
-//! every instant and can be called again. So after a power cut the intended changes are simply made
-//! again, before anybody looks at a skill. What lies there and is not what the owner saw is never
-//! replaced: the proposal ends as a conflict, and the person's work stays.
+//! Between the two rows only [`super::disk`] works. It leaves either the old or the new folder at
+//! every instant and can be called again. After a power cut the intended changes are simply applied
+//! again, before any skill is read. Content that the owner did not see is never replaced: the
+//! proposal ends as a conflict, and the person's work stays.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,22 +21,23 @@ use crate::store::{ChangeRow, NewVersion, Node, SkillFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::Label;
 
-/// How applying ended.
+/// The outcome of applying a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applied {
-    /// The folder is as it was approved.
+    /// The folder has the approved content.
     Done,
-    /// Something else lies there now, and stays.
+    /// The folder holds other content, which stays.
     Conflict,
-    /// It cannot be written now, as on a full disk. It is tried again at the next look.
+    /// The folder cannot be written now, for example because the disk is full. The next look tries
+    /// again.
     Later,
 }
 
-/// Writes down what an approval is about to do. Uses the approval up.
+/// Stores the change that an approval permits. Consumes the approval.
 pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::Result<()> {
     let proposal = Proposal::load(*tx, approval.proposal())?.context("An approved proposal vanished")?;
-    // Approved is this content and no other: the rows may have changed on the disk since anybody
-    // looked.
+    // The approval covers exactly this content. The rows may have changed on disk since they were
+    // displayed.
     anyhow::ensure!(proposal.digest() == *approval.digest(), "A proposal is not what was approved");
     let row = &proposal.row;
     let target = if let ProposalChange::Rename { to } = &proposal.change { to } else { &row.skill };
@@ -70,8 +71,8 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::R
     Ok(())
 }
 
-/// Enters that a version is what was approved: its label from then on, and the hosts that were
-/// shown if it is a third party's.
+/// Records that a version was approved: its label from now on and, for a third party's skill, the
+/// hosts that were displayed.
 pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, version: VersionId) -> anyhow::Result<()> {
     let third_party = proposal.third_party.then_some(version);
     let hosts = proposal.result.as_ref().filter(|_| third_party.is_some()).map(|folder| contents::hosts(folder).0);
@@ -79,8 +80,8 @@ pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, versi
     tx.derivations().derive(Node::Version(version), Node::Proposal(proposal.row.id))
 }
 
-/// Writes down that a skill shall have a content that was accepted before, under the label that it
-/// was accepted with, or that the program ships.
+/// Stores the intention to restore content that was accepted before, under the label it was
+/// accepted with, or to install content that the program ships.
 pub(super) fn begin_accepted(
     tx: Tx<'_>,
     skill: &str,
@@ -106,7 +107,7 @@ pub(super) fn begin_accepted(
 }
 
 impl Review {
-    /// Makes every change that is intended and not known to be done. The caller holds the lock.
+    /// Applies every intended change that is not known to be done. The caller holds the lock.
     pub(super) async fn carry_out(&self) -> anyhow::Result<Applied> {
         let intended = self.0.journal.read(|db| db.skills().intended_changes()).await?;
         self.0.unfinished.store(!intended.is_empty(), Ordering::Relaxed);
@@ -116,7 +117,7 @@ impl Review {
         let mut ended = Applied::Done;
         let mut unmade: Vec<ChangeId> = Vec::new();
         for change in intended {
-            // The second half of a rename is not made without the first.
+            // The second half of a rename is not applied without the first.
             let outcome = match change.follows.filter(|first| unmade.contains(first)) {
                 Some(_) => ended,
                 None => self.swap(&change).await?,
@@ -169,7 +170,8 @@ impl Review {
             .write("end a change of a skill", move |tx| {
                 tx.skills().end_change(change.id, state, now)?;
                 if state == "conflict" {
-                    // In one commit with it: alone, the second half of a rename is a deletion.
+                    // In the same transaction: on its own, the second half of a rename is a
+                    // deletion.
                     tx.skills().end_what_follows(change.id, state, now)?;
                 }
                 match change.proposal {

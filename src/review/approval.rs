@@ -1,10 +1,10 @@
-//! The permission to change a skill: it names one proposal and the digest that was shown, and it is
-//! used up by applying it.
+//! The permission to change a skill. It names one proposal and the digest that was displayed, and
+//! applying it consumes it.
 //!
-//! Only the gate can make one, in the two places where something is decided: a test in
-//! `tests/structure` lists them. It cannot be copied, so one decision changes the folder once, and
-//! it holds the digest, so what is applied is what was decided about. Everybody else can look at
-//! one:
+//! Only the gate can create one, in the two places where decisions are made; a test in
+//! `tests/structure` lists them. It cannot be copied, so that one decision changes the folder once.
+//! It holds the digest, so that the applied content is the content that was decided about. Other
+//! modules can inspect one:
 //!
 //! ```
 //! use compline::review::approval::Approval;
@@ -14,7 +14,7 @@
 //! }
 //! ```
 //!
-//! but not make one,
+//! but not create one,
 //!
 //! ```compile_fail
 //! use compline::id::{PersonId, ProposalId};
@@ -25,7 +25,7 @@
 //! }
 //! ```
 //!
-//! nor change what one stands for,
+//! nor change its content,
 //!
 //! ```compile_fail
 //! use compline::review::approval::Approval;
@@ -35,7 +35,7 @@
 //! }
 //! ```
 //!
-//! nor keep a second one for later:
+//! nor keep a copy for later:
 //!
 //! ```compile_fail
 //! use compline::review::approval::Approval;
@@ -47,21 +47,21 @@
 use crate::id::{PersonId, ProposalId};
 use crate::skill::Digest;
 
-/// Who decided.
+/// The author of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decider {
-    /// The owner, with a command or a button of their own.
+    /// An owner, with a command or a button of their own.
     Owner {
-        /// Which one; nobody in particular on the command line of the home.
+        /// The owner's id; `None` on the command line of the home.
         person: Option<PersonId>,
     },
-    /// The reviewer, where policy leaves it to the reviewer.
+    /// The reviewer, where the policy allows it.
     Reviewer,
-    /// Nobody had to: the owner left what passes every other stage to this setting.
+    /// No decider: by this setting the owner accepts everything that passes all other stages.
     Setting(&'static str),
 }
 
-/// The permission to do what one proposal says, once.
+/// The permission to carry out one proposal, once.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "an approval that is not applied is lost"]
 pub struct Approval {
@@ -75,17 +75,17 @@ impl Approval {
         Self { proposal, digest, by }
     }
 
-    /// Which proposal.
+    /// Returns the id of the proposal.
     pub fn proposal(&self) -> ProposalId {
         self.proposal
     }
 
-    /// The digest of the proposal that was decided about.
+    /// Returns the digest of the proposal that was decided about.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// Who decided.
+    /// Returns the author of the decision.
     pub fn by(&self) -> Decider {
         self.by
     }

@@ -1,49 +1,48 @@
-//! What to do with a skill that ships with the program: a decision of three digests, without disk
-//! and without journal.
+//! The update rule for built-in skills: a decision based on three digests, without access to disk
+//! or journal.
 //!
-//! The program ships one content, the journal remembers which ones it put there or offered, and
-//! something lies in the folder, or nothing. What lies there and is not word for word one of ours
-//! is a person's: it stays, and a newer version is offered to them once. What was there and is gone
-//! was taken away by a person, and stays away over all later versions. So nothing of a person's is
-//! ever replaced without their yes, and whoever never touched a built-in skill always has the
+//! The program ships one content, the journal remembers the contents that the program installed or
+//! offered, and the folder holds some content or none. Folder content that is not byte for byte one
+//! of ours belongs to a person: it stays, and a newer version is offered once. Content that was
+//! there and is gone was removed by a person and stays removed in all later versions. So a person's
+//! work is never replaced without their approval, and untouched built-in skills are always the
 //! newest.
 //!
-//! A folder that is put back by hand to exactly what we wrote counts as untouched again. A skill
-//! that is no longer shipped is not decided about: it stays as it is.
+//! A folder that a person restores to exactly our content counts as untouched again. Skills that
+//! are no longer shipped are left as they are.
 
 use crate::skill::Digest;
 
-/// What the journal remembers of one built-in skill.
+/// The journal's record of one built-in skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Before {
-    /// The newest content that was put there or offered.
+    /// The newest content that was installed or offered.
     pub offered: Option<Digest>,
-    /// The content that we last put there ourselves, or found there when it was the shipped one.
+    /// The content that we last installed, or found in place when it was the shipped one.
     pub installed: Option<Digest>,
 }
 
-/// What to do.
+/// The action to take for a built-in skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SyncAction {
-    /// All is as it shall be.
+    /// No action needed.
     Nothing,
-    /// The shipped content lies there, and the journal does not know it: it counts as installed
-    /// from now on.
+    /// The shipped content is in place but not in the journal: record it as installed.
     Remember,
-    /// Put the shipped content there, in the place of exactly what lies there. From then on it is
-    /// the installed one.
+    /// Install the shipped content, replacing exactly the present content, and record it as
+    /// installed.
     Put,
-    /// Show the shipped content to the owner as a proposal. From then on it is the offered one.
+    /// Propose the shipped content to the owner, and record it as offered.
     Offer,
 }
 
-/// Decides about the `shipped` content where `lying` is what lies there.
+/// Decides about the `shipped` content, given the present content `lying`.
 pub(super) fn decide(shipped: &Digest, before: &Before, lying: Option<&Digest>) -> SyncAction {
     let is_ours = |digest: &Digest| [&before.offered, &before.installed].into_iter().flatten().any(|one| one == digest);
     let is_new = before.offered.is_none() && before.installed.is_none();
     match lying {
         None if is_new => SyncAction::Put,
-        // Taken away by a person.
+        // Removed by a person.
         None => SyncAction::Nothing,
         Some(digest) if digest == shipped => match &before.installed {
             Some(installed) if installed == shipped => SyncAction::Nothing,
@@ -60,15 +59,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a journal can say, and what can lie there, in letters: versions of ours and works of
-    /// persons.
+    /// Possible journal and folder contents: `v1` and `v2` are our versions, `own` is a person's
+    /// work.
     fn digest(name: &str) -> Option<Digest> {
         (name != "-").then(|| Digest::of(name.as_bytes()))
     }
 
     #[test]
     fn each_case_is_decided() {
-        // Shipped is always v2. Offered, installed, lying: what to do.
+        // The shipped version is always v2. Columns: offered, installed, present, expected action.
         for (offered, installed, lying, step) in [
             ("-", "-", "-", SyncAction::Put),
             ("-", "-", "v1", SyncAction::Offer),
@@ -111,7 +110,7 @@ mod tests {
         Accept,
     }
 
-    /// One home over the years: the rules of `decide`, and what the room does with each step.
+    /// A simulated home over many releases: the rules of `decide`, and the effect of each action.
     #[derive(Debug, Default)]
     struct World {
         newest: u8,

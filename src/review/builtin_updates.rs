@@ -1,5 +1,5 @@
-//! Keeps the built-in skills up to date at the start, without ever taking anything away from a
-//! person ([`super::sync`] decides).
+//! Updates the built-in skills at start-up without ever removing a person's work;
+//! [`super::builtin_sync`] decides.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,10 +13,10 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::SkillRow;
 
 impl Review {
-    /// Carries out what a power cut left undone, and brings the built-in skills up to date.
+    /// Completes changes that a power cut interrupted, and updates the built-in skills.
     ///
     /// # Errors
-    /// If the journal or the folder cannot be used.
+    /// If the journal or the skills folder cannot be used.
     pub async fn start(&self) -> anyhow::Result<()> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         self.0.unfinished.store(true, Ordering::Relaxed);
@@ -37,7 +37,7 @@ impl Review {
         self.remember(begun).await
     }
 
-    /// Gives the digest of what was begun to be put there.
+    /// Returns the digest of the change that was begun.
     async fn bring_up_to_date(
         &self,
         builtin: &'static Builtin,
@@ -47,7 +47,7 @@ impl Review {
         let shipped = folder.digest();
         let lying = match self.lying(builtin.name).await {
             Ok(lying) => lying.as_ref().map(SkillFolder::digest),
-            // What cannot be read is a person's, and stays.
+            // Unreadable content belongs to a person and stays.
             Err(_) => return Ok(None),
         };
         let before = builtin_sync::Before {
@@ -77,7 +77,7 @@ impl Review {
     }
 
     async fn offer(&self, name: &str, folder: &SkillFolder) -> anyhow::Result<()> {
-        // What the person took out stays out unless the newer version has it.
+        // Files that the person removed stay removed unless the newer version has them.
         let present = self.lying(name).await?.unwrap_or_default();
         let gone = present.files().map(|(path, _)| path).filter(|path| folder.get(path).is_none());
         let mut files: Vec<_> = gone.map(|path| (path.to_owned(), None)).collect();
@@ -95,8 +95,8 @@ impl Review {
         Ok(())
     }
 
-    /// What was offered is remembered, and what was put there if it lies there: a change that a
-    /// person prevented was not made.
+    /// Records the offered contents, and the installed ones if they are in place: a person may have
+    /// prevented the change.
     async fn remember(&self, begun: Vec<(&'static str, Digest, bool)>) -> anyhow::Result<()> {
         let mut known = Vec::new();
         for (name, digest, put) in begun {

@@ -1,9 +1,9 @@
-//! The skills that were in use before folders by hand were held: they stay in use, and the owner is
-//! told once which of them were put there by hand.
+//! Skills that were in use before hand-made folders were held. They stay in use, and the owner is
+//! notified once of those that were added by hand.
 //!
 //! The migration leaves a fact in the journal of a home that had skills. The first start after it
-//! notes the names and gives third parties' skills their origin; the worker tells the owner, and
-//! the fact is gone with the notice.
+//! records the names and gives third parties' skills their origin. The worker notifies the owner
+//! and drops the fact in the same transaction.
 
 use anyhow::Context;
 
@@ -12,11 +12,13 @@ use crate::skill::SkillFolder;
 use crate::store::{SkillRow, Tx, VersionRow};
 use crate::trust::Label;
 
-/// The fact: blank from the migration on, then the names that the owner is to be told of, as JSON.
+/// The fact's key. Its value is blank after the migration, then the names for the owner's notice,
+/// as JSON.
 const FACT: &str = "skills_carried_over";
 
 impl Review {
-    /// Looks once at what the journal had accepted before the upgrade. The caller holds the lock.
+    /// Examines once the versions that the journal had accepted before the upgrade. The caller
+    /// holds the lock.
     pub(super) async fn carry_over(&self) -> anyhow::Result<()> {
         if self.0.journal.read(|db| db.settings().fact(FACT)).await?.is_none_or(|value| !value.is_empty()) {
             return Ok(());
@@ -24,15 +26,14 @@ impl Review {
         self.0.journal.write("carry skills over", carry_over).await
     }
 
-    /// The names of which the owner is to be told, and their joined label; `None` if there is
-    /// nothing to tell.
+    /// Returns the names for the owner's notice; `None` if there are none.
     pub(super) async fn carried_over(&self) -> anyhow::Result<Option<Vec<String>>> {
         let fact = self.0.journal.read(|db| db.settings().fact(FACT)).await?.filter(|value| !value.is_empty());
         fact.map(|names| serde_json::from_str(&names).context("The list of skills cannot be read")).transpose()
     }
 }
 
-/// The owner was told.
+/// Records that the owner was notified.
 pub(super) fn told(tx: Tx<'_>) -> anyhow::Result<()> {
     tx.settings().drop_fact(FACT)
 }
@@ -64,7 +65,8 @@ fn used(tx: Tx<'_>, row: &SkillRow) -> anyhow::Result<Option<VersionRow>> {
     Ok(version.map(|id| tx.skills().version_row(id)).transpose()?.flatten())
 }
 
-/// Whether it is a proposal that came from outside: all of it was shown before it was accepted.
+/// Returns whether the version is a proposal from outside. All of it was displayed before it was
+/// accepted.
 fn is_third_party(tx: Tx<'_>, version: &VersionRow) -> anyhow::Result<bool> {
     let proposal = version.proposal.map(|id| tx.proposals().proposal(id)).transpose()?.flatten();
     Ok(proposal.is_some_and(|row| row.origin != "shipped" && !Label::is_trusted(&row.label)))

@@ -1,9 +1,9 @@
-//! The contents of a skill as its owner is shown them before accepting it: files, scripts, and the
+//! The contents of a skill as displayed to its owner before acceptance: files, scripts, and the
 //! hosts of the addresses in them.
 //!
-//! All of it is a function of the files alone, so it is covered by the digest that a yes names. A
-//! host that is put together at run time, or that stands without a scheme, is not found; nothing is
-//! opened there without a question for that.
+//! Everything is derived from the files alone and is therefore covered by the digest that an
+//! approval names. Hosts that are assembled at run time, or that appear without a scheme, are not
+//! found; opening them still requires a question.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use url::Url;
 
 use crate::skill::SkillFolder;
 
-/// The most hosts that are shown, and so the most that a yes covers.
+/// The maximum number of hosts displayed, and therefore covered by an approval.
 const MOST_HOSTS: usize = 40;
 
-/// Endings of files that a system or an interpreter runs.
+/// Extensions of files that a system or an interpreter runs.
 const SCRIPTS: &[&str] = &[
     "sh",
     "bash",
@@ -45,7 +45,7 @@ const SCRIPTS: &[&str] = &[
     "awk",
 ];
 
-/// The hosts that are shown, in alphabetical order, and how many more there are.
+/// Returns the hosts to display, in alphabetical order, and the number of hosts left out.
 pub(super) fn hosts(folder: &SkillFolder) -> (BTreeSet<String>, usize) {
     let texts = folder.files().map(|(_, bytes)| String::from_utf8_lossy(bytes));
     let all: BTreeSet<String> = texts.flat_map(|text| hosts_in(&text)).collect();
@@ -53,18 +53,18 @@ pub(super) fn hosts(folder: &SkillFolder) -> (BTreeSet<String>, usize) {
     (all.into_iter().take(MOST_HOSTS).collect(), more)
 }
 
-/// Whether a file of that name and content is one that is run, by its ending or its first line.
+/// Returns whether a file is executable, judging by its extension or its first line.
 pub(super) fn is_script(path: &str, bytes: &[u8]) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     bytes.starts_with(b"#!") || ending.is_some_and(|ending| SCRIPTS.contains(&ending.as_str()))
 }
 
-/// The hosts of all addresses with a scheme, as a fetch would name them.
+/// Returns the hosts of all addresses with a scheme, spelled as a fetch would spell them.
 fn hosts_in(text: &str) -> BTreeSet<String> {
     text.match_indices("://").filter_map(|(at, mark)| host_of(text.get(at + mark.len()..)?)).collect()
 }
 
-/// The host with which an address goes on after its scheme.
+/// Returns the host of an address, given the text after its scheme.
 fn host_of(rest: &str) -> Option<String> {
     let ends = |c: char| c.is_whitespace() || c.is_control() || "/?#\\\"'`<>()[]{}|,;^*".contains(c);
     let authority = rest.split(ends).next()?;

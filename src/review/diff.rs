@@ -1,8 +1,8 @@
-//! What a change would do to a skill, as a person and a reviewer read it.
+//! The change to a skill, rendered for people and for the reviewer.
 //!
-//! A unified diff over all files, with hidden characters revealed, so that nothing can be in the
-//! result which is not on the page. A file that is not text is named with its size and digest.
-//! Lines that end differently only (with a carriage return or without) say so.
+//! A unified diff over all files, with hidden characters revealed, so that nothing in the result is
+//! missing from the page. Binary files are listed with size and digest. Line endings (carriage
+//! return or not) are displayed where only they differ.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,14 +12,14 @@ use similar::{ChangeTag, TextDiff};
 use super::reveal::reveal;
 use crate::skill::{Digest, SkillFolder};
 
-/// How many unchanged lines stand around a changed one.
+/// Unchanged lines displayed around a changed one.
 const AROUND: usize = 3;
 
-/// From so many pairs of an old and a new line on, a file is shown as replaced.
+/// Above this number of pairs of an old and a new line, a file is displayed as replaced.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// The change from `base` to `result` over all files, with everything hidden revealed. Blank if
-/// there is none.
+/// Returns the change from `base` to `result` over all files, with hidden characters revealed.
+/// Blank if there is none.
 pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String {
     let mut page = String::new();
     for file in files(base, result) {
@@ -31,7 +31,7 @@ pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String 
     page
 }
 
-/// The change in one line: `2 files changed, 14 lines added, 3 removed`.
+/// Returns the change in one line: `2 files changed, 14 lines added, 3 removed`.
 pub fn summary(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String {
     let files = files(base, result);
     let (mut added, mut removed) = (0, 0);
@@ -46,7 +46,7 @@ pub fn summary(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> Stri
     format!("{} changed, {} added, {removed} removed", counted(files.len(), "file"), counted(added, "line"))
 }
 
-/// The text as preformatted Markdown, in a fence that is longer than every run of backticks in it.
+/// Returns the text as preformatted Markdown, in a fence longer than every run of backticks in it.
 pub fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -74,7 +74,7 @@ fn files<'a>(base: Option<&'a SkillFolder>, result: Option<&'a SkillFolder>) -> 
 }
 
 impl<'a> Touched<'a> {
-    /// Both sides as text, a missing one as none. `None` if one of them is binary.
+    /// Returns both sides as text; a missing side is blank. `None` if one of them is binary.
     fn texts(&self) -> Option<(&'a str, &'a str)> {
         Some((text(self.old.unwrap_or_default())?, text(self.new.unwrap_or_default())?))
     }
@@ -108,7 +108,8 @@ fn write_lines(page: &mut String, old: &str, new: &str) {
         let _ = writeln!(page, "{header}");
         for (sign, line) in lines {
             let bare = line.strip_suffix('\n').unwrap_or(&line);
-            // Alone, without its line feed, a carriage return is revealed like any other.
+            // A lone carriage return, without its line feed, is revealed like any other hidden
+            // character.
             let bare = if ends_differ { bare } else { bare.strip_suffix('\r').unwrap_or(bare) };
             let _ = writeln!(page, "{sign}{}", reveal(bare));
             if !line.ends_with('\n') {
@@ -118,15 +119,15 @@ fn write_lines(page: &mut String, old: &str, new: &str) {
     }
 }
 
-/// A header, and lines with the sign of what happens to them.
+/// A header, and lines with their diff signs.
 type Hunk = (String, Vec<(char, String)>);
 
-/// The changed lines with those around them. Only a line feed ends a line; a carriage return alone
-/// would hide what stands before it.
+/// Returns the changed lines with their context. Only a line feed ends a line: a lone carriage
+/// return would hide the text before it.
 fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    // The time to find the smallest difference grows with the square, and whoever proposes the text
-    // chooses it.
+    // The time to find the smallest difference grows quadratically, and the proposer controls the
+    // text.
     if old.len().saturating_mul(new.len()) > MOST_PAIRS {
         let all = |sign, lines: &[&str]| lines.iter().map(|line| (sign, (*line).to_owned())).collect::<Vec<_>>();
         let header = format!("@@ -1,{} +1,{} @@", old.len(), new.len());
@@ -153,7 +154,7 @@ fn sign(tag: ChangeTag) -> char {
     }
 }
 
-/// The bytes as text, unless they are not UTF-8 or hold a null.
+/// Returns the bytes as text, unless they are not UTF-8 or contain a null.
 pub(super) fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }

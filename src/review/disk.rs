@@ -1,20 +1,21 @@
-//! The one writer of the skills folder: puts one whole folder in the place of another, or nothing.
+//! The only writer of the skills folder. Replaces one whole skill folder with another, or with
+//! none.
 //!
-//! A [`Swap`] says what must lie there and what shall lie there. Where the filesystem can exchange
-//! two folders there is the whole old or the whole new content at every instant; elsewhere there is
-//! nothing for the time between two renames. The old content is compared after it was taken out, so
-//! what a person saved at the last moment is seen, and put back: the swap ends as a conflict. Where
-//! it cannot go back because a person has put something else there meanwhile, the later work stays
-//! where it is and the earlier one is moved to `.kept/`; neither is lost.
+//! A [`Swap`] states the expected content and the desired content. Where the filesystem can
+//! exchange two folders, either the whole old or the whole new content is in place at every
+//! instant; elsewhere the folder is missing between two renames. The old content is compared after
+//! it was taken out, so that a last-moment save by a person is noticed and put back: the swap ends
+//! as a conflict. If it cannot be put back because a person has created something there meanwhile,
+//! the later work stays in place and the earlier one is moved to `.kept/`; neither is lost.
 //!
-//! [`Disk::swap`] decides every move from what lies on the disk ([`plan`]). So it can be called
-//! again after a power cut at any point, and for a change that is made already it does nothing.
-//! What it cannot see is a program that keeps an old folder open and writes into it after it was
-//! compared, and a person who restores exactly the old content before the end of the change is
-//! journalled: that change is made again.
+//! [`Disk::swap`] derives every move from the state of the disk ([`plan`]). It can therefore be
+//! called again after a power cut at any point, and does nothing for a change that is already
+//! complete. Two cases go unnoticed: a program that keeps an old folder open and writes into it
+//! after the comparison; and a person who restores exactly the old content before the end of the
+//! change is journalled, in which case the change is applied again.
 //!
 //! Links are never followed and never replaced. Empty folders and permissions within a skill are
-//! not part of its content, and are not kept.
+//! not part of its content and are not preserved.
 
 mod dir_handles;
 mod plan;
@@ -31,11 +32,11 @@ use crate::skill::{Digest, SkillFolder, name};
 use dir_handles::{Ground, Lies, SkillDir, Spot};
 use plan::{Ending, Move, PathState, Scene, SwapDir};
 
-/// The most moves of one swap. Without a person who changes the folder all the time, fewer than ten
-/// are made.
+/// The maximum number of moves in one swap. Fewer than ten are needed unless a person keeps
+/// changing the folder.
 const MOST_MOVES: usize = 32;
 
-/// Is told the name of every step on the disk before it is made; an error is taken for the
+/// Called with the name of every disk step before it is made; a returned error is treated as the
 /// system's. For tests of power cuts and full disks.
 #[derive(Clone)]
 pub struct DiskFailpoint(pub Arc<dyn Fn(&'static str) -> io::Result<()> + Send + Sync>);
@@ -46,47 +47,47 @@ impl fmt::Debug for DiskFailpoint {
     }
 }
 
-/// The skills folder. All of it blocks, and one change is made at a time.
+/// The skills folder. All methods block, and only one change is made at a time.
 #[derive(Debug)]
 pub(super) struct Disk {
     dir: PathBuf,
     failpoint: Option<DiskFailpoint>,
-    /// Taken for a filesystem that has nothing but the plain rename.
+    /// Simulates a filesystem that only has the plain rename.
     plain: bool,
 }
 
 /// One change of the folder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Swap<'a> {
-    /// The row of the journal that intends it.
+    /// The id of the journal row that holds the intention.
     pub id: i64,
-    /// Whose folder.
+    /// The name of the skill's folder.
     pub name: &'a str,
-    /// What must lie there; `None` if nothing may.
+    /// The expected content; `None` if the folder must not exist.
     pub base: Option<&'a Digest>,
-    /// What shall lie there; `None` for nothing.
+    /// The desired content; `None` to remove the folder.
     pub content: Option<&'a SkillFolder>,
 }
 
-/// How a swap ended.
+/// The outcome of a swap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SwapOutcome {
-    /// The content was put there.
+    /// The content is in place.
     Done,
-    /// Something else lay there, and was kept.
+    /// Other content was found, and kept.
     Conflict,
 }
 
-/// Why a swap did not end. It can be called again.
+/// The reason why a swap did not finish. It can be called again.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SwapError {
-    /// There is no room: once there is, it goes on.
+    /// The disk is full; the swap continues once there is space.
     #[error("The disk is full")]
     Full,
-    /// The folder may not be written: once it may, it goes on.
+    /// The folder is not writable; the swap continues once it is.
     #[error("The skills folder cannot be written")]
     ReadOnly,
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
 }
@@ -102,15 +103,15 @@ impl From<io::Error> for SwapError {
 }
 
 impl Disk {
-    /// The folder at that path, which need not exist yet.
+    /// Creates a handle on the folder at this path, which need not exist yet.
     pub(super) fn new(dir: PathBuf, failpoint: Option<DiskFailpoint>) -> Self {
         Self { dir, failpoint, plain: false }
     }
 
-    /// What lies in the folder of that skill; `None` if nothing does.
+    /// Returns the present content of the skill's folder; `None` if there is no folder.
     ///
     /// # Errors
-    /// If it is no folder that a skill can be, or cannot be read.
+    /// If it is not a folder that a skill can be, or cannot be read.
     pub(super) fn lying(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
         check(name)?;
         match dir_handles::look(&self.dir.join(name))? {
@@ -120,10 +121,10 @@ impl Disk {
         }
     }
 
-    /// Makes a change, or goes on with one that was begun.
+    /// Makes a change, or continues one that was begun.
     ///
     /// # Errors
-    /// If the disk does not let it. Then it can be called again, and nothing is lost until then.
+    /// If the disk prevents it. The call can be repeated, and nothing is lost until then.
     pub(super) fn swap(&self, swap: &Swap<'_>) -> Result<SwapOutcome, SwapError> {
         check(swap.name)?;
         let ground = Ground::open(&self.dir, self.failpoint.as_ref(), self.plain)?;
@@ -133,11 +134,11 @@ impl Disk {
         Work { ground, swap, goal: swap.content.map(SkillFolder::digest), exchange: true }.run()
     }
 
-    /// Clears what changes have left that are not among the open ones. Called before anything new
-    /// is intended, so that no number is used again while something with that number is left.
+    /// Removes the remains of changes that are not open. Called before a new change is intended, so
+    /// that no id is reused while remains with that id exist.
     ///
     /// # Errors
-    /// If the disk does not let it. Nothing is lost.
+    /// If the disk prevents it. Nothing is lost.
     pub(super) fn recover(&self, open: &[i64]) -> Result<(), SwapError> {
         if !Ground::is_used(&self.dir) {
             return Ok(());
@@ -146,7 +147,7 @@ impl Disk {
     }
 }
 
-/// One swap while it is made.
+/// A swap in progress.
 struct Work<'a> {
     ground: Ground<'a>,
     swap: &'a Swap<'a>,
@@ -196,13 +197,13 @@ impl Work<'_> {
         })
     }
 
-    /// The new content gets its name once it is whole, on the disk, and the same when it is read
-    /// back: some filesystems change names.
+    /// Writes the new content. It gets its name only once it is complete, on disk, and identical
+    /// when read back: some filesystems alter names.
     fn write(&self) -> Result<(), SwapError> {
         let Some(content) = self.swap.content else { return Ok(()) };
         let part = StagedKind::Part.spot(self.swap.id, self.swap.name);
         if let Err(error) = self.ground.write(content, &part.name) {
-            // Makes room again; what is left all the same is removed the next time.
+            // Frees the space again; any remains are removed next time.
             tidy(&self.ground, self.swap.id, &part.name);
             return Err(error.into());
         }
@@ -257,16 +258,16 @@ impl Work<'_> {
     }
 }
 
-/// What an entry of the staging folder is.
+/// The kind of an entry in the staging folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StagedKind {
-    /// A new content that is being written.
+    /// New content that is being written.
     Part,
-    /// The new content, whole; or the old one, after an exchange.
+    /// The complete new content; or, after an exchange, the old content.
     New,
     /// The old content, which may turn out to be a person's work.
     Old,
-    /// What may be removed, and perhaps is in part.
+    /// Content that may be removed, perhaps already partly removed.
     Gone,
 }
 
@@ -289,8 +290,8 @@ impl StagedKind {
     }
 }
 
-/// Removes a content that is not needed. It loses its name first, so that half a folder is never
-/// taken for a work.
+/// Removes content that is not needed. Renames it first, so that a partly removed folder is never
+/// taken for a person's work.
 fn discard(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result<()> {
     let gone = StagedKind::Gone.spot(id, skill);
     ground.rename("discard", spot, &gone)?;
@@ -298,8 +299,8 @@ fn discard(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result
     Ok(())
 }
 
-/// Removes what nobody needs. What cannot be removed stands in nobody's way, and is tried again at
-/// the next start.
+/// Removes content that is not needed. If that fails, the remains do no harm, and the next start
+/// tries again.
 fn tidy(ground: &Ground<'_>, id: i64, name: &str) {
     if let Err(error) = ground.remove(name) {
         tracing::warn!(change.id = id, "Cannot clear up after change {id} of a skill: {}", error.kind());
@@ -312,7 +313,7 @@ fn set_aside(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Resu
     Ok(())
 }
 
-/// A person was quicker: the next look sees it.
+/// Ignores errors caused by a person's concurrent change: the next look sees the new state.
 fn looked_away(result: io::Result<()>) -> Result<(), SwapError> {
     use ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound};
     let quicker = [AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound];
@@ -322,13 +323,13 @@ fn looked_away(result: io::Result<()>) -> Result<(), SwapError> {
     }
 }
 
-/// Names come from a journal and from proposals; checked before, and here again.
+/// Validates a name from the journal or a proposal. Names are checked earlier too.
 fn check(name: &str) -> anyhow::Result<()> {
     anyhow::ensure!(is_name(name), "That cannot be the folder of a skill");
     Ok(())
 }
 
-/// Whether a folder of that name can be a skill.
+/// Returns whether a folder of this name can be a skill.
 pub(super) fn is_name(name: &str) -> bool {
     name::is_plain(name) && !name.starts_with('.') && !name.contains('/')
 }

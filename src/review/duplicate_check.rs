@@ -1,5 +1,5 @@
-//! Second stage: is it a change at all, made from what lies there, and not one that was decided
-//! already?
+//! Second stage: checks that a draft is a change, is based on the present content, and was not
+//! already decided.
 
 use super::proposal::{ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Refused};
@@ -8,17 +8,17 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{Db, ProposalRow};
 use crate::wording::proposal as says;
 
-/// What the stage says of a draft that it does not refuse.
+/// The verdict on a draft that is not refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DuplicateState {
-    /// It is new.
+    /// New.
     New,
-    /// The same waits already: asking twice makes no second one, so a call that was cut off may be
-    /// made again.
+    /// The same proposal already waits. Submitting twice creates no second one, so an interrupted
+    /// call may be repeated.
     Waits(ProposalId),
 }
 
-/// Compares a draft with what lies there and with what was decided before.
+/// Compares a draft with the present content and with earlier decisions.
 pub(super) fn check(
     db: Db<'_>,
     draft: &ProposalDraft,
@@ -26,7 +26,7 @@ pub(super) fn check(
     result: Option<&SkillFolder>,
 ) -> anyhow::Result<Result<DuplicateState, Refused>> {
     let content = result.map(SkillFolder::digest);
-    // What lies there and is held is proposed as it is.
+    // Held content is proposed as it is.
     let held = matches!(draft.origin, ProposalOrigin::Folder);
     if !held && draft.change == ProposalChange::Edit && base.is_some() && base == content.as_ref() {
         return Ok(Err(Refused::because(says::NO_CHANGE)));
@@ -36,17 +36,16 @@ pub(super) fn check(
     if let Some(same) = alike.iter().find(|row| row.state == "pending" && row.base == base) {
         return Ok(Ok(DuplicateState::Waits(same.id)));
     }
-    // To delete something is proposed without a content: what was refused is the deletion of this
-    // very content.
+    // A deletion has no content: a rejection covers the deletion of exactly this base.
     match alike.iter().find(|row| row.state == "rejected" && (!content.is_empty() || row.base == base)) {
         Some(row) => Ok(Err(Refused::because(&says::rejected_before(row.id, &reason(db, draft, row)?)))),
         None => Ok(Ok(DuplicateState::New)),
     }
 }
 
-/// Why the owner refused it, for whoever proposed it. Blank for anybody else: it may say what is
-/// not theirs to know; and blank if it repeats untrusted text, which must not come back as the
-/// owner's word.
+/// Returns the owner's reason for a rejection, for the proposer only. Blank for anyone else, who
+/// may not be entitled to read it; and blank if it repeats untrusted text, which must not come back
+/// as the owner's words.
 fn reason(db: Db<'_>, draft: &ProposalDraft, row: &ProposalRow) -> anyhow::Result<String> {
     let person = draft.origin.turn().and_then(|(_, person)| person);
     let tells = person == row.person && db.fingerprints().pasted_from(&row.reason, row.scope)?.is_empty();
@@ -70,7 +69,7 @@ mod tests {
         ProposalDraft { skill: "tea".to_owned(), change, files: Vec::new(), rationale: String::new(), origin }
     }
 
-    /// A journal that knows one proposal in that state: of `content`, made from `base`.
+    /// Returns a journal with one proposal in the given state, of `content`, made from `base`.
     async fn known(
         change: &'static str,
         base: Option<SkillFolder>,

@@ -1,9 +1,9 @@
-//! The last stage: the owner, who decides about exactly what was shown.
+//! The last stage: the owner decides about exactly the displayed content.
 //!
-//! A decision names the proposal and at least eight digits of its digest, which stands at the end
-//! of what is shown and nowhere else. It counts once, until the proposal expires, and only from an
-//! owner: in a direct chat as a typed command or a button, or on the command line of the home. That
-//! it was typed is the gateway's to know; who is an owner is asked of the journal here. Every
+//! A decision names the proposal and at least eight digits of its digest, which is displayed at the
+//! end of the proposal and nowhere else. It counts once, until the proposal expires, and only from
+//! an owner: in a direct chat as a typed command or a button, or on the command line of the home.
+//! The gateway guarantees that it was typed; the owner role is looked up in the journal here. Every
 //! attempt is stored, whether it counted or not.
 
 use std::sync::Arc;
@@ -20,53 +20,53 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{NewDecision, Tx};
 use crate::time::Timestamp;
 
-/// Who decides, and where.
+/// The decider and the channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// A person, in a chat that nobody else reads.
+    /// A person, in a chat that no one else reads.
     Chat(PersonId),
-    /// Whoever can open the home.
+    /// Any user who can open the home.
     CommandLine,
 }
 
-/// What became of a decision.
+/// The result of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decided {
-    /// It is live.
+    /// The skill is live.
     Live(String),
-    /// The skill is gone.
+    /// The skill was deleted.
     Deleted(String),
-    /// It was refused.
+    /// The proposal was rejected.
     Rejected,
-    /// Something else lies there now; nothing was changed.
+    /// The folder holds other content now; nothing was changed.
     Conflict,
-    /// It counts, and cannot be written now.
+    /// The decision counts, but cannot be written now.
     Later,
-    /// It did not count.
+    /// The decision did not count.
     Not(DecisionError),
 }
 
-/// Why a decision did not count.
+/// The reason why a decision did not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecisionError {
-    /// There is no such proposal or version.
+    /// No such proposal or version.
     Unknown,
-    /// Only an owner decides.
+    /// The decider is not an owner.
     NotAllowed,
-    /// The digest is not the one that was shown, or too short.
+    /// The digest is not the displayed one, or is too short.
     WrongHash,
-    /// It was decided already; how.
+    /// Already decided, with the proposal's state.
     Over(String),
-    /// It waited too long.
+    /// The proposal has expired.
     Expired,
     /// The version was never accepted.
     NeverAccepted,
-    /// The skill has exactly this content.
+    /// The skill already has exactly this content.
     NoChange,
 }
 
 impl DecisionError {
-    /// The stored word.
+    /// Returns the stored word.
     fn as_str(&self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -92,7 +92,7 @@ impl By {
         if let Self::Chat(person) = self { Some(person) } else { None }
     }
 
-    /// The journal says who is an owner, now.
+    /// Returns whether the decider is an owner now, according to the journal.
     fn is_owner(self, tx: Tx<'_>) -> anyhow::Result<bool> {
         match self {
             Self::Chat(id) => Ok(tx.people().person(id)?.is_some_and(|person| person.role == Role::Owner)),
@@ -102,7 +102,7 @@ impl By {
 }
 
 impl Review {
-    /// Approves a proposal, and applies it.
+    /// Approves a proposal and applies it.
     ///
     /// # Errors
     /// If the journal or the folder cannot be used.
@@ -132,7 +132,7 @@ impl Review {
         }
     }
 
-    /// Refuses a proposal. It is not proposed again.
+    /// Rejects a proposal. The same change cannot be proposed again.
     pub async fn reject(&self, id: ProposalId, reason: &str, by: By) -> anyhow::Result<Decided> {
         let (reason, now) = (reason.to_owned(), self.0.clock.now());
         self.0
@@ -148,7 +148,7 @@ impl Review {
             .await
     }
 
-    /// Puts an earlier version of a skill in the place of the present one.
+    /// Replaces the present version of a skill with an earlier one.
     ///
     /// # Errors
     /// If the journal or the folder cannot be used.
@@ -174,7 +174,7 @@ impl Review {
         }
     }
 
-    /// What was begun is carried out.
+    /// Applies the intended changes and returns the result.
     pub(super) async fn finish(&self, done: Decided) -> anyhow::Result<Decided> {
         let applied = self.carry_out().await?;
         self.look().await?;
@@ -186,7 +186,8 @@ impl Review {
     }
 }
 
-/// Whether a decision counts. What it gives names what was decided about, and can be used once.
+/// Checks whether an approval counts. The returned permission names the decided content and can be
+/// used once.
 fn judge(
     tx: Tx<'_>,
     id: ProposalId,
@@ -198,7 +199,7 @@ fn judge(
         Ok(proposal) => proposal,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    // The digest of what the rows hold now, not what a column says that it was.
+    // The digest of the rows as they are now, not the stored digest.
     let digest = proposal.digest();
     let meant = typed.is_some_and(|typed| digest.is_meant_by(typed)) && digest.as_str() == proposal.row.digest;
     if !meant {
@@ -209,7 +210,7 @@ fn judge(
     Ok(Ok(Approval::new(id, digest, Decider::Owner { person: by.person() })))
 }
 
-/// The proposal, if that owner can still decide about it.
+/// Returns the proposal, if this owner can still decide about it.
 fn judge_open(
     tx: Tx<'_>,
     id: ProposalId,
@@ -232,8 +233,8 @@ fn judge_open(
     Ok(Err(refusal))
 }
 
-/// Uses an approval: a held folder becomes accepted as it lies there, everything else is written
-/// down as an intended change.
+/// Consumes an approval: a held folder becomes accepted as it is, anything else is stored as an
+/// intended change.
 pub(super) fn take(
     tx: Tx<'_>,
     approval: Approval,

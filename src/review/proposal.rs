@@ -1,10 +1,10 @@
-//! What is proposed: as it is asked for ([`ProposalDraft`]), and as it lies in the journal
-//! ([`Proposal`]), immutable, under one digest.
+//! Proposals: as requested ([`ProposalDraft`]), and as stored in the journal ([`Proposal`]),
+//! immutable, under one digest.
 //!
-//! The digest covers everything that the owner decides about: which skill, which change, the
-//! content it was made from and the content it would have, the reason, the label. A random number
-//! is mixed in, so no model can know the digest of what it proposed and talk somebody into
-//! approving it unseen. It is computed anew from the stored rows whenever it is used.
+//! The digest covers everything that the owner decides about: the skill, the change, the base
+//! content and the resulting content, the rationale, the label. It includes a random number, so
+//! that no model can know the digest of its own proposal and persuade a person to approve it
+//! unseen. It is computed from the stored rows each time it is used.
 
 use std::sync::Arc;
 
@@ -18,65 +18,65 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{Db, Node, ProposalRow, SkillFile, VerdictRow, VersionRow};
 use crate::trust::Label;
 
-/// What somebody asks for.
+/// A requested change.
 #[derive(Debug, Clone)]
 pub struct ProposalDraft {
     /// The skill's name.
     pub skill: String,
-    /// What would happen to it.
+    /// The requested change.
     pub change: ProposalChange,
-    /// Files that would be put into its present content, or with `None` be taken out of it.
+    /// Files to put into the present content, or with `None` to remove from it.
     pub files: Vec<(String, Option<Arc<[u8]>>)>,
-    /// Why, in the words of whoever asks.
+    /// The reason, in the proposer's words.
     pub rationale: String,
-    /// Where it comes from.
+    /// The origin.
     pub origin: ProposalOrigin,
 }
 
-/// Where a proposal comes from. What it says is checked against the journal, and never makes
-/// anything cleaner than the journal says.
+/// The origin of a proposal. Its claims are checked against the journal and never make a proposal
+/// cleaner than the journal says.
 #[derive(Debug, Clone)]
 pub enum ProposalOrigin {
-    /// A model asked for it in a turn.
+    /// Requested by a model in a turn.
     Turn {
         /// The turn.
         turn: TurnId,
-        /// Its conversation.
+        /// The turn's conversation.
         conversation: ConversationId,
-        /// Whose turn it is.
+        /// The person of the turn.
         person: Option<PersonId>,
-        /// The join of all that the turn had read.
+        /// The join of everything the turn had read.
         label: Label,
     },
-    /// A reflection of the owner proposes it.
+    /// Proposed by a reflection of the owner.
     Reflection {
-        /// As which of its actions, which becomes this proposal in the same transaction.
+        /// The action of the reflection, which becomes this proposal in the same transaction.
         action: ActionId,
-        /// The turn whose answer the reflection is.
+        /// The turn whose answer is the reflection.
         turn: TurnId,
-        /// Whose reflection it is.
+        /// The person of the reflection.
         person: PersonId,
-        /// If it is made of a note: where the note's words came from, and the row of the version of
-        /// the file if we wrote it.
+        /// For an action based on a note: the label of the note's text, and the row of the file
+        /// version if we wrote it.
         note: Option<(Label, Option<i64>)>,
     },
-    /// The owner makes a note of the workspace a skill.
+    /// The owner turns a note of the workspace into a skill.
     Note {
-        /// Where the note's words came from.
+        /// The label of the note's text.
         label: Label,
-        /// The row of the version of the file, if we wrote it.
+        /// The row of the file version, if we wrote it.
         file: Option<i64>,
     },
-    /// The owner brings it from elsewhere.
+    /// Imported by the owner.
     Import,
-    /// It lies in the folder already, and has a finding.
+    /// Held content that is already in the folder.
     Folder,
-    /// A newer version of a built-in that the owner has changed.
+    /// A newer version of a built-in skill that the owner has changed.
     Shipped,
 }
 
 impl ProposalOrigin {
-    /// The stored word.
+    /// Returns the stored word.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Turn { .. } => "turn",
@@ -90,7 +90,7 @@ impl ProposalOrigin {
 }
 
 impl ProposalOrigin {
-    /// Whose turn it grew in, if it grew in one.
+    /// Returns the turn that produced it and the turn's person, if any.
     pub(super) fn turn(&self) -> Option<(TurnId, Option<PersonId>)> {
         match self {
             Self::Turn { turn, person, .. } => Some((*turn, *person)),
@@ -99,7 +99,7 @@ impl ProposalOrigin {
         }
     }
 
-    /// The row of the version of the note that it is made of, if we wrote it.
+    /// Returns the row of the version of the underlying note, if we wrote it.
     fn note(&self) -> Option<i64> {
         match self {
             Self::Note { file, .. } => *file,
@@ -108,14 +108,14 @@ impl ProposalOrigin {
         }
     }
 
-    /// What it grew from at first hand.
+    /// Returns its direct origins.
     pub(super) fn nodes(&self) -> impl Iterator<Item = Node> {
         self.turn().map(|(turn, _)| Node::Turn(turn)).into_iter().chain(self.note().map(Node::File))
     }
 }
 
 impl ProposalChange {
-    /// The stored word.
+    /// Returns the stored word.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -125,12 +125,12 @@ impl ProposalChange {
         }
     }
 
-    /// The new name of a rename; else blank.
+    /// Returns the new name of a rename; otherwise blank.
     pub fn new_name(&self) -> &str {
         if let Self::Rename { to } = self { to } else { "" }
     }
 
-    /// The change of those stored words.
+    /// Parses the stored words.
     pub fn read(word: &str, new_name: &str) -> Option<Self> {
         match word {
             "create" => Some(Self::Create),
@@ -142,29 +142,29 @@ impl ProposalChange {
     }
 }
 
-/// A stored proposal with all that belongs to it.
+/// A stored proposal with everything that belongs to it.
 #[derive(Debug, Clone)]
 pub struct Proposal {
-    /// Its row.
+    /// The stored row.
     pub row: ProposalRow,
-    /// What it would do.
+    /// The proposed change.
     pub change: ProposalChange,
-    /// The content that the skill would have; `None` for a delete.
+    /// The content that the skill would have; `None` for a deletion.
     pub result: Option<SkillFolder>,
-    /// The content that it was made from, as far as that is kept.
+    /// The content to compare with, as far as it is still stored.
     pub base: Option<SkillFolder>,
-    /// What the stages said, in order.
+    /// The verdicts of the stages, in order.
     pub verdicts: Vec<VerdictRow>,
-    /// Whether words of a third party are in it: they come from outside, from a third party's
-    /// skill, or from the version that it would change.
+    /// Whether it contains a third party's text: from outside, from a third party's skill, or from
+    /// the version that it would change.
     pub third_party: bool,
 }
 
 impl Proposal {
-    /// The proposal of that id.
+    /// Loads the proposal with this id.
     ///
     /// # Errors
-    /// If the journal cannot be read, or holds a word that it never wrote.
+    /// If the journal cannot be read, or holds an unknown word.
     pub fn load(db: Db<'_>, id: ProposalId) -> anyhow::Result<Option<Self>> {
         let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
         let change = ProposalChange::read(&row.change, &row.new_name).context("A proposal holds an unknown change")?;
@@ -179,8 +179,8 @@ impl Proposal {
         Ok(Some(Self { row, change, result, base, verdicts, third_party }))
     }
 
-    /// The digest that the stored rows have now. Anything but the stored digest means that somebody
-    /// tampered with them.
+    /// Returns the digest of the rows as they are now. If it differs from the stored digest, the
+    /// rows were tampered with.
     pub fn digest(&self) -> Digest {
         let content = self.result.as_ref().map(SkillFolder::digest);
         DigestInput {
@@ -195,16 +195,15 @@ impl Proposal {
         .digest()
     }
 
-    /// What the scan found.
+    /// Returns the findings of the scan.
     pub fn findings(&self) -> Vec<Finding> {
         let scans = self.verdicts.iter().filter(|verdict| verdict.stage == "scan");
         scans.flat_map(|verdict| serde_json::from_str::<Vec<Finding>>(&verdict.findings).unwrap_or_default()).collect()
     }
 }
 
-/// The version that a proposal is to be compared with: where a held folder lies, what was accepted
-/// last. Else a text that nobody ever accepted would pass for one that does not change, and not be
-/// shown.
+/// Returns the version to compare a proposal with. For a held folder this is the last accepted
+/// version; otherwise text that was never accepted would count as unchanged and not be displayed.
 fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> {
     let lies = db.skills().version_with(&row.skill, &row.base)?;
     if row.origin == "folder" || lies.as_ref().is_some_and(|version| !version.accepted) {
@@ -213,7 +212,7 @@ fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> 
     Ok(lies)
 }
 
-/// All that a decision is about.
+/// Everything that a decision covers.
 #[derive(Debug)]
 pub(super) struct DigestInput<'a> {
     pub skill: &'a str,
@@ -226,7 +225,7 @@ pub(super) struct DigestInput<'a> {
 }
 
 impl DigestInput<'_> {
-    /// The digest over every field, each with its length.
+    /// Returns the digest over all fields, each preceded by its length.
     pub fn digest(&self) -> Digest {
         let label = self.label.encode();
         let fields = [
@@ -248,14 +247,14 @@ impl DigestInput<'_> {
     }
 }
 
-/// A number that nobody can guess.
+/// Returns an unguessable number.
 pub(super) fn nonce() -> anyhow::Result<String> {
     let mut random = [0_u8; 16];
     SysRng.try_fill_bytes(&mut random).context("The computer has no randomness to give")?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The files of a folder as the journal keeps them.
+/// Returns the files of a folder in the journal's format.
 pub(super) fn rows(folder: &SkillFolder) -> Vec<SkillFile> {
     folder.files().map(|(path, bytes)| (path.to_owned(), Arc::clone(bytes))).collect()
 }

@@ -1,9 +1,8 @@
-//! What operators are shown of the gate. Nothing here decides, and nothing is changed but what a
-//! look at the folder teaches the journal.
+//! Read access to the gate for operators. Nothing here decides, and the only changes are those that
+//! a look at the folder records in the journal.
 //!
-//! A proposal that waited too long is told as expired from that moment on, whether or not the task
-//! that writes it down has come to it: what is shown and what [`Review::approve`] would do are the
-//! same at every instant.
+//! An overdue proposal is reported as expired at once, even if the task that records the expiry has
+//! not run yet, so that the reported state always agrees with [`Review::approve`].
 
 use super::proposal::{self, Proposal, ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Review};
@@ -17,36 +16,36 @@ use crate::time::Timestamp;
 pub struct History {
     /// Oldest first.
     pub versions: Vec<VersionRow>,
-    /// The digest of what lies there now; blank if nothing does.
+    /// The digest of the present content; blank if there is none.
     pub present: String,
 }
 
 impl Review {
-    /// The proposals that wait for somebody, oldest first.
+    /// Returns the proposals that wait for a decision, oldest first.
     pub async fn pending(&self) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
         let rows = self.0.journal.read(|db| db.proposals().pending_proposals()).await?;
         Ok(rows.into_iter().filter(|row| !row.is_late(now)).collect())
     }
 
-    /// The newest proposals, newest first.
+    /// Returns the newest proposals, newest first.
     pub async fn proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
         let rows = self.0.journal.read(move |db| db.proposals().newest_proposals(limit)).await?;
         Ok(rows.into_iter().map(|row| as_of(row, now)).collect())
     }
 
-    /// One proposal whole.
+    /// Returns a complete proposal.
     pub async fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<Proposal>> {
         let now = self.0.clock.now();
         let found = self.0.journal.read(move |db| Proposal::load(db, id)).await?;
         Ok(found.map(|proposal| Proposal { row: as_of(proposal.row, now), ..proposal }))
     }
 
-    /// What the skill in that folder was, and is.
+    /// Returns the versions of the skill in this folder.
     ///
     /// # Errors
-    /// If the journal cannot be read, or the folder not be looked at.
+    /// If the journal or the skills folder cannot be read.
     pub async fn history(&self, skill: &str) -> anyhow::Result<History> {
         self.live().await?;
         let skill = skill.to_owned();
@@ -57,19 +56,18 @@ impl Review {
         self.0.journal.read(read).await
     }
 
-    /// What would have to be proposed to give a skill exactly this content, whatever lies there
-    /// now.
+    /// Returns the draft that would give a skill exactly this content, replacing any present
+    /// content.
     ///
     /// # Errors
-    /// If what lies there cannot be read.
+    /// If the present content cannot be read.
     pub async fn draft(
         &self,
         skill: &str,
         content: &SkillFolder,
         origin: ProposalOrigin,
     ) -> anyhow::Result<ProposalDraft> {
-        // What is compared with has to be known to the journal, or the owner would not see what
-        // goes.
+        // The journal must know the base, or the owner would not see what the change removes.
         self.live().await?;
         let lying = self.lying(skill).await?;
         let change = if lying.is_some() { ProposalChange::Edit } else { ProposalChange::Create };

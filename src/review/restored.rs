@@ -1,12 +1,12 @@
-//! Skills that came out of a backup: only what the journal of the same backup knows to be accepted
-//! is used.
+//! Skills from a backup: only content that the journal of the same backup knows as accepted is
+//! used.
 //!
-//! In a running home a change in place of an accepted skill is live unless the scan finds something
-//! in it, and with `[skills] by_hand = "live"` so is a new folder. In a backup it may be anybody's.
-//! So every content that the journal does not know is entered as a version that is not accepted,
-//! before the home is opened: then the next look holds it, and the owner is asked as about any
-//! other held folder. Of an archive that nothing authenticates even the accepted versions are not
-//! believed ([`Tx::distrust_all`]); there only what ships with this program, word for word, is
+//! In a running home a change in place of an accepted skill is live unless the scan finds
+//! something, and with `[skills] by_hand = "live"` so is a new folder. In a backup such content may
+//! come from anyone. So, before the home is opened, all content that the journal does not know is
+//! recorded as a version that is not accepted; the next look then holds it, and the owner is asked
+//! as for any other held folder. In an unauthenticated archive even the accepted versions are not
+//! trusted ([`Tx::distrust_all`]); then only content identical to what ships with this program is
 //! used.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::skill::{SkillCache, builtin};
 use crate::store::{NewVersion, Tx};
 use crate::time::Timestamp;
 
-/// Enters what lies in `dir` and is not known. How many skills that were.
+/// Records unknown content in `dir` as not accepted. Returns the number of such skills.
 pub fn distrust_unknown(tx: Tx<'_>, dir: &Path, now: Timestamp) -> anyhow::Result<usize> {
     let mut unknown = 0;
     for (name, skill) in &SkillCache::new(dir.to_owned()).look().skills {
@@ -38,8 +38,8 @@ pub fn distrust_unknown(tx: Tx<'_>, dir: &Path, now: Timestamp) -> anyhow::Resul
     Ok(unknown)
 }
 
-/// Accepts what lies in `dir` and ships with this program, after no version is accepted any more.
-/// How many skills are held.
+/// Accepts the content in `dir` that ships with this program, after all versions lost their
+/// acceptance. Returns the number of held skills.
 pub fn accept_shipped_only(tx: Tx<'_>, dir: &Path, now: Timestamp) -> anyhow::Result<usize> {
     let mut held = 0;
     for (name, skill) in &SkillCache::new(dir.to_owned()).look().skills {

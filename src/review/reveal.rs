@@ -1,17 +1,17 @@
-//! Makes visible what a person would not see in a text.
+//! Makes hidden characters in a text visible.
 //!
-//! Whoever approves a text must see what a model will read. So every character that leaves no mark
-//! on the screen, or that changes how its neighbours are shown, is written out as
-//! `⟨U+200B zero width space⟩`: control characters (an escape sequence thereby loses its first
-//! character), zero-width and bidirectional marks, the tags block, variation selectors, soft
-//! hyphens, invisible operators, fillers and all spaces but the plain one. The end of a line stays
-//! one, with or without its carriage return; a carriage return alone is shown.
+//! A person who approves a text must see what a model will read. So every character that leaves no
+//! mark on the screen, or that changes the display of its neighbours, is written out as `⟨U+200B
+//! zero width space⟩`: control characters (so that an escape sequence loses its first character),
+//! zero-width and bidirectional marks, the tags block, variation selectors, soft hyphens, invisible
+//! operators, fillers, and all spaces but the plain one. Line ends stay, with or without carriage
+//! return; a lone carriage return is written out.
 //!
-//! One exception keeps honest text readable: a single variation selector 15 or 16 behind a symbol,
-//! and a zero-width joiner between two emoji, stay as they are. What they can say is one of a few
-//! shapes of one picture, so nothing can be hidden in them.
+//! One exception keeps honest text readable: a single variation selector 15 or 16 after a symbol,
+//! and a zero-width joiner between two emoji, stay as they are. They only select one of a few
+//! shapes of a picture, so nothing can be hidden in them.
 
-/// The text with every hidden character written out.
+/// Returns the text with every hidden character written out.
 pub fn reveal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = None;
@@ -32,8 +32,8 @@ pub fn reveal(text: &str) -> String {
     shown
 }
 
-/// Whether a person would not see this character, or would see others changed by it. Line feed and
-/// tab are seen.
+/// Returns whether the character is invisible, or changes the display of others. Line feed and tab
+/// count as visible.
 pub fn is_hidden(c: char) -> bool {
     if matches!(c, '\n' | '\t' | ' ') {
         return false;
@@ -41,12 +41,12 @@ pub fn is_hidden(c: char) -> bool {
     c.is_control() || is_odd_space(c) || is_bidi(c) || is_default_ignorable(c)
 }
 
-/// Whether the character changes the direction in which text is shown.
+/// Returns whether the character changes the text direction.
 pub(super) fn is_bidi(c: char) -> bool {
     matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Spaces that look like the plain one, or like more or less of it.
+/// Returns whether the character is a space other than the plain one.
 pub(super) fn is_odd_space(c: char) -> bool {
     matches!(
         c,
@@ -55,7 +55,7 @@ pub(super) fn is_odd_space(c: char) -> bool {
     )
 }
 
-/// Whether `c` is part of a picture: a selector behind a symbol, or a joiner between two.
+/// Returns whether `c` is part of a picture: a selector after a symbol, or a joiner between two.
 pub(super) fn joins_emoji(before: Option<char>, c: char, after: Option<char>) -> bool {
     match c {
         '\u{fe0e}' | '\u{fe0f}' => {
@@ -70,8 +70,8 @@ pub(super) fn joins_emoji(before: Option<char>, c: char, after: Option<char>) ->
     }
 }
 
-/// Characters without any mark of their own, as Unicode lists them, with the fillers and blanks
-/// that behave the same.
+/// Returns whether the character has no mark of its own: Unicode's default-ignorable characters,
+/// and fillers and blanks that behave the same.
 fn is_default_ignorable(c: char) -> bool {
     matches!(u32::from(c),
         0xAD | 0x34F | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x200B..=0x200D | 0x2060..=0x206F | 0x2800
@@ -81,7 +81,7 @@ fn is_default_ignorable(c: char) -> bool {
         || matches!(u32::from(c), 0xFDD0..=0xFDEF)
 }
 
-/// The pictures and signs that emoji are made of.
+/// Returns whether the character is one of the pictures and signs that emoji are made of.
 fn is_symbol(c: char) -> bool {
     matches!(u32::from(c),
         0xA9 | 0xAE | 0x203C | 0x2049 | 0x2122 | 0x2139 | 0x2190..=0x21FF | 0x2300..=0x23FF | 0x24C2 | 0x25A0..=0x27BF
@@ -92,7 +92,7 @@ fn named(c: char) -> String {
     format!("⟨U+{:04X} {}⟩", u32::from(c), name(c))
 }
 
-/// What the character is; the name that Unicode gives it, or that of its kind.
+/// Returns the character's Unicode name, or the name of its kind.
 fn name(c: char) -> &'static str {
     match u32::from(c) {
         0x00 => "null",
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Any text, with many hidden characters in it.
+    /// Any text, with many hidden characters.
     fn text() -> impl Strategy<Value = String> {
         let odd = "\u{0}\r\n\u{1b}\u{ad}\u{200b}\u{200d}\u{202e}\u{2066}\u{fe0f}\u{e0041}\u{e0101}\u{feff}\u{3164}\u{a0}☀👩🔬1";
         let odd: Vec<char> = odd.chars().collect();

@@ -1,13 +1,13 @@
 //! The reviewer: a model that reads a proposal as data and says whether it is safe.
 //!
-//! It is asked apart from every conversation, with no tools, and what it reviews stands between
-//! boundaries that the text cannot contain, because they are derived from it. Its answer counts
-//! only in one strict form. Everything else is [`Verdict::None`]: an answer in other words, a
-//! second object, a verdict that stood ready in the proposal, no answer within a minute, no model
-//! but the offline one. No verdict is never a yes.
+//! The request belongs to no conversation and offers no tools. The reviewed text is enclosed in
+//! boundaries that it cannot contain, because they are derived from it. The answer counts only in
+//! one strict form. Everything else is [`Verdict::None`]: an answer in other words, a second
+//! object, a verdict copied from the proposal, no answer within a minute, no model but the offline
+//! one. No verdict never counts as approval.
 //!
-//! A verdict is advice of a model that has read untrusted text: it changes no label, and nothing
-//! here approves anything.
+//! A verdict is the advice of a model that has read untrusted text: it changes no label, and
+//! nothing here approves anything.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -25,53 +25,53 @@ use crate::time::Clock;
 use crate::trust::Labelled;
 use crate::wording::{self, review as words};
 
-/// How long all attempts together may take.
+/// The time limit for all attempts together.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The owner waits for the verdict: one more attempt, unless the server asks for a long pause.
 const RETRY: RetryPolicy = RetryPolicy { attempts: 2, longest_wait: Duration::from_secs(30) };
 /// The most tokens of an answer, thinking included.
 const MAX_OUTPUT: u64 = 4_000;
-/// The most characters of the reasons.
+/// The maximum length of the reasons in characters.
 const MAX_REASONS: usize = 2_000;
-/// The shortest reasons, without spaces, that count as copied when they stand in the proposal.
+/// The minimum length, without spaces, at which reasons found in the proposal count as copied.
 const COPIED: usize = 12;
 
-/// What is reviewed.
+/// The subject of a review.
 #[derive(Debug)]
 pub struct Matter<'a> {
     /// The skill's name.
     pub skill: &'a str,
-    /// What happens to it.
+    /// The kind of change.
     pub change: &'a ProposalChange,
-    /// The whole change, as people read it.
+    /// The whole diff, as people read it.
     pub diff: &'a str,
-    /// Why, in the proposer's words.
+    /// The rationale, in the proposer's words.
     pub rationale: &'a str,
-    /// What the scan found.
+    /// The findings of the scan.
     pub findings: &'a [Finding],
 }
 
-/// What the reviewer says.
+/// The reviewer's verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It sees nothing wrong.
+    /// No objection.
     Safe {
-        /// Its reasons.
+        /// The reviewer's reasons.
         why: String,
     },
-    /// It would not allow it.
+    /// The reviewer objects.
     Unsafe {
-        /// Its reasons.
+        /// The reviewer's reasons.
         why: String,
     },
-    /// There is no verdict.
+    /// No verdict.
     None {
-        /// Why, in words for the owner.
+        /// The reason, in words for the owner.
         why: &'static str,
     },
 }
 
-/// What a reviewer is asked about `matter`.
+/// Builds the request to the reviewer about `matter`.
 ///
 /// # Errors
 /// None that a proposal could cause.
@@ -95,8 +95,8 @@ pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
     Ok(request)
 }
 
-/// Asks the first model, and once more after an error that passes. The caller is counted as
-/// working.
+/// Asks the first model, and once more after a transient error. The caller counts as active
+/// meanwhile.
 pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &OnBehalf, clock: &dyn Clock) -> Verdict {
     let Some(&index) = purse.order().first() else { return Verdict::None { why: words::NO_MODEL } };
     if purse.card(index).is_none_or(|card| card.provider == "offline") {
@@ -118,8 +118,8 @@ pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &OnBehalf, clo
     }
 }
 
-/// The verdict in an answer, if it is in the strict form: one JSON object with exactly the two
-/// keys, and nothing around it but white space and at most one fence.
+/// Parses the verdict of an answer. The strict form is one JSON object with exactly the two keys,
+/// surrounded only by white space and at most one fence.
 pub fn read(reply: &str) -> Verdict {
     match strict(reply) {
         Some(ReviewerAnswer { verdict, reasons }) if verdict == "safe" => Verdict::Safe { why: reasons },
@@ -128,8 +128,7 @@ pub fn read(reply: &str) -> Verdict {
     }
 }
 
-/// A line that does not occur in `content`, which is the digest of it and as many more digits as it
-/// takes.
+/// Returns a line that does not occur in `content`: a digest of it, extended until it is unique.
 fn boundary(content: &str) -> String {
     let mut boundary = format!("data-{}", Digest::of(content.as_bytes()).short());
     while content.contains(&boundary) {
@@ -139,7 +138,8 @@ fn boundary(content: &str) -> String {
     boundary
 }
 
-/// Outside text with everything hidden revealed and no mark left that some model takes for a frame.
+/// Returns outside text with hidden characters revealed and without markers that some models treat
+/// as frames.
 fn defused(text: &str) -> String {
     let marks =
         ["untrusted", "context", "im_start", "im_end", "system", "user", "assistant", "start_of_turn", "end_of_turn"];
@@ -181,8 +181,8 @@ fn judge(request: &Request, reply: &Reply) -> Verdict {
     }
 }
 
-/// Whether the answer, or its reasons, stand in what was reviewed; spaces and signs aside, since a
-/// diff and JSON write them differently.
+/// Returns whether the answer or its reasons occur in the reviewed text. Spaces and punctuation are
+/// ignored, since a diff and JSON write them differently.
 fn is_echo(request: &Request, answer: &str, why: &str) -> bool {
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
@@ -209,8 +209,7 @@ fn why(error: &ModelError) -> &'static str {
     }
 }
 
-/// The strict form. A key that comes twice, or is another one, is an error of the reader that is
-/// derived.
+/// The strict form. Duplicate and unknown keys are errors of the derived parser.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReviewerAnswer {
@@ -224,7 +223,7 @@ fn strict(reply: &str) -> Option<ReviewerAnswer> {
         Some(fenced) => fenced.strip_suffix("```")?.trim(),
         None => bare,
     };
-    // The reader would take a list of two words as well.
+    // The parser would also accept a list of two strings.
     if !bare.starts_with('{') {
         return None;
     }

@@ -1,14 +1,13 @@
-//! The scan: looks for what an attack on the assistant looks like in the texts of a skill.
+//! The scan: searches the texts of a skill for signs of an attack on the assistant.
 //!
-//! It is an addition to the gate and replaces none of its stages: a finding can only make somebody
-//! look, and that there is none proves nothing. Rules read the text through a view in which
-//! disguises are undone (hidden characters, look-alike letters, figures for letters, letters set
-//! apart), and say where in the original it stands. What an honest skill needs is left alone:
-//! commands in a code block, words that are quoted in order to warn of them, orders that are
-//! denied.
+//! It complements the other stages of the gate and replaces none: a finding only requests
+//! attention, and the absence of findings proves nothing. Rules read the text through a view in
+//! which disguises are undone (hidden characters, look-alike letters, digits for letters, spaced
+//! letters), and report positions in the original. Constructs that honest skills need are left
+//! alone: commands in a code block, words quoted as a warning, negated orders.
 //!
-//! Total on any input, linear in its length, at most [`MOST`] findings for a folder, in the order
-//! of the files and then of the text.
+//! Total on any input, linear in its length, at most [`MOST`] findings for a folder, ordered by
+//! file and position.
 
 mod command;
 mod concealed;
@@ -34,13 +33,13 @@ use super::diff;
 use super::reveal::reveal;
 use crate::skill::{MAIN, SkillFolder, manifest};
 
-/// The most findings of one scan; one more says how many there were.
+/// The maximum number of findings of one scan; one more states how many were left out.
 pub const MOST: usize = 50;
 
-/// The most findings of one rule in one file. The first few say what there is to say.
+/// The maximum number of findings of one rule in one file. The first few are sufficient.
 const MOST_OF_A_RULE: usize = 8;
 
-/// Something that a rule found, by its place in the original text.
+/// A match of a rule, with its position in the original text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hit {
     rule: &'static str,
@@ -48,19 +47,19 @@ struct Hit {
     says: &'static str,
 }
 
-/// What is suspicious in a skill as it lies in the folder of that name.
+/// Scans a skill together with the name of its folder.
 pub fn scan_skill(name: &str, folder: &SkillFolder) -> Vec<Finding> {
     let mut findings = scan_name(name);
     findings.extend(scan(folder));
     findings
 }
 
-/// What is suspicious in the name of a skill's folder, which stands in every prompt.
+/// Scans the name of a skill's folder, which appears in every prompt.
 pub fn scan_name(name: &str) -> Vec<Finding> {
     scan_text("name", name)
 }
 
-/// What is suspicious in a skill.
+/// Scans the files of a skill.
 pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, bytes) in folder.files() {
@@ -77,8 +76,8 @@ pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
     bounded(findings)
 }
 
-/// What is suspicious in the name and the description as a prompt tells them, and was not `found`
-/// where they stand: front matter and Markdown may write a letter without writing it.
+/// Scans the name and the description as they appear in a prompt. Returns findings that are not in
+/// `found`: front matter and Markdown can encode a letter without writing it.
 fn told(main: &str, found: &[Finding]) -> Vec<Finding> {
     let Ok((manifest, _)) = manifest::read(main, "") else { return Vec::new() };
     let told = format!("{}\n{}", manifest.name, manifest.description);
@@ -86,7 +85,7 @@ fn told(main: &str, found: &[Finding]) -> Vec<Finding> {
     scan_text(MAIN, &told).into_iter().filter(is_new).map(|finding| Finding { line: 1, column: 1, ..finding }).collect()
 }
 
-/// What is suspicious in a text. The path is only repeated; blank for the rationale of a proposal.
+/// Scans a text. The path is only copied to the findings; blank for the rationale of a proposal.
 pub fn scan_text(path: &str, text: &str) -> Vec<Finding> {
     let mut hits = hits(text);
     hits.extend(encoded::find(text));
@@ -111,7 +110,7 @@ pub fn scan_text(path: &str, text: &str) -> Vec<Finding> {
     bounded(findings)
 }
 
-/// All rules but the one that decodes, which uses these for what it decoded.
+/// Applies all rules except the decoding one, which uses these rules on what it decoded.
 fn hits(text: &str) -> Vec<Hit> {
     let view = words::PlainText::of(text);
     let words = words::split(&view);
@@ -151,7 +150,7 @@ fn bounded(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// What stands there, and a little around it, on one line.
+/// Returns the matched text with a little context, on one line.
 fn excerpt(text: &str, at: &Range<usize>) -> String {
     const BEFORE: usize = 24;
     let line = text.get(..at.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);

@@ -1,9 +1,9 @@
-//! A proposal as its owner reads it before deciding: what it would do, why, where it grew, what
-//! each stage said, the whole diff, the digest at the end.
+//! A proposal as displayed to its owner before a decision: its effect, rationale and origin, the
+//! verdict of each stage, the whole diff, and the digest at the end.
 //!
-//! Every word that is not the program's stands in a preformatted block in which nothing is hidden
-//! and nothing is markup. The digest is shown only after the whole diff, and the buttons under it:
-//! who has not had all of it before them cannot approve.
+//! All text that is not the program's appears in a preformatted block in which nothing is hidden
+//! and nothing is markup. The digest is displayed only after the whole diff, and the buttons below
+//! it: a person who has not received all of it cannot approve.
 
 use std::sync::Arc;
 
@@ -18,23 +18,25 @@ use crate::trust::Label;
 use crate::wording::proposal as says;
 use crate::wording::review_command::Surface;
 
-/// What is longer than this in characters is not pushed to anybody, but shown when asked for.
+/// The maximum length in characters of a proposal that is pushed; longer ones are displayed on
+/// request.
 const PUSHED: usize = 12_000;
-/// What is longer than this is shown by the command line only.
+/// The maximum length in characters displayed in chat; longer ones are displayed by the command
+/// line only.
 const IN_CHAT: usize = 60_000;
 
-/// Something to be shown.
+/// A text for display.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DisplayedText {
-    /// For a person.
+    /// The text, as Markdown.
     pub markdown: String,
-    /// The join of all that it shows.
+    /// The join of the labels of everything displayed.
     pub label: Label,
-    /// Title, and what it carries.
+    /// Each title with its command.
     pub buttons: Vec<(String, String)>,
 }
 
-/// What the owner is sent when a proposal waits.
+/// Returns the notice to the owner that a proposal waits.
 pub fn announcement(proposal: &Proposal) -> DisplayedText {
     let whole = whole(proposal, Surface::Chat);
     if whole.markdown.chars().count() <= PUSHED {
@@ -44,7 +46,7 @@ pub fn announcement(proposal: &Proposal) -> DisplayedText {
     DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
 }
 
-/// What `/show` gives in chat.
+/// Returns the answer to `/show` in chat.
 pub fn in_chat(proposal: &Proposal) -> DisplayedText {
     let whole = whole(proposal, Surface::Chat);
     if whole.markdown.chars().count() <= IN_CHAT {
@@ -54,7 +56,7 @@ pub fn in_chat(proposal: &Proposal) -> DisplayedText {
     DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
 }
 
-/// All of it, for somebody who will decide in that way.
+/// Returns the complete proposal, for a decision on this surface.
 pub fn whole(proposal: &Proposal, way: Surface) -> DisplayedText {
     let row = &proposal.row;
     let mut markdown = head(proposal);
@@ -84,13 +86,13 @@ fn decide_buttons(proposal: &Proposal, digest: &Digest) -> Vec<(String, String)>
     ]
 }
 
-/// A name that cannot end the code span that it stands in. What a person calls a folder may hold
-/// anything that can be seen.
+/// Returns a name that cannot end its code span. A folder name chosen by a person may contain any
+/// visible character.
 fn in_a_span(name: &str) -> String {
     reveal(name).replace('`', "'")
 }
 
-/// Everything before the diff.
+/// Returns everything before the diff.
 fn head(proposal: &Proposal) -> String {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
@@ -119,7 +121,7 @@ fn head(proposal: &Proposal) -> String {
     lines.join("\n\n")
 }
 
-/// The files of a third party's skill, and the hosts that a yes covers.
+/// Returns the files of a third party's skill, and the hosts that an approval covers.
 fn holds(folder: &SkillFolder) -> [String; 2] {
     let is_script = |(path, bytes): &(&str, &Arc<[u8]>)| contents::is_script(path, bytes);
     let file = |(path, bytes): (&str, &Arc<[u8]>)| {
@@ -135,7 +137,7 @@ fn holds(folder: &SkillFolder) -> [String; 2] {
     [format!("{}\n{}", says::files(files.len(), scripts), fenced(&files.join("\n"))), hosts]
 }
 
-/// What each stage said, a line each.
+/// Returns the verdicts of the stages, one line each.
 fn stages(proposal: &Proposal) -> String {
     let line = |verdict: &VerdictRow| {
         let note = if is_spoken(verdict) { "" } else { &verdict.note };
@@ -148,7 +150,7 @@ fn stages(proposal: &Proposal) -> String {
     lines.join("\n")
 }
 
-/// Whether its note is a model's, and not the program's.
+/// Returns whether the note is a model's rather than the program's.
 fn is_spoken(verdict: &VerdictRow) -> bool {
     verdict.stage == "reviewer" && verdict.outcome != "none"
 }

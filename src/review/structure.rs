@@ -1,10 +1,9 @@
-//! Whether a change has a shape that a skill may have, before anybody reads what it says.
+//! Checks that a change has a permitted shape, before its text is read.
 //!
-//! Everything here is decided from values alone: the name, the change, the two contents. Each thing
-//! that is wrong is one sentence for whoever proposed it; no sentence means that the shape is
-//! right. A link that leads nowhere or out of the folder is as wrong as a missing `SKILL.md`.
-//! Renaming is not a way to edit: it may change the name in the front matter and not one other
-//! byte.
+//! Everything is decided from values alone: the name, the change, the two contents. Each fault is
+//! one sentence for the proposer; no sentence means that the shape is valid. A link to nothing or
+//! out of the folder is a fault just like a missing `SKILL.md`. A rename is not an edit: it may
+//! change the name in the front matter and no other byte.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +15,10 @@ use super::reveal::reveal;
 use crate::skill::folder::MAIN;
 use crate::skill::{SkillFolder, manifest, name};
 
-/// The most sentences of one check.
+/// The maximum number of sentences of one check.
 const MOST_SENTENCES: usize = 20;
 
-/// Names that commands and prompts use for something else.
+/// Names that commands and prompts use for other purposes.
 const RESERVED: &[&str] = &[
     "all",
     "any",
@@ -49,35 +48,35 @@ const RESERVED: &[&str] = &[
     "user",
 ];
 
-/// How large a skill may be, and what may be in it.
+/// Limits on the size and content of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The most files.
+    /// The maximum number of files.
     pub files: usize,
-    /// The most bytes of one file.
+    /// The maximum size of a file in bytes.
     pub file_bytes: u64,
-    /// The most bytes of all files.
+    /// The maximum size of all files in bytes.
     pub all_bytes: u64,
-    /// The most bytes of `SKILL.md`.
+    /// The maximum size of `SKILL.md` in bytes.
     pub main_bytes: u64,
-    /// Whether files that are no text are allowed.
+    /// Whether binary files are allowed.
     pub binaries: bool,
 }
 
 impl Bounds {
-    /// What a model may propose.
+    /// Returns the limits for a model's proposal.
     pub fn proposal() -> Self {
         Self { files: 40, file_bytes: 64 * 1024, all_bytes: 256 * 1024, main_bytes: 32 * 1024, binaries: false }
     }
 
-    /// What a person may bring in.
+    /// Returns the limits for a person's import.
     pub fn import() -> Self {
         let all = 8 * 1024 * 1024;
         Self { files: 400, file_bytes: all, all_bytes: all, main_bytes: 32 * 1024, binaries: true }
     }
 }
 
-/// What is wrong with the shape of a change; nothing if it is right.
+/// Returns the faults in the shape of a change; empty if it is valid.
 pub fn check(
     change: &ProposalChange,
     name: &str,
@@ -173,7 +172,7 @@ fn check_sizes(folder: &SkillFolder, bounds: Bounds, wrong: &mut Vec<String>) {
     }
 }
 
-/// Every path alone, and two paths that some computer would take for one or for a file and a
+/// Checks each path, and pairs of paths that some systems treat as the same path or as a file and a
 /// folder.
 fn check_paths(folder: &SkillFolder, wrong: &mut Vec<String>) {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
@@ -212,7 +211,7 @@ fn check_links(folder: &SkillFolder, path: &str, text: &str, wrong: &mut Vec<Str
     }
 }
 
-/// Whether an address names where it leads by itself, as `https:` or `mailto:`.
+/// Returns whether an address is absolute, like `https:` or `mailto:`.
 fn has_scheme(address: &str) -> bool {
     let is_word = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -221,8 +220,8 @@ fn has_scheme(address: &str) -> bool {
     address.split_once(':').is_some_and(|(scheme, _)| is_word(scheme))
 }
 
-/// The path that a relative address in the file `from` means; blank for the folder itself. `None`
-/// if it leads out.
+/// Resolves a relative address in the file `from`; blank for the folder itself. `None` if it leads
+/// out of the folder.
 fn target(from: &str, address: &str) -> Option<String> {
     let address = address.split(['#', '?']).next().unwrap_or_default();
     if address.is_empty() {
@@ -243,7 +242,7 @@ fn target(from: &str, address: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// A part of an address without its percent signs. `None` if it is no text, or hides a separator.
+/// Decodes percent-encoding. `None` if the result is not text, or contains a separator.
 fn decoded(part: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = part.bytes();
@@ -264,7 +263,8 @@ fn exists(folder: &SkillFolder, path: &str) -> bool {
         || folder.files().any(|(file, _)| file.starts_with(&format!("{path}/")))
 }
 
-/// Whether every file is the same but for the line of the name in the front matter of `SKILL.md`.
+/// Returns whether all files are the same except for the name line in the front matter of
+/// `SKILL.md`.
 fn differs_in_name_only(base: &SkillFolder, result: &SkillFolder) -> bool {
     let others = |folder: &SkillFolder| {
         let mut folder = folder.clone();

@@ -1,9 +1,9 @@
-//! A draft becomes a proposal: through taint, hash, structure and scan, all of it before anything
-//! is written.
+//! Turns a draft into a proposal: taint, hash, structure and scan all pass before anything is
+//! written.
 //!
-//! What a stage refuses is told in sentences and leaves nothing behind. What passes is stored whole
-//! in one transaction with everything the stages said, so nobody ever decides about anything but
-//! these rows. The skills folder is only read.
+//! A refusal is explained in sentences and leaves no trace. An admitted draft is stored whole in
+//! one transaction with the verdicts of all stages, so that every decision is about these rows. The
+//! skills folder is only read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,29 +21,29 @@ use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::proposal as says;
 
-/// So many proposals of models may wait at once; and so many of them with untrusted text in them,
-/// lest a page floods the owner.
+/// The maximum numbers of waiting proposals by models: trusted ones, and ones with untrusted text,
+/// which could otherwise flood the owner.
 const MOST_WAITING: usize = 30;
 const MOST_TAINTED: usize = 5;
 
-/// What became of a draft.
+/// The result of submitting a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Staged {
-    /// It waits for what comes next.
+    /// Stored, and waiting for the next stage.
     New(ProposalId, AutoApproval),
-    /// The same waits already.
+    /// The same proposal already waits.
     Known(ProposalId),
 }
 
 impl Review {
-    /// Takes a draft through the stages that need nobody.
+    /// Takes a draft through the automatic stages.
     ///
     /// # Errors
-    /// If the journal or the folder cannot be read or written.
+    /// If the journal or the skills folder cannot be read or written.
     pub async fn submit(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
-        // What lies there now is what the draft is compared with: it has to be a version that the
-        // journal knows.
+        // The draft is compared with the present content, which must be a version that the journal
+        // knows.
         self.look().await?;
         let staged = self.stage(draft).await;
         drop(alone);
@@ -53,10 +53,9 @@ impl Review {
         staged
     }
 
-    /// The same for who holds the lock already. Rings nobody.
+    /// Like [`Review::submit`], for callers that already hold the lock. Does not wake the worker.
     pub(super) async fn stage(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
-        // What no skill can be called is not looked for: the third stage says what is wrong with
-        // it.
+        // Names that no skill can have are not looked up: the third stage reports the fault.
         let is_by_a_model = draft.origin.turn().is_some();
         let base = match is_name(&draft.skill) {
             false => None,
@@ -106,9 +105,9 @@ impl Review {
 }
 
 impl Review {
-    /// Whether that content of the skill may be used. What a model builds upon has to be: what it
-    /// does not touch of a held folder would come in with its proposal, and the sentences of the
-    /// later stages would tell it what stands there.
+    /// Returns whether this content of the skill may be used. A model may only build on accepted
+    /// content: the untouched parts of a held folder would otherwise be admitted with its proposal,
+    /// and messages of the later stages would reveal them.
     async fn is_accepted(&self, skill: &str, content: &SkillFolder) -> anyhow::Result<bool> {
         let (skill, digest) = (skill.to_owned(), content.digest());
         let version = self.0.journal.read(move |db| db.skills().version_with(&skill, digest.as_str())).await?;
@@ -116,7 +115,7 @@ impl Review {
     }
 }
 
-/// A draft with everything about it that needs no journal.
+/// A draft with the results that need no journal.
 struct Examined {
     draft: ProposalDraft,
     base_digest: Option<Digest>,
@@ -128,7 +127,8 @@ fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<Examined, 
     let result = outcome(&draft, base.as_ref())?;
     let by_owner = matches!(draft.origin, ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped);
     let bounds = if by_owner { Bounds::import() } else { Bounds::proposal() };
-    // What lies there already cannot be refused for its form: it is held, and the owner decides.
+    // Content already in the folder cannot be refused for its shape: it is held, and the owner
+    // decides.
     if !matches!(draft.origin, ProposalOrigin::Folder) {
         let faults = structure::check(&draft.change, &draft.skill, base.as_ref(), result.as_ref(), bounds);
         if !faults.is_empty() {
@@ -141,7 +141,8 @@ fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<Examined, 
     Ok(Examined { base_digest: base.as_ref().map(SkillFolder::digest), draft, result, findings })
 }
 
-/// The content that the skill would have. What the draft does not name stays as it is.
+/// Returns the content that the skill would have. Files that the draft does not name stay as they
+/// are.
 fn outcome(draft: &ProposalDraft, base: Option<&SkillFolder>) -> Result<Option<SkillFolder>, Refused> {
     let mut folder = match (&draft.change, base) {
         (ProposalChange::Delete, _) if draft.files.is_empty() => return Ok(None),
@@ -172,7 +173,7 @@ fn outcome(draft: &ProposalDraft, base: Option<&SkillFolder>) -> Result<Option<S
     Ok(Some(folder))
 }
 
-/// The front matter with another name.
+/// Returns the front matter with another name.
 fn renamed(text: &str, to: &str) -> Option<String> {
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
     let front = lines.iter().skip(1).position(|line| line.trim_end() == "---")?;
@@ -182,8 +183,7 @@ fn renamed(text: &str, to: &str) -> Option<String> {
     Some(lines.concat())
 }
 
-/// What a model proposes is not kept if it is nobody's to propose, or if the owner has enough to
-/// read.
+/// Refuses a model's proposal if its person may not propose, or if the owner has enough waiting.
 fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool) -> anyhow::Result<Option<Refused>> {
     match &examined.draft.origin {
         ProposalOrigin::Turn { .. } => {}
@@ -206,7 +206,7 @@ fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool
 
 fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Timestamp) -> anyhow::Result<Staged> {
     let Examined { draft, base_digest, result, findings } = examined;
-    // A clean draft with a finding waits for the owner; the finding never makes it anything better.
+    // A clean draft with a finding waits for the owner; a finding never improves the standing.
     let standing = match judged.standing {
         AutoApproval::Clean if !findings.is_empty() => AutoApproval::Careful,
         other => other,
@@ -256,7 +256,7 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Tim
     Ok(Staged::New(id, standing))
 }
 
-/// What the first four stages said.
+/// Returns the verdicts of the first four stages.
 fn said(judged: &Judged, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
     let verdict = |stage: &str, passed: bool, note: &str, label: &Label| VerdictRow {
         stage: stage.to_owned(),
@@ -266,7 +266,7 @@ fn said(judged: &Judged, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]
         label: label.clone(),
     };
     let ours = super::label::of_the_program();
-    // The excerpts in the findings are the proposal's own words.
+    // The excerpts in the findings are the proposal's own text.
     let scan = VerdictRow {
         findings: serde_json::to_string(findings)?,
         ..verdict("scan", findings.is_empty(), &says::findings(findings.len()), &judged.label)

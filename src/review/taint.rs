@@ -1,11 +1,11 @@
-//! First stage: where do the words come from?
+//! First stage: the origin of the text.
 //!
-//! The journal is asked, not the caller: a turn that does not exist, belongs to another
-//! conversation or to somebody else counts as tainted, and the label is the join of what the caller
-//! says and what the journal says. Clean is only what the owner's own turn made of trusted text,
-//! and even that waits for the owner when the turn held a quote, a code block or a long text, or an
-//! earlier one of the conversation did: pasting looks like typing, and "make that a skill" is what
-//! one says next.
+//! The origin is read from the journal rather than taken from the caller. A turn that does not
+//! exist, or belongs to another conversation or person, counts as tainted; the label is the join of
+//! the caller's and the journal's. Only what the owner's own turn made of trusted text is clean.
+//! Even that waits for the owner if the turn held a quote, a code block or a long text, or if an
+//! earlier turn of the conversation held a code block or a long text: pasting looks like typing,
+//! and "make that a skill" is the usual next request.
 
 mod looked_back;
 
@@ -18,22 +18,22 @@ use crate::store::{Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow
 use crate::trust::{Label, Scope, Source};
 use crate::wording::proposal as says;
 
-/// More typed characters than this in one turn are more than a request.
+/// The number of typed characters in one turn above which they are more than a request.
 const LONG: usize = 1_000;
 
-/// What may happen to a proposal without its owner.
+/// The degree to which a proposal can proceed without its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AutoApproval {
-    /// A reviewer may approve it, if the owner's policy says so.
+    /// A reviewer may approve it, if the owner's policy allows it.
     Clean,
-    /// It is made of trusted text, and still waits for the owner.
+    /// Made of trusted text, but waits for the owner.
     Careful,
-    /// Untrusted text had a part in it: the owner decides, whatever the policy.
+    /// Influenced by untrusted text: the owner decides, regardless of the policy.
     Tainted,
 }
 
 impl AutoApproval {
-    /// The stored word.
+    /// Returns the stored word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Clean => "clean",
@@ -42,7 +42,7 @@ impl AutoApproval {
         }
     }
 
-    /// The standing of that word; whatever it never wrote is tainted.
+    /// Parses the stored word; unknown words are tainted.
     pub fn read(word: &str) -> Self {
         match word {
             "clean" => Self::Clean,
@@ -52,17 +52,17 @@ impl AutoApproval {
     }
 }
 
-/// What the stage says.
+/// The verdict of the stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Judged {
     pub standing: AutoApproval,
     pub label: Label,
     pub scope: Scope,
-    /// Why it is not clean; blank if it is.
+    /// The reason why it is not clean; blank if it is.
     pub note: String,
 }
 
-/// Judges where a draft comes from.
+/// Judges the origin of a draft.
 pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<Judged> {
     match origin {
         ProposalOrigin::Turn { turn, conversation, person, label } => {
@@ -107,8 +107,9 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     }
 }
 
-/// The join of all that a turn read (its own label has those of its steps), and the texts of what
-/// somebody said in it: what the program asks for is nobody's word, even if an owner wanted it.
+/// Returns the join of everything that a turn read (its own label includes those of its steps), and
+/// the texts that people sent in it. Requests by the program are not a person's words, even if an
+/// owner asked for them.
 fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)> {
     let mut label = row.label.clone();
     let mut said = Vec::new();
@@ -123,19 +124,20 @@ fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)
     Ok((label, said))
 }
 
-/// Whether the journal says, now, that somebody is an owner.
+/// Returns whether the person is an owner now, according to the journal.
 pub(super) fn is_owner(db: Db<'_>, person: PersonId) -> anyhow::Result<bool> {
     Ok(db.people().person(person)?.is_some_and(|person| person.role == Role::Owner))
 }
 
-/// Quotes count in their own turn only: later they are what their labels say.
+/// Returns whether a text may be pasted. Quotes count only in their own turn: later their labels
+/// apply.
 fn may_be_pasted(text: &StoredText) -> bool {
     let words = text.text.open().0;
     text.kind != TextKind::Quote && (has_a_block(words) || words.chars().count() > LONG)
 }
 
-/// Why what was typed in a turn may not be its person's own words. A turn in which nobody typed
-/// anything is no request of anybody.
+/// Returns why the typed text of a turn may not be the person's own words. A turn without typed
+/// text is no one's request.
 fn looks_pasted(texts: &[StoredText]) -> Option<&'static str> {
     let said: Vec<&str> =
         texts.iter().filter(|text| text.kind != TextKind::Quote).map(|text| &**text.text.open().0).collect();
@@ -152,8 +154,8 @@ fn looks_pasted(texts: &[StoredText]) -> Option<&'static str> {
     }
 }
 
-/// Whether a single message that the conversation began with holds a block or is long. Quotes count
-/// in their own turn only: in a later one they are what their labels say.
+/// Returns whether an earlier message of the conversation holds a block or is long. Quotes count
+/// only in their own turn: in later ones their labels apply.
 fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
     let before = |message: &StoredMessage| {
         message.kind == MessageKind::Said && message.turn.is_some_and(|turn| turn.0 < row.id.0)
@@ -169,12 +171,12 @@ fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
     Ok(texts.iter().filter(|text| earlier.contains(&text.message)).any(may_be_pasted))
 }
 
-/// Whether it holds code or a quote.
+/// Returns whether the text contains code or a quote.
 fn has_a_block(words: &str) -> bool {
     words.contains("```") || words.contains("~~~") || has_quoted_line(words)
 }
 
-/// A line that begins like a quote or like indented code.
+/// Returns whether a line begins like a quote or like indented code.
 fn has_quoted_line(words: &str) -> bool {
     words.lines().any(|line| line.starts_with('>') || line.starts_with("    ") || line.starts_with('\t'))
 }

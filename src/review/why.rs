@@ -1,9 +1,9 @@
-//! Where a proposal comes from: the chain of edges in the journal from it back to the first text
-//! that came from outside, told in plain sentences.
+//! The origin of a proposal: the chain of edges in the journal from the proposal back to the first
+//! text from outside, in plain sentences.
 //!
-//! For each source in its label the chain follows whatever carries that source, and ends where
-//! nothing that it grew from carries it any more: there it came in. Many answers in a row are one
-//! step. A chain that the journal does not hold any more is said to be lost, not made up.
+//! For each source in its label the chain follows the nodes that carry that source, and ends where
+//! no parent carries it any more: the source entered there. Several answers in a row are one step.
+//! A chain that is no longer in the journal is reported as lost, not invented.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,12 +13,12 @@ use crate::time::{Timestamp, Zone};
 use crate::trust::Source;
 use crate::wording::why as says;
 
-/// So many sources are followed; the others are named only.
+/// The maximum number of sources that are traced; the others are only counted.
 const MOST_SOURCES: usize = 6;
-/// So many nodes are looked at for one source.
+/// The maximum number of nodes examined for one source.
 const MOST_NODES: usize = 20_000;
 
-/// The chains of a proposal as Markdown lines; `None` if there is no such proposal.
+/// Returns the chains of a proposal as Markdown lines; `None` if there is no such proposal.
 pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
     let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
     if row.label.is_trusted() {
@@ -37,7 +37,7 @@ pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<V
     Ok(Some(lines))
 }
 
-/// The nodes from `start` to where the source came in.
+/// Returns the nodes from `start` to the point where the source entered.
 fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node, Timestamp)>> {
     let mut came_from: BTreeMap<Node, Node> = BTreeMap::new();
     let mut times: BTreeMap<Node, Timestamp> = BTreeMap::new();
@@ -56,7 +56,8 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
             }
             carried |= carries;
         }
-        // The first that nothing it grew from explains, seen from the proposal: the shortest chain.
+        // The search is breadth-first from the proposal, so the first node without a carrying
+        // parent ends the shortest chain.
         if !carried {
             end = node;
             break;
@@ -70,8 +71,8 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
     Ok(path.into_iter().filter_map(|node| times.get(&node).map(|at| (node, *at))).collect())
 }
 
-/// The path in words, a numbered line for each step if there are several. Answers in a row are one
-/// step.
+/// Returns the path in words, a numbered line for each step if there are several. Answers in a row
+/// are one step.
 fn told(
     db: Db<'_>,
     path: &[(Node, Timestamp)],
@@ -87,7 +88,7 @@ fn told(
         let goes_on = matches!(path.get(place + 1), Some((Node::Turn(_), _)));
         match (after, step) {
             (None, _) => sentences.push(says::made(origin, &at)),
-            // The answer in which it was proposed is told with the proposal.
+            // The answer that proposed it is reported with the proposal.
             (Some(says::TraceStep::Proposal(_)), says::TraceStep::Turn) if place == 1 => {}
             (Some(says::TraceStep::Turn), says::TraceStep::Turn) if goes_on => between += 1,
             (Some(after), _) => sentences.push(says::step(after, step, &at, std::mem::take(&mut between))),
@@ -102,7 +103,7 @@ fn told(
     Ok(sentences)
 }
 
-/// How it came in, where the path ends.
+/// Returns how the source entered, where the path ends.
 fn last(db: Db<'_>, path: &[(Node, Timestamp)], source: &Source) -> anyhow::Result<Option<String>> {
     Ok(match path.last() {
         Some((Node::Turn(turn), _)) => {

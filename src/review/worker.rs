@@ -1,11 +1,11 @@
-//! What happens to a proposal between its staging and the owner: the reviewer is asked, the policy
-//! applied, the owner told.
+//! Processes a proposal between its staging and the owner: asks the reviewer, applies the policy,
+//! notifies the owner.
 //!
-//! All of it is read off the rows, so a restart goes on where it stood: a proposal that was not
-//! reviewed is reviewed, one of which nobody was told is told, and the time in which they can
-//! decide runs from then. The reviewer can only ever say less than the policy allows: whatever is
-//! not its clear yes leaves the proposal waiting. What it says is as untrusted as what it read.
-//! Where a setting leaves the reviewer out, that is all that it leaves out.
+//! All state is read from the rows, so a restart continues where it stopped: an unreviewed proposal
+//! is reviewed, an unannounced one is announced, and the time to decide runs from then. The
+//! reviewer can only restrict what the policy allows: any answer other than its clear yes leaves
+//! the proposal waiting. Its answer is as untrusted as the text that it read. A setting that leaves
+//! out the reviewer leaves out nothing else.
 
 use crate::review::ReviewWorker;
 use std::sync::Arc;
@@ -32,16 +32,16 @@ use crate::time::task::guarded;
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::{self, proposal as says};
 
-/// The setting by which a reviewer approves what a person asked for.
+/// The setting by which a reviewer approves a person's request.
 const BY_REVIEW: &str = "[skills] review = \"ai\"";
-/// The settings by which what a reflection proposes becomes live.
+/// The settings by which a reflection's proposal becomes live.
 const BY_REFLECTION_AI: &str = "[reflection] review_mode = \"ai\"";
 const BY_REFLECTION_NONE: &str = "[reflection] review_mode = \"none\"";
 
-/// More held folders than these are told of in one message.
+/// Above this number, held folders are announced in one message.
 const MOST_ONE_BY_ONE: usize = 5;
 
-/// How long the task rests after the journal failed it.
+/// The pause after a journal failure.
 const AFTER_TROUBLE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Runs until the program stops.
@@ -70,10 +70,10 @@ pub(super) async fn run(review: Review, mut bell: Wakeups, stop: CancellationTok
 }
 
 impl ReviewWorker<'_> {
-    /// Does what is due, and says when the next proposal expires.
+    /// Does everything that is due, and returns when the next proposal expires.
     async fn work(&self) -> anyhow::Result<Option<Timestamp>> {
         loop {
-            // A look stages everything that it holds before any of it is told of.
+            // A look stages everything that it holds before any of it is announced.
             let whole = self.0.writing.lock().await;
             let now = self.0.clock.now();
             let pending = self.0.journal.read(|db| db.proposals().pending_proposals()).await?;
@@ -108,14 +108,14 @@ impl ReviewWorker<'_> {
         }
     }
 
-    /// Tells the owner in one message of many folders that are held. False if there is no place yet
-    /// to tell them.
+    /// Notifies the owner of many held folders in one message. Returns false if the owner has no
+    /// address yet.
     async fn tell_of_folders(&self, folders: Vec<(ProposalId, String)>) -> anyhow::Result<bool> {
         let lines: Vec<(ProposalId, String)> =
             folders.into_iter().map(|(id, name)| (id, one_line(&reveal(&name)).replace('`', "'"))).collect();
         let (words, now) = (says::many_folders(&lines), self.0.clock.now());
         self.post_to_owner("tell of held folders", move |tx, address, scope| {
-            // The names are those of folders that nobody accepted.
+            // The names come from folders that were never accepted.
             let text: Text = Labelled::new(Arc::from(words), label::of_a_held_folder(), scope);
             tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
             lines.iter().try_for_each(|(id, _)| tx.proposals().told_of(*id, now))
@@ -123,8 +123,8 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// Tells the owner which skills were put there by hand before such folders were held. False if
-    /// there is no place yet to tell them.
+    /// Notifies the owner of the skills that were added by hand before such folders were held.
+    /// Returns false if the owner has no address yet.
     async fn tell_carried_over(&self, names: &[String]) -> anyhow::Result<bool> {
         let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
         let (words, now) = (says::carried_over(&names), self.0.clock.now());
@@ -135,7 +135,7 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// What a policy approved and nobody was told of, and what is to be told.
+    /// Returns a proposal that a policy approved without a notice so far, and the notice.
     async fn untold_end(&self) -> anyhow::Result<Option<(ProposalId, String)>> {
         self.0
             .journal
@@ -168,7 +168,7 @@ impl ReviewWorker<'_> {
             .await
     }
 
-    /// Asks the reviewer once, stores what it said, and approves if that is enough.
+    /// Asks the reviewer once, stores the verdict, and approves if that is sufficient.
     async fn review(&self, id: ProposalId) -> anyhow::Result<()> {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(()) };
         let clean = is_clean(&proposal);
@@ -192,7 +192,7 @@ impl ReviewWorker<'_> {
         if approves { self.approve_by_policy(id, Decider::Reviewer, setting).await } else { Ok(()) }
     }
 
-    /// Only if the owner chose it.
+    /// Returns whether the owner's settings let the reviewer approve.
     fn reviewer_may_approve(&self, of_reflection: bool) -> bool {
         match of_reflection {
             true => self.0.policy.reflections == ReflectionReview::Ai,
@@ -244,15 +244,15 @@ impl ReviewWorker<'_> {
                 owner_decision::take(tx, approval, lying.as_ref(), now).map(Some)
             })
             .await?;
-        // How it ended is read off the rows and told next: also after a start, if the power goes
-        // here.
+        // The outcome is read from the rows and announced next, even after a restart if the power
+        // fails here.
         match begun {
             Some(Ok(done)) => self.finish(done).await.map(drop),
             Some(Err(_)) | None => Ok(()),
         }
     }
 
-    /// Tells the owner that a proposal waits. False if there is no place yet to tell them.
+    /// Notifies the owner that a proposal waits. Returns false if the owner has no address yet.
     async fn tell(&self, id: ProposalId) -> anyhow::Result<bool> {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(true) };
         let now = self.0.clock.now();
@@ -267,12 +267,12 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// Tells the owner what became of what a policy approved. False if there is no place yet to
-    /// tell them.
+    /// Notifies the owner of the outcome of a policy's approval. Returns false if the owner has no
+    /// address yet.
     async fn tell_end(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
         self.tell_owner("tell of a skill", id, move |tx, address, scope| {
-            // The name of the skill is the proposal's word.
+            // The skill's name is the proposal's text.
             let Some(row) = tx.proposals().proposal(id)? else { return Ok(()) };
             let text: Text = Labelled::new(Arc::from(words), row.label, scope);
             tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
@@ -280,8 +280,8 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// Posts something about a proposal to the owner, once. False if there is no place yet to tell
-    /// them.
+    /// Posts a message about a proposal to the owner, once. Returns false if the owner has no
+    /// address yet.
     async fn tell_owner(
         &self,
         job: &'static str,
@@ -296,7 +296,7 @@ impl ReviewWorker<'_> {
         .await
     }
 
-    /// Posts something to the owner. False if there is no place yet to tell them.
+    /// Posts a message to the owner. Returns false if the owner has no address yet.
     async fn post_to_owner(
         &self,
         job: &'static str,
@@ -318,14 +318,14 @@ impl ReviewWorker<'_> {
     }
 }
 
-/// The held folders of which nobody was told, if they are too many for a message each.
+/// Returns the unannounced held folders, if there are too many for a message each.
 fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
     let untold = pending.iter().filter(|row| !row.told && row.origin == "folder");
     let folders: Vec<_> = untold.map(|row| (row.id, row.skill.clone())).collect();
     (folders.len() > MOST_ONE_BY_ONE).then_some(folders)
 }
 
-/// Where the first owner was last heard.
+/// Returns the address at which the first owner was last heard.
 fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
     let owner = db
         .people()
@@ -338,7 +338,8 @@ fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
     Ok(db.addresses().reached_at(owner)?.map(|address| (address, Scope::Person(owner))))
 }
 
-/// When to look for what expires. What is on its way to the owner has all of its time before it.
+/// Returns the time of the next expiry. A proposal whose notice is still in delivery keeps its full
+/// time.
 fn next_expiry(pending: &[ProposalRow], now: Timestamp) -> Option<Timestamp> {
     let told = pending.iter().filter(|row| row.told);
     told.map(|row| row.expires_at.unwrap_or_else(|| now.plus(PROPOSAL_WAITS))).min()
@@ -353,7 +354,8 @@ fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {
     VerdictRow { stage: "reviewer".to_owned(), outcome: outcome.to_owned(), note, findings: "[]".to_owned(), label }
 }
 
-/// Clean in every respect: no text from outside, nothing that looks pasted, no finding.
+/// Returns whether the proposal is clean in every respect: no text from outside, nothing that looks
+/// pasted, no finding.
 fn is_clean(proposal: &Proposal) -> bool {
     AutoApproval::read(&proposal.row.standing) == AutoApproval::Clean
         && !proposal.row.label.asks_before_leaving()
@@ -361,7 +363,7 @@ fn is_clean(proposal: &Proposal) -> bool {
         && proposal.findings().is_empty()
 }
 
-/// What stands in the reviewer's place where a setting leaves it out.
+/// Returns the verdict row that replaces the reviewer's where a setting leaves it out.
 fn not_asked() -> VerdictRow {
     VerdictRow {
         stage: "reviewer".to_owned(),

@@ -1,34 +1,34 @@
-//! The skills that come with the program, embedded in it.
+//! The skills that ship with the program, embedded in the binary.
 //!
-//! They are the same files that stand under `skills/` in the source, one folder each. Nothing is
-//! written here: whoever puts them on the disk decides what of a person's own changes stays.
+//! They are the same files as under `skills/` in the source, one folder each. Nothing is written
+//! here: the caller that puts them on disk decides which changes by a person are kept.
 
 use std::sync::Arc;
 
 use super::folder::SkillFolder;
 
-/// A skill that comes with the program.
+/// A skill that ships with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name, which is also that of its folder.
+    /// Its name, which is also the name of its folder.
     pub name: &'static str,
     /// Its files: path and text.
     pub files: &'static [(&'static str, &'static str)],
 }
 
 impl Builtin {
-    /// The same as a folder.
+    /// Returns the skill as a folder.
     pub fn folder(&self) -> SkillFolder {
         SkillFolder::new(self.files.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))))
     }
 }
 
-/// All of them, by name.
+/// Returns all built-in skills, by name.
 pub fn all() -> &'static [Builtin] {
     BUILTINS
 }
 
-/// One entry: the files of one folder of `skills/`.
+/// Builds one entry from the files of one folder of `skills/`.
 macro_rules! builtin {
     ($name:literal: $($path:literal),+) => {
         Builtin { name: $name, files: &[$(($path, include_str!(concat!("../../skills/", $name, "/", $path)))),+] }

@@ -1,12 +1,11 @@
-//! What lies in the skills folder, and a cheap way to look again.
+//! The contents of the skills folder, with a cheap way to read them again.
 //!
-//! A [`Catalogue`] is one look: every folder with a `SKILL.md` is in it, either as a [`Skill`] or
-//! as [`UnloadableSkill`] with the reason. Plain files, folders without a `SKILL.md` and entries
-//! that begin with a dot are left out without a word; links are named and never followed. The
-//! [`SkillCache`] reads a folder again only if the stamp of any file in it has changed, and gives
-//! the very same catalogue while nothing has. It takes the stamps before it reads, so a change made
-//! meanwhile is seen by the next look. It decides nothing about use: what lies here may well be
-//! held.
+//! A [`Catalogue`] is one look: it contains every folder with a `SKILL.md`, either as a [`Skill`]
+//! or as an [`UnloadableSkill`] with the reason. Plain files, folders without a `SKILL.md` and
+//! entries that begin with a dot are silently left out; links are listed and never followed. The
+//! [`SkillCache`] reads a folder again only if the stamp of a file in it has changed, and returns
+//! the same catalogue while nothing has changed. It takes the stamps before it reads, so the next
+//! look notices a change made meanwhile. It decides nothing about use: the skills may be held.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,50 +20,49 @@ use crate::wording;
 use listing::ListedFolder;
 use stamp::Stamps;
 
-/// A skill as it lies on the disk.
+/// A skill as it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
     /// The name of its folder.
     pub folder: String,
-    /// What it says about itself; its name is the one it goes by, which no other skill of the
+    /// Its manifest. The manifest's name is the effective name, which no other skill of the
     /// catalogue has.
     pub manifest: Manifest,
-    /// Another name that its file gives, if it goes by that of its folder because that other one is
-    /// taken.
+    /// The name in its file, if the skill goes by its folder's name because that name is taken.
     pub wanted: Option<String>,
     /// All of its files.
     pub content: Arc<SkillFolder>,
-    /// The digest of those.
+    /// The digest of its files.
     pub digest: Digest,
 }
 
 /// A folder that does not load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnloadableSkill {
-    /// Its name, with what cannot be seen made visible.
+    /// Its name, with invisible characters made visible.
     pub folder: String,
-    /// Why, as the end of a sentence about it.
+    /// The reason, as the end of a sentence about the folder.
     pub why: String,
 }
 
 /// One look at the skills folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalogue {
-    /// The skills by the names of their folders.
+    /// The skills by folder name.
     pub skills: BTreeMap<String, Arc<Skill>>,
-    /// What does not load, in the order of the names.
+    /// The folders that do not load, by name.
     pub broken: Vec<UnloadableSkill>,
 }
 
 impl Catalogue {
-    /// The skill that goes by this name.
+    /// Returns the skill with this effective name.
     pub fn named(&self, name: &str) -> Option<&Arc<Skill>> {
         let direct = self.skills.get(name).filter(|skill| skill.manifest.name == name);
         direct.or_else(|| self.skills.values().find(|skill| skill.manifest.name == name))
     }
 }
 
-/// The skills folder, and what the last look at it found.
+/// The skills folder, with the result of the last look.
 #[derive(Debug)]
 pub struct SkillCache {
     dir: PathBuf,
@@ -84,13 +82,14 @@ struct FolderStamp {
     outcome: LoadResult,
 }
 
-/// What reading a folder gave: a skill under the name that its file gives, or why there is none.
+/// The result of reading a folder: a skill under the name in its file, or the reason for the
+/// failure.
 type LoadResult = Result<Arc<Skill>, LoadFailure>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LoadFailure {
     why: String,
-    /// The system said no, which may pass without anything in the folder changing.
+    /// An operating system error, which may disappear without any change in the folder.
     may_pass: bool,
 }
 
@@ -101,12 +100,12 @@ impl From<String> for LoadFailure {
 }
 
 impl SkillCache {
-    /// The skills in this folder, which need not be there.
+    /// Creates a cache of this folder, which need not exist.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir, last: Mutex::default() }
     }
 
-    /// What lies there now. Blocks.
+    /// Returns the present contents. Blocks.
     pub fn look(&self) -> Arc<Catalogue> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let mut seen = BTreeMap::new();
@@ -137,14 +136,14 @@ impl FolderStamp {
     }
 }
 
-/// The folder at `path`, read again only if it has changed; nothing if it is no skill.
+/// Returns the folder at `path`, read again only if it has changed; `None` if it is not a skill.
 fn again(path: &Path, name: &str, before: Option<&FolderStamp>) -> Option<FolderStamp> {
     let stamps = Stamps::of(path);
     match before {
         Some(before) if before.stamps == stamps && !before.may_pass() => Some(before.clone()),
         _ => {
             let outcome = load(path, name, &stamps)?;
-            // What was only touched stays the value that others hold already.
+            // A folder that was only touched keeps the value that others already hold.
             let outcome =
                 before.map(|before| &before.outcome).filter(|old| **old == outcome).cloned().unwrap_or(outcome);
             Some(FolderStamp { stamps, outcome })
@@ -165,8 +164,8 @@ fn load(path: &Path, name: &str, stamps: &Stamps) -> Option<LoadResult> {
 }
 
 fn read(path: &Path, name: &str) -> Result<Skill, LoadFailure> {
-    // An editor may have replaced a file between its listing and its opening; the second try finds
-    // the new one.
+    // An editor may have replaced a file between listing and opening; the second attempt finds the
+    // new one.
     let content = SkillFolder::read(path).or_else(|_| SkillFolder::read(path)).map_err(|error| LoadFailure {
         may_pass: matches!(error, Unreadable::Failed { .. }),
         why: error.to_string(),
@@ -185,7 +184,8 @@ fn assemble(seen: &BTreeMap<String, FolderStamp>, mut broken: Vec<UnloadableSkil
     let failed = seen.iter().filter_map(|(name, seen)| Some((name, seen.outcome.as_ref().err()?)));
     broken.extend(failed.map(|(name, failure)| UnloadableSkill { folder: name.clone(), why: failure.why.clone() }));
     broken.sort_by(|one, other| one.folder.cmp(&other.folder));
-    // A folder that does not load keeps its name: nobody takes it over while it is being mended.
+    // A folder that does not load keeps its name, so that no other skill takes the name while it is
+    // being fixed.
     let is_folder = |name: &str| seen.contains_key(name) || broken.iter().any(|broken| broken.folder == name);
     let is_free = |skill: &Skill| {
         let name = skill.manifest.name.as_str();
@@ -198,7 +198,7 @@ fn assemble(seen: &BTreeMap<String, FolderStamp>, mut broken: Vec<UnloadableSkil
     Catalogue { skills: skills.collect(), broken }
 }
 
-/// A skill whose name is taken.
+/// Returns a skill under its folder's name, because its own name is taken.
 fn by_its_folder(skill: &Skill) -> Skill {
     let mut skill = skill.clone();
     skill.wanted = Some(std::mem::replace(&mut skill.manifest.name, skill.folder.clone()));

@@ -1,9 +1,9 @@
-//! A skill as what it is on the disk: one folder of files, with one digest over all of them.
+//! A skill as files on disk: one folder with one digest over all of its files.
 //!
-//! A [`SkillFolder`] is a value: it is read whole, compared whole and written whole, so nobody ever
-//! judges one content and uses another. Links and anything that is no plain file make a folder
-//! unreadable; they could lead out of it. The digest covers every path and every byte, each with
-//! its length, so two folders have the same digest only if they are the same.
+//! A [`SkillFolder`] is a value: it is read, compared and written as a whole, so that the judged
+//! content is always the used content. Links and other special files make a folder unreadable; they
+//! could lead out of it. The digest covers every path and every byte, each with its length, so two
+//! folders have the same digest only if they are identical.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +16,10 @@ use sha2::{Digest as _, Sha256};
 /// The file that makes a folder a skill.
 pub const MAIN: &str = "SKILL.md";
 
-/// The most files that a skill may have.
+/// The maximum number of files in a skill.
 pub const MOST_FILES: usize = 2_000;
 
-/// The most bytes that all files of a skill may have together.
+/// The maximum total size of a skill's files in bytes.
 pub const MOST_BYTES: u64 = 32 * 1024 * 1024;
 
 /// SHA-256 in 64 lower-case hexadecimal digits.
@@ -27,7 +27,7 @@ pub const MOST_BYTES: u64 = 32 * 1024 * 1024;
 pub struct Digest(String);
 
 impl Digest {
-    /// The digest of these bytes.
+    /// Returns the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self::finish(Sha256::new_with_prefix(bytes))
     }
@@ -36,24 +36,24 @@ impl Digest {
         Self(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The digest of that text; `None` if it is none.
+    /// Parses a digest; `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         plain.then(|| Self(text.to_owned()))
     }
 
-    /// All 64 digits.
+    /// Returns all 64 digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The first 16 digits, which is what people are shown and asked to repeat.
+    /// Returns the first 16 digits, which people see and are asked to type.
     pub fn short(&self) -> &str {
         crate::text::cut_bytes(&self.0, 16)
     }
 
-    /// Whether somebody who typed `typed` meant this digest: at least 8 of its first digits, in
-    /// either case, and not a wrong one.
+    /// Returns whether a typed text means this digest: at least its first 8 digits, in either case,
+    /// without a wrong one.
     pub fn is_meant_by(&self, typed: &str) -> bool {
         typed.len() >= 8 && self.0.starts_with(&typed.to_ascii_lowercase())
     }
@@ -65,34 +65,34 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Why a folder cannot be read as a skill. What is said goes to the owner.
+/// The reason why a folder cannot be read as a skill. The message goes to the owner.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Something in it is neither a plain file nor a folder.
+    /// An entry is neither a plain file nor a folder.
     #[error("{0} is a link or something else that is no plain file")]
     NotPlain(String),
     /// A name is not text.
     #[error("{0} has a name that is not UTF-8")]
     Name(String),
-    /// It is too large.
+    /// Too large.
     #[error("it has more than {MOST_FILES} files or 32 MiB")]
     TooLarge,
-    /// The system says no.
+    /// An operating system error.
     #[error("{path} cannot be read ({why})")]
     Failed {
-        /// What.
+        /// The path.
         path: String,
-        /// The system's words.
+        /// The system's error message.
         why: String,
     },
 }
 
-/// All files of a skill by their paths relative to its folder, with `/` between the parts.
+/// All files of a skill by path relative to its folder, with `/` as separator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SkillFolder(BTreeMap<String, Arc<[u8]>>);
 
 impl SkillFolder {
-    /// A folder of these files.
+    /// Creates a folder of these files.
     pub fn new(files: impl IntoIterator<Item = (String, Arc<[u8]>)>) -> Self {
         Self(files.into_iter().collect())
     }
@@ -100,7 +100,7 @@ impl SkillFolder {
     /// Reads the folder at `root`. Follows no link.
     ///
     /// # Errors
-    /// If anything in it is no plain file, is too large or cannot be read.
+    /// If an entry is not a plain file, is too large or cannot be read.
     pub fn read(root: &Path) -> Result<Self, Unreadable> {
         let mut files = BTreeMap::new();
         let mut left = MOST_BYTES;
@@ -108,7 +108,7 @@ impl SkillFolder {
         Ok(Self(files))
     }
 
-    /// The digest over all paths and bytes.
+    /// Returns the digest over all paths and bytes.
     pub fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
         for (path, bytes) in &self.0 {
@@ -120,42 +120,42 @@ impl SkillFolder {
         Digest::finish(hash)
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     pub fn get(&self, path: &str) -> Option<&Arc<[u8]>> {
         self.0.get(path)
     }
 
-    /// A file as text, if it is UTF-8.
+    /// Returns a file as text, if it is UTF-8.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.0.get(path).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
 
-    /// The files in the order of their paths.
+    /// Returns the files, ordered by path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Arc<[u8]>)> {
         self.0.iter().map(|(path, bytes)| (path.as_str(), bytes))
     }
 
-    /// Puts a file in, in the place of one of that path.
+    /// Adds a file, replacing any file with this path.
     pub fn put(&mut self, path: &str, bytes: Arc<[u8]>) {
         self.0.insert(path.to_owned(), bytes);
     }
 
-    /// Takes a file out. False if there is none.
+    /// Removes a file. Returns false if there is none.
     pub fn remove(&mut self, path: &str) -> bool {
         self.0.remove(path).is_some()
     }
 
-    /// Whether there is no file in it.
+    /// Returns whether it contains no files.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// How many bytes all files have together.
+    /// Returns the total size of all files in bytes.
     pub fn size(&self) -> u64 {
         self.0.values().map(|bytes| bytes.len() as u64).sum()
     }
@@ -191,8 +191,8 @@ fn read_into(
     Ok(())
 }
 
-/// At most one byte more than is left. Opened without following a link, should the file have become
-/// one meanwhile.
+/// Reads at most one byte more than is left. Does not follow links, in case the file has become one
+/// meanwhile.
 fn read_file(path: &Path, left: u64) -> std::io::Result<Vec<u8>> {
     use rustix::fs::{Mode, OFlags};
     let file =

@@ -1,24 +1,23 @@
 //! The YAML between the two `---` lines, read as text.
 //!
-//! Every value is what stands in the file: `1.10` stays `1.10`, `yes` stays `yes`, for the format
-//! knows nothing but text. Aliases are refused and the depth is bounded, so a small file cannot
-//! become a large value. What the format's own reader would not take although it is YAML (flow
-//! style, tags, anchors, a key given twice) is read and remembered as [`Front::unusual`]. Where it
-//! is no YAML at all, [`by_lines`] still finds the plain `key: value` lines.
+//! Every value is kept as written: `1.10` stays `1.10`, `yes` stays `yes`, since the format knows
+//! only text. Aliases are refused and the depth is limited, so that a small file cannot become a
+//! large value. Constructs that are YAML but that the format's own reader rejects (flow style,
+//! tags, anchors, duplicate keys) are accepted and recorded as [`Front::unusual`]. If the text is
+//! not YAML at all, [`by_lines`] still finds the plain `key: value` lines.
 
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
 
-/// As deep as values may be nested. The format needs two levels.
+/// The maximum nesting depth. The format needs two levels.
 const DEEPEST: usize = 12;
 
-/// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// One value, as written but for quotes and folding.
+    /// A single value, as written except for quotes and folding.
     Text(String),
-    /// Values in a row.
+    /// A sequence.
     List(Vec<Value>),
-    /// Values with keys.
+    /// A mapping.
     Map(Vec<FrontMatterEntry>),
 }
 
@@ -27,32 +26,30 @@ pub(super) enum Value {
 pub(super) struct FrontMatterEntry {
     /// The line of the key, from 1.
     pub line: usize,
-    /// The key.
     pub key: String,
-    /// The value.
     pub value: Value,
 }
 
-/// All that stands between the lines.
+/// The parsed front matter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Front {
-    /// In the order of the file.
+    /// In file order.
     pub entries: Vec<FrontMatterEntry>,
-    /// What is YAML but not of the format: its line, and what it is.
+    /// The line and description of a construct that is YAML but not part of the format.
     pub unusual: Option<(usize, &'static str)>,
 }
 
-/// Why it cannot be read.
+/// A parse error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrontMatterError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The reason.
     pub why: String,
 }
 
 impl Value {
-    /// As one text; lists and maps are written out.
+    /// Returns the value as one text; lists and maps are written out.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Text(text) => text.trim().to_owned(),
@@ -65,8 +62,8 @@ impl Value {
         }
     }
 
-    /// As words: the items of a list, or a text taken apart at spaces and commas outside of
-    /// parentheses.
+    /// Returns the value as words: the items of a list, or a text split at spaces and commas
+    /// outside of parentheses.
     pub(super) fn words(&self) -> Vec<String> {
         match self {
             Self::Text(text) => split_words(text),
@@ -84,29 +81,30 @@ impl Value {
 }
 
 impl Front {
-    /// The first value under one of these keys.
+    /// Returns the value under this key.
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         find(&self.entries, key)
     }
 
-    /// The values under `metadata`.
+    /// Returns the values under `metadata`.
     pub(super) fn metadata(&self) -> &[FrontMatterEntry] {
         self.get("metadata").map(Value::entries).unwrap_or_default()
     }
 
-    /// A list under one of these keys, at the top or under `metadata`.
+    /// Returns the list under the first of these keys that is present, at the top level or under
+    /// `metadata`.
     pub(super) fn list(&self, keys: &[&str]) -> Vec<String> {
         let found = keys.iter().find_map(|key| self.get(key).or_else(|| find(self.metadata(), key)));
         found.map(Value::words).unwrap_or_default()
     }
 
-    /// The text under a key, unless it is blank.
+    /// Returns the text under a key, unless it is blank.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         self.get(key).map(Value::text).filter(|text| !text.is_empty())
     }
 }
 
-/// Reads YAML whose top is a mapping, or nothing at all.
+/// Parses YAML whose top level is a mapping, or empty.
 pub(super) fn parse(yaml: &str) -> Result<Front, FrontMatterError> {
     let mut reader = FrontMatterParser { parser: Parser::new_from_str(yaml), unusual: None };
     loop {
@@ -125,7 +123,7 @@ pub(super) fn parse(yaml: &str) -> Result<Front, FrontMatterError> {
     }
 }
 
-/// The plain `key: value` lines of text that is no YAML. Lines that are indented belong to the
+/// Returns the plain `key: value` lines of text that is not YAML. Indented lines belong to the
 /// value before them.
 pub(super) fn by_lines(text: &str) -> Front {
     let mut entries: Vec<FrontMatterEntry> = Vec::new();
@@ -159,7 +157,7 @@ impl<'a> FrontMatterParser<'a> {
         }
     }
 
-    /// The next event that is no comment.
+    /// Returns the next event that is not a comment.
     fn next_node(&mut self) -> Result<(Event<'a>, Span), FrontMatterError> {
         loop {
             match self.next()? {
@@ -177,7 +175,7 @@ impl<'a> FrontMatterParser<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 self.note(line, StructureStyle::Block, anchor, tag.is_some());
-                // The parser's way to say that nothing stands there.
+                // The parser's representation of an empty value.
                 let blank = style == ScalarStyle::Plain && text == "~";
                 Ok(Value::Text(if blank { String::new() } else { text.into_owned() }))
             }
@@ -235,7 +233,7 @@ impl<'a> FrontMatterParser<'a> {
         self.unusual.get_or_insert((line, what));
     }
 
-    /// Nothing may follow but the end.
+    /// Checks that only the end follows.
     fn end(&mut self) -> Result<(), FrontMatterError> {
         loop {
             match self.next_node()? {
@@ -264,7 +262,7 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_')
 }
 
-/// Without the quotes around it, or the mark of a block.
+/// Returns the value without surrounding quotes or the marker of a block scalar.
 fn unquoted(value: &str) -> &str {
     if matches!(value, ">" | "|" | ">-" | "|-" | ">+" | "|+") {
         return "";

@@ -1,36 +1,36 @@
-//! Stage one: the list of skills that stands in every prompt.
+//! The list of skills in every prompt: the first stage of disclosure.
 //!
-//! Every skill that applies is in it, each on one line. When the list is too long for its budget
-//! all descriptions are cut to the same length and the list says so; no skill is dropped, because
-//! what is not listed is never used. A description is somebody's text: it is put on one line and
-//! without the brackets of tags, so it can pass for nothing but a description.
+//! It contains every skill that applies, one line each. If the list exceeds its budget, all
+//! descriptions are cut to the same length and the list says so. No skill is dropped, because an
+//! unlisted skill is never used. A description is untrusted text: it is reduced to one line without
+//! angle brackets, so that it cannot be taken for anything but a description.
 
 use super::manifest::Manifest;
 use super::name;
 use crate::text;
 use crate::wording;
 
-/// The most tokens that a description takes.
+/// The maximum number of tokens of a description.
 const LONGEST: u64 = 100;
 
-/// What a skill may count on here.
+/// The tools and platform available to skills.
 #[derive(Debug, Clone, Copy)]
 pub struct Available<'a> {
     /// The names of the tools.
     pub tools: &'a [String],
-    /// The operating system, as `std::env::consts::OS` names it.
+    /// The operating system, as in `std::env::consts::OS`.
     pub platform: &'a str,
 }
 
-/// Whether a skill is of any use with what is available.
+/// Returns whether a skill is usable with what is available.
 pub fn applies(manifest: &Manifest, available: &Available<'_>) -> bool {
     let has_tools = manifest.requires_tools.iter().all(|tool| available.tools.contains(tool));
     let here = platform(available.platform);
     has_tools && (manifest.platforms.is_empty() || manifest.platforms.iter().any(|name| platform(name) == here))
 }
 
-/// The list of these skills, each with the name of its folder; blank if there are none. Everything
-/// together takes at most `budget_tokens` tokens, unless the bare names alone take more.
+/// Returns the list of these skills, each with its folder name; blank if there are none. The whole
+/// list takes at most `budget_tokens` tokens, unless the bare names alone take more.
 pub fn listing<'a>(skills: impl Iterator<Item = (&'a str, &'a Manifest)>, budget_tokens: u64) -> String {
     let skills: Vec<SkillLine> = skills.map(|(folder, manifest)| SkillLine::of(folder, manifest)).collect();
     if skills.is_empty() {
@@ -47,7 +47,7 @@ pub fn listing<'a>(skills: impl Iterator<Item = (&'a str, &'a Manifest)>, budget
     written(&skills, &intro, steps.get(fit.saturating_sub(1)).copied().unwrap_or(0))
 }
 
-/// A skill as harmless words.
+/// A skill's entry, sanitised.
 struct SkillLine {
     name: String,
     folder: String,
@@ -72,7 +72,7 @@ fn written(skills: &[SkillLine], intro: &str, longest: u64) -> String {
     list
 }
 
-/// One line without characters that cannot be seen, in which nothing opens or closes a frame or a
+/// Returns one line without invisible characters, in which nothing opens or closes a frame or a
 /// code span.
 fn harmless(words: &str) -> String {
     let seen: String =
@@ -80,7 +80,7 @@ fn harmless(words: &str) -> String {
     text::one_line(&seen).replace('<', "‹").replace('>', "›").replace('`', "'")
 }
 
-/// As much as takes at most that many tokens.
+/// Returns as much as fits into this number of tokens.
 fn cut(words: &str, tokens: u64) -> String {
     let mut quarters = 0;
     let kept = words.chars().take_while(|c| {

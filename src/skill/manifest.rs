@@ -1,10 +1,10 @@
-//! What a `SKILL.md` says about itself: the front matter of the open Agent Skills format, or a
-//! heading and a paragraph.
+//! A skill's description of itself in `SKILL.md`: the front matter of the open Agent Skills format,
+//! or a heading and a paragraph.
 //!
 //! Reading is lenient, so that files written for other programs load: unknown keys are ignored, a
-//! list may be a list or a text, broken YAML is read line by line, and without a description the
-//! first paragraph counts. [`strict()`] is for those who write: it finds everything that the
-//! published rules forbid. Neither looks at what a skill tells a model to do.
+//! list may be a list or a text, invalid YAML is read line by line, and the first paragraph
+//! replaces a missing description. [`strict()`] is for authors: it reports all violations of the
+//! published rules. Neither examines what a skill tells a model to do.
 
 use std::collections::BTreeMap;
 
@@ -17,67 +17,67 @@ use super::folder::{MAIN, SkillFolder};
 use super::front::{self, FrontMatterEntry};
 use super::name;
 
-/// The most bytes of front matter that are read.
+/// The maximum size of front matter in bytes.
 pub const LONGEST_FRONT: usize = 64 * 1024;
 
-/// The most characters that a description may have.
+/// The maximum number of characters of a description.
 pub const LONGEST_DESCRIPTION: usize = 1_024;
 
-/// The most characters that a note on compatibility may have.
+/// The maximum number of characters of a compatibility note.
 pub const LONGEST_COMPATIBILITY: usize = 500;
 
-/// What a skill says about itself.
+/// A skill's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// Its name: as given, or that of its folder.
+    /// Its name: as given, or the name of its folder.
     pub name: String,
-    /// What it does and when to use it. Never blank; may have several lines.
+    /// Its purpose and when to use it. Never blank; may have several lines.
     pub description: String,
-    /// Under which licence it stands.
+    /// Its licence.
     pub license: Option<String>,
-    /// What it needs around it.
+    /// Its requirements on the environment.
     pub compatibility: Option<String>,
-    /// Anything else, as text.
+    /// Additional metadata, as text.
     pub metadata: BTreeMap<String, String>,
-    /// Tools that its author would allow without a question. Nothing here acts on them.
+    /// Tools that its author would allow without a question. Not evaluated here.
     pub allowed_tools: Vec<String>,
-    /// Tools without which it is of no use.
+    /// Tools that it cannot work without.
     pub requires_tools: Vec<String>,
-    /// Platforms that it is for; none means all.
+    /// Supported platforms; empty means all.
     pub platforms: Vec<String>,
-    /// How it was written down.
+    /// The format of the description.
     pub form: ManifestFormat,
 }
 
-/// How a skill was written down.
+/// The source of a skill's description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManifestFormat {
-    /// The description stands in the front matter.
+    /// The front matter contains the description.
     FrontMatter,
-    /// The description is the first paragraph.
+    /// The first paragraph is the description.
     Legacy,
 }
 
-/// What is wrong with a `SKILL.md`, and where.
+/// A problem in a `SKILL.md`, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Problem {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong there, and what to do.
+    /// The problem and its remedy.
     pub what: ManifestProblem,
 }
 
-/// What can be wrong with a `SKILL.md`. What is said goes to the owner, or back to who wrote it.
+/// A problem in a `SKILL.md`. The message goes to the owner, or back to the author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestProblem {
-    /// There is no such file.
+    /// The file is missing.
     #[error("there is no {MAIN}; write one")]
     Missing,
-    /// The bytes are no text.
+    /// The bytes are not text.
     #[error("it is not UTF-8; save it as UTF-8")]
     NotText,
-    /// There is nothing in it.
+    /// The file is blank.
     #[error("it is empty; write a name, a description and what to do")]
     Blank,
     /// The front matter has no end.
@@ -89,13 +89,13 @@ pub enum ManifestProblem {
     /// No description was found anywhere.
     #[error("there is no description; add `description:` and say what the skill does and when to use it")]
     NoDescription,
-    /// It does not begin with front matter.
+    /// The file does not begin with front matter.
     #[error("it does not begin with front matter; begin with a line of three dashes, `name:` and `description:`")]
     NoFront,
     /// The front matter is not the YAML that the format allows.
     #[error("the front matter cannot be read ({0}); put quotes around a value with a colon, and indent with spaces")]
     Yaml(String),
-    /// YAML, but not of the format.
+    /// YAML, but not part of the format.
     #[error("{0} is not understood everywhere; write plain `key: value` lines and `- item` lists, each key once")]
     Unusual(&'static str),
     /// Three dashes within the front matter.
@@ -104,10 +104,10 @@ pub enum ManifestProblem {
     /// No name.
     #[error("there is no name; add `name:` with the name of the folder")]
     NoName,
-    /// A bad name.
+    /// An invalid name.
     #[error("{0:?} is no valid name; use 1 to 64 lower-case letters, digits and single hyphens between them")]
     BadName(String),
-    /// Another name than that of the folder.
+    /// A name that differs from the folder's.
     #[error("the name is {name:?} and the folder {folder:?}; give both the same name")]
     OtherName {
         /// The name, as given.
@@ -121,23 +121,23 @@ pub enum ManifestProblem {
     /// Too long.
     #[error("`{key}` has {length} characters; use at most {most}")]
     TooLong {
-        /// Of what.
+        /// The key.
         key: &'static str,
-        /// As many characters as it has.
+        /// The actual number of characters.
         length: usize,
-        /// As many as it may have.
+        /// The permitted number of characters.
         most: usize,
     },
-    /// A key that the format does not know.
+    /// A key that the format does not define.
     #[error("`{0}` is no key of the format; move it under `metadata:`")]
     UnknownKey(String),
 }
 
 impl Manifest {
-    /// The manifest of the skill that is this folder of this name.
+    /// Reads the manifest of a skill folder with this name.
     ///
     /// # Errors
-    /// If its main file is missing, is no text, or has no description.
+    /// If the main file is missing, is not text, or has no description.
     pub fn of(name: &str, folder: &SkillFolder) -> Result<Self, Problem> {
         let bytes = folder.get(MAIN).ok_or(Problem { line: 1, what: ManifestProblem::Missing })?;
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -148,11 +148,11 @@ impl Manifest {
     }
 }
 
-/// Reads a `SKILL.md` that stands in the folder of that name: what it says about itself, and the
-/// text after that.
+/// Parses a `SKILL.md` of the folder with this name. Returns its manifest and the text after the
+/// front matter.
 ///
 /// # Errors
-/// If it is blank, its front matter is not closed or too long, or there is no description.
+/// If it is blank, its front matter is unclosed or too long, or there is no description.
 pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Problem> {
     let ManifestParts { front, line, body, body_line } = split(text)?;
     let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));
@@ -179,23 +179,23 @@ pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Prob
     Ok((manifest, body))
 }
 
-/// The keys and values of the front matter of any file, each as text, and what comes after. Without
-/// front matter all of it comes after.
+/// Returns the keys and values of any file's front matter as text, and the text after it. Without
+/// front matter, returns the whole text.
 pub fn plain(text: &str) -> (Vec<(String, String)>, &str) {
     let Ok(ManifestParts { front, body, .. }) = split(text) else { return (Vec::new(), text) };
     let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));
     (front.entries.into_iter().map(|FrontMatterEntry { key, value, .. }| (key, value.text())).collect(), body)
 }
 
-/// A file taken apart.
+/// A file split into front matter and body.
 struct ManifestParts<'a> {
-    /// What stands between the two lines of dashes; blank if there are none.
+    /// The text between the two lines of dashes; blank if there are none.
     front: &'a str,
     /// The line of the first dashes, or 0.
     line: usize,
-    /// What comes after.
+    /// The text after the front matter.
     body: &'a str,
-    /// The line with which that begins.
+    /// The first line of the body.
     body_line: usize,
 }
 
@@ -228,7 +228,7 @@ fn split(text: &str) -> Result<ManifestParts<'_>, Problem> {
     }
 }
 
-/// No description, and where it should stand.
+/// Returns the problem of a missing description, at the line where it belongs.
 fn nothing(body: &str, line: usize, body_line: usize) -> Problem {
     let line = if line > 0 { line } else { body_line };
     let what = if line == body_line && body.trim().is_empty() {

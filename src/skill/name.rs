@@ -1,33 +1,33 @@
-//! Names of skills and paths within them, as far as they can be judged by themselves.
+//! Names of skills and paths within them, judged without access to the disk.
 //!
-//! Three strengths: what the published format allows as a name ([`is_valid`]), what may at least be
-//! shown and kept apart ([`is_plain`]), and which paths a file of a skill may have
-//! ([`path_problem`]). All judge text alone and never look at a disk, so they hold before anything
-//! is written.
+//! Three levels: names that the published format allows ([`is_valid`]), names that can at least be
+//! displayed and told apart ([`is_plain`]), and permitted file paths within a skill
+//! ([`path_problem`]). All examine text alone, so that they can be applied before anything is
+//! written.
 
-/// The most characters of a name.
+/// The maximum number of characters of a name.
 pub const LONGEST: usize = 64;
 
-/// The most bytes of a path within a skill.
+/// The maximum number of bytes of a path within a skill.
 const LONGEST_PATH: usize = 200;
 
-/// The most parts of a path within a skill.
+/// The maximum number of parts of a path within a skill.
 const DEEPEST: usize = 6;
 
-/// Whether the format allows this name: 1 to 64 lower-case ASCII letters, digits and single hyphens
-/// between them.
+/// Returns whether the format allows this name: 1 to 64 lower-case ASCII letters, digits and single
+/// hyphens between them.
 pub fn is_valid(name: &str) -> bool {
     let word = |part: &str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     name.len() <= LONGEST && name.split('-').all(word)
 }
 
-/// Whether a name can be shown on one line and typed again: 1 to 64 characters, none of them
-/// hidden.
+/// Returns whether a name can be displayed on one line and typed again: 1 to 64 characters, none of
+/// them hidden.
 pub fn is_plain(name: &str) -> bool {
     !name.trim().is_empty() && name.chars().count() <= LONGEST && !name.chars().any(is_hidden)
 }
 
-/// What is wrong with a path of a file within a skill, as the end of a sentence; nothing if it may
+/// Returns the problem with a file path within a skill, as the end of a sentence; `None` if it may
 /// be written.
 pub fn path_problem(path: &str) -> Option<&'static str> {
     if path.is_empty() {
@@ -51,8 +51,8 @@ pub fn path_problem(path: &str) -> Option<&'static str> {
     path.split('/').find_map(part_problem).or_else(|| is_second_main(path).then_some("pretends to be the main file"))
 }
 
-/// Whether this character is a control character, changes the direction of writing, or leaves no
-/// mark on a screen.
+/// Returns whether this is a control character, changes the text direction, or leaves no mark on a
+/// screen.
 pub fn is_hidden(c: char) -> bool {
     let invisible = matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -72,8 +72,7 @@ fn part_problem(part: &str) -> Option<&'static str> {
     None
 }
 
-/// Some file systems know no difference of case, so a second spelling could take the place of the
-/// first.
+/// Some file systems ignore case, so a second spelling could replace the first.
 fn is_second_main(path: &str) -> bool {
     path != super::folder::MAIN && path.split('/').any(|part| part.eq_ignore_ascii_case(super::folder::MAIN))
 }

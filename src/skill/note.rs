@@ -1,12 +1,12 @@
-//! A `SKILL.md` made of a note: its words, under a name and a description taken from it.
+//! Turns a note into a `SKILL.md`: its text, under a name and a description derived from it.
 
 use super::{manifest, name as names};
 use crate::text::{one_line, shorten};
 
-/// Characters of a description that is made of a note.
+/// The maximum number of characters of a description derived from a note.
 const DESCRIPTION: usize = 300;
 
-/// A name for a skill, made of the name of a note; blank if nothing of it can be used.
+/// Returns a skill name derived from a note's name; blank if nothing of it is usable.
 pub fn name_for(note: &str) -> String {
     let file = note.rsplit('/').next().unwrap_or_default();
     let stem = file.strip_suffix(".md").unwrap_or(file).to_lowercase();
@@ -15,21 +15,21 @@ pub fn name_for(note: &str) -> String {
     crate::text::cut_bytes(&joined, names::LONGEST).trim_end_matches('-').to_owned()
 }
 
-/// A `SKILL.md` that says what the note says; `None` if there are no words for a description.
+/// Returns a `SKILL.md` with the note's text; `None` if there are no words for a description.
 pub fn skill_of(name: &str, note: &str) -> Option<String> {
     let (said, body) = manifest::read(note, name).ok()?;
-    // Some programs take three dashes for the end of the front matter, wherever they stand.
+    // Some programs treat three dashes anywhere as the end of the front matter.
     let description = one_line(&said.description).replace("---", "\u{2014}");
     let description = match said.form {
         manifest::ManifestFormat::FrontMatter => description,
         manifest::ManifestFormat::Legacy => first_sentence(&description).to_owned(),
     };
-    // A JSON string is YAML as well, whatever stands in it.
+    // Any JSON string is valid YAML.
     let quoted = serde_json::to_string(&shorten(&description, DESCRIPTION)).ok()?;
     Some(format!("---\nname: {name}\ndescription: {quoted}\n---\n\n{}\n", body.trim()))
 }
 
-/// All before the first end of a sentence, and that.
+/// Returns the text up to and including the first end of a sentence.
 pub fn first_sentence(text: &str) -> &str {
     let ends = text.match_indices(['.', '!', '?', '。']).map(|(at, end)| at + end.len());
     let end =

@@ -1,11 +1,11 @@
-//! Folding for search: both the indexed text and the question pass through here, so they meet.
+//! Folding for search: both the indexed text and the query are folded, so that they match.
 //!
-//! SQLite's `unicode61` removes diacritics but knows no letters such as `ø` or `ß`, and takes a run
-//! of Chinese or Japanese as one word. Here such letters become their plain spelling, and each
-//! ideograph or kana stands alone, so that any part of a run is found. Porter stemming is left to
-//! the index.
+//! SQLite's `unicode61` removes diacritics but does not handle letters such as `ø` or `ß`, and
+//! treats a run of Chinese or Japanese as one word. Here such letters become their plain spelling,
+//! and each ideograph or kana becomes a word, so that any part of a run is found. Porter stemming
+//! is left to the index.
 
-/// The text as the search index sees it.
+/// Returns the text as the search index stores it.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
@@ -30,8 +30,8 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// The text as an index sees it in which each word begins with whose it is. A question asked under
-/// one place can then meet no word of another, and walks only through words of its own.
+/// Returns the text as stored by an index in which each word is prefixed with its owner. A query
+/// under one prefix cannot match another owner's words, and only walks words of its own.
 pub fn under(place: &str, text: &str) -> String {
     let folded = fold(text);
     let mut placed = String::with_capacity(folded.len() + folded.len() / 2);
@@ -43,13 +43,13 @@ pub fn under(place: &str, text: &str) -> String {
     placed
 }
 
-/// Scripts written without spaces between words: ideographs, kana; each character is a word of its
-/// own to the index.
+/// Returns whether the character belongs to a script written without spaces (ideographs, kana);
+/// each is a word of its own in the index.
 fn stands_alone(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
-/// Combining marks belong to the word around them.
+/// Returns whether the character is a combining mark, which belongs to the word around it.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036F | 0x0483..=0x0487 | 0x0591..=0x05BD | 0x0610..=0x061A | 0x064B..=0x065F
         | 0x0900..=0x0903 | 0x093A..=0x094F | 0x0E31..=0x0E3A | 0x0E47..=0x0E4E)

@@ -1,10 +1,10 @@
-//! Web addresses in running text: finding them, comparing them, and printing them so that no client
-//! makes a link of them.
+//! Web addresses in running text: finds them, compares them, and prints them so that no client
+//! turns them into links.
 //!
-//! Clients link generously (a bare host, an e-mail address, four numbers), so finding errs on the
-//! side of too much. Markdown can spell an address in ways that the raw text does not show
-//! (`evil&#46;example`, `evil\.example`); therefore a text is also judged as it is seen, and where
-//! the two disagree it loses its markup ([`defang`]).
+//! Clients link generously (a bare host, an e-mail address, four numbers), so the search prefers
+//! false positives. Markdown can spell an address in ways that the raw text does not show
+//! (`evil&#46;example`, `evil\.example`); therefore the rendered text is judged too, and where the
+//! two disagree the text loses its markup ([`defang`]).
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,20 +14,20 @@ use url::Url;
 
 use super::winnow::is_unseen;
 
-/// Endings of file names under which there are no hosts: `notes.txt` alone is no address.
+/// File extensions that are not top-level domains in use: `notes.txt` alone is not an address.
 const FILE_ENDINGS: &[&str] = &[
     "txt", "toml", "json", "jsonl", "yaml", "yml", "csv", "tsv", "html", "htm", "xml", "css", "js", "jsx", "tsx",
     "php", "exe", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "png", "jpg", "jpeg", "gif", "webp",
     "svg", "mp3", "mp4", "ogg", "wav", "log", "lock", "conf", "cfg", "ini", "bak", "tmp", "cpp", "java", "db",
 ];
 
-/// Punctuation around an address that is no part of it. Closing brackets are handled apart.
+/// Punctuation around an address that is not part of it. Closing brackets are handled separately.
 const AROUND: &[char] = &[
     '.', ',', ';', ':', '!', '?', '\'', '"', '*', '_', '~', '`', '|', '…', '’', '‘', '“', '”', '„', '«', '»', '、',
     '。', '，', '；', '（', '）', '<', '>', '\\', '^',
 ];
 
-/// Every address that stands in a Markdown text, as written and as seen, in the form of [`key`].
+/// Returns every address in a Markdown text, both raw and rendered, in the form of [`key`].
 pub fn written(text: &str) -> HashSet<String> {
     let mut keys = HashSet::new();
     for version in versions(text) {
@@ -36,8 +36,8 @@ pub fn written(text: &str) -> HashSet<String> {
     keys
 }
 
-/// The same, and what a reader may take for one: up to a mark at which a sentence or a list may
-/// have gone on, and without its fragment.
+/// Like [`written`], with the addresses that a reader may recognise in it: each up to a mark at
+/// which a sentence or a list may have continued, and without its fragment.
 pub fn keys(text: &str) -> HashSet<String> {
     let mut keys = written(text);
     for version in versions(text) {
@@ -50,9 +50,9 @@ pub fn keys(text: &str) -> HashSet<String> {
     keys
 }
 
-/// An address as it is compared with what stands elsewhere: without its scheme, the dot of a full
-/// host name and a slash at the end. Everything else counts to the letter, since any of it can
-/// carry something out.
+/// Normalises an address for exact comparison: removes its scheme, the final dot of a full host
+/// name and a trailing slash. Everything else must match exactly, since any part can carry data
+/// out.
 pub fn key(address: &str) -> String {
     let spelled = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
     match Url::parse(&spelled) {
@@ -74,8 +74,8 @@ pub fn key(address: &str) -> String {
     }
 }
 
-/// An address as it is compared with what was copied: like [`key`], without the fragment, and with
-/// one spelling for each character that can be spelled in per cent.
+/// Normalises an address for comparison with copied text: like [`key`], without the fragment, and
+/// with one spelling for each character that can be percent-encoded.
 pub fn loose(key: &str) -> String {
     let page = key.split_once('#').map_or(key, |(page, _)| page).trim_end_matches('/');
     let mut plain = String::with_capacity(page.len());
@@ -101,8 +101,8 @@ pub fn loose(key: &str) -> String {
     plain
 }
 
-/// The Markdown text with every address that `is_known` does not know by its [`key`] printed so
-/// that it is no link. `None` if there is none.
+/// Returns the Markdown text with every address broken up whose [`key`] `is_known` does not know,
+/// so that it is not a link. `None` if there are none.
 pub fn defang(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
     let seen = without_unseen(text);
     let strange = |version: &str, marks: &[char]| -> Vec<Range<usize>> {
@@ -124,8 +124,8 @@ pub fn defang(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
     (!raw.is_empty()).then_some(printed)
 }
 
-/// The texts that a person may have before them when they copy: as written, as seen, and either
-/// with broken addresses made whole.
+/// Returns the texts that a person may copy from: raw and rendered, and both with broken-up
+/// addresses restored.
 fn versions(text: &str) -> Vec<String> {
     let seen = without_unseen(text);
     let mut versions = vec![visible(&seen), seen];
@@ -138,13 +138,13 @@ fn versions(text: &str) -> Vec<String> {
 }
 
 fn without_unseen(text: &str) -> String {
-    // The second half is what channels take out besides.
+    // The second set is removed by channels too.
     let goes =
         |c: char| is_unseen(c) || matches!(c, '\u{fffc}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}');
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !goes(*c)).collect()
 }
 
-/// What a reader sees of Markdown: words without their markup, and the address of each link behind
+/// Returns the text that a reader of rendered Markdown sees, with the address of each link after
 /// its words.
 fn visible(markdown: &str) -> String {
     let options =
@@ -176,12 +176,13 @@ fn visible(markdown: &str) -> String {
     without_unseen(&text)
 }
 
-/// Where the pieces of a text end in which addresses are looked for, besides white space: in what
-/// is seen only where every client ends one, in what is written also where Markdown does.
+/// Characters that separate pieces in which addresses are searched, in addition to white space: in
+/// rendered text only those at which every client ends an address, in raw text also those of
+/// Markdown.
 const STRICT: &[char] = &['<', '>', '"'];
 const WIDE: &[char] = &['<', '>', '"', '`', '|', '\\', '«', '»', '“', '”', '„', '、', '。', '，', '；', '（', '）'];
 
-/// What a client may take for an address, each with the piece between two gaps in which it stands.
+/// Returns everything that a client may take for an address, each with the piece that contains it.
 fn candidates<'t>(text: &'t str, ends: &[char]) -> Vec<(Range<usize>, &'t str)> {
     let mut found = Vec::new();
     for piece in pieces(text, ends) {
@@ -198,7 +199,7 @@ fn pieces(text: &str, ends: &[char]) -> Vec<Range<usize>> {
     let mut from = 0;
     let is_markup = ends.len() > STRICT.len();
     for (at, c) in text.char_indices() {
-        // `[https://a.example](https://a.example)` is two.
+        // `[https://a.example](https://a.example)` counts as two.
         let between = is_markup && c == ']' && text.get(at..).is_some_and(|rest| rest.starts_with("]("));
         if c.is_whitespace() || c.is_control() || ends.contains(&c) || between {
             pieces.push(from..at);
@@ -224,8 +225,8 @@ fn scheme_start(piece: &str, colon: usize) -> usize {
     before.len() - before.chars().rev().take_while(|c| is_scheme(*c)).count()
 }
 
-/// Hosts that stand without a scheme in `bare`, the beginning of `piece`, each with what belongs to
-/// it.
+/// Returns the hosts without a scheme in `bare`, the beginning of `piece`, each with the path that
+/// belongs to it.
 fn hosts<'t>(bare: &'t str, piece: &'t str) -> Vec<&'t str> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -248,19 +249,20 @@ fn hosts<'t>(bare: &'t str, piece: &'t str) -> Vec<&'t str> {
     found
 }
 
-/// Marks over letters and the like count: a channel may leave them out.
+/// Returns whether the character can belong to a host. Diacritics and similar characters count,
+/// since a channel may drop them.
 fn is_of_host(c: char) -> bool {
     let is_odd = !c.is_ascii() && !c.is_whitespace() && !AROUND.contains(&c) && !WIDE.contains(&c);
     c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '@' | '+' | '%') || is_odd
 }
 
-/// The dots of host names. Where no scheme stands before them only the first is one: the others end
-/// sentences.
+/// Returns whether the character is a dot of a host name. Without a preceding scheme only the ASCII
+/// dot counts: the others end sentences.
 fn is_dot(c: char) -> bool {
     matches!(c, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
 }
 
-/// Whether some of a run of letters may be taken for a host.
+/// Returns whether part of a run of letters may be taken for a host.
 fn is_host(run: &str, has_more: bool) -> bool {
     let host = run.rsplit('@').next().unwrap_or_default();
     let labels: Vec<&str> = host.trim_matches(|c: char| !c.is_alphanumeric()).split('.').collect();
@@ -279,7 +281,8 @@ fn is_host(run: &str, has_more: bool) -> bool {
     })
 }
 
-/// Without the punctuation of the sentence around; a closing bracket stays if it was opened inside.
+/// Returns the candidate without the punctuation of the surrounding sentence. A closing bracket
+/// stays if it was opened inside.
 fn trimmed(candidate: &str) -> &str {
     let mut rest = candidate.trim_start_matches(|c| AROUND.contains(&c) || matches!(c, '(' | '[' | '{'));
     while let Some(last) = rest.chars().next_back() {
@@ -299,14 +302,14 @@ fn trimmed(candidate: &str) -> &str {
     rest
 }
 
-/// Shorter addresses that a person may mean by a longer one: up to each mark at which a sentence or
-/// a list may have gone on.
+/// Returns shorter addresses that a person may mean by a longer one: up to each mark at which a
+/// sentence or a list may have continued.
 fn cuts(candidate: &str) -> impl Iterator<Item = &str> {
     let marks = candidate.match_indices([',', ';', '(', ')', '[', ']', '{', '}', '\'', '*', '_', '~']);
     marks.filter_map(|(at, _)| candidate.get(..at)).map(trimmed).filter(|cut| !cut.is_empty())
 }
 
-/// The text with those pieces broken up.
+/// Returns the text with these pieces broken up.
 fn broken(text: &str, pieces: &[Range<usize>]) -> String {
     let mut printed = String::with_capacity(text.len() + 16);
     let mut from = 0;
@@ -328,7 +331,7 @@ fn broken(text: &str, pieces: &[Range<usize>]) -> String {
     printed
 }
 
-/// A text as Markdown that shows it as it is.
+/// Returns Markdown that displays the text literally.
 fn escaped(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len() + 16);
     for line in text.lines() {

@@ -1,11 +1,11 @@
-//! Words that nothing may hold any more, and looking for them in whatever was made of them.
+//! Erased text, and the search for it in everything derived from it.
 //!
-//! What is forgotten is known by its lines. A line is looked for as a run of words: case,
-//! punctuation and white space do not count, and the ends of words do. A line that is too short to
-//! be told from other talk ("yes", "42") is looked for together with what it is about, on one line.
-//! In JSON the strings are looked at, however they are escaped. Nothing here knows what was
-//! *meant*: other words for the same thing are found only by [`ErasureQuery::is_near`], which is
-//! for the few texts that are known to have grown from it.
+//! Erased content is identified by its lines. A line is searched as a run of words: case,
+//! punctuation and white space are ignored, word boundaries are not. A line too short to be
+//! distinctive ("yes", "42") is searched together with its subject, on one line. In JSON the
+//! strings are searched, however they are escaped. Meaning is not understood: paraphrases are found
+//! only by [`ErasureQuery::is_near`], which is for the few texts known to be derived from the
+//! erased one.
 
 mod sought;
 
@@ -15,51 +15,53 @@ use serde::{Deserialize, Serialize};
 
 use super::fold::fold;
 
-/// A line of fewer letters is looked for together with what it is about.
+/// Lines with fewer letters are searched together with their subject.
 const ENOUGH: usize = 8;
-/// A line of fewer words likewise: one long word stands in other talk too.
+/// Lines with fewer words too: one long word occurs in unrelated text.
 const WORDS: usize = 2;
-/// What stands beside a title in a line that leads to a note.
+/// The word next to the title in a line that links to a note.
 const FILE: &str = "md";
-/// A title of fewer letters and words says too little to be looked for by itself.
+/// Titles with fewer letters and words are not distinctive enough to be searched alone.
 const TITLE: (usize, usize) = (12, 3);
-/// A word of so many letters says something, as does one with a digit.
+/// Words with this number of letters are distinctive, as are words with a digit.
 const TELLING: usize = 5;
-/// Fewer letters are not looked for in all that was said.
+/// Words with fewer letters in total are not searched in conversations.
 const LEAST: usize = 4;
-/// So many other words stand in a line that says little else, or as many as what it says has.
+/// The number of additional words in a line that says little else; at least as many as the needle's
+/// are allowed.
 const BESIDES: usize = 3;
-/// Where the key of a fact ends in its line.
+/// The end of a fact's key in its line.
 const KEY_ENDS: [&str; 2] = ["**:", ":**"];
-/// Without marks a key has at most so many words.
+/// The maximum number of words of a key without markup.
 const KEY_WORDS: usize = 10;
-/// Before a part that has to be all that stands on a line. No plain text holds it.
+/// Prefix of a part that must be the only content of a line. Does not occur in plain text.
 const ALONE: char = '=';
-/// JSON within JSON is looked into so deep.
+/// The maximum depth of JSON within JSON.
 const DEEPEST: usize = 6;
-/// At most so many lines of one note are looked for.
+/// The maximum number of lines searched for one note.
 const MOST: usize = 400;
 
-/// What is looked for: of each needle all parts, on one line.
+/// The search terms: all parts of a needle must occur on one line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErasureQuery(Vec<Vec<String>>);
 
 impl ErasureQuery {
-    /// Those of a fact.
+    /// Returns the needles of a fact.
     pub fn of_fact(key: &str, value: &str) -> Self {
         let mut needles = Self::default();
         needles.add(key, value);
         needles
     }
 
-    /// Those of a fact where others may say the same of something else: only a line that says what
-    /// it is about as well.
+    /// Returns the needles of a fact whose value may also apply to other subjects: matches only
+    /// lines that contain the subject too.
     pub fn of_both(key: &str, value: &str) -> Self {
         let parts = vec![plain(key), plain(value)];
         if parts.iter().all(|part| !part.is_empty()) { Self(vec![parts]) } else { Self::of_fact(key, value) }
     }
 
-    /// Those of a note with that title. Its front matter counts as lines like all others.
+    /// Returns the needles of a note with this title. Lines of its front matter count like all
+    /// others.
     pub fn of_note(title: &str, text: &str) -> Self {
         let mut needles = Self::default();
         let about = plain(title);
@@ -74,15 +76,14 @@ impl ErasureQuery {
         if letters >= TITLE.0 && count >= TITLE.1 {
             needles.add("", title);
         } else if !about.is_empty() {
-            // A short title is a word of everyday talk: only where it leads to a file it is this
-            // note.
+            // A short title is an everyday word: it identifies this note only in a link to a file.
             needles.0.push(vec![about, FILE.to_owned()]);
         }
         needles
     }
 
-    /// Those of one line that has no key: where it is too short to be told from other talk, only a
-    /// line that says just that.
+    /// Returns the needles of one line without a key. A line too short to be distinctive only
+    /// matches a line that says exactly that.
     pub fn of_line(words: &str) -> Self {
         let line = plain(words);
         let (letters, count) = measure(&line);
@@ -93,14 +94,15 @@ impl ErasureQuery {
         }
     }
 
-    /// Those of words that somebody wants out of all that was said, wherever they stand in a line.
-    /// Too few letters would mean nearly everything: none.
+    /// Returns the needles of words that a person wants removed from all conversations, wherever
+    /// they occur in a line. Empty if there are too few letters, which would match nearly
+    /// everything.
     pub fn of_words(words: &str) -> Self {
         let words = plain(words);
         if measure(&words).0 < LEAST { Self::default() } else { Self(vec![vec![words]]) }
     }
 
-    /// These and those.
+    /// Adds the needles of another query.
     pub fn join(&mut self, others: Self) {
         self.0.extend(others.0.into_iter().filter(|needle| !self.0.contains(needle)).collect::<Vec<_>>());
     }
@@ -115,29 +117,29 @@ impl ErasureQuery {
         }
     }
 
-    /// Whether there is nothing to look for.
+    /// Returns whether there is nothing to search for.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The words of a text as they are looked for: small letters, one space between them, nothing
+    /// Returns the words of a text in search form: lower case, one space between them, nothing
     /// else.
     pub fn words_of(text: &str) -> String {
         plain(text)
     }
 
-    /// Whether two texts are the same words, however they are written.
+    /// Returns whether two texts consist of the same words, however they are written.
     pub fn are_same_words(one: &str, other: &str) -> bool {
         !plain(one).is_empty() && plain(one) == plain(other)
     }
 
-    /// Whether a text holds one of them on some line, or in some string if it is JSON.
+    /// Returns whether a needle occurs on a line of the text, or in a string if it is JSON.
     pub fn are_in(&self, text: &str) -> bool {
         strings(text).iter().any(|text| text.lines().any(|line| self.are_on(line)))
     }
 
-    /// Whether a text that grew from it says the same in other words: half of the telling words of
-    /// one of them.
+    /// Returns whether a derived text says the same in other words: it contains half of the
+    /// distinctive words of a needle.
     pub fn is_near(&self, text: &str) -> bool {
         let here = plain(text);
         self.are_in(text)
@@ -148,7 +150,7 @@ impl ErasureQuery {
                     .filter(is_telling)
                     .collect();
                 if telling.is_empty() {
-                    // All words are short: then all of them.
+                    // If all words are short, all of them are required.
                     return parts
                         .iter()
                         .all(|part| !part.starts_with(ALONE) && part.split(' ').all(|word| has(&here, word)));
@@ -158,33 +160,31 @@ impl ErasureQuery {
             })
     }
 
-    /// The words by which a search would find what they say, in whatever order and whatever is said
-    /// with them.
+    /// Returns the words by which a search would find the content, in any order and context.
     pub fn sought(&self) -> Sought {
         Sought::of(&self.0)
     }
 
-    /// The text without the lines that hold one of them; `None` if no line does.
+    /// Returns the text without the lines that contain a needle; `None` if no line does.
     pub fn cut(&self, text: &str) -> Option<String> {
         without(text, |line| self.are_on(line))
     }
 
-    /// The text without the lines that say one of them and little else; `None` if no line does. A
-    /// line that tells more than that is somebody's own words about other things as well: it is not
-    /// taken away with a fact.
+    /// Returns the text without the lines that say a needle and little else; `None` if no line
+    /// does. A line that says more is a person's own text about other matters too, and is not
+    /// removed with a fact.
     pub fn cut_said(&self, text: &str) -> Option<String> {
         without(text, |line| self.are_said_on(line))
     }
 
-    /// Whether a line of a text says one of them and little else.
+    /// Returns whether a line of the text says a needle and little else.
     pub fn are_said_in(&self, text: &str) -> bool {
         text.lines().any(|line| self.are_said_on(line))
     }
 
     fn are_said_on(&self, line: &str) -> bool {
         let here = plain(line);
-        // A fact says what it is about before it says it; the key is not among the words that
-        // count.
+        // A fact states its subject before its value; the key's words are not counted.
         let key_and_value = KEY_ENDS.iter().find_map(|end| line.split_once(end));
         let spoken = || line.split_once(": ").filter(|(key, _)| key.split_whitespace().count() <= KEY_WORDS);
         let (own, has_key) = key_and_value.or_else(spoken).map_or((line, false), |(_, value)| (value, true));
@@ -216,16 +216,16 @@ fn is_telling(word: &&str) -> bool {
     word.chars().count() >= TELLING || word.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a run of words stands in another one; both are plain.
+/// Returns whether a run of words contains another one; both are plain.
 fn has(here: &str, part: &str) -> bool {
     match part.strip_prefix(ALONE) {
-        // The day at the end of a line is none of its words.
+        // A date at the end of a line is not one of its words.
         Some(alone) => here.strip_prefix(alone).is_some_and(|rest| rest.is_empty() || is_day(rest)),
         None => format!(" {here} ").contains(&format!(" {part} ")),
     }
 }
 
-/// Whether it is a plain day behind something: ` 2026 11 21`.
+/// Returns whether the rest is a plain date: ` 2026 11 21`.
 fn is_day(rest: &str) -> bool {
     let numbers: Vec<&str> = rest.trim_start().split(' ').collect();
     rest.starts_with(' ')
@@ -233,19 +233,19 @@ fn is_day(rest: &str) -> bool {
         && numbers.iter().all(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Lower case, folded, one space between words, nothing else.
+/// Returns the text folded and in lower case, one space between words, nothing else.
 fn plain(text: &str) -> String {
     let folded = fold(&text.to_lowercase());
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// How many letters and words a text has.
+/// Returns the number of letters and words of a text.
 fn measure(text: &str) -> (usize, usize) {
     let plain = plain(text);
     (plain.chars().filter(|c| *c != ' ').count(), plain.split(' ').filter(|word| !word.is_empty()).count())
 }
 
-/// A line of front matter without its name, an entry of a list without its mark.
+/// Returns a line of front matter without its key, or a list entry without its bullet.
 fn without_mark(line: &str) -> &str {
     let line = line.trim().trim_start_matches(['-', '*', '#', '>', ' ']);
     ["name:", "description:"]
@@ -254,7 +254,7 @@ fn without_mark(line: &str) -> &str {
         .unwrap_or_else(|| if line.starts_with("type:") { "" } else { line })
 }
 
-/// The strings of a JSON text; any other text as it is.
+/// Returns the strings of a JSON text; any other text as it is.
 fn strings(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     gather(text, 0, &mut found);
@@ -274,8 +274,8 @@ fn gather_in(value: &serde_json::Value, depth: usize, found: &mut Vec<String>) {
     match value {
         Value::String(text) => gather(text, depth, found),
         Value::Array(list) => list.iter().for_each(|value| gather_in(value, depth, found)),
-        // Key and value of a fact, title and content of a note: what belongs together is also
-        // looked at together.
+        // Values that belong together, such as key and value of a fact or title and content of a
+        // note, are also searched together.
         Value::Object(map) => {
             let plain: Vec<&str> = map.values().filter_map(Value::as_str).collect();
             found.push(super::one_line(&plain.join(" ")));

@@ -1,37 +1,36 @@
-//! A question taken apart: the words that say what is looked for, who is named in it, and which
-//! month or year.
+//! A parsed question: the search words, the people named in it, and any month or year.
 //!
-//! Small words (`what`, `hat`, `avec`) stand in nearly every text and say nothing; they are left
-//! out unless nothing else is left. So are the names of those who talk: a text that holds a name is
-//! mostly said *to* that person, while a question with the name asks for what they said themselves.
-//! Whoever searches prefers what a named person said instead. Measured on long conversations, a
+//! Stop words (`what`, `hat`, `avec`) occur in nearly every text and say nothing; they are left out
+//! unless nothing else remains. So are the names of the participants: a text that contains a name
+//! is mostly addressed *to* that person, while a question with the name asks for what they said
+//! themselves. Callers instead prefer texts by a named person. Measured on long conversations, a
 //! name left in a question leads to greetings.
 
 use std::collections::BTreeSet;
 
 use super::fold;
 
-/// More words than this add nothing to a question but time.
+/// Further words add nothing to a question but time.
 const MOST_WORDS: usize = 32;
 
-/// What a question asks for.
+/// A parsed question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Question {
-    /// All its words in their order, as the index spells them. A word of ideographs is several,
-    /// with spaces between.
+    /// All words in order, as the index spells them. A word of ideographs is several, separated by
+    /// spaces.
     pub all: Vec<String>,
-    /// Those to look for, each once.
+    /// The search words, each once.
     pub words: Vec<String>,
     /// The months it names, from 1.
     pub months: BTreeSet<u32>,
     /// The years it names.
     pub years: BTreeSet<i32>,
-    /// Whom it names: places in the list of names.
+    /// The people it names, as positions in the list of names.
     pub named: BTreeSet<usize>,
 }
 
 impl Question {
-    /// Takes a question apart. `names` are those of the people who talk, and of the assistant.
+    /// Parses a question. `names` are the names of the participants and of the assistant.
     pub fn of(text: &str, names: &[String]) -> Self {
         let all: Vec<String> = pieces(text).take(MOST_WORDS * 4).collect();
         let small = Small::of(&all);
@@ -56,19 +55,19 @@ impl Question {
         question
     }
 
-    /// Whether there is nothing to look for.
+    /// Returns whether there is nothing to search for.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The months it names, in the language of the index.
+    /// Returns the months it names, in the language of the index.
     pub fn month_words(&self) -> impl Iterator<Item = &'static str> {
         self.months.iter().filter_map(|month| month_word(*month))
     }
 }
 
-/// The text without those names, for a model that compares meanings. The text itself if nothing
-/// else would be left.
+/// Returns the text without these names, for a model that compares meanings; the unchanged text if
+/// nothing else would remain.
 pub fn without_names(text: &str, names: &[String]) -> String {
     let named: Vec<String> = names.iter().enumerate().flat_map(name_words).map(|(word, _)| word).collect();
     let mut kept = String::with_capacity(text.len());
@@ -88,13 +87,13 @@ pub fn without_names(text: &str, names: &[String]) -> String {
     if says_something { kept } else { text.to_owned() }
 }
 
-/// The name of a month in the language of the index.
+/// Returns the name of a month in the language of the index.
 pub fn month_word(month: u32) -> Option<&'static str> {
     let at = usize::try_from(month).ok()?.checked_sub(1)?;
     MONTHS.get(at)?.split(' ').next()
 }
 
-/// The words of a text as the index spells them.
+/// Returns the words of a text as the index spells them.
 fn pieces(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !is_letter(c)).map(spelled).filter(|word| !word.is_empty())
 }
@@ -107,7 +106,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || fold::is_mark(c)
 }
 
-/// The words of a name. One letter alone is no name to go by.
+/// Returns the words of a name. A single letter does not identify a person.
 fn name_words((person, name): (usize, &String)) -> Vec<(String, usize)> {
     pieces(name).filter(|word| word.chars().count() > 1).map(|word| (word, person)).collect()
 }
@@ -126,15 +125,16 @@ fn month(word: &str) -> Option<u32> {
     u32::try_from(at + 1).ok()
 }
 
-/// "May" is a month next to a number or behind a small word of time, and else a small word itself.
+/// Returns whether "may" is a month: next to a number or after a preposition of time. Otherwise it
+/// is a stop word.
 fn is_date(before: &str, after: &str) -> bool {
     let is_number = |word: &str| word.parse::<u32>().is_ok();
     const OF_TIME: &str = " in of on during since until till by last this next early late mid from before after ";
     is_number(before) || is_number(after) || (!before.is_empty() && OF_TIME.contains(&format!(" {before} ")))
 }
 
-/// The small words of the language that a question is in. English unless another has more of them,
-/// and more than one: `hat`, `son` and `die` say something in the one and nothing in the other.
+/// The stop words of the question's language. English unless another language has more matches, and
+/// more than one: `hat`, `son` and `die` are stop words in one language and not in another.
 struct Small(&'static str);
 
 impl Small {
@@ -176,15 +176,15 @@ const MONTHS: [&str; 12] = [
     "december dezember décembre diciembre dicembre dezembro grudzień декабря",
 ];
 
-/// The first of them, which holds unless another fits better.
+/// The default language, unless another matches better.
 const ENGLISH: &str = "a about after all also am an and any are aren as at be because been before being but by can could couldn d did didn do does doesn doing don
      during each ever every few for from get got had has hasn have haven having he her here hers him his how i if in into is isn it its just ll m me
      might more most must my no nor not of off on once only or other our ours out over own re s same shall she should so some such t than that the
      their theirs them then there these they this those through to too under until up us ve very was wasn we were weren what when where which while
      who whom whose why will with won would wouldn you your yours tell say said says anything something may";
 
-/// Words that say nothing of what is looked for: articles, pronouns, small verbs, and what
-/// questions are made with.
+/// Words that say nothing about what is searched: articles, pronouns, auxiliary verbs, and words
+/// that form questions.
 const SMALL: [&str; 7] = [
     ENGLISH,
     "der die das den dem des ein eine einen einem einer eines und oder aber ist sind war waren bin bist sei hat habe haben hatte hatten wird werden

@@ -1,28 +1,27 @@
-//! Fingerprints by which a piece of a known text is known again in another one (winnowing;
-//! Schleimer, Wilkerson and Aiken, 2003).
+//! Fingerprints that identify a passage of a known text in another text (winnowing; Schleimer,
+//! Wilkerson and Aiken, 2003).
 //!
 //! Two texts that share a run of [`RUN`] characters share a fingerprint: each is the hash of
-//! [`GRAM`] characters, and of every [`WINDOW`] hashes in a row the smallest is kept, so whatever
-//! is as long as a whole window of them leaves one behind. A shared fingerprint alone proves
-//! nothing; [`share_run`] looks at the letters and is exact. About one character in twenty-six
-//! leaves a fingerprint.
+//! [`GRAM`] characters, and of every [`WINDOW`] consecutive hashes the smallest is kept, so that
+//! every run of a whole window leaves one. A shared fingerprint alone proves nothing; [`share_run`]
+//! compares the characters and is exact. About one character in twenty-six leaves a fingerprint.
 //!
-//! Texts are compared as they look: [`plain`] makes one blank of every run of white space and drops
-//! what is not seen, and the marks that a page, a chat or a diff shows as something else, or puts
-//! before a line. Case and all other punctuation count, and a run in which a single letter was
+//! Texts are compared as they look: [`plain`] reduces every run of white space to one blank and
+//! drops invisible characters, and the marks that a page, a chat or a diff displays differently or
+//! puts before a line. Case and all other punctuation count, and a run in which a single letter was
 //! changed is two runs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The shortest run that is sure to be found, in characters.
+/// The shortest run that is certain to be found, in characters.
 pub const RUN: usize = GRAM + WINDOW - 1;
 const GRAM: usize = 50;
 const WINDOW: usize = 51;
 
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The text as it looks: unseen characters and marks left out, every run of white space one blank,
-/// none at the ends.
+/// Returns the text as it looks: without invisible characters and marks, every run of white space
+/// one blank, none at the ends.
 pub fn plain(text: &str) -> Vec<char> {
     let mut plain = Vec::with_capacity(text.len());
     let mut gap = false;
@@ -41,10 +40,10 @@ pub fn plain(text: &str) -> Vec<char> {
     plain
 }
 
-/// The fingerprints of a text; none if it is shorter than [`RUN`].
+/// Returns the fingerprints of a text; none if it is shorter than [`RUN`].
 pub fn fingerprints(plain: &[char]) -> BTreeSet<i64> {
     let mut kept = BTreeSet::new();
-    // The hashes of the window that may still become its smallest, smallest first.
+    // The hashes that may still become the window's smallest, smallest first.
     let mut ahead: VecDeque<(usize, u64)> = VecDeque::new();
     for (place, hash) in grams(plain, GRAM).enumerate() {
         while ahead.back().is_some_and(|(_, other)| *other >= hash) {
@@ -61,7 +60,7 @@ pub fn fingerprints(plain: &[char]) -> BTreeSet<i64> {
     kept
 }
 
-/// Whether the two have [`RUN`] characters in a row in common.
+/// Returns whether the two share [`RUN`] consecutive characters.
 pub fn share_run(one: &[char], other: &[char]) -> bool {
     let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, hash) in grams(one, RUN).enumerate() {
@@ -73,7 +72,7 @@ pub fn share_run(one: &[char], other: &[char]) -> bool {
     })
 }
 
-/// The hash of every stretch of that many characters, in order.
+/// Returns the hash of every run of this length, in order.
 fn grams(plain: &[char], length: usize) -> impl Iterator<Item = u64> {
     let power = BASE.wrapping_pow(u32::try_from(length).unwrap_or(u32::MAX));
     let mut hash = 0_u64;
@@ -86,28 +85,28 @@ fn grams(plain: &[char], length: usize) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Spreads a hash, so that which one is the smallest has nothing to do with the letters (the last
-/// step of splitmix64).
+/// Mixes a hash, so that the choice of the smallest is independent of the letters (the last step of
+/// splitmix64).
 fn mixed(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     hash ^ (hash >> 31)
 }
 
-/// A fingerprint as it is kept: 47 bits, which SQLite stores in six bytes. What is kept is looked
-/// up and then compared, so it need not be all.
+/// Returns a fingerprint as it is stored: 47 bits, which SQLite stores in six bytes. Matches are
+/// verified by comparison, so not all bits are needed.
 fn stored(hash: u64) -> i64 {
     i64::try_from(hash >> 17).unwrap_or_default()
 }
 
-/// Whether Markdown or a diff means something by it: who copies what they are shown copies it
-/// without some of these, and with others.
+/// Returns whether the character is markup in Markdown or a diff: copied text may lack some of
+/// these and contain others.
 fn is_mark(c: char) -> bool {
     matches!(c, '*' | '_' | '`' | '~' | '#' | '>' | '|' | '+' | '-' | '•' | '[' | ']' | '\\')
 }
 
-/// Whether a character leaves no mark of its own: controls, soft hyphens, joiners, direction marks,
-/// selectors, tags.
+/// Returns whether a character leaves no mark of its own: controls, soft hyphens, joiners,
+/// direction marks, selectors, tags.
 pub(super) fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -123,7 +122,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Whether the two have so many characters in a row in common, the slow way.
+    /// Returns whether the two share a run of this length, by brute force.
     fn shares(one: &[char], other: &[char], length: usize) -> bool {
         one.windows(length).any(|run| other.windows(length).any(|known| known == run))
     }
@@ -146,7 +145,7 @@ mod tests {
             prop_assert!(met(&known, &typed) && share_run(&known, &typed) && share_run(&typed, &known));
         }
 
-        // Two letters only, so that shared runs of every length come up.
+        // Two letters only, so that shared runs of every length occur.
         #[test]
         fn a_run_is_shared_or_not_as_the_slow_way_says(
             one in "[ab]{90,250}", from in 0_usize..150, length in 80_usize..140, other in "[ab]{0,60}",

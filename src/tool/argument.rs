@@ -1,22 +1,21 @@
-//! Reading the arguments of a call.
+//! Reads the arguments of a call.
 //!
-//! They come from a model, so anything may be missing or of another kind: what is not there as it
-//! should be counts as not given. Whether that is an error is for the tool to say, in its own
-//! words.
+//! They come from a model, so any argument may be missing or of another type; both count as not
+//! given. The tool decides whether that is an error, in its own words.
 
 use serde_json::Value;
 
-/// A text; blank if there is none.
+/// Returns a text; blank if there is none.
 pub(super) fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
     arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether that is switched on.
+/// Returns whether a flag is set.
 pub(super) fn flag(arguments: &Value, name: &str) -> bool {
     arguments.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// How much is wanted under `limit`: `usual` if it is not said, and from 1 to `most` in any case.
+/// Returns the `limit` argument: `usual` if missing, clamped to 1 to `most`.
 pub(super) fn limit(arguments: &Value, usual: usize, most: usize) -> usize {
     let asked = arguments.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
     asked.unwrap_or(usual).clamp(1, most)

@@ -1,44 +1,44 @@
-//! What a call of a tool does besides giving a text. Every tool declares it, so that a run that
-//! nobody reads along can be held to a list of what is allowed there instead of a list of names.
+//! The effects of a tool call besides its text. Every tool declares them, so that unattended runs
+//! are restricted by permitted effects instead of a list of names.
 
 /// A set of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effects(u8);
 
 impl Effects {
-    /// Reads what the assistant has at hand.
+    /// Reads data available to the assistant.
     pub const READS: Self = Self(1);
-    /// Reads what only one person has: nothing for a group.
+    /// Reads data of a single person, which groups may not see.
     pub const READS_PERSONAL: Self = Self(1 << 1);
-    /// Opens a web address, which is judged by itself.
+    /// Opens a web address, which is judged separately.
     pub const FETCHES: Self = Self(1 << 2);
     /// Changes files of the workspace.
     pub const WRITES: Self = Self(1 << 3);
-    /// Proposes a change that somebody else decides about.
+    /// Proposes a change that another party decides about.
     pub const PROPOSES: Self = Self(1 << 4);
-    /// Changes what is told or done later.
+    /// Changes reminders and scheduled tasks.
     pub const SCHEDULES: Self = Self(1 << 5);
     /// Sends something along with the answer.
     pub const SHOWS: Self = Self(1 << 6);
-    /// Hands its arguments to another program, which may do anything with them.
+    /// Passes its arguments to another program, which may do anything with them.
     pub const LEAVES: Self = Self(1 << 7);
 
-    /// All of them.
+    /// All effects.
     pub const ALL: Self = Self(u8::MAX);
 
-    /// Both.
+    /// Returns the union.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Without those.
+    /// Returns the difference.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether each of these is among those.
+    /// Returns whether all of these are allowed.
     pub const fn are_within(self, allowed: Self) -> bool {
         self.0 & !allowed.0 == 0
     }

@@ -1,10 +1,10 @@
 //! `read_file`, `write_file`, `edit_file`, `list_files`: the text files of the person's own folder.
 //!
-//! What is read carries the file's label. What is written carries that of the turn; a tainted one
-//! does not reach what is loaded by itself, its words wait in `memory/untrusted/`. An edit needs to
-//! know what it changes: the file was read in this turn as it stands now, or its hash is given.
-//! That is seen in the stored steps of the turn, so it holds over a restart. Skills are only read
-//! here; and so is what profiles have learned, by the name that a prompt gives it.
+//! Read text carries the file's label, written text the turn's. Tainted text does not reach files
+//! that are loaded automatically; it waits in `memory/untrusted/`. An edit requires knowledge of
+//! the present content: the file was read in this turn and is unchanged, or its hash is given. This
+//! is checked against the stored steps of the turn, so it survives a restart. Skills can only be
+//! read here; so can the experience of profiles, by its name in the prompt.
 
 mod edit;
 mod list;
@@ -25,14 +25,14 @@ use crate::store::Node;
 use crate::trust::Text;
 use crate::wording::knowledge as says;
 
-/// `read_file`
+/// The `read_file` tool.
 pub struct ReadFile(Keeping);
 
-/// `write_file`
+/// The `write_file` tool.
 pub struct WriteFile(Keeping);
 
 impl ReadFile {
-    /// Reads files there.
+    /// Creates the tool.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
     }
@@ -55,7 +55,7 @@ impl ReadFile {
 }
 
 impl WriteFile {
-    /// Writes files there.
+    /// Creates the tool.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
     }
@@ -112,7 +112,7 @@ impl Tool for ReadFile {
     }
 }
 
-/// The words of a file from the wanted line on, under the line that names it.
+/// Returns the text of a file from the requested line on, below the line that names it.
 fn shown(call: &AuthorizableCall<'_>, path: &str, digest: &str, words: &str) -> String {
     let first = call.arguments.get("from_line").and_then(Value::as_u64).unwrap_or(1);
     let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -137,7 +137,7 @@ impl Tool for WriteFile {
         }
     }
 
-    /// The same content twice is one change.
+    /// Writing the same content twice is one change.
     fn repeatable(&self) -> bool {
         true
     }
@@ -167,8 +167,8 @@ impl Tool for WriteFile {
     }
 }
 
-/// What is said of a file that was to be changed. Words that may not go there wait for their
-/// person.
+/// Returns the answer to a file change. Text that may not be stored there waits for the person's
+/// approval.
 async fn said(
     keeping: &Keeping,
     call: &AuthorizableCall<'_>,

@@ -1,9 +1,9 @@
-//! What the tools have in common that keep and change knowledge: whose folder it is, where new
-//! words come from, and what is said of what came of it.
+//! Shared code of the tools that store and change knowledge: the folder's owner, the origin of new
+//! text, and the answer to the model.
 //!
-//! A tainted turn's words go where nothing is loaded by itself, and their person is asked whether
-//! they want to keep them; in a group, and where nobody reads along, nobody is asked. Everybody
-//! reaches their own folder and no other.
+//! Text of a tainted turn goes where nothing is loaded automatically, and its person is asked
+//! whether to keep it; groups and unattended runs are not asked. Every party can access only its
+//! own folder.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::time::{Clock, Timestamp, Zone};
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::knowledge as says;
 
-/// Digits of a hash that are shown.
+/// The number of hash digits displayed.
 const SHOWN: usize = 12;
 
 /// The knowledge of all people, as tools change it.
@@ -35,14 +35,12 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    /// The knowledge in that tree, and the skills that gate says are live; times are shown in
-    /// `zone`.
+    /// Creates it over this workspace and the gate's live skills; times are displayed in `zone`.
     pub fn new(journal: Journal, tree: Workspace, review: Review, clock: Arc<dyn Clock>, zone: Zone) -> Self {
         Self { journal, tree, review, zone, clock }
     }
 
-    /// The tools. Files are always a person's to have kept; what is remembered besides can be
-    /// switched off.
+    /// Returns the tools. File tools are always available; memory tools can be switched off.
     pub fn tools(&self, memory: &config::Memory) -> Vec<Arc<dyn Tool>> {
         let mut tools: Vec<Arc<dyn Tool>> = vec![
             Arc::new(ReadFile::new(self.clone())),
@@ -58,7 +56,7 @@ impl Keeping {
         tools
     }
 
-    /// Whose folder it is.
+    /// Returns the party that owns the folder.
     pub(super) async fn party(&self, call: &AuthorizableCall<'_>) -> Result<Party, ToolError> {
         match call.scope {
             Scope::Group(stream) => Ok(Party::Group(stream)),
@@ -70,7 +68,7 @@ impl Keeping {
         }
     }
 
-    /// That a turn changes something.
+    /// Returns the origin of a change by this turn.
     pub(super) async fn origin(
         &self,
         call: &AuthorizableCall<'_>,
@@ -90,7 +88,7 @@ impl Keeping {
         self.clock.now()
     }
 
-    /// What is said of what was kept; `words` are what a person is asked about if it was
+    /// Returns the answer to a stored text; `words` are what a person is asked about if it was
     /// redirected.
     pub(super) async fn answer(
         &self,
@@ -110,7 +108,7 @@ impl Keeping {
         Ok(self.output(call, text, &kept.written))
     }
 
-    /// What a call gives that changed a file.
+    /// Returns the result of a call that changed a file.
     pub(super) fn output(&self, call: &AuthorizableCall<'_>, text: String, written: &Written) -> Output {
         let from = written.version.map(|version| Node::File(version.0)).into_iter().collect();
         Output { text, label: call.label.clone(), from }
@@ -137,7 +135,8 @@ impl Keeping {
 }
 
 impl Keeping {
-    /// What a yes would make theirs, whole: the title that the index would name, and the words.
+    /// Returns the complete text that an approval would make trusted: the title for the index, and
+    /// the body.
     async fn as_filed(&self, call: &AuthorizableCall<'_>, path: &str) -> anyhow::Result<Option<String>> {
         let Ok(party) = self.party(call).await else { return Ok(None) };
         let Ok((text, _, _)) = self.tree.files().read_text(&party, path).await? else { return Ok(None) };
@@ -147,23 +146,23 @@ impl Keeping {
     }
 }
 
-/// A path as it is shown again: without steps back and forth.
+/// Returns a path for display, without `.` and `..` steps.
 pub(super) fn shown_path(path: &str) -> String {
     crate::memory::normal_path(path.trim()).unwrap_or_else(|| path.trim().to_owned())
 }
 
-/// The digits of a hash that stand before a file.
+/// Returns the hash digits displayed before a file.
 pub(super) fn short(digest: &str) -> &str {
     digest.get(..SHOWN).unwrap_or(digest)
 }
 
-/// Skills lie beside the workspace, and only their gate changes them.
+/// Refuses paths of skills, which are outside the workspace and are changed only by their gate.
 pub(super) fn no_skill(path: &str) -> Result<(), ToolError> {
     let is_skill = skill_way(path).is_some();
     if is_skill { Err(ToolError::Refused(says::SKILLS_ARE_ONLY_READ.to_owned())) } else { Ok(()) }
 }
 
-/// One argument that is text.
+/// Returns a text argument.
 pub(super) fn text_of<'c>(call: &'c AuthorizableCall<'_>, name: &str) -> &'c str {
     argument::text(call.arguments, name)
 }

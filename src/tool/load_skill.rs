@@ -1,6 +1,6 @@
-//! `load_skill` and `load_skill_resource`: stages two and three of a skill. Both read what `review`
-//! says is live, and nothing else: a proposal, a held folder or a path outside of the skill does
-//! not exist for them.
+//! `load_skill` and `load_skill_resource`: the second and third stages of disclosing a skill. Both
+//! read only what `review` says is live: for them a proposal, a held folder or a path outside of
+//! the skill does not exist.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -13,23 +13,23 @@ use crate::skill::name::path_problem;
 use crate::store::Node;
 use crate::wording::tool as says;
 
-/// Reads the whole `SKILL.md` of a skill.
+/// The `load_skill` tool: reads the whole `SKILL.md` of a skill.
 #[derive(Debug)]
 pub struct LoadSkill(Review);
 
-/// Reads another file of a skill.
+/// The `load_skill_resource` tool: reads another file of a skill.
 #[derive(Debug)]
 pub struct LoadSkillResource(Review);
 
 impl LoadSkill {
-    /// Reads what that gate says is live.
+    /// Creates the tool over the gate's live skills.
     pub fn new(review: Review) -> Self {
         Self(review)
     }
 }
 
 impl LoadSkillResource {
-    /// Reads what that gate says is live.
+    /// Creates the tool over the gate's live skills.
     pub fn new(review: Review) -> Self {
         Self(review)
     }
@@ -118,7 +118,7 @@ async fn find(review: &Review, call: &AuthorizableCall<'_>) -> Result<LiveSkill,
     live.find(name).cloned().ok_or_else(|| ToolError::Arguments(says::no_such_skill(name)))
 }
 
-/// What is looked up is a name in the content that was read and judged, never a path on the disk.
+/// Looks up a name in the content that was read and judged, never a path on disk.
 fn text_of<'a>(live: &'a LiveSkill, path: &str) -> Result<&'a str, ToolError> {
     match (live.skill.content.get(path), live.skill.content.text(path)) {
         (Some(_), Some(text)) => Ok(text),

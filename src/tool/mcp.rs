@@ -1,16 +1,15 @@
-//! Tools of other programs (MCP servers), and what has to be true before a model may use one.
+//! Tools of other programs (MCP servers), and the conditions under which a model may use them.
 //!
-//! A server says what its tools are called, what they do and what they take; those words go into a
-//! prompt, so a tool is offered only while the owner has accepted exactly these words, by their
-//! digest. What is offered comes from the journal and not from the server, so a server that is down
-//! changes no prompt: its tools answer that they are unavailable. Right before each call the server
-//! is asked again, because one that shows an honest description once may show another later. What a
-//! tool gives is always untrusted, and instructions that a server sends about itself are never
-//! read.
+//! A server states the names, descriptions and parameters of its tools. This text goes into a
+//! prompt, so a tool is offered only while the owner has accepted exactly this text, by its digest.
+//! The offer comes from the journal and not from the server, so a server that is down changes no
+//! prompt: its tools answer that they are unavailable. Right before each call the server is asked
+//! again, because a server may show an honest description once and another one later. The results
+//! of a tool are always untrusted, and a server's instructions about itself are never read.
 //!
-//! Each server has one task that connects, restarts it with growing pauses, and notes what it lists
-//! ([`server`]). A server is not fenced in: a program that is started here runs as the same user
-//! and may do what that user may.
+//! Each server has one task that connects, reconnects with growing pauses, and records the listed
+//! tools ([`server`]). Servers are not sandboxed: a program started here runs as the same user,
+//! with that user's permissions.
 
 mod describe;
 mod link;
@@ -40,10 +39,11 @@ use tool::OutsideTool;
 
 pub use describe::offered_name;
 
-/// How long a server may take. Real time: no other clock can hold a program that hangs.
+/// Time limits for servers. They use real time: a simulated clock cannot interrupt a program that
+/// hangs.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// From its start until it has said what its tools are.
+    /// From start to the complete list of tools.
     pub connect: Duration,
     /// For one call.
     pub call: Duration,
@@ -55,18 +55,18 @@ impl Default for Limits {
     }
 }
 
-/// How a server is.
+/// The state of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// The digest of each tool that it lists now; none while it is not connected.
+    /// The digest of each tool that it lists now; empty while it is not connected.
     pub listed: BTreeMap<String, String>,
-    /// Connected since then.
+    /// The start of the connection.
     pub since: Option<Timestamp>,
-    /// How often it had to be started again.
+    /// The number of restarts.
     pub restarts: u32,
-    /// What is wrong, in our own words.
+    /// The present problem, in our own words.
     pub trouble: Option<String>,
-    /// How many of its tools cannot be used, because their names or sizes are out of bounds.
+    /// The number of its tools that are unusable because their names or sizes are out of bounds.
     pub refused: usize,
 }
 
@@ -77,7 +77,8 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// The configured servers, with what the journal knows of their tools. Nothing is started yet.
+    /// Creates the configured servers, with the journal's knowledge of their tools. Starts nothing
+    /// yet.
     pub async fn open(
         configured: &[Mcp],
         journal: Journal,
@@ -93,18 +94,18 @@ impl Servers {
         Ok(Arc::new(Self { servers: configured.iter().map(server).collect(), register }))
     }
 
-    /// The work of each server, to be run until `stop`.
+    /// Returns the tasks of all servers, to be run until `stop`.
     pub fn work(&self, stop: &CancellationToken) -> Vec<BoxFuture<'static, ()>> {
         self.servers.values().map(|server| Arc::clone(server).work(stop.clone())).collect()
     }
 
-    /// How the tools that may be offered are described. The same list is given again until
+    /// Returns the descriptions of the tools that may be offered. The same list is returned until
     /// something changes.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
         self.register.offer().specs()
     }
 
-    /// The tool that is offered under that name.
+    /// Returns the tool offered under this name.
     pub fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let offer = self.register.offer();
         let accepted = offer.find(name)?;
@@ -112,23 +113,23 @@ impl Servers {
         Some(Arc::new(OutsideTool::new(Arc::clone(server), accepted.clone())))
     }
 
-    /// Every tool that was ever seen and not forgotten, by server and name.
+    /// Returns every tool that was ever seen and not forgotten, by server and name.
     pub async fn seen(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
         self.register.seen().await
     }
 
-    /// The owner accepts a tool as it is under that digest. False if that is not what was seen
-    /// last.
+    /// Records that the owner accepts a tool with this digest. Returns false if the tool has
+    /// changed since.
     pub async fn accept(&self, row: &OutsideToolRow, by: Option<PersonId>) -> anyhow::Result<bool> {
         self.register.accept(row, by).await
     }
 
-    /// How each server is.
+    /// Returns the state of each server.
     pub fn conditions(&self) -> Vec<(String, Condition)> {
         self.servers.iter().map(|(name, server)| (name.clone(), server.condition())).collect()
     }
 
-    /// Changes whenever a tool or the condition of a server does.
+    /// Returns a receiver that changes whenever a tool or the state of a server does.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.register.changes()
     }

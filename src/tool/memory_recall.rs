@@ -1,7 +1,7 @@
-//! `memory_recall`: what was put down to be remembered, and nothing else: facts, notes, and the
-//! points of daily notes, of one category if one is named.
+//! `memory_recall`: searches deliberately stored entries only: facts, notes, and the points of
+//! daily notes; only of one category if one is given.
 //!
-//! The same rules hold as for [`super::memory_search`].
+//! The rules of [`super::memory_search`] apply.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ use crate::store::{EntryKind, Journal};
 use crate::time::Zone;
 use crate::wording::memory_search as says;
 
-/// The tool.
+/// The `memory_recall` tool.
 #[derive(Debug)]
 pub struct MemoryRecall(Looking);
 
 impl MemoryRecall {
-    /// Looks into this index; times are shown in `zone`.
+    /// Creates a search of this index; times are displayed in `zone`.
     pub fn new(index: Index, journal: Journal, zone: Zone) -> Self {
         Self(Looking { index, journal, zone })
     }

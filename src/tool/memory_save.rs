@@ -1,4 +1,4 @@
-//! `memory_save`: a line of the note of the day.
+//! `memory_save`: adds a line to the note of the day.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -8,11 +8,11 @@ use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
-/// The tool.
+/// The `memory_save` tool.
 pub struct MemorySave(Keeping);
 
 impl MemorySave {
-    /// Keeps lines there.
+    /// Creates the tool.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
     }

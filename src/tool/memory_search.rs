@@ -1,9 +1,9 @@
-//! `memory_search`: everything that is known in the scope of the turn, facts and whatever else
-//! stands in the workspace.
+//! `memory_search`: searches everything known in the scope of the turn: facts and all other text in
+//! the workspace.
 //!
-//! It gives trusted entries, and says how many untrusted ones match besides. Asking for those is
-//! explicit, and what comes back then carries their label into the turn. What a clean turn is given
-//! counts as used; nothing else does.
+//! It returns trusted entries and the number of untrusted matches. Untrusted entries must be
+//! requested explicitly, and then carry their label into the turn. Only entries returned to a clean
+//! turn count as used.
 
 use std::sync::Arc;
 
@@ -20,25 +20,25 @@ use crate::trust::{Label, Labelled, Scope};
 use crate::wording;
 use crate::wording::memory_search as says;
 
-/// As many entries of each sort as a model asks for, and no more than this.
+/// The maximum number of entries of each sort.
 const MOST: usize = 20;
-/// As many if it does not say.
+/// The default number of entries.
 pub(super) const USUAL: usize = 5;
-/// Characters shown of one entry.
+/// The maximum number of characters displayed of one entry.
 const SNIPPET: usize = 600;
 
-/// The tool.
+/// The `memory_search` tool.
 #[derive(Debug)]
 pub struct MemorySearch(Looking);
 
 impl MemorySearch {
-    /// Searches this index; times are shown in `zone`.
+    /// Creates a search of this index; times are displayed in `zone`.
     pub fn new(index: Index, journal: Journal, zone: Zone) -> Self {
         Self(Looking { index, journal, zone })
     }
 }
 
-/// What it takes to look something up and to put it before a model.
+/// The dependencies of a search whose results go to a model.
 #[derive(Debug)]
 pub(super) struct Looking {
     pub(super) index: Index,
@@ -85,8 +85,8 @@ impl Tool for MemorySearch {
 }
 
 impl Looking {
-    /// What matches among each of these sorts of entries, `limit` of each, as a model gets to read
-    /// it.
+    /// Returns the matches among each of these sorts of entries, at most `limit` of each, as text
+    /// for the model.
     pub(super) async fn answer(
         &self,
         call: &AuthorizableCall<'_>,
@@ -143,7 +143,7 @@ impl Looking {
         }
     }
 
-    /// Only a turn that nothing untrusted had a part in says what is of use.
+    /// Counts uses, only in turns without any untrusted influence.
     async fn count(&self, call: &AuthorizableCall<'_>, given: &Label, hits: &[EntryHit]) {
         if !call.label.is_trusted() || !given.is_trusted() {
             return;
@@ -154,7 +154,7 @@ impl Looking {
         }
     }
 
-    /// One line each: what stands in a file cannot pass for another entry.
+    /// One line each, so that text of a file cannot pass for another entry.
     fn line(&self, hit: &EntryHit) -> String {
         let (words, label, _) = hit.text.open();
         let sort = if hit.category.is_empty() || hit.category == hit.kind.as_str() {

@@ -1,4 +1,4 @@
-//! `memory_section`: one section of a Markdown file is read, extended or replaced.
+//! `memory_section`: reads, extends or replaces one section of a Markdown file.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -9,11 +9,11 @@ use crate::memory::Section;
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
-/// The tool.
+/// The `memory_section` tool.
 pub struct MemorySection(Keeping);
 
 impl MemorySection {
-    /// Works on the files there.
+    /// Creates the tool.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
     }
@@ -48,7 +48,7 @@ impl Tool for MemorySection {
         }
     }
 
-    /// The same words are not appended twice.
+    /// The same text is not appended twice.
     fn repeatable(&self) -> bool {
         true
     }

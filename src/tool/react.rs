@@ -1,7 +1,6 @@
-//! `react`: an emoji under the message that is being answered.
+//! `react`: adds an emoji reaction to the message that is being answered.
 //!
-//! It goes out with the answer, and where a channel knows no reactions it is left out: nothing
-//! hangs on it.
+//! It is sent with the answer, and omitted on channels without reactions: nothing depends on it.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -12,11 +11,11 @@ use crate::store::{Enclosure, Journal};
 use crate::text::is_emoji;
 use crate::wording::enclosed as says;
 
-/// The tool.
+/// The `react` tool.
 pub struct React(Journal);
 
 impl React {
-    /// Writes into that journal.
+    /// Creates the tool over this journal.
     pub fn new(journal: Journal) -> Self {
         Self(journal)
     }

@@ -1,7 +1,7 @@
-//! `read_reflection`: what the assistant wrote when it looked back on a day, a week or a month.
+//! `read_reflection`: returns the assistant's reflection on a day, a week or a month.
 //!
-//! Only reflections of the same scope are found. One that text from outside had a part in is never
-//! put before a model by itself; asking for it here is explicit, and what comes back carries its
+//! Only reflections of the same scope are found. A reflection influenced by text from outside is
+//! never given to a model automatically; requesting it here is explicit, and the result carries its
 //! label into the turn.
 
 use async_trait::async_trait;
@@ -13,12 +13,12 @@ use crate::store::{Db, Journal, Node};
 use crate::trust::Scope;
 use crate::wording::tool as says;
 
-/// The tool.
+/// The `read_reflection` tool.
 #[derive(Debug)]
 pub struct ReadReflection(Journal);
 
 impl ReadReflection {
-    /// Reads from this journal.
+    /// Creates the tool over this journal.
     pub fn new(journal: Journal) -> Self {
         Self(journal)
     }

@@ -1,7 +1,7 @@
-//! `recall`: what was said in past conversations of the same scope.
+//! `recall`: searches past conversations of the same scope.
 //!
-//! It gives trusted hits, and says how many untrusted texts match besides. Asking for those is
-//! explicit, and what comes back then carries their label into the turn.
+//! It returns trusted hits and the number of untrusted matches. Untrusted hits must be requested
+//! explicitly, and then carry their label into the turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use crate::time::Zone;
 use crate::trust::{Label, Labelled};
 use crate::wording;
 
-/// As many hits as a model asks for, and no more than this.
+/// The maximum number of hits.
 const MOST: usize = 20;
-/// As many if it does not say.
+/// The default number of hits.
 const USUAL: usize = 6;
-/// Whole conversations shown beside the hits.
+/// The maximum number of whole conversations displayed with the hits.
 const SUMMARIES: usize = 3;
-/// Characters shown of one hit.
+/// The maximum number of characters displayed of one hit.
 const SNIPPET: usize = 600;
 
-/// The tool.
+/// The `recall` tool.
 pub struct Recall {
     recollection: Recollection,
     zone: Zone,
 }
 
 impl Recall {
-    /// Recall from there; times are shown in `zone`.
+    /// Creates a recall over this source; times are displayed in `zone`.
     pub fn new(recollection: Recollection, zone: Zone) -> Self {
         Self { recollection, zone }
     }
 
-    /// The whole of a conversation that read text from outside, as it was written down beside the
-    /// trusted half.
+    /// Returns the full summary of a conversation that read text from outside, which is stored in
+    /// addition to the trusted one.
     fn summary_line(&self, summary: &Summary) -> String {
         let (says, label, _) = summary.content.open();
         let lists = [&says.topics, &says.decisions, &says.preferences, &says.pending];
@@ -53,14 +53,14 @@ impl Recall {
         let who = if hit.person.is_some() { wording::tool::THE_PERSON } else { wording::tool::THE_ASSISTANT };
         let (words, label, _) = hit.text.open();
         let who = if label.is_trusted() { who.to_owned() } else { wording::tool::from_outside(who, &label.encode()) };
-        // One line each: what was said cannot pass for another hit.
+        // One line each, so that text of a message cannot pass for another hit.
         let words = crate::text::shorten(&crate::text::one_line(words), SNIPPET);
         format!("[{}] {who}: {words}", self.zone.show_short(hit.at))
     }
 }
 
-/// The full summaries of the conversations that the hits stand in, as far as they have one: tainted
-/// ones.
+/// Returns the full summaries of the conversations that contain the hits; only tainted ones have
+/// one.
 fn full_summaries(db: Db<'_>, hits: &[Hit]) -> anyhow::Result<Vec<Summary>> {
     let conversations: BTreeSet<ConversationId> = hits.iter().filter_map(|hit| hit.conversation).collect();
     let found =

@@ -1,4 +1,4 @@
-//! `remember`: a note under a title, with its line in the index.
+//! `remember`: stores a note under a title, with its line in the index.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -9,11 +9,11 @@ use crate::memory::{NoteDraft, note};
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
-/// The tool.
+/// The `remember` tool.
 pub struct Remember(Keeping);
 
 impl Remember {
-    /// Keeps notes there.
+    /// Creates the tool.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
     }
@@ -37,7 +37,7 @@ impl Tool for Remember {
         }
     }
 
-    /// The same note twice is one note.
+    /// Storing the same note twice results in one note.
     fn repeatable(&self) -> bool {
         true
     }

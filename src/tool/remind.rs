@@ -9,11 +9,11 @@ use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::wording::reminder as says;
 
-/// The tool.
+/// The `remind` tool.
 pub struct Remind(Later);
 
 impl Remind {
-    /// Writes to these lists.
+    /// Creates the tool over these lists.
     pub fn new(later: Later) -> Self {
         Self(later)
     }
@@ -40,7 +40,7 @@ impl Tool for Remind {
         }
     }
 
-    /// The same stands on the list already, if it was made.
+    /// A repeated call finds its own entry.
     fn repeatable(&self) -> bool {
         true
     }

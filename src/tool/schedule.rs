@@ -1,5 +1,5 @@
-//! `schedule`: has the assistant do something again and again, at times of a cron expression in the
-//! one zone.
+//! `schedule`: makes the assistant perform a recurring task, at times of a cron expression in the
+//! configured zone.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -11,11 +11,11 @@ use crate::store::ReminderKind;
 use crate::time::Cron;
 use crate::wording::reminder as says;
 
-/// The tool.
+/// The `schedule` tool.
 pub struct ScheduleTask(Later);
 
 impl ScheduleTask {
-    /// Writes to these lists.
+    /// Creates the tool over these lists.
     pub fn new(later: Later) -> Self {
         Self(later)
     }
@@ -43,7 +43,7 @@ impl Tool for ScheduleTask {
         }
     }
 
-    /// The same stands on the list already, if it was made.
+    /// A repeated call finds its own entry.
     fn repeatable(&self) -> bool {
         true
     }

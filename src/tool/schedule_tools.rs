@@ -1,9 +1,10 @@
-//! What is told or done later: the one way to put something on a person's list, and to take it off.
+//! Reminders and scheduled tasks: the only code that adds entries to a person's list, and removes
+//! them for a model.
 //!
-//! A tool only writes the row; the schedule reads it and is rung. Everybody has their own list and
-//! reaches no other. What was said at a relative time counts from when its turn began, so a call
-//! that was cut off and is made again finds its own row, and nothing stands there twice. The words
-//! keep the label of the call for ever: a list is no way to launder text.
+//! A tool only writes the row and wakes the schedule, which reads it. Every person has their own
+//! list and cannot access another. Relative times count from the start of the turn, so that a
+//! repeated call after an interruption finds its own row instead of adding a second one. The text
+//! keeps the label of the call for good: a list cannot be used to launder text.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,16 +19,16 @@ use crate::time::{Clock, Cron, NotWhen, Shift, Timestamp, When, Zone};
 use crate::trust::{Labelled, Scope};
 use crate::wording::reminder as says;
 
-/// The most that may wait for one person.
+/// The maximum number of entries waiting for one person.
 const MOST: usize = 50;
-/// What comes back is at least so far apart.
+/// The minimum interval between recurrences.
 const LEAST: Duration = Duration::from_secs(15 * 60);
-/// The most characters to be told or done.
+/// The maximum number of characters of a reminder or task.
 const MAX_WORDS: usize = 1_000;
-/// As many times of what comes back are compared: they reach over a midnight, a month's end and
-/// most years' ends.
+/// The number of recurrences compared: they extend over a midnight, a month's end and most years'
+/// ends.
 const COMPARED: usize = 200;
-/// As many next times are named.
+/// The number of next times reported.
 const NAMED: usize = 3;
 
 /// The lists of all people.
@@ -39,12 +40,12 @@ pub struct Later {
     ringer: WakeupSender,
 }
 
-/// When something is to happen.
+/// The time of a reminder or task.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScheduleSpec {
     /// Once.
     Once(When),
-    /// Again and again.
+    /// Recurring.
     Again(Cron),
 }
 
@@ -54,17 +55,17 @@ enum ScheduledItem {
 }
 
 impl Later {
-    /// The lists in this journal; the schedule is rung when one has grown.
+    /// Creates the lists over this journal; the schedule is woken when a list has grown.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, ringer: WakeupSender) -> Self {
         Self { journal, clock, zone, ringer }
     }
 
-    /// What `when` means if it were said now.
+    /// Returns the meaning of `when` if it were said now.
     pub(super) fn plan_now(&self, when: &str) -> Result<ScheduleSpec, ToolError> {
         self.plan(when, self.clock.now())
     }
 
-    /// What `when` means, said in that turn.
+    /// Returns the meaning of `when`, said in this turn.
     pub(super) async fn plan_in(&self, call: &AuthorizableCall<'_>, when: &str) -> Result<ScheduleSpec, ToolError> {
         let turn = call.turn;
         let began = self.journal.read(move |db| Ok(db.turns().turn(turn)?.map(|turn| turn.claimed_at))).await;
@@ -84,17 +85,17 @@ impl Later {
         Err(ToolError::Arguments(refused))
     }
 
-    /// The cron expression of that text, if it is one and comes back seldom enough.
+    /// Parses a cron expression, and refuses one that recurs too often.
     pub(super) fn cron(&self, text: &str) -> Result<Cron, ToolError> {
         let cron = Cron::parse(text).map_err(|why| ToolError::Arguments(says::not_cron(&why.to_string())))?;
-        // In a zone without changes: what is far enough apart on the clock may be nearer once a
+        // In a zone without clock changes: sufficient intervals on the clock may be shorter once a
         // year.
         let times = cron.next_times(self.clock.now(), Zone::UTC, COMPARED);
         let near = times.iter().zip(times.iter().skip(1)).any(|(one, next)| next.since(*one) < LEAST);
         if near { Err(ToolError::Arguments(says::too_often(LEAST))) } else { Ok(cron) }
     }
 
-    /// Puts something on the list of the person for whom the turn runs.
+    /// Adds an entry to the list of the person for whom the turn runs.
     pub(super) async fn keep(
         &self,
         call: &AuthorizableCall<'_>,
@@ -151,13 +152,13 @@ impl Later {
         times.into_iter().map(|at| self.zone.show_short(at)).collect::<Vec<_>>().join(", ")
     }
 
-    /// What waits for the person for whom the turn runs.
+    /// Returns the waiting entries of the person for whom the turn runs.
     pub(super) async fn list(&self, call: &AuthorizableCall<'_>) -> Result<Vec<ReminderRow>, ToolError> {
         let person = person(call)?;
         self.journal.read(move |db| db.reminders().reminders_of(person)).await.map_err(not_kept)
     }
 
-    /// When a row is due, in words.
+    /// Returns the due time of a row, in words.
     pub(super) fn when(&self, row: &ReminderRow) -> String {
         match Cron::parse(&row.cron) {
             Ok(cron) => says::again(cron.as_str(), &self.next_times(&cron, self.clock.now())),
@@ -165,12 +166,12 @@ impl Later {
         }
     }
 
-    /// Takes something off the list of the person for whom the turn runs.
+    /// Removes an entry from the list of the person for whom the turn runs.
     pub(super) async fn cancel(&self, call: &AuthorizableCall<'_>, id: ReminderId) -> Result<(), ToolError> {
         let (person, now) = (person(call)?, self.clock.now());
         let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
             Some(row) if row.person == person => {
-                // A call that was cut off may have done it already.
+                // An interrupted call may have cancelled it already.
                 let was = row.state == ReminderState::Cancelled;
                 Ok(was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?)
             }
@@ -183,7 +184,7 @@ impl Later {
     }
 }
 
-/// The words of an argument, if they can be kept.
+/// Returns the text of an argument, if it can be stored.
 pub(super) fn words(arguments: &Value, name: &str) -> Result<String, ToolError> {
     let words = argument::text(arguments, name).trim();
     if words.is_empty() {
@@ -195,7 +196,7 @@ pub(super) fn words(arguments: &Value, name: &str) -> Result<String, ToolError> 
     Ok(words.to_owned())
 }
 
-/// Whose list it is: that of the person for whom the turn runs, in their own chat.
+/// Returns the owner of the list: the person for whom the turn runs, in their own chat.
 fn person(call: &AuthorizableCall<'_>) -> Result<PersonId, ToolError> {
     match call.scope {
         Scope::Person(person) => Ok(person),

@@ -1,4 +1,4 @@
-//! `list_scheduled` and `cancel_scheduled`: one's own list, and nobody else's.
+//! `list_scheduled` and `cancel_scheduled`: access to the person's own list only.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -10,14 +10,14 @@ use crate::store::ReminderRow;
 use crate::text::{one_line, shorten};
 use crate::wording::reminder as says;
 
-/// Characters shown of one entry.
+/// The maximum number of characters displayed of one entry.
 const SHOWN: usize = 300;
 
-/// The tool that lists.
+/// The `list_scheduled` tool.
 pub struct ListScheduled(Later);
 
 impl ListScheduled {
-    /// Reads these lists.
+    /// Creates the tool over these lists.
     pub fn new(later: Later) -> Self {
         Self(later)
     }
@@ -57,11 +57,11 @@ impl Tool for ListScheduled {
     }
 }
 
-/// The tool that cancels.
+/// The `cancel_scheduled` tool.
 pub struct CancelScheduled(Later);
 
 impl CancelScheduled {
-    /// Writes to these lists.
+    /// Creates the tool over these lists.
     pub fn new(later: Later) -> Self {
         Self(later)
     }

@@ -1,9 +1,9 @@
-//! `send_file`: a file of the person's own folder goes out with the answer.
+//! `send_file`: sends a file of the person's own folder with the answer.
 //!
-//! The call only writes a row with the path and the digest of what is meant; the reply takes it
-//! along, and what is sent is that or nothing. A turn that ends without a reply sends nothing. It
-//! goes to whom the turn answers and to nobody else, and only from their own folder, so it is no
-//! way out.
+//! The call only stores a row with the path and the digest of the file. The reply takes it along,
+//! and exactly this content is sent or nothing. A turn that ends without a reply sends nothing. The
+//! file goes only to the recipient of the turn's answer, and only from their own folder, so it
+//! cannot be used for exfiltration.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -16,24 +16,24 @@ use crate::store::{Enclosure, Journal};
 use crate::trust::Scope;
 use crate::wording::enclosed as says;
 
-/// The largest file that is sent, in bytes: what every channel takes.
+/// The maximum size of a sent file in bytes; every channel accepts it.
 pub const MAX_FILE: u64 = 14_900_000;
-/// The most files that go with one reply.
+/// The maximum number of files with one reply.
 const MOST: usize = 5;
 
-/// The tool.
+/// The `send_file` tool.
 pub struct SendFile {
     journal: Journal,
     tree: Workspace,
 }
 
 impl SendFile {
-    /// Takes files from that tree.
+    /// Creates the tool over this workspace.
     pub fn new(journal: Journal, tree: Workspace) -> Self {
         Self { journal, tree }
     }
 
-    /// Whose folder it is, and who reads the answer.
+    /// Returns the party that owns the folder and reads the answer.
     async fn party(&self, call: &AuthorizableCall<'_>) -> Result<Party, ToolError> {
         match call.scope {
             Scope::Group(stream) => Ok(Party::Group(stream)),
@@ -88,7 +88,7 @@ impl Tool for SendFile {
     }
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

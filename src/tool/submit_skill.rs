@@ -1,5 +1,5 @@
-//! `submit_skill`: the only way for a model to change a skill, which is to propose it. The answer
-//! never holds the proposal's digest.
+//! `submit_skill`: proposes a change to a skill, which is the only way for a model to change one.
+//! The answer never contains the proposal's digest.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::model::ToolSpec;
 use crate::review::{AutoApproval, ProposalChange, ProposalDraft, ProposalOrigin, Review, Staged};
 use crate::wording::tool as says;
 
-/// The longest reason that is kept, in bytes.
+/// The maximum number of characters stored of a rationale.
 const RATIONALE: usize = 4_000;
 
-/// The tool.
+/// The `submit_skill` tool.
 #[derive(Debug)]
 pub struct SubmitSkill(Review);
 
 impl SubmitSkill {
-    /// Proposes to that gate.
+    /// Creates the tool over this gate.
     pub fn new(review: Review) -> Self {
         Self(review)
     }
@@ -53,7 +53,7 @@ impl Tool for SubmitSkill {
         }
     }
 
-    /// The same waits already, if it was made.
+    /// A repeated call finds the waiting proposal.
     fn repeatable(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! What becomes of a call: made, asked about, or refused.
+//! Decisions about calls: allowed, asked, or refused.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::trust::Source;
 
-/// A tool that only says where it would send something.
+/// A tool that only declares its destination.
 struct Sends(Egress);
 
 #[async_trait]
@@ -52,7 +52,7 @@ fn address() -> Egress {
     Egress::Address(String::new())
 }
 
-/// What becomes of a call, in a word or in what a person is shown.
+/// Returns the decision about a call, as a word or as the displayed question.
 fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) -> Result<Ask, String> {
     let scope = Scope::Shared;
     let typed = web::addresses_in("see http://typed.example/a and https://secure.example/a");

@@ -1,15 +1,15 @@
 //! A public web page as readable text, fetched safely.
 //!
 //! The address comes from a model that may have read hostile text, and so does every redirect; the
-//! page itself is hostile by assumption. Hence four promises: no request leaves for anything but a
-//! public address (each hop is judged, each answer of a name is judged, and the connection goes to
-//! exactly the addresses judged); no page can cost more than the stated bytes, time and redirects;
-//! no page can crash or stall the program, as parsers see only what `tidy` has made well-formed and
-//! shallow; and what comes out holds no control characters. Nothing is sent but a plain GET: no
-//! cookies, no referer, no proxy from the environment.
+//! page itself is assumed to be hostile. Hence four guarantees: no request goes to anything but a
+//! public address (each hop is judged, each DNS answer is judged, and the connection uses exactly
+//! the judged addresses); no page costs more than the stated bytes, time and redirects; no page can
+//! crash or stall the program, since parsers only see input that `tidy` has made well-formed and
+//! shallow; and the output contains no control characters. Only a plain GET is sent: no cookies, no
+//! referer, no proxy from the environment.
 //!
-//! This module knows nothing of persons and labels: whether an address may be fetched at all is
-//! asked before, and the text is untrusted, which the caller must say.
+//! This module does not handle people or labels: the decision whether an address may be fetched is
+//! made earlier, and the caller must label the text as untrusted.
 
 use std::time::Duration;
 
@@ -32,16 +32,16 @@ pub use names::{Names, SystemNames};
 pub use readable::{clean, whole};
 pub use rule::Rule;
 
-/// What one fetch may cost.
+/// The limits of one fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of body read, counted after decompression; the rest is cut off.
     pub bytes: usize,
-    /// From the look-up of the name to the finished text, over all redirects.
+    /// From the DNS lookup to the finished text, over all redirects.
     pub time: Duration,
-    /// How many redirects are followed.
+    /// The number of redirects followed.
     pub redirects: usize,
-    /// Characters of text handed over; the rest is cut off.
+    /// Characters of text returned; the rest is cut off.
     pub text_chars: usize,
 }
 
@@ -52,12 +52,12 @@ impl Default for Limits {
     }
 }
 
-/// A fetched page. `title` and `text` are whatever the other side wrote.
+/// A fetched page. `title` and `text` are the other side's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebPage {
-    /// Where the text stood, after all redirects.
+    /// The final address, after all redirects.
     pub url: Url,
-    /// The host of `url` as it may stand in a label: validated, lower-case, punycode, no trailing
+    /// The host of `url` in the form used in labels: validated, lower-case, punycode, no trailing
     /// dot.
     pub host: String,
     /// One line without control characters.
@@ -70,36 +70,36 @@ pub struct WebPage {
     pub content_type: String,
 }
 
-/// Why there is no page, by what to do or tell.
+/// The reason for a failed fetch, by the appropriate reaction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The text cannot be read as an address: ask for a proper one.
+    /// The text is not an address.
     #[error("Not an address")]
     NotAnAddress,
     /// Neither http nor https.
     #[error("Only http and https addresses can be fetched")]
     Scheme,
-    /// The host is not on the public internet, or hides what it is; trying again is pointless.
+    /// The host is not on the public internet, or is disguised; a retry is pointless.
     #[error("{host} is not a public host")]
     Forbidden {
-        /// The host as asked for; never what its name resolved to.
+        /// The host as requested; never the addresses that its name resolved to.
         host: String,
     },
-    /// The address carries a user name or password.
+    /// The address contains a user name or password.
     #[error("The address carries credentials")]
     Credentials,
     /// A port on which no web server is expected.
     #[error("Port {0} is not open to fetching")]
     Port(u16),
-    /// A secure page sent us on to an insecure one.
+    /// A secure page redirects to an insecure one.
     #[error("A secure page redirects to an insecure one")]
     Downgrade,
-    /// The page leads on to an address that may not be followed without being judged first.
+    /// The page redirects to an address that must be judged before it is followed.
     #[error("The page leads on to another address")]
     LeadsTo {
-        /// The host that says so, as it may stand in a label.
+        /// The redirecting host, in the form used in labels.
         host: String,
-        /// Where it leads: that host's word.
+        /// The target, as stated by that host.
         to: Url,
     },
     /// The chain of redirects is too long, or a circle.
@@ -111,19 +111,19 @@ pub enum FetchError {
         /// The media type, reduced to harmless characters.
         content_type: String,
     },
-    /// The server answered, but with an error.
+    /// The server answered with an error.
     #[error("The server answered {0}")]
     Status(u16),
-    /// Not finished in time: trying again later may help.
+    /// Not finished in time; a later retry may succeed.
     #[error("The page took too long")]
     TimedOut,
-    /// No connection, no such name, or a broken reply: trying again later may help.
+    /// No connection, no such name, or a broken reply; a later retry may succeed.
     #[error("The page is unreachable: {0}")]
     Unreachable(&'static str),
     /// The page has no text (it may need scripts to show any).
     #[error("The page holds no text")]
     Empty,
-    /// A parser gave up on it.
+    /// A parser failed on the page.
     #[error("The page cannot be made readable")]
     Unreadable,
 }

@@ -1,4 +1,4 @@
-//! `web_fetch`: the readable text of a public web page. What it gives is untrusted, and carries the
+//! `web_fetch`: returns the readable text of a public web page. The result is untrusted, with the
 //! host as its source.
 
 use async_trait::async_trait;
@@ -11,19 +11,19 @@ use crate::model::ToolSpec;
 use crate::trust::{Label, Source};
 use crate::wording;
 
-/// Characters shown of an address, a title and the words: together with the frame less than what
-/// any tool may give, so that the frame around a page is never what is cut.
+/// The maximum numbers of characters displayed of an address, a title and the text: together with
+/// the frame less than the limit for all tools, so that the frame around a page is never cut.
 const ADDRESS: usize = 2_000;
 const TITLE: usize = 300;
 const WORDS: usize = super::MAX_RESULT - 4_000;
 
-/// The tool.
+/// The `web_fetch` tool.
 pub struct WebFetch {
     fetcher: Fetcher,
 }
 
 impl WebFetch {
-    /// Fetches through `fetcher`, which knows the limits and which addresses are forbidden.
+    /// Creates the tool over `fetcher`, which knows the limits and forbidden addresses.
     pub fn new(fetcher: Fetcher) -> Self {
         Self { fetcher }
     }
@@ -76,7 +76,7 @@ impl Tool for WebFetch {
     }
 }
 
-/// What went wrong, in our own words. A host that a page leads on to is that page's word: it is not
+/// Returns the error in our own words. The target host of a redirect is the page's claim and is not
 /// named.
 fn told(error: &FetchError, asked: &Url) -> String {
     match error {
@@ -87,15 +87,16 @@ fn told(error: &FetchError, asked: &Url) -> String {
     }
 }
 
-/// A page that only says where to go on: its word, which is judged when somebody goes there.
+/// Returns the result for a redirect: the target is the page's claim, and is judged when the model
+/// fetches it.
 fn leads_to(asked: &Url, host: &str, to: &Url) -> Output {
     let (asked, to) = (crate::text::shorten(asked.as_str(), ADDRESS), crate::text::shorten(to.as_str(), ADDRESS));
     let text = wording::tool::leads_to(&asked, &to);
     Output { text, label: Label::untrusted(Source::web(host)), from: Vec::new() }
 }
 
-/// The addresses of its own host that stand in a page, given the stored result of a call. Scheme
-/// and port belong to the host.
+/// Returns the addresses of its own host in a page, given the stored result of a call. Scheme and
+/// port belong to the host.
 pub fn links_within(result: &str) -> Vec<Url> {
     let Some((address, page)) = result.strip_prefix(wording::tool::PAGE_ADDRESS).and_then(|rest| rest.split_once('\n'))
     else {

@@ -1,13 +1,13 @@
-//! The folders that changes are made in, held open, and the system calls in them.
+//! Handles to the folders in which changes are made, and the system calls on them.
 //!
-//! The skills folder and the staging folder in it are opened without following a link, and
-//! everything is written, renamed and removed relative to those two: whatever becomes of the names
-//! meanwhile, nothing outside is touched. Staging lies in the skills folder because only within one
-//! filesystem a rename is one instant; the catalogue does not look at names with a dot. Files and
-//! folders are readable for the program's user only.
+//! The skills folder and its staging folder are opened without following links. Everything is
+//! written, renamed and removed relative to these two handles, so that nothing outside is touched,
+//! however the paths change meanwhile. Staging is inside the skills folder because a rename is
+//! atomic only within one filesystem; the catalogue ignores names that begin with a dot. Files and
+//! folders are accessible to the program's user only.
 //!
-//! After everything that must have happened before the next thing the folders are synced, so that a
-//! power cut finds the calls in their order.
+//! The folders are synced after every step that must precede the next one, so that a power cut
+//! preserves the order of the calls.
 
 use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File};
@@ -24,19 +24,18 @@ use super::{DiskFailpoint, SwapError};
 use crate::skill::SkillFolder;
 use crate::skill::folder::Unreadable;
 
-/// Where changes are prepared.
+/// The folder in which changes are prepared.
 const STAGING: &str = ".staging";
 
-/// Where a person's work goes that cannot stay where it lay. Nothing is ever removed from here.
+/// The folder for a person's work that cannot stay in place. Nothing is ever removed from here.
 const KEPT: &str = ".kept";
 
-/// How often a folder is read again that changes while it is read.
+/// Attempts to read a folder that changes while it is read.
 const LOOKS: usize = 3;
 
-/// The most works of one name that are set aside for one change.
+/// The maximum number of entries of one name set aside for one change.
 const MOST_KEPT: u32 = 100;
 
-/// The open folders.
 pub(super) struct Ground<'a> {
     dir: &'a Path,
     skills: OwnedFd,
@@ -45,34 +44,34 @@ pub(super) struct Ground<'a> {
     plain: bool,
 }
 
-/// A folder of the two.
+/// One of the two open folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SkillDir {
-    /// Where skills lie.
+    /// The skills folder.
     Skills,
-    /// Where changes are prepared.
+    /// The staging folder.
     Staging,
 }
 
-/// A name in one of the two.
+/// A name in one of the two folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spot {
     pub room: SkillDir,
     pub name: String,
 }
 
-/// What lies somewhere.
+/// The content of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Lies {
     Nothing,
     Folder(SkillFolder),
-    /// A link, a file, or a folder with such things in it that no skill can have.
+    /// A link, a file, or a folder with entries that no skill can have.
     Foreign(Unreadable),
 }
 
 impl<'a> Ground<'a> {
-    /// Opens the folders, and makes those that are missing. `plain` is for a filesystem that has
-    /// nothing but the plain rename.
+    /// Opens the folders and creates missing ones. `plain` simulates a filesystem that only has the
+    /// plain rename.
     pub(super) fn open(dir: &'a Path, failpoint: Option<&'a DiskFailpoint>, plain: bool) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let skills = open_folder(rustix::fs::CWD, dir)?;
@@ -80,23 +79,23 @@ impl<'a> Ground<'a> {
         Ok(Self { dir, skills, staging, failpoint, plain })
     }
 
-    /// Whether there is anything that was prepared. Makes nothing.
+    /// Returns whether a staging folder exists. Creates nothing.
     pub(super) fn is_used(dir: &Path) -> bool {
         dir.join(STAGING).symlink_metadata().is_ok()
     }
 
-    /// What lies there.
+    /// Returns the content of the spot.
     pub(super) fn look(&self, spot: &Spot) -> Result<Lies, SwapError> {
         look(&self.path(spot))
     }
 
-    /// The names in the staging folder that are text.
+    /// Returns the names in the staging folder that are valid text.
     pub(super) fn staged(&self) -> io::Result<Vec<String>> {
         let entries = Dir::read_from(&self.staging)?.collect::<Result<Vec<_>, _>>()?;
         Ok(entries.iter().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned)).collect())
     }
 
-    /// Writes a whole folder into staging, down to the disk.
+    /// Writes a whole folder into staging and syncs it to disk.
     pub(super) fn write(&self, content: &SkillFolder, name: &str) -> io::Result<()> {
         self.reached("write a folder")?;
         rustix::fs::mkdirat(&self.staging, name, Mode::RWXU)?;
@@ -121,9 +120,8 @@ impl<'a> Ground<'a> {
         Ok(rustix::fs::fsync(&root)?)
     }
 
-    /// Renames to where nothing lies. Where the filesystem cannot promise that, it is looked at
-    /// just before, and then nothing but an empty folder, made in that instant, can be replaced by
-    /// a folder.
+    /// Renames to a free name. Where the filesystem cannot guarantee that the target is free, it is
+    /// checked just before; then a folder can at most replace an empty folder created in between.
     pub(super) fn rename(&self, step: &'static str, from: &Spot, to: &Spot) -> io::Result<()> {
         self.reached(step)?;
         match self.rename_with(from, to, RenameFlags::NOREPLACE) {
@@ -138,15 +136,15 @@ impl<'a> Ground<'a> {
         self.sync()
     }
 
-    /// Exchanges the two in one instant. An error that [`is_unsupported`] says that this filesystem
-    /// cannot.
+    /// Exchanges the two atomically. If the filesystem does not support this, [`is_unsupported`]
+    /// recognises the error.
     pub(super) fn exchange(&self, one: &Spot, other: &Spot) -> io::Result<()> {
         self.reached("exchange")?;
         self.rename_with(one, other, RenameFlags::EXCHANGE)?;
         self.sync()
     }
 
-    /// Moves something out of staging to where nobody removes it.
+    /// Moves an entry to the folder from which nothing is removed.
     pub(super) fn set_aside(&self, spot: &Spot, name: &str) -> io::Result<()> {
         let kept = made_folder(&self.skills, KEPT)?;
         self.reached("set aside")?;
@@ -162,14 +160,13 @@ impl<'a> Ground<'a> {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// Removes something in staging with all that is in it. A link is removed, not what it leads
-    /// to.
+    /// Removes an entry of the staging folder recursively. A link is removed, not its target.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         self.reached("remove")?;
         remove(&self.staging, name)
     }
 
-    /// A step that somebody may watch, or let fail.
+    /// Reports a step to the failpoint, which may make it fail.
     pub(super) fn reached(&self, step: &'static str) -> io::Result<()> {
         self.failpoint.map_or(Ok(()), |DiskFailpoint(watch)| watch(step))
     }
@@ -201,8 +198,8 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// What lies at a path. Editors replace files while we read, so what vanishes under our eyes is
-/// looked at again.
+/// Returns the content of a path. Editors replace files during the read, so a read that fails
+/// because a file vanished is repeated.
 pub(super) fn look(path: &Path) -> Result<Lies, SwapError> {
     let mut last = None;
     for _ in 0..LOOKS {
@@ -225,7 +222,7 @@ pub(super) fn look(path: &Path) -> Result<Lies, SwapError> {
     ))
 }
 
-/// Whether the error says that the filesystem has no such rename.
+/// Returns whether the error means that the filesystem does not support this rename.
 pub(super) fn is_unsupported(error: &io::Error) -> bool {
     let known = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
     known.iter().any(|known| error.raw_os_error() == Some(known.raw_os_error()))

@@ -1,83 +1,81 @@
-//! What to do next, from what is seen to lie where: a pure decision, made anew after every single
-//! move.
+//! The next move of a swap: a pure decision from the observed state, made again after every move.
 //!
-//! A change has three places: the *target*, where the skill lies; *new*, where its new content
-//! waits, complete; *old*, where its old content is held until it is known to be the expected one.
-//! An exchange turns new into a second place of the old content, and which of the two lies there is
-//! told by the content itself. Since nothing but the places is looked at, a power cut needs no rule
-//! of its own: whoever comes next looks and goes on.
+//! A change involves three places: the *target*, where the skill belongs; *new*, where its complete
+//! new content waits; and *old*, where its old content is held until it is known to be the expected
+//! one. An exchange turns new into a second place for the old content; the content itself tells
+//! which of the two is there. Since decisions depend only on the three places, a power cut needs no
+//! rule of its own: the next run looks at them and continues.
 //!
-//! The old content counts as taken out only once it is out of reach of the name, and only then it
-//! is compared: a person who saves a file at the last moment is seen, and gets it back. What is
-//! neither the expected old content nor the new one is never thrown away, in no case.
+//! The old content counts as taken out only once it is no longer reachable by name, and is compared
+//! only then: a last-moment save by a person is noticed and restored. Content that is neither the
+//! expected old one nor the new one is never discarded.
 
 /// One of the three places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SwapDir {
-    /// Where the skill lies.
+    /// The skill's own folder.
     Target,
-    /// Where its old content is held.
+    /// The place of the old content.
     Old,
-    /// Where its new content waits.
+    /// The place of the new content.
     New,
 }
 
-/// What lies in a place.
+/// The content of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PathState {
-    /// Nothing.
+    /// Empty.
     Nothing,
     /// The content that the change was made from.
     Base,
-    /// The content that the change shall lead to.
+    /// The content that the change leads to.
     Goal,
-    /// Anything else: a person's work.
+    /// Any other content: a person's work.
     Other,
 }
 
-/// All that a decision needs.
+/// The input of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scene {
-    /// What lies in the target.
+    /// The target's content.
     pub target: PathState,
-    /// What is held.
+    /// The content held in old.
     pub old: PathState,
-    /// What waits.
+    /// The content waiting in new.
     pub new: PathState,
-    /// What the target shall be at first: [`PathState::Base`], or [`PathState::Nothing`] for a new
+    /// The target's expected content: [`PathState::Base`], or [`PathState::Nothing`] for a new
     /// skill.
     pub from: PathState,
-    /// What it shall be at last: [`PathState::Goal`], or [`PathState::Nothing`] where the skill
-    /// goes.
+    /// The target's desired content: [`PathState::Goal`], or [`PathState::Nothing`] for a deletion.
     pub to: PathState,
     /// Whether the filesystem can exchange two folders.
     pub exchange: bool,
 }
 
-/// One move. Every one leaves all contents where a next look finds them.
+/// One move. Every move leaves all contents where the next look finds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Move {
     /// Write the new content to its place.
     Write,
-    /// Rename from the one place to the other, where nothing lies.
+    /// Rename from the first place to the second, which is empty.
     Rename(SwapDir, SwapDir),
-    /// Exchange target and new, in one instant.
+    /// Exchange target and new atomically.
     Exchange,
-    /// It is over: clear the two places of ours.
+    /// Finish: clear old and new.
     End(Ending),
 }
 
-/// How it ended.
+/// The outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The change was made.
     Done,
-    /// It was not: something else lies there, and stays.
+    /// The change was not made: the target holds other content, which stays.
     Conflict,
 }
 
 impl Scene {
-    /// The next move.
+    /// Returns the next move.
     pub(super) fn next(self) -> Move {
         match self.taken_out() {
             None => self.begin(),
@@ -86,7 +84,7 @@ impl Scene {
         }
     }
 
-    /// What was taken out of the target and lies in a place of ours, if anything was.
+    /// Returns the content taken out of the target, and its place, if any.
     fn taken_out(self) -> Option<(SwapDir, PathState)> {
         match (self.old, self.new) {
             (PathState::Nothing, PathState::Nothing | PathState::Goal) => None,
@@ -111,18 +109,18 @@ impl Scene {
         }
     }
 
-    /// The right content was taken out.
+    /// Continues after the expected content was taken out.
     fn complete(self) -> Move {
         match (self.target, self.new) {
             (PathState::Nothing, PathState::Goal) => Move::Rename(SwapDir::New, SwapDir::Target),
-            // A person put something there while nothing lay there.
+            // A person created something while the target was empty.
             (PathState::Base | PathState::Other, PathState::Goal) => Move::End(Ending::Conflict),
-            // The new content was there already, whatever a person has made of it since.
+            // The new content was already in place, even if a person has changed it since.
             _ => Move::End(Ending::Done),
         }
     }
 
-    /// A person's work was taken out: it goes back, if nothing of a person's lies there by now.
+    /// Puts back a person's work that was taken out, unless a person has put something else there.
     fn undo(self, place: SwapDir) -> Move {
         match (self.target, place) {
             (PathState::Nothing, _) => Move::Rename(place, SwapDir::Target),
@@ -135,8 +133,8 @@ impl Scene {
 }
 
 impl Ending {
-    /// Whether what lies in a place of ours can be thrown away: the new content is in the journal,
-    /// and the old one once it is replaced.
+    /// Returns whether content left in old or new can be discarded: the new content is in the
+    /// journal, and the old one is obsolete once replaced.
     pub(super) fn discards(self, seen: PathState) -> bool {
         seen == PathState::Goal || (seen == PathState::Base && self == Self::Done)
     }
@@ -148,7 +146,7 @@ mod tests {
 
     const ALL: [PathState; 4] = [PathState::Nothing, PathState::Base, PathState::Goal, PathState::Other];
 
-    /// Every scene that can be seen: what is not asked for cannot be recognised.
+    /// Returns every observable scene. Content without an expected digest cannot be recognised.
     fn scenes() -> impl Iterator<Item = Scene> {
         let changes = [
             (PathState::Nothing, PathState::Goal),
@@ -177,7 +175,7 @@ mod tests {
         }
     }
 
-    /// What the disk does. `None` for a rename onto something.
+    /// Simulates the disk. `None` for a rename onto existing content.
     fn after(mut scene: Scene, made: Move) -> Option<Scene> {
         match made {
             Move::Write => scene.new = PathState::Goal,
@@ -192,7 +190,7 @@ mod tests {
         Some(scene)
     }
 
-    /// All scenes to the end, and how it ended.
+    /// Returns all scenes up to the end, and the outcome.
     fn live(mut scene: Scene) -> (Vec<Scene>, Ending) {
         let mut way = vec![scene];
         for _ in 0..8 {
@@ -248,7 +246,7 @@ mod tests {
         ];
         for scene in scenes().filter(|s| s.target != PathState::Other && taken.contains(&(s.old, s.new))) {
             let (way, ending) = live(scene);
-            // A copy of the new content that somebody else has put there stays.
+            // A copy of the new content created by another party stays.
             if scene.target == PathState::Nothing || (scene.target == PathState::Goal && scene.new != PathState::Goal) {
                 assert_eq!(last(&way).target, PathState::Other, "{scene:?}");
             }

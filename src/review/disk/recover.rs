@@ -1,15 +1,15 @@
-//! What is left in the staging folder of changes that nobody will go on with: after a restored
-//! backup, or a change that was given up.
+//! Cleans the staging folder of remains of changes that will not be continued, after a restored
+//! backup or an abandoned change.
 //!
-//! Everything that no open change needs goes away, but never the only copy of a text that may be a
-//! person's: an old content goes back to its place if nothing lies there, and is otherwise set
-//! aside unless the same lies there. A new content never goes to its place, since what is no longer
-//! intended was perhaps never approved. Names that are not ours are left alone.
+//! Everything that no open change needs is removed, except the only copy of a text that may be a
+//! person's: old content goes back to its place if that is free, and is otherwise set aside unless
+//! the same content is there. New content is never put in place, since an intention that no longer
+//! exists was perhaps never approved. Entries with unknown names are left alone.
 
 use super::dir_handles::{Ground, Lies, SkillDir, Spot};
 use super::{StagedKind, SwapError};
 
-/// One entry of the staging folder: of which change, what, and of which skill.
+/// One parsed entry of the staging folder.
 struct Leftover<'a> {
     id: i64,
     kind: StagedKind,
@@ -17,7 +17,7 @@ struct Leftover<'a> {
     spot: Spot,
 }
 
-/// Clears the staging folder of all but the open changes.
+/// Clears the staging folder except for open changes.
 pub(super) fn recover(ground: &Ground<'_>, open: &[i64]) -> Result<(), SwapError> {
     for name in ground.staged()? {
         match Leftover::parse(&name) {

@@ -1,5 +1,5 @@
-//! Power cuts between all steps, and persons who write at any moment: on a real disk, with and
-//! without an exchange.
+//! Power cuts between all steps, and concurrent changes by people: on a real disk, with and without
+//! an exchange.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ const NAME: &str = "tea-time";
 const CHANGES: [(Option<&str>, Option<&str>); 3] =
     [(None, Some("new")), (Some("old"), Some("new")), (Some("old"), None)];
 
-/// A skill with a file beside its main one, so that a mixture can be told.
+/// A skill with a second file, so that mixed contents are detectable.
 fn folder(words: &str) -> SkillFolder {
     let bytes = |text: String| Arc::from(text.into_bytes());
     SkillFolder::new([
@@ -36,7 +36,7 @@ fn lay(root: &Path, content: &SkillFolder) {
     }
 }
 
-/// A copy as a power cut would leave it.
+/// Copies the folder as a power cut would leave it.
 fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (path, target) = (entry.path(), to.join(entry.file_name()));
@@ -75,8 +75,8 @@ fn swap(disk: &Disk, change: (Option<&str>, Option<&str>)) -> Result<SwapOutcome
     disk.swap(&Swap { id: ID, name: NAME, base: base.as_ref(), content: content.as_ref() })
 }
 
-/// Makes the change as after a start, and gives a copy of the folder at each step, with the name of
-/// the step to come.
+/// Makes the change as after a start, and returns a copy of the folder at each step, with the name
+/// of the next step.
 fn cuts(dir: &Path, plain: bool, change: (Option<&str>, Option<&str>)) -> Vec<(&'static str, TempDir)> {
     let cuts = Arc::new(Mutex::new(Vec::new()));
     let (seen, from) = (Arc::clone(&cuts), dir.to_owned());
@@ -104,7 +104,7 @@ fn assert_clean(dir: &Path, change: (Option<&str>, Option<&str>), when: &str) {
     assert!(entries(&dir.join(".staging")).is_empty() && !dir.join(".kept").exists(), "{when}");
 }
 
-/// All names below a folder, with the contents of the files.
+/// Returns all names below a folder, with the contents of the files.
 fn tree(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     let mut all = Vec::new();
     for path in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
@@ -129,7 +129,7 @@ fn any_number_of_cuts_at_any_steps_end_in_the_new_version() {
             if !known.insert(state(cut.path())) {
                 continue;
             }
-            // At each start the filesystem may have an exchange or not.
+            // The filesystem may support an exchange or not at each start.
             for plain in [false, true] {
                 let again = copied(cut.path());
                 open.extend(cuts(again.path(), plain, change));
@@ -342,7 +342,8 @@ fn names_and_paths_that_lead_out_are_refused() {
 
 #[test]
 fn leftovers_go_but_never_the_only_copy() {
-    // What is left, what lies there; then: what lies there, how many are set aside.
+    // Columns: leftover kind, content in place; then: content in place afterwards, number set
+    // aside.
     for (kind, lying, then, kept) in [
         (StagedKind::Part, None, None, 0),
         (StagedKind::Gone, None, None, 0),

@@ -1,1 +1,1 @@
-//! Every way in which a reviewer can fail to say yes.
+//! All cases in which a reviewer gives no approval.

@@ -1,8 +1,8 @@
-//! Commands that download and run, destroy, take root or carry private files away.
+//! Commands that download and run code, destroy data, gain root or exfiltrate private files.
 //!
-//! Ordinary commands are what skills are about; only shapes with no honest use in a skill are
-//! listed, and those that are honest in other hands and not in a model's, such as piping a download
-//! into a shell. A command that is quoted in order to warn of it is left alone.
+//! Ordinary commands are the subject of skills. The list contains only shapes with no honest use in
+//! a skill, and some that are honest for a person but not for a model, such as piping a download
+//! into a shell. Commands quoted as a warning are left alone.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ const PERSISTENCE: &str = "It makes something run again by itself, or opens a wa
 const EXFILTRATION: &str = "It carries private files or values away.";
 const ENCODED: &str = "It decodes something and runs it.";
 
-/// Rule and meaning of a pattern.
+/// The rule and meaning of a pattern.
 pub(super) type Pattern = (&'static str, &'static str);
 
 static PATTERNS: LazyLock<Vec<(Pattern, Regex)>> = LazyLock::new(|| {
@@ -177,14 +177,14 @@ static PATTERNS: LazyLock<Vec<(Pattern, Regex)>> = LazyLock::new(|| {
     ])
 });
 
-/// All such commands.
+/// Finds all such commands.
 pub(super) fn find(view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = matches(&PATTERNS, view, context);
     hits.retain(|hit| !is_sign_in(view, hit));
     hits
 }
 
-/// Patterns with rule and meaning. All are valid; a test sees to it.
+/// Compiles patterns with rule and meaning. A test ensures that all are valid.
 pub(super) fn patterns(rows: &[(&'static str, &'static str, &str)]) -> Vec<(Pattern, Regex)> {
     let read = |(rule, says, pattern): &(_, _, &str)| Some(((*rule, *says), Regex::new(pattern).ok()?));
     let patterns: Vec<_> = rows.iter().filter_map(read).collect();
@@ -192,12 +192,12 @@ pub(super) fn patterns(rows: &[(&'static str, &'static str, &str)]) -> Vec<(Patt
     patterns
 }
 
-/// What the patterns find in a view, but for what is only quoted as a warning.
+/// Returns the matches of the patterns in a view, except those quoted as a warning.
 pub(super) fn matches(patterns: &[(Pattern, Regex)], view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for ((rule, says), pattern) in patterns {
         for found in pattern.find_iter(&view.text) {
-            // A pattern may have eaten the quotation mark that closes what it found.
+            // The match may include the closing quotation mark.
             let end = found.start() + found.as_str().trim_end_matches(['`', '"', '\'', ')', '\n', ' ']).len();
             let at = view.origin(found.start())..view.origin(end);
             if !context.is_warning(&at) {
@@ -208,7 +208,7 @@ pub(super) fn matches(patterns: &[(Pattern, Regex)], view: &PlainText, context: 
     hits
 }
 
-/// A call that reads its own key in order to sign in, which is how it should be done.
+/// Returns whether the hit is a call that reads its own key to sign in, which is legitimate.
 fn is_sign_in(view: &PlainText, hit: &Hit) -> bool {
     let from = view.seek(hit.at.start);
     let line = view.text.get(from..view.seek(hit.at.end)).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Text that a person does not see, or sees only by looking for it.
 //!
-//! A comment, a hidden element, a closed section or a far margin is nothing bad by itself; each is
-//! reported only if what stands in it speaks to the assistant, commands something, or is long.
-//! Within a fence of a language that has comments and styles of its own, those are code.
+//! Comments, hidden elements, closed sections and far margins are harmless in themselves. Each is
+//! reported only if its text addresses the assistant, gives orders, or is long. Within a fence of a
+//! language that has comments and styles of its own, they are code.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -19,15 +19,15 @@ const CLOSED: &str = "Commands or orders stand in a part of the page that is clo
 const MARGIN: &str = "Text stands so far away that nobody sees it.";
 const LONG: &str = "A line is so long that its end is not on the screen.";
 
-/// So many words in a comment are more than a remark.
+/// From this number of words on, a comment is more than a remark.
 const MANY_WORDS: usize = 25;
-/// So many columns of nothing push text out of the screen; so many lines do as well.
+/// Columns of blank space, or empty lines, that push text off the screen.
 const MARGIN_COLUMNS: usize = 60;
 const MARGIN_LINES: usize = 30;
 /// The longest line of prose, in bytes.
 const LONGEST_LINE: usize = 4_000;
 
-/// Words by which a hidden text shows that it speaks to the assistant.
+/// Words that indicate that a hidden text addresses the assistant.
 const SPEAKS: &[&str] = &[
     "assistant",
     "you",
@@ -94,10 +94,10 @@ const SPEAKS: &[&str] = &[
     "アシスタント",
 ];
 
-/// Everything hidden that says something.
+/// Finds all hidden text that says something.
 pub(super) fn find(text: &str, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
-    // Lower-case ASCII only, so that every place is the same.
+    // Lower-cases ASCII only, so that positions stay the same.
     let lower = text.to_ascii_lowercase();
     comments(&lower, context, &mut hits);
     styled(&lower, context, &mut hits);
@@ -110,7 +110,7 @@ fn hit(at: Range<usize>, says: &'static str) -> Hit {
     Hit { rule: "concealed", at, says }
 }
 
-/// Comments of HTML, and the link definitions that are used as comments.
+/// Finds HTML comments, and link definitions that are used as comments.
 fn comments(lower: &str, context: &Context<'_>, hits: &mut Vec<Hit>) {
     static DEFINITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"(?m)^ {0,3}\[(?://|[^\]\n]{1,40})\]:\s*(?:#|<>|<?[^\s"'(]{1,200})[ \t]*["'(]([^\n]+)$"#).ok()
@@ -135,7 +135,7 @@ fn comments(lower: &str, context: &Context<'_>, hits: &mut Vec<Hit>) {
     }
 }
 
-/// Elements that are not shown, with more than a word in them.
+/// Finds invisible elements with at least two words.
 fn styled(lower: &str, context: &Context<'_>, hits: &mut Vec<Hit>) {
     static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let style = r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:\.\d+)?(?:px|pt|em|rem|%)?\s*[;\x22'!]|opacity\s*:\s*0(?:\.0\d*)?\s*[;\x22'!]|[^-]color\s*:\s*(?:#fff(?:fff)?\b|white\b|transparent\b|rgba?\(255,\s*255,\s*255)|(?:left|top|text-indent)\s*:\s*-\d{3,}|(?:max-)?height\s*:\s*0(?:px)?\s*[;\x22'!]|clip\s*:\s*rect\(0";
@@ -149,7 +149,7 @@ fn styled(lower: &str, context: &Context<'_>, hits: &mut Vec<Hit>) {
     }
 }
 
-/// Closed sections that hold a download or speak to the assistant.
+/// Finds closed sections that contain a download or address the assistant.
 fn closed(lower: &str, context: &Context<'_>, hits: &mut Vec<Hit>) {
     static ORDERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"\b(?:curl|wget|iwr|invoke-webrequest)\s|\|\s*(?:ba)?sh\b|\bassistant\b|\byou (?:must|should|are|will|have to)\b|\bfor the (?:ai|model|agent)\b|\bai (?:agent|model)s?\b|\bsend\b[^\n]{0,80}\bto\b|\bchmod \+x").ok()
@@ -165,7 +165,7 @@ fn closed(lower: &str, context: &Context<'_>, hits: &mut Vec<Hit>) {
     }
 }
 
-/// Text behind a wide gap or many empty lines, and lines without an end.
+/// Finds text after a wide gap or many empty lines, and overlong lines.
 fn margins(text: &str, hits: &mut Vec<Hit>) {
     let mut at = 0;
     let mut empty = 0;
@@ -188,7 +188,7 @@ fn margins(text: &str, hits: &mut Vec<Hit>) {
     }
 }
 
-/// Where words go on behind a gap that is wider than a screen leaves room for.
+/// Returns the position of text after a gap that is wider than a screen.
 fn behind_gap(line: &str) -> Option<usize> {
     let mut width = 0;
     for (at, c) in line.char_indices() {

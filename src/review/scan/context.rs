@@ -1,20 +1,20 @@
-//! Whether something is said, or only shown in order to warn of it.
+//! Distinguishes statements from examples that are quoted as a warning.
 //!
-//! A skill may teach its reader what an attack looks like. That is taken for a warning only if both
-//! hold: the words are set off (in quotation marks, as code, in a block quote or fence), and the
-//! section around them says that they are not to be followed. A section that then tells the reader
-//! to follow them all the same is no warning. This can be abused, as any rule about meaning can;
-//! what it buys is that honest skills about safety can be written at all.
+//! A skill may teach its reader to recognise an attack. Text counts as a warning only if two
+//! conditions hold: the words are set off (in quotation marks, as code, in a block quote or fence),
+//! and the surrounding section says that they must not be followed. A section that then tells the
+//! reader to follow them is not a warning. This can be abused, like any rule about meaning; in
+//! return, honest skills about safety can be written at all.
 
 use std::ops::Range;
 
 use super::words::PlainText;
 
-/// How much text before and after a place belongs to it, in bytes.
+/// The amount of text before and after a position that belongs to it, in bytes.
 const BEFORE: usize = 900;
 const AFTER: usize = 300;
 
-/// Words of a text that warns.
+/// Words of a warning.
 const WARNS: &[&str] = &[
     "never follow",
     "not follow",
@@ -80,7 +80,7 @@ const WARNS: &[&str] = &[
     "従わない",
 ];
 
-/// Words that tell the reader to do it all the same.
+/// Words that tell the reader to follow it after all.
 const OBEYS: &[&str] = &[
     "obey it",
     "obey them",
@@ -100,10 +100,10 @@ const OBEYS: &[&str] = &[
     "apply it",
 ];
 
-/// A text with its sections and what is set off in it.
+/// A text with its sections and fenced blocks.
 pub(super) struct Context<'a> {
     text: &'a str,
-    /// From fence to fence.
+    /// Each from opening to closing fence.
     fences: Vec<Range<usize>>,
 }
 
@@ -112,20 +112,20 @@ impl<'a> Context<'a> {
         Self { text, fences: fences(text) }
     }
 
-    /// The fenced block around a place, if there is one.
+    /// Returns the fenced block around a position, if any.
     pub(super) fn fence(&self, at: usize) -> Option<&Range<usize>> {
         let after = self.fences.partition_point(|fence| fence.start <= at);
         after.checked_sub(1).and_then(|last| self.fences.get(last)).filter(|fence| at < fence.end)
     }
 
-    /// What stands behind the opening fence around a place, as `html`.
+    /// Returns the info string of the fence around a position, for example `html`.
     pub(super) fn language(&self, at: usize) -> Option<&'a str> {
         let fence = self.fence(at)?;
         let line = self.text.get(fence.clone())?.lines().next()?;
         Some(line.trim().trim_matches(['`', '~']).trim())
     }
 
-    /// Whether what stands there is only shown in order to warn of it.
+    /// Returns whether the range is only quoted as a warning.
     pub(super) fn is_warning(&self, at: &Range<usize>) -> bool {
         self.is_set_off(at) && {
             let section = PlainText::of(self.section(at)).text;
@@ -134,7 +134,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether it is the whole content of a code span, as a name that is explained.
+    /// Returns whether the range is the whole content of a code span, like a name that is
+    /// explained.
     pub(super) fn is_named(&self, at: &Range<usize>) -> bool {
         let before = self.text.get(..at.start).is_some_and(|before| before.ends_with('`'));
         before && self.text.get(at.end..).is_some_and(|after| after.starts_with('`'))
@@ -161,7 +162,8 @@ impl<'a> Context<'a> {
             || pairs.into_iter().any(|(open, close)| opened(open, close))
     }
 
-    /// From the heading before the place, but not further than [`BEFORE`], to a little behind it.
+    /// Returns the text from the preceding heading, but not further back than [`BEFORE`], to a
+    /// little after the range.
     fn section(&self, at: &Range<usize>) -> &'a str {
         let mut start = at.start.saturating_sub(BEFORE);
         while !self.text.is_char_boundary(start) {
@@ -180,7 +182,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Fenced blocks; one that is not closed goes on to the end.
+/// Returns the fenced blocks; an unclosed one extends to the end.
 fn fences(text: &str) -> Vec<Range<usize>> {
     let mut fences = Vec::new();
     let mut open: Option<(usize, &str)> = None;

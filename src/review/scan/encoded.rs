@@ -1,8 +1,8 @@
-//! Text in a code that people do not read: base64, hexadecimal, escapes.
+//! Text in encodings that people do not read: base64, hexadecimal, escapes.
 //!
-//! What can be decoded is decoded once and read by all the other rules; a finding in it is reported
-//! at the place of the code. Letters that needed no escape and have one, and blobs too large for an
-//! example, are findings by themselves. Digests, keys and short examples are not.
+//! Encoded text is decoded once and scanned with all other rules; a finding is reported at the
+//! position of the encoded text. Letters that are escaped without need, and blobs too large for an
+//! example, are findings in themselves. Digests, keys and short examples are not.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -17,14 +17,14 @@ const INSIDE: &str = "An attack stands here in a code that people do not read.";
 const BLOB: &str = "A large piece of code that people do not read.";
 const ESCAPED: &str = "Plain letters are written as escapes, which has no use but to hide them.";
 
-/// From this many characters on a blob is more than an example or a key; hexadecimal has long
-/// digests.
+/// From this number of characters on, a blob is more than an example or a key. Hexadecimal digests
+/// are long.
 const LARGE: usize = 400;
-/// The most that is decoded of one blob, and of all.
+/// The maximum number of characters decoded per blob, and of blobs decoded per text.
 const MOST_DECODED: usize = 16 * 1024;
 const MOST_BLOBS: usize = 64;
 
-/// The shortest blob that can say anything.
+/// The shortest blob that can contain a message.
 const SHORTEST: usize = 20;
 
 static BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -38,7 +38,7 @@ static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?:\\x[0-9a-fA-F]{2}){6,}|(?:\\u\{?[0-9a-fA-F]{4}\}?){6,}|(?:%[0-9a-fA-F]{2}){6,}|(?:&#x?[0-9a-fA-F]{2,6};){6,}|(?:\b0x[0-9a-fA-F]{2},? ?){8,}|(?:\\[0-3][0-7]{2}){6,}").ok()
 });
 
-/// All codes that hide something.
+/// Finds all encoded text that hides something.
 pub(super) fn find(text: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
     for at in blobs(text).into_iter().take(MOST_BLOBS) {
@@ -65,7 +65,8 @@ fn is_attack(decoded: &str) -> bool {
     !super::hits(decoded).is_empty()
 }
 
-/// Runs of base64 or hexadecimal. A line end within is left out if whole lines are code.
+/// Returns runs of base64 or hexadecimal. A line break within a run is ignored if whole lines are
+/// encoded.
 fn blobs(text: &str) -> Vec<Range<usize>> {
     let mut blobs: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -90,7 +91,8 @@ fn is_code(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_')
 }
 
-/// Code has capitals, small letters or figures without the rhythm of words and paths.
+/// Returns whether a run looks encoded: capitals, small letters or digits without the structure of
+/// words and paths.
 fn is_blob(run: &str) -> bool {
     let count = |test: fn(&u8) -> bool| run.bytes().filter(test).count();
     let hex = run.bytes().all(|b| b.is_ascii_hexdigit());
@@ -102,7 +104,7 @@ fn is_blob(run: &str) -> bool {
         && count(|b| matches!(b, b'-' | b'_' | b'/')) * 6 <= run.len()
 }
 
-/// What a blob may say, if it is text.
+/// Returns the possible readings of a blob that are text.
 fn decodings(blob: &str) -> Vec<String> {
     let bare: String = blob
         .chars()
@@ -125,7 +127,8 @@ fn decodings(blob: &str) -> Vec<String> {
     found.into_iter().flatten().filter_map(readable).collect()
 }
 
-/// Bytes as text, if nearly all of it is: a program or picture that happens to decode says nothing.
+/// Returns the bytes as text, if nearly all of them are text. Programs and pictures that happen to
+/// decode are ignored.
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -145,7 +148,7 @@ fn is_picture(text: &str, at: usize) -> bool {
         })
 }
 
-/// The characters behind a run of escapes.
+/// Decodes a run of escapes.
 fn unescape(run: &str) -> String {
     let octal = run.starts_with('\\') && !run.starts_with("\\x") && !run.starts_with("\\u");
     let decimal = run.starts_with("&#") && !run.starts_with("&#x");

@@ -1,7 +1,8 @@
-//! A file that is downloaded in one command and run in one of the next.
+//! A file that is downloaded by one command and run by a later one.
 //!
-//! No pattern can say "the same name again", so this is done by hand: the name under which a
-//! download is stored, and whether one of the following lines runs it or makes it a program.
+//! A regular expression cannot require the same name again, so this is done by hand: find the name
+//! under which a download is stored, then check whether one of the following lines runs it or makes
+//! it executable.
 
 use super::Hit;
 use super::context::Context;
@@ -9,11 +10,11 @@ use super::words::PlainText;
 
 const SAYS: &str = "It downloads something and runs it.";
 
-/// How far behind the download it is looked for, in bytes and lines.
+/// The distance after the download to search, in bytes and lines.
 const REACH: usize = 600;
 const LINES: usize = 8;
 
-/// All downloads that are run afterwards.
+/// Finds all downloads that are run afterwards.
 pub(super) fn find(view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     let starts = ["curl ", "wget ", "iwr ", "invoke-webrequest ", "fetch ", "aria2c "];
@@ -32,7 +33,7 @@ pub(super) fn find(view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     hits
 }
 
-/// The last part of the path under which a download is stored.
+/// Returns the file name under which a download is stored.
 fn stored_as(command: &str) -> Option<&str> {
     let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`'])).collect();
     let named = words.iter().zip(words.iter().skip(1)).find_map(|(option, value)| {
@@ -45,7 +46,7 @@ fn stored_as(command: &str) -> Option<&str> {
     (!name.is_empty() && name != "-").then_some(name)
 }
 
-/// The end of the first place where a file of that name is run.
+/// Returns the end of the first place where a file of this name is run.
 fn run(after: &str, name: &str) -> Option<usize> {
     for (at, _) in after.match_indices(name) {
         let before = after.get(..at)?;
@@ -63,10 +64,10 @@ fn run(after: &str, name: &str) -> Option<usize> {
     None
 }
 
-/// Whether a command that goes on with the path of a file runs it.
+/// Returns whether a command that continues with a file path runs that file.
 fn runs(command: &str) -> bool {
     let mut words: Vec<&str> = command.trim_start_matches(['`', '$', '>', ' ', '\t', '-']).split_whitespace().collect();
-    // The folder in which it lies.
+    // The folder of the file.
     let folder = if command.ends_with(['/', '\\']) { words.pop() } else { None };
     words.retain(|word| *word != "sudo" && *word != "nohup");
     match words.first() {

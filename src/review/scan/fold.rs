@@ -1,12 +1,11 @@
 //! One letter for all that look or mean the same.
 //!
-//! Two steps, because the second may only be taken by whoever knows the whole word: [`plain`]
-//! undoes what is a matter of style (full width, mathematical and circled letters, ligatures),
-//! [`latin`] takes a letter of another script for the Latin one that it looks like. The tables hold
-//! what is commonly used as a disguise; they are no copy of Unicode's list of confusable
-//! characters.
+//! Two steps, because the second requires the whole word: [`plain`] removes style (full width,
+//! mathematical and circled letters, ligatures), [`latin`] replaces a letter of another script with
+//! the Latin one that it resembles. The tables cover common disguises; they are not a copy of
+//! Unicode's list of confusable characters.
 
-/// The character without style, in lower case, appended to `out`.
+/// Appends the character without style, in lower case, to `out`.
 pub(super) fn plain(c: char, out: &mut String) {
     match c {
         'a'..='z' | '0'..='9' | ' '..='@' => out.push(c),
@@ -26,7 +25,8 @@ pub(super) fn plain(c: char, out: &mut String) {
     }
 }
 
-/// The ASCII character of which this is a full-width, mathematical, circled, squared or small form.
+/// Returns the ASCII character of which this is a full-width, mathematical, circled, squared or
+/// small form.
 pub(super) fn styled(c: char) -> Option<char> {
     let code = u32::from(c);
     let letter = |base: u8, offset: u32| char::from_u32(u32::from(base) + offset);
@@ -96,7 +96,8 @@ pub(super) fn styled(c: char) -> Option<char> {
     }
 }
 
-/// The Latin letter that a lower-case Cyrillic, Greek, Armenian or Cherokee letter looks like.
+/// Returns the Latin letter that a lower-case Cyrillic, Greek, Armenian or Cherokee letter
+/// resembles.
 pub(super) fn latin(c: char) -> Option<char> {
     one_of(
         c,
@@ -132,7 +133,7 @@ pub(super) fn latin(c: char) -> Option<char> {
     )
 }
 
-/// A Latin letter without its mark, as `e` for `é`.
+/// Returns a Latin letter without its diacritic, such as `e` for `é`.
 pub(super) fn bare(c: char) -> char {
     one_of(
         c,
@@ -162,13 +163,13 @@ pub(super) fn bare(c: char) -> char {
     .unwrap_or(c)
 }
 
-/// Marks that stand on the letter before them.
+/// Returns whether the character combines with the letter before it.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(u32::from(c), 0x300..=0x36F | 0x483..=0x489 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20F0 | 0xFE20..=0xFE2F)
 }
 
 fn one_of(c: char, table: &[(&str, char)]) -> Option<char> {
-    // Most texts of other scripts lie outside the tables.
+    // Most texts in other scripts are outside the tables.
     if c.is_ascii() || matches!(u32::from(c), 0x2E80..=0xA72F | 0xAC00..=0x10FFFF) {
         return None;
     }

@@ -1,13 +1,13 @@
 //! Characters that a person does not see.
 //!
-//! What honest texts need is left alone: emoji, joiners within scripts that join letters, direction
-//! marks in texts that are written from right to left, the spaces of French and Japanese, a byte
-//! order mark at the very beginning. A run is one finding.
+//! Characters that honest texts need are left alone: emoji, joiners in scripts that join letters,
+//! direction marks in right-to-left texts, the spaces of French and Japanese, a byte order mark at
+//! the very beginning. A run is one finding.
 
 use super::Hit;
 use crate::review::reveal::{is_bidi, is_hidden, is_odd_space, joins_emoji};
 
-/// All runs of characters that nobody sees.
+/// Finds all runs of invisible characters.
 pub(super) fn find(text: &str) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     let right_to_left = text.chars().any(is_right_to_left);
@@ -45,7 +45,7 @@ fn is_honest(at: usize, before: Option<char>, c: char, after: Option<char>) -> b
         '\u{2028}' | '\u{2029}' => false,
         c if is_odd_space(c) => true,
         '\u{200c}' | '\u{200d}' if before.is_some_and(joins_letters) => true,
-        // Of a language that writes its vowels so.
+        // Legitimate in scripts that write vowels this way.
         '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => beside(|c| matches!(u32::from(c), 0x1780..=0x18AF)),
         c => joins_emoji(before, c, after) || is_ideographic_variant(before, c),
     }
@@ -55,7 +55,7 @@ fn joins_letters(c: char) -> bool {
     matches!(u32::from(c), 0x600..=0x7FF | 0x8A0..=0xDFF | 0xF00..=0x109F | 0x1780..=0x18AF | 0xFB50..=0xFEFC)
 }
 
-/// A mark that gives a direction to the sign beside it, and to nothing more.
+/// Returns whether the character only sets the direction of the adjacent sign.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
@@ -64,7 +64,7 @@ fn is_right_to_left(c: char) -> bool {
     matches!(u32::from(c), 0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFC)
 }
 
-/// One of the forms of an ideograph, as names of people need it.
+/// Returns whether the character selects a variant of an ideograph, which personal names need.
 fn is_ideographic_variant(before: Option<char>, c: char) -> bool {
     matches!(c, '\u{e0100}'..='\u{e01ef}' | '\u{fe00}'..='\u{fe02}')
         && before.is_some_and(|c| matches!(u32::from(c), 0x3400..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF))

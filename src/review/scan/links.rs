@@ -1,5 +1,4 @@
-//! Links that lead elsewhere than they say, and addresses that are meant to carry private text
-//! away.
+//! Links whose target differs from their text, and addresses designed to exfiltrate private text.
 
 use std::sync::LazyLock;
 
@@ -12,7 +11,7 @@ const ELSEWHERE: &str = "A link shows another address than the one that it leads
 const CARRIES: &str = "An address has room for private text, which opening it would send away.";
 const SCRIPT: &str = "A link holds a program or a whole page.";
 
-/// All such links.
+/// Finds all such links.
 pub(super) fn find(text: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
     let mut open: Vec<(String, String)> = Vec::new();
@@ -41,8 +40,8 @@ pub(super) fn find(text: &str) -> Vec<Hit> {
     hits
 }
 
-/// Bare addresses, in code too, and pictures whose address is not valid Markdown because of what
-/// stands in it.
+/// Finds bare addresses, including those in code, and pictures whose address is invalid Markdown
+/// because of its content.
 fn addresses(text: &str) -> Vec<Hit> {
     static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
@@ -60,8 +59,8 @@ fn addresses(text: &str) -> Vec<Hit> {
     hits
 }
 
-/// Whether an address has a place to be filled in with what is private; in that of a picture, with
-/// anything.
+/// Returns whether an address has a placeholder for private text; in a picture's address, for any
+/// text.
 fn carries(address: &str, is_picture: bool) -> bool {
     static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"\{\{?([^}\n]{1,80})\}|<([a-zA-Z][^>\n]{1,80})>|\[([^\]\n]{2,80})\]|\$\(([^)\n]{1,80})\)|\$\{?([A-Za-z_]{3,40})|=([A-Z][A-Z_]{3,40})\b|%([A-Z_]{4,30})%").ok()
@@ -104,8 +103,7 @@ fn carries(address: &str, is_picture: bool) -> bool {
     PLACE.iter().flat_map(|pattern| pattern.captures_iter(address)).any(|found| {
         let Some(place) = found.iter().skip(1).flatten().next() else { return false };
         let word = place.as_str().to_ascii_lowercase();
-        // The path of a picture may have its city; what follows the question mark is read by
-        // whoever serves it.
+        // The path of a picture may contain a city; the query is read by the server's operator.
         let query = address.get(..place.start()).is_some_and(|before| before.contains(['?', '=', '#']));
         let honest = HONEST.iter().any(|known| word.starts_with(known));
         let strong = PRIVATE.iter().take(18).any(|known| word.contains(known));
@@ -114,7 +112,7 @@ fn carries(address: &str, is_picture: bool) -> bool {
     })
 }
 
-/// Whether the words of a link are themselves an address, of another host.
+/// Returns whether the words of a link are an address of another host.
 fn differs(shown: &str, target: &str) -> bool {
     match (host(shown.trim(), false), host(target, true)) {
         (Some(shown), Some(target)) => {
@@ -126,7 +124,7 @@ fn differs(shown: &str, target: &str) -> bool {
     }
 }
 
-/// The host of an address; of words without a scheme, if they are nothing else than an address.
+/// Returns the host of an address, or of words without a scheme that consist only of an address.
 fn host(text: &str, needs_scheme: bool) -> Option<String> {
     const NO_HOST: &[&str] =
         &["md", "txt", "json", "py", "sh", "js", "rs", "toml", "yaml", "yml", "csv", "html", "pdf", "png", "net", "io"];

@@ -1,14 +1,14 @@
 //! Letters that look like others.
 //!
-//! A word that mixes Latin letters with Cyrillic or Greek ones that look Latin was not written by
-//! somebody at a keyboard. Words wholly of one script are fine, and so are signs such as `μs`, `Δx`
-//! or `kΩ`. Runs of mathematical or circled letters are plain text in disguise.
+//! A word that mixes Latin letters with Cyrillic or Greek look-alikes was not typed by a person.
+//! Words entirely of one script are fine, and so are signs such as `μs`, `Δx` or `kΩ`. Runs of
+//! mathematical or circled letters are plain text in disguise.
 
 use super::{Hit, fold};
 
 const SAYS: &str = "Letters here only look like the ones that they seem to be.";
 
-/// All words in disguise.
+/// Finds all disguised words.
 pub(super) fn find(text: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
     let mut start = None;
@@ -36,12 +36,13 @@ fn is_disguised(word: &str) -> bool {
     mixed || count(styled_letter) >= 4 || (latin >= 1 && count(|c| fold::styled(c).is_some() && styled_letter(c)) >= 2)
 }
 
-/// Cyrillic, Greek and Armenian letters.
+/// Returns whether the character is a Cyrillic, Greek or Armenian letter.
 fn is_foreign(c: char) -> bool {
     matches!(u32::from(c), 0x370..=0x58F | 0x1D26..=0x1D2B | 0x1F00..=0x1FFF)
 }
 
-/// Mathematical, circled and squared letters; not the full-width ones, which Japanese uses.
+/// Returns whether the character is a mathematical, circled or squared letter. Full-width letters
+/// do not count, since Japanese uses them.
 fn styled_letter(c: char) -> bool {
     matches!(u32::from(c), 0x1D400..=0x1D6A3 | 0x249C..=0x24E9 | 0x1F110..=0x1F189)
 }

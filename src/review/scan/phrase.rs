@@ -1,11 +1,10 @@
-//! Phrases: what attacks say, as rows of words with gaps.
+//! Phrases typical of attacks, as rows of words with gaps.
 //!
-//! A row is a few steps, each a choice of words, as
-//! `ignore|disregard ..3 previous|prior ..2 instruction*|rules`. `..3` lets up to three other words
-//! stand before the next step, `do_not` is two words, `*` ends a prefix, `URL` is a word of an
-//! address, `END` the end of a sentence. Rows never reach over the end of a paragraph or list
-//! entry. A row is looked up by the first two letters of its first step, so the time depends on the
-//! text and hardly on the number of rows.
+//! A row is a few steps, each a choice of words, for example `ignore|disregard ..3 previous|prior
+//! ..2 instruction*|rules`. `..3` allows up to three other words before the next step, `do_not` is
+//! two words, `*` ends a prefix, `URL` is a word of an address, `END` the end of a sentence. Rows
+//! never extend past the end of a paragraph or list entry. Rows are indexed by the first two
+//! letters of their first step, so the time depends on the text and hardly on the number of rows.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,28 +13,28 @@ use super::context::Context;
 use super::words::{PlainText, PlainWord, skeleton, split};
 use super::{Hit, phrases, tongues};
 
-/// Rows of one rule.
+/// The rows of one rule.
 pub(super) struct Group {
     pub(super) rule: &'static str,
-    /// What it means, for the owner.
+    /// The meaning, for the owner.
     pub(super) says: &'static str,
-    /// What takes the sting out of a match.
+    /// The context that makes a match harmless.
     pub(super) unless: Unless,
     pub(super) rows: &'static [&'static str],
 }
 
-/// What around a match makes it harmless, besides being quoted as a warning.
+/// Context that makes a match harmless, in addition to being quoted as a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unless {
-    /// Nothing: a denial is part of the row itself.
+    /// None: the row itself contains the negation.
     Never,
-    /// It is forbidden: "never ignore …".
+    /// A prohibition: "never ignore …".
     Denied,
-    /// It is forbidden, or a condition or question: "once the owner has approved".
+    /// A prohibition, condition or question: "once the owner has approved".
     DeniedOrConditional,
 }
 
-/// All matches that are not made harmless by what stands around them.
+/// Finds all matches that their context does not make harmless.
 pub(super) fn find(words: &[PlainWord], context: &Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -53,7 +52,7 @@ pub(super) fn find(words: &[PlainWord], context: &Context<'_>) -> Vec<Hit> {
     hits
 }
 
-/// Letters set apart have no use but to hide a word.
+/// Reports telling words in spaced letters, whose only use is to hide a word.
 fn spelled(word: &PlainWord) -> Option<Hit> {
     const TELLING: &[&str] = &[
         "ignore",
@@ -80,7 +79,7 @@ fn spelled(word: &PlainWord) -> Option<Hit> {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(phrases::GROUPS.iter().chain(tongues::GROUPS)));
 
-/// All rows by the first two letters that they may begin with.
+/// All rows, indexed by the first two letters that they may begin with.
 struct Table {
     rows: Vec<PhraseRow>,
     by_letters: HashMap<[Option<char>; 2], Vec<usize>>,
@@ -107,7 +106,7 @@ impl Table {
 
     fn beginning_with(&self, word: &str) -> impl Iterator<Item = &PhraseRow> {
         let mut rows: Vec<usize> = self.by_letters.get(&letters(word)).cloned().unwrap_or_default();
-        // A choice of one letter, as an ideograph, stands under that letter alone.
+        // A choice of one letter, such as an ideograph, is indexed by that letter alone.
         let alone = [word.chars().next(), None];
         if alone != letters(word) {
             rows.extend(self.by_letters.get(&alone).into_iter().flatten());
@@ -127,7 +126,7 @@ struct PhraseRow {
 }
 
 struct PhraseStep {
-    /// How many other words may stand before it.
+    /// The number of other words allowed before it.
     gap: usize,
     choices: Vec<Vec<PhrasePiece>>,
 }
@@ -154,21 +153,21 @@ impl PhraseRow {
         Self { group, steps }
     }
 
-    /// The place behind the match that begins at `at`, if there is one.
+    /// Returns the position after the match that begins at `at`, if there is one.
     fn matched(&self, words: &[PlainWord], at: usize) -> Option<usize> {
         let (first, rest) = self.steps.split_first()?;
         first.ends(words, at, words.get(at)?.block).find_map(|end| follow(rest, words, end, words.get(at)?.block))
     }
 }
 
-/// The place behind the rest of a row.
+/// Returns the position after the remaining steps of a row.
 fn follow(steps: &[PhraseStep], words: &[PlainWord], at: usize, block: u32) -> Option<usize> {
     let Some((step, rest)) = steps.split_first() else { return Some(at) };
     (at..=at + step.gap).find_map(|from| step.ends(words, from, block).find_map(|end| follow(rest, words, end, block)))
 }
 
 impl PhraseStep {
-    /// The places behind each choice that stands at `at`.
+    /// Returns the positions after each choice that matches at `at`.
     fn ends<'a>(&'a self, words: &'a [PlainWord], at: usize, block: u32) -> impl Iterator<Item = usize> + 'a {
         self.choices
             .iter()
@@ -186,7 +185,7 @@ impl PhrasePiece {
         match self {
             Self::Url => (word.host || is_address(&word.text)).then_some(at + 1),
             Self::Word { text, prefix } if fits(&word.text, text, *prefix) => Some(at + 1),
-            // A word that a single sign cuts in two.
+            // A word split in two by a single sign.
             Self::Word { text, prefix } if word.glued => {
                 let rest = text.strip_prefix(word.text.as_str()).filter(|rest| !rest.is_empty())?;
                 words.get(at + 1).is_some_and(|next| fits(&next.text, rest, *prefix)).then_some(at + 2)
@@ -222,7 +221,7 @@ fn choice(choice: &str) -> Vec<PhrasePiece> {
     pieces
 }
 
-/// Whether the words before a match deny it, or make it a condition.
+/// Returns whether the words before a match negate it, or make it a condition.
 fn is_harmless(unless: Unless, words: &[PlainWord], at: usize) -> bool {
     const REACH: usize = 6;
     let Some(first) = words.get(at) else { return false };
@@ -265,7 +264,7 @@ const DENIALS: &[&str] = &[
     "нельзя",
 ];
 
-/// Words that turn a denial around: "do not hesitate to ignore …".
+/// Words that reverse a negation: "do not hesitate to ignore …".
 const TWISTS: &[&str] = &[
     "hesitate",
     "forget",
@@ -293,7 +292,7 @@ const TWISTS: &[&str] = &[
     "забудь",
 ];
 
-/// Words that make a condition, a question or a task for somebody else of what follows.
+/// Words that turn what follows into a condition, a question or another party's task.
 const CONDITIONS: &[&str] = &[
     "once",
     "after",

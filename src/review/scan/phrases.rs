@@ -1,4 +1,4 @@
-//! The phrases of each rule in English. Other languages stand in `tongues`, with the same rules.
+//! The English phrases of each rule. `tongues` holds the other languages, with the same rules.
 
 use super::phrase::{Group, Unless};
 

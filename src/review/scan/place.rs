@@ -1,6 +1,6 @@
-//! Lines and columns.
+//! Line and column numbers.
 
-/// Where each line of a text begins.
+/// The start of each line of a text.
 pub(super) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -12,7 +12,7 @@ impl<'a> Lines<'a> {
         Self { text, starts: std::iter::once(0).chain(ends).collect() }
     }
 
-    /// Line and column, both from 1, the column in characters.
+    /// Returns line and column, both from 1, the column in characters.
     pub(super) fn place(&self, at: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= at);
         let start = line.checked_sub(1).and_then(|line| self.starts.get(line)).copied().unwrap_or(0);

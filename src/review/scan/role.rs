@@ -1,5 +1,5 @@
-//! Marks that imitate who speaks: chat templates, the program's own frames, a ready verdict, a
-//! typed approval.
+//! Imitated markers: chat templates, the program's own frames, a ready-made verdict, a typed
+//! approval.
 
 use std::sync::LazyLock;
 
@@ -58,7 +58,7 @@ static PATTERNS: LazyLock<Vec<(Pattern, Regex)>> = LazyLock::new(|| {
     ])
 });
 
-/// All imitations.
+/// Finds all imitations.
 pub(super) fn find(view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = matches(&PATTERNS, view, context);
     hits.retain(|hit| !context.is_named(&hit.at));

@@ -1,4 +1,4 @@
-//! What holds for any text. The saved texts are tried in `tests/stories/skill_scan.rs`.
+//! Properties of any text. The corpus is tested in `tests/stories/skill_scan.rs`.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The phrases of the rules in German, French, Spanish, Italian, Portuguese, Russian, Chinese and
 //! Japanese.
 //!
-//! Marks on Latin letters do not matter, and a word of Chinese or Japanese is one character, so
-//! that a phrase of several is written as it is.
+//! Diacritics on Latin letters are ignored. Each Chinese or Japanese character counts as a word, so
+//! that a phrase of several is written without separators.
 
 use super::phrase::{Group, Unless};
 use super::phrases::{EXFILTRATION, OVERRIDE, ROLE, SECRECY};

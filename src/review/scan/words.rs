@@ -1,15 +1,15 @@
-//! The text as the rules read it: hidden characters gone, styles undone, in lower case; and that as
-//! words.
+//! The text as the rules read it: hidden characters removed, styles undone, in lower case, and
+//! split into words.
 //!
-//! Every byte of a view and every word knows its place in the original. Words undo the disguises
-//! that need a whole word: look-alike letters of another script, figures for letters, letters set
-//! apart, marks of emphasis within. So that `l`, `I` and `1` are one letter, all three become `i`;
-//! the rules' own words pass through the same [`skeleton`], and meet.
+//! Every byte of a view and every word knows its position in the original. Words undo the disguises
+//! that require a whole word: look-alike letters of another script, digits for letters, spaced
+//! letters, emphasis markers within. Because `l`, `I` and `1` count as one letter, all three become
+//! `i`; the rules' own words pass through the same [`skeleton`], so that both match.
 
 use super::fold;
 use crate::review::reveal::is_hidden;
 
-/// A text without disguise, with the place of each byte in the original.
+/// A text without disguises, with the position of each byte in the original.
 pub(super) struct PlainText {
     pub(super) text: String,
     at: Vec<u32>,
@@ -27,7 +27,7 @@ impl PlainText {
                 skip_to = at + length;
                 view.push(decoded, at);
             } else if c == '\\' && original.get(at + 1..).is_some_and(|rest| rest.starts_with('\n')) {
-                // A command that goes on in the next line.
+                // A command continued on the next line.
                 skip_to = at + 2;
                 view.push(' ', at);
             } else {
@@ -38,12 +38,12 @@ impl PlainText {
         view
     }
 
-    /// The place in the original.
+    /// Returns the position in the original.
     pub(super) fn origin(&self, at: usize) -> usize {
         self.at.get(at).or(self.at.last()).map_or(0, |at| usize::try_from(*at).unwrap_or(usize::MAX))
     }
 
-    /// The place in the view of a place in the original.
+    /// Returns the position in the view for a position in the original.
     pub(super) fn seek(&self, origin: usize) -> usize {
         let origin = u32::try_from(origin).unwrap_or(u32::MAX);
         self.at.partition_point(|at| *at < origin)
@@ -61,7 +61,7 @@ impl PlainText {
     }
 }
 
-/// A character that is written as a number, as `&#105;`, with the length of that.
+/// Decodes a numeric character reference such as `&#105;`, and returns its length too.
 fn entity(text: &str) -> Option<(char, usize)> {
     let body = text.strip_prefix("&#")?;
     let end = body.find(';').filter(|end| *end <= 8)?;
@@ -73,31 +73,32 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((char::from_u32(code)?, end + 3))
 }
 
-/// A word, with where it stands.
+/// A word with its position.
 #[derive(Debug, Clone)]
 pub(super) struct PlainWord {
     /// The word with all disguises undone.
     pub(super) text: String,
-    /// Where it stands in the original.
+    /// The position in the original.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether only one sign and no space stands before the next word.
+    /// Whether exactly one sign other than a space separates it from the next word.
     pub(super) glued: bool,
-    /// Whether it is part of the name of a computer, as `evil.example`.
+    /// Whether it is part of a host name such as `evil.example`.
     pub(super) host: bool,
-    /// Sentences and blocks (paragraphs, list entries, headings) by number.
+    /// The numbers of its sentence and block (paragraph, list entry, heading).
     pub(super) sentence: u32,
     pub(super) block: u32,
-    /// Whether it was put together from letters set apart.
+    /// Whether it was joined from spaced letters.
     pub(super) spelled: bool,
 }
 
-/// The words of a view.
+/// Returns the words of a view.
 pub(super) fn split(view: &PlainText) -> Vec<PlainWord> {
     join_spelled(raw(view))
 }
 
-/// A word as words are compared: look-alike letters Latin, marks and figures gone.
+/// Returns a word's form for comparison: look-alike letters as Latin, without diacritics, digits as
+/// letters.
 pub(super) fn skeleton(word: &str) -> String {
     let all_alike = word.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii() || fold::latin(c).is_some());
     let some_latin = word.chars().any(|c| c.is_ascii_alphabetic());
@@ -119,7 +120,8 @@ pub(super) fn skeleton(word: &str) -> String {
         .collect()
 }
 
-/// A run of letters and figures in a view, and whether it ends a block or sentence.
+/// Returns the runs of letters and digits in a view, with the numbers of their sentences and
+/// blocks.
 fn raw(view: &PlainText) -> Vec<PlainWord> {
     let mut words: Vec<PlainWord> = Vec::new();
     let (mut sentence, mut block) = (0, 0);
@@ -141,7 +143,7 @@ fn raw(view: &PlainText) -> Vec<PlainWord> {
         between.clear();
         let mut run = String::from(c);
         let mut end = at + c.len_utf8();
-        // Scripts without spaces: each character is a word.
+        // In scripts without spaces each character is a word.
         while !stands_alone(c)
             && let Some(&(next, n)) = rest.peek()
         {
@@ -167,7 +169,8 @@ fn stands_alone(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
-/// `@`, `$` and `!` between two letters stand for letters, unless it is an address.
+/// Returns whether the character stands for a letter: `@`, `$` or `!` between two letters, unless
+/// it is part of an address.
 fn is_figure(text: &str, at: usize, c: char) -> bool {
     matches!(c, '@' | '$' | '!') && followed_by_letter(text, at + 1) && {
         let rest = text.get(at + 1..).unwrap_or_default();
@@ -176,7 +179,7 @@ fn is_figure(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// Marks of emphasis within a word, as in `ig*nor*e`.
+/// Returns whether the character is an emphasis marker within a word, as in `ig*nor*e`.
 fn is_emphasis(text: &str, at: usize, c: char) -> bool {
     matches!(c, '*' | '`' | '\u{ad}')
         && text.get(at..).is_some_and(|rest| starts_with_letter(rest.trim_start_matches(c)))
@@ -190,8 +193,8 @@ fn starts_with_letter(text: &str) -> bool {
     text.starts_with(is_letter)
 }
 
-/// Whether the dotted name that goes on at `at` ends like the name of a computer, and not like that
-/// of a file.
+/// Returns whether the dotted name that continues at `at` ends like a host name rather than a file
+/// name.
 fn is_domain(text: &str, at: usize) -> bool {
     const FILES: &[&str] = &[
         "md", "txt", "json", "py", "sh", "js", "ts", "toml", "yaml", "yml", "rs", "csv", "pdf", "png", "jpg", "jpeg",
@@ -225,14 +228,13 @@ fn ends_block(between: &str) -> bool {
     })
 }
 
-/// Whether a line is an entry of a list with numbers.
+/// Returns whether a line is an entry of a numbered list.
 fn is_numbered(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.len() < line.len() && line.len() - rest.len() <= 3 && (rest.starts_with(". ") || rest.starts_with(") "))
 }
 
-/// Puts letters that stand apart (`i g n o r e`) together. Two words so written are parted by more
-/// than one character.
+/// Joins spaced letters (`i g n o r e`). More than one character separates two such words.
 fn join_spelled(words: Vec<PlainWord>) -> Vec<PlainWord> {
     const FEWEST: usize = 4;
     let mut joined: Vec<PlainWord> = Vec::with_capacity(words.len());

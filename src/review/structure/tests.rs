@@ -1,1 +1,1 @@
-//! What a change may look like, fault by fault.
+//! The permitted shapes of a change, fault by fault.

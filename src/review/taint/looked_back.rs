@@ -1,9 +1,9 @@
-//! The first stage for what a reflection proposes.
+//! The first stage for proposals of reflections.
 //!
-//! A reflection is what the journal says of its action, its row and its turn. If these do not
-//! belong together nothing is known of it, and it counts as tainted. Nobody typed what it was
-//! asked, so a paste is looked for in what it looked back on: in the messages that it was shown,
-//! and in those that the reflections were shown which it was made from.
+//! The origin of a reflection consists of its action, its row and its turn in the journal. If these
+//! do not belong together, nothing is known about it, and it counts as tainted. The prompt of a
+//! reflection is not typed by a person, so pastes are looked for in its evidence: in the messages
+//! that it was given, and in those given to the reflections that it was made from.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::store::{Db, MessageKind, Node, ReflectionRow};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::proposal as says;
 
-/// Judges an action of a reflection. `note` is the label of the words that it takes from a note.
+/// Judges an action of a reflection. `note` is the label of the text that it takes from a note.
 pub(super) fn judge(
     db: Db<'_>,
     action: ActionId,
@@ -50,8 +50,8 @@ pub(super) fn judge(
     })
 }
 
-/// Whether anything that it was made from may be a paste. What an answer among that had been made
-/// from is not looked at: the answer is the assistant's own words.
+/// Returns whether any of its evidence may be a paste. The sources of assistant answers in that
+/// evidence are not examined: an answer is the assistant's own words.
 fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
     let mut seen = BTreeSet::new();
     let mut open = vec![reflection];
@@ -62,7 +62,7 @@ fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
         let shown = shown_to(db, &reflection)?;
         for message in shown.said {
             let texts = db.messages().texts_of(message)?;
-            // Of words that were deleted meanwhile nobody knows any more what they looked like.
+            // The shape of deleted text is no longer known.
             if texts.is_empty() || texts.iter().any(may_be_pasted) {
                 return Ok(true);
             }
@@ -72,7 +72,7 @@ fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// What was put before a reflection, and what it looked up itself.
+/// The material given to a reflection, and the material that it looked up itself.
 #[derive(Default)]
 struct ReflectionEvidence {
     said: Vec<MessageId>,
@@ -96,9 +96,10 @@ fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Reflection
 }
 
 impl ReflectionEvidence {
-    /// Of the last reflection of the same kind only the outcomes of its actions are put before the
-    /// next one, in a line each: what that was made from counts no more. `than` says whose input it
-    /// is; none for what was looked up, which is read whole.
+    /// Adds a source to the evidence. Of the previous reflection of the same kind only the outcomes
+    /// of its actions are given to the next one, one line each, so its sources no longer count.
+    /// `than` is the reflection that received the input; `None` for material that was looked up,
+    /// which is read whole.
     fn takes(&mut self, db: Db<'_>, node: Node, than: Option<&ReflectionRow>) -> anyhow::Result<()> {
         let Node::Message(id) = node else { return Ok(()) };
         match db.messages().message(id)?.map(|message| message.kind) {
@@ -113,7 +114,7 @@ impl ReflectionEvidence {
     }
 }
 
-/// How long the time is that it looked back on, in milliseconds.
+/// Returns the length of the period that it covers, in milliseconds.
 fn length(reflection: &ReflectionRow) -> i64 {
     reflection.to.0.saturating_sub(reflection.from.0)
 }
@@ -126,8 +127,8 @@ mod tests {
     use crate::store::{ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, TextKind, Tx};
     use crate::time::Timestamp;
 
-    /// A reflection of Ada's with one action. The turn in which she typed stands for the one that
-    /// was assigned.
+    /// Creates a reflection of Ada's with one action. The turn in which she typed doubles as the
+    /// reflection's turn.
     async fn looked_back(house: &House, label: Label) -> ActionId {
         let (ada, at) = (house.ada, Timestamp(2));
         let scope = Scope::Person(ada.person);

@@ -1,5 +1,4 @@
-//! What the built-in skills keep to: the format, honest words about tools, links that lead
-//! somewhere.
+//! Rules for the built-in skills: the format, correct statements about tools, valid links.
 
 use super::*;
 use crate::skill::folder::MAIN;
@@ -9,7 +8,7 @@ use crate::skill::{SkillCache, name};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Every tool that a built-in skill may name.
+/// All tools that a built-in skill may name.
 const TOOLS: &[&str] = &[
     "recall",
     "web_fetch",
@@ -23,11 +22,11 @@ const TOOLS: &[&str] = &[
     "edit_file",
 ];
 
-/// Tools that not every assistant has: a skill that is about one has to ask for it.
+/// Tools that not every assistant has: a skill about one of them must require it.
 const ASKED_FOR: &[&str] =
     &["web_fetch", "submit_skill", "remember", "memory_save", "memory_search", "memory_section", "edit_file"];
 
-/// What else of that form stands in backticks: keys of front matter, arguments of a tool.
+/// Other words of this form in backticks: keys of front matter, arguments of a tool.
 const OTHER_WORDS: &[&str] = &["requires_tools", "new_name"];
 
 fn manifest(builtin: &Builtin) -> Manifest {
@@ -42,12 +41,12 @@ fn main_text(builtin: &Builtin) -> &'static str {
     builtin.files.iter().find(|(path, _)| *path == MAIN).unwrap().1
 }
 
-/// What stands between the marks, outside of code blocks.
+/// Returns the text between the markers, outside of code blocks.
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Vec<&'a str> {
     text.split(open).skip(1).filter_map(|rest| rest.split_once(close)).map(|(inner, _)| inner).collect()
 }
 
-/// What stands in backticks, and looks like the name of a tool.
+/// Returns words in backticks that look like tool names.
 fn tools_named(text: &str) -> BTreeSet<&str> {
     let spans = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
     let is_tool = |word: &&str| {

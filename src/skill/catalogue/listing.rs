@@ -8,19 +8,19 @@ use super::UnloadableSkill;
 use crate::skill::name;
 use crate::wording;
 
-/// The most characters shown of the name of a broken entry.
+/// The maximum number of characters displayed of a broken entry's name.
 const SHOWN: usize = 80;
 
-/// Something that may be a skill.
+/// An entry that may be a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ListedFolder {
-    /// A folder of that name.
+    /// A folder with this name.
     Folder(String),
-    /// Something that looks like one and will not be looked into.
+    /// An entry that resembles a skill but is not read.
     Broken(UnloadableSkill),
 }
 
-/// What is there; nothing if there is no such folder.
+/// Returns the entries of the folder; none if the folder does not exist.
 pub(super) fn list(dir: &Path) -> Result<Vec<ListedFolder>, String> {
     match entries(dir) {
         Ok(entries) => Ok(entries),
@@ -46,7 +46,7 @@ fn judge(entry: &DirEntry, kind: FileType) -> Option<ListedFolder> {
     if name.starts_with('.') {
         None
     } else if kind.is_symlink() {
-        // Only a look at what it leads to: a link to a plain file is as uninteresting as the file.
+        // Only checks the target: a link to a plain file is ignored like the file itself.
         let to_file = fs::metadata(entry.path()).is_ok_and(|there| there.is_file());
         (!to_file).then(|| broken(wording::skill::IS_LINK))
     } else if !kind.is_dir() {

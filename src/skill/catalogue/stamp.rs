@@ -1,4 +1,4 @@
-//! What changes when anything in a folder changes, without reading a file.
+//! Stamps that change when anything in a folder changes, without reading a file.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
@@ -7,21 +7,21 @@ use std::path::Path;
 
 use crate::skill::folder::MOST_FILES;
 
-/// More files and folders than any skill may have: beyond this nobody looks further.
+/// More files and folders than any skill may have; the walk stops here.
 const MOST: usize = 2 * MOST_FILES;
 
 /// The stamps of everything in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stamps {
-    /// All of them, in the order of the paths.
+    /// All stamps, ordered by path.
     All(Vec<(String, Stamp)>),
-    /// There is far too much in it.
+    /// Far too many entries.
     TooMany,
-    /// It could not be looked at, in the system's words.
+    /// The folder could not be read; the system's error message.
     Failed(String),
 }
 
-/// The time of the last status change also sees a write that sets the old time back.
+/// The status change time also detects a write that restores the old modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     file: (u64, u64),
@@ -32,7 +32,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamps {
-    /// Looks at everything in the folder at `root`. Follows no link.
+    /// Stamps everything in the folder at `root`. Follows no link.
     pub(super) fn of(root: &Path) -> Self {
         let mut all = Vec::new();
         match collect(root, "", &mut all) {
@@ -45,7 +45,7 @@ impl Stamps {
         }
     }
 
-    /// The names directly in the folder.
+    /// Returns the names directly in the folder.
     pub(super) fn top(&self) -> impl Iterator<Item = &str> {
         let all = match self {
             Self::All(all) => all.as_slice(),
@@ -86,7 +86,7 @@ fn collect(here: &Path, inside: &str, all: &mut Vec<(String, Stamp)>) -> io::Res
     Ok(())
 }
 
-/// What went away while we looked is not there.
+/// Treats entries that vanished during the walk as missing.
 fn unless_gone<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -1,4 +1,4 @@
-//! Folders as people leave them, and what a second look costs.
+//! Folders as people leave them, and the cost of a second look.
 
 use super::*;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ impl Home {
     }
 }
 
-/// The skills as `folder=name`, and the broken folders.
+/// Returns the skills as `folder=name`, and the broken folders.
 fn found(catalogue: &Catalogue) -> (Vec<String>, Vec<&str>) {
     let skills = catalogue.skills.iter().map(|(folder, skill)| format!("{folder}={}", skill.manifest.name));
     (skills.collect(), catalogue.broken.iter().map(|broken| broken.folder.as_str()).collect())
@@ -96,7 +96,7 @@ fn the_same_catalogue_comes_back_until_something_changes() {
     let shelf = home.shelf();
     let first = shelf.look();
     assert!(Arc::ptr_eq(&first, &shelf.look()));
-    // Touched, but the same: what others hold stays.
+    // Touched but unchanged: the shared value stays.
     home.skill("a", "a");
     assert!(Arc::ptr_eq(&first, &shelf.look()));
     home.put("a/resources/new.md", "x");

@@ -1,9 +1,9 @@
-//! A skill without a description in front: a heading, perhaps, and a first paragraph that says what
-//! it is for.
+//! Skills without a description in the front matter: an optional heading, and a first paragraph
+//! that states the purpose.
 
 use super::LONGEST_DESCRIPTION;
 
-/// The first paragraph on one line, if there is any.
+/// Returns the first paragraph on one line, if there is one.
 pub(super) fn description(body: &str) -> Option<String> {
     let lines: Vec<&str> = body.lines().map(str::trim).collect();
     let is_text = |index: usize, line: &str| {
@@ -23,12 +23,12 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&level) && line.chars().nth(level).is_none_or(char::is_whitespace)
 }
 
-/// A line that makes the one before it a heading.
+/// Returns whether the line makes the previous one a heading.
 fn is_underline(line: &str) -> bool {
     line.len() >= 3 && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
 }
 
-/// A line that only parts what is above it from what is below.
+/// Returns whether the line is only a separator.
 fn is_rule(line: &str) -> bool {
     line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_' | '`' | '~' | ' '))
 }

@@ -1,11 +1,11 @@
-//! The published rules of the format, as its reference validator understands them; a test holds the
-//! two against each other.
+//! The published rules of the format, as its reference validator understands them; a test compares
+//! the two.
 //!
-//! In three things this is stricter. A name is ASCII, as the text of the rules says, because people
-//! type it and must not take one letter for another. Three dashes within the front matter are
-//! refused, because that validator ends it there without a word and the rest of the world does not:
-//! nobody should approve what two programs read differently. And `~` is YAML for nothing, so it is
-//! no description.
+//! This check is stricter in three points. A name is ASCII, as the text of the rules says, because
+//! people type it and must not confuse similar letters. Three dashes within the front matter are
+//! refused, because that validator silently ends the front matter there while other programs do
+//! not: a text that two programs read differently must not be approved. And `~` is YAML for null,
+//! so it is not a description.
 
 use super::{LONGEST_COMPATIBILITY, LONGEST_DESCRIPTION, ManifestParts, ManifestProblem, Problem, split};
 use crate::skill::front::{self, Front, FrontMatterEntry, Value};
@@ -13,14 +13,13 @@ use crate::skill::name;
 
 const KEYS: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
-/// Everything in this `SKILL.md`, which stands in the folder of that name, that the published rules
-/// forbid.
+/// Returns all violations of the published rules in this `SKILL.md` of the folder with this name.
 pub fn strict(text: &str, folder: &str) -> Vec<Problem> {
     let parts = match split(text) {
         Ok(parts) => parts,
         Err(problem) => return vec![problem],
     };
-    // The reference validator wants the dashes as the very first characters.
+    // The reference validator expects the dashes as the very first characters.
     if parts.line == 0 || !text.starts_with("---") {
         return vec![Problem { line: 1, what: ManifestProblem::NoFront }];
     }

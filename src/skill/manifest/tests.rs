@@ -1,4 +1,4 @@
-//! Files as people write them, as they should, and as nobody does.
+//! Manifests as people write them, valid ones, and unusual ones.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ fn manifest(text: &str) -> Manifest {
     read(text, "here").unwrap().0
 }
 
-/// Name and description of a file that stands in the folder `here`.
+/// Returns name and description of a file in the folder `here`.
 fn said(text: &str) -> (String, String) {
     let manifest = manifest(text);
     (manifest.name, manifest.description)
@@ -39,7 +39,7 @@ fn a_skill_is_read_in_whatever_way_it_is_written() {
         ("---\nname: a\nx: y: z\ndescription: >-\n  Does: b\n  c\n---\n", "a", "Does: b c"),
         ("---\nname: a\ndescription: *b\n---\n", "a", "*b"),
         ("---\nname: a\nx: &b c\ndescription: *b\n---\n", "a", "*b"),
-        // The description stands in the text.
+        // The description is in the text.
         ("---\nname: a\n---\n# T\n\nFirst\nparagraph.\n\nSecond.\n", "a", "First paragraph."),
         ("---\nname: a\ndescription:\n---\nFirst.\n", "a", "First."),
         ("# Title\n\nFirst paragraph.\n# Next\n", "here", "First paragraph."),

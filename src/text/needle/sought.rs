@@ -1,27 +1,27 @@
-//! The single words of what is forgotten: where all of them stand, a search for them still finds
-//! it, although it is said in another sentence.
+//! The single words of erased text: where all of them occur, a search still finds the content,
+//! although paraphrased.
 //!
-//! This is for telling a person, never for deleting: whether the other sentence means the same,
-//! nothing here knows.
+//! This is for notices to a person, never for deletion: whether the paraphrase means the same is
+//! not known.
 
 use super::{ALONE, TELLING, has, plain, strings};
 use crate::text::question::Question;
 
-/// A number of so many digits is about one thing only; shorter ones stand in all talk.
+/// Numbers with this many digits identify one thing; shorter ones occur everywhere.
 const NUMBER: usize = 4;
 
-/// What needles say, as single words.
+/// The needles as single words.
 #[derive(Debug, Clone, Default)]
 pub struct Sought(Vec<One>);
 
-/// One of them.
+/// One needle.
 #[derive(Debug, Clone)]
 struct One {
-    /// Of what it is about.
+    /// The words of the subject.
     about: Vec<String>,
-    /// Of what is said of that.
+    /// The words of the statement.
     said: Vec<String>,
-    /// Whether the latter are seldom said of anything else.
+    /// Whether the statement's words are rarely used for other subjects.
     is_rare: bool,
 }
 
@@ -45,14 +45,14 @@ impl Sought {
         Self(needles.iter().filter_map(|parts| One::of(parts)).collect())
     }
 
-    /// Whether a text, or a string in it if it is JSON, holds all words of what is said of
-    /// something. Words that are said of much count only beside one of what it is about.
+    /// Returns whether a text, or a string in it if it is JSON, contains all words of a statement.
+    /// Common words count only together with a word of the subject.
     pub fn are_in(&self, text: &str) -> bool {
         !self.0.is_empty()
             && strings(text).iter().map(|text| plain(text)).any(|here| self.0.iter().any(|one| one.is_in(&here)))
     }
 
-    /// Whether one line of a text does.
+    /// Returns whether a single line of the text does.
     pub fn are_on_a_line(&self, text: &str) -> bool {
         text.lines().any(|line| self.are_in(line))
     }

@@ -1,4 +1,4 @@
-//! `edit_file`: one passage of a file that is known.
+//! `edit_file`: replaces one passage of a known file.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -11,21 +11,21 @@ use crate::tool::knowledge_tools::{Keeping, failed, no_skill, not_given, short, 
 use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::knowledge as says;
 
-/// The fewest digits of a hash that name a content.
+/// The minimum number of hash digits that identify a content.
 const LEAST: usize = 8;
-/// The tools after which a turn knows what stands in a file.
+/// The tools after which a turn knows a file's content.
 const SHOW: [&str; 3] = ["read_file", "write_file", "edit_file"];
 
-/// The tool.
+/// The `edit_file` tool.
 pub struct EditFile(Keeping);
 
 impl EditFile {
-    /// Edits files there.
+    /// Creates the tool.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
     }
 
-    /// The digest of what the turn knows to stand there.
+    /// Returns the digest of the present content, if the turn knows it.
     async fn known(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<String, ToolError> {
         let party = self.0.party(call).await?;
         let (_, _, now) = self.0.tree.files().read_text(&party, path).await.map_err(failed)?.map_err(not_given)?;
@@ -64,7 +64,7 @@ impl Tool for EditFile {
         }
     }
 
-    /// The second time the passage does not stand there any more, and the model could not tell why.
+    /// The second time the passage is no longer there, and the model could not tell why.
     fn repeatable(&self) -> bool {
         false
     }
@@ -90,7 +90,8 @@ impl Tool for EditFile {
     }
 }
 
-/// The text with the new passage, if it is the known one and the old passage stands in it once.
+/// Returns the text with the new passage, if the text is the known one and contains the old passage
+/// exactly once.
 fn edited(text: &str, known: &str, old: &str, new: &str) -> Result<New, NotWritten> {
     let impossible = |why: &str| Err(NotWritten::Impossible(why.to_owned()));
     if digest(text.as_bytes()) != known {

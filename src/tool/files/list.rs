@@ -1,5 +1,5 @@
-//! `list_files`: what lies in a folder. The names of what others sent are their words, and carry
-//! their label.
+//! `list_files`: the entries of a folder. File names chosen by other people are their text, and
+//! carry their label.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -12,14 +12,14 @@ use crate::tool::knowledge_tools::{Keeping, failed, not_given, shown_path, text_
 use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::knowledge as says;
 
-/// The most entries that are listed.
+/// The maximum number of entries listed.
 const MOST: usize = 300;
 
-/// The tool.
+/// The `list_files` tool.
 pub struct ListFiles(Keeping);
 
 impl ListFiles {
-    /// Lists folders there.
+    /// Creates the tool.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
     }
@@ -59,7 +59,7 @@ impl Tool for ListFiles {
         let party = self.0.party(call).await?;
         let listed = self.0.tree.files().list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
         let label = listed.iter().take(MOST).fold(call.label.clone(), |label, entry| label.join_with(&entry.label));
-        // Skills lie beside the folder, and are read as if they lay in it.
+        // Skills are stored outside the folder, but are read as if they were in it.
         let skills = (path.is_empty() || path == ".").then(|| "skills/".to_owned());
         let lines = skills.into_iter().chain(listed.iter().map(|entry| line(entry, self.0.zone))).collect();
         Ok(Output { text: said(lines), label, from: Vec::new() })

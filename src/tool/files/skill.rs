@@ -1,7 +1,7 @@
-//! Skills as files that can be read: `skills/tea/SKILL.md` as the gate says that it is live.
+//! Skills as readable files: `skills/tea/SKILL.md` as the gate says that it is live.
 //!
-//! They do not lie in the person's folder, and the disk is not asked: what waits for the owner, or
-//! is held, is not there. Nothing is ever written this way.
+//! They are not in the person's folder and are not read from disk: proposals and held skills do not
+//! appear. They are never written through this module.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,20 +21,20 @@ pub(super) struct SkillFile {
     pub(super) from: Vec<Node>,
 }
 
-/// What lies in a folder there. The names are words of whoever wrote the skill.
+/// The entries of a skill folder. The names are the skill author's text.
 pub(super) struct SkillList {
     pub(super) lines: Vec<String>,
     pub(super) label: Label,
     pub(super) from: Vec<Node>,
 }
 
-/// The way from the folder of the skills on; `None` if the path does not lead there.
+/// Returns the path relative to the skills folder; `None` if the path is outside of it.
 pub(in crate::tool) fn way(path: &str) -> Option<&str> {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     first.eq_ignore_ascii_case("skills").then_some(rest)
 }
 
-/// One file, word for word.
+/// Reads one file verbatim.
 pub(super) async fn read(review: &Review, way: &str) -> Result<SkillFile, ToolError> {
     let live = look(review).await?;
     let (one, file) = of(&live, way)?;
@@ -44,12 +44,12 @@ pub(super) async fn read(review: &Review, way: &str) -> Result<SkillFile, ToolEr
     Ok(SkillFile { words: words.to_owned(), digest: digest(bytes), label: one.label.clone(), from })
 }
 
-/// What lies in a folder, under a label that is at least `label`.
+/// Lists a folder, under a label that is at least `label`.
 pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<SkillList, ToolError> {
     let live = look(review).await?;
     let way = way.trim_end_matches('/');
     if way.is_empty() {
-        // Names alone, as the index has them.
+        // Names only, as in the index.
         let label = live.skills.values().fold(label.clone(), |label, one| label.join_with(&one.index_label()));
         let lines = live.skills.keys().map(|name| format!("{name}/")).collect();
         return Ok(SkillList { lines, label, from: live.nodes() });
@@ -66,7 +66,7 @@ async fn look(review: &Review) -> Result<Arc<ActiveSkills>, ToolError> {
     review.live().await.map_err(failed)
 }
 
-/// The skill of that folder, and the way within it.
+/// Returns the skill of the path's folder, and the path within it.
 fn of<'a, 'w>(live: &'a ActiveSkills, way: &'w str) -> Result<(&'a LiveSkill, &'w str), ToolError> {
     let (name, inside) = way.split_once('/').unwrap_or((way, ""));
     Ok((live.skills.get(name).ok_or_else(missing)?, inside))

@@ -1,10 +1,10 @@
-//! What a server says of a tool, in the one form in which it is stored, digested, accepted and
-//! offered; and what is refused.
+//! A server's description of a tool, in the single form in which it is stored, digested, accepted
+//! and offered; and the reasons for refusing one.
 //!
-//! The schema is written with its keys in order, so that a server which shuffles them has not
-//! changed anything. The digest runs over the lengths and bytes of name, description and that
-//! schema. Bounds are on bytes, because they protect the journal and the prompt; a name is plain,
-//! because it stands in prompts, sources and on the command line.
+//! The schema is written with sorted keys, so that a server that reorders them has not changed
+//! anything. The digest covers the lengths and bytes of name, description and this schema. Limits
+//! are in bytes, because they protect the journal and the prompt. Names are plain, because they
+//! appear in prompts, sources and on the command line.
 
 use rmcp::model::Tool;
 use serde_json::Value;
@@ -13,26 +13,26 @@ use crate::skill::Digest;
 use crate::store::SeenTool;
 use crate::trust::{Label, Source};
 
-/// The most tools of one server.
+/// The maximum number of tools of one server.
 pub const MOST_TOOLS: usize = 128;
-/// The longest name that every provider takes.
+/// The longest name that every provider accepts.
 const OFFERED_NAME: usize = 64;
 const NAME: usize = 64;
 const DESCRIPTION: usize = 4 * 1024;
 const SCHEMA: usize = 32 * 1024;
 
-/// What a server listed.
+/// The tools listed by a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The tools that can be used.
+    /// The usable tools.
     pub tools: Vec<SeenTool>,
-    /// How many cannot.
+    /// The number of unusable tools.
     pub refused: usize,
 }
 
 impl Listing {
-    /// Sorts out what cannot be used: odd names, two that would be offered under one, what is too
-    /// long, what is too much.
+    /// Filters out unusable tools: invalid names, names that collide when offered, overlong
+    /// descriptions, and tools beyond the maximum number.
     pub fn of(server: &str, tools: &[Tool]) -> Self {
         let mut listing = Self::default();
         for tool in tools {
@@ -51,12 +51,13 @@ impl Listing {
     }
 }
 
-/// Under which name a tool is offered: `server__tool`. No built-in has two underscores in a row.
+/// Returns the name under which a tool is offered: `server__tool`. No built-in tool has two
+/// consecutive underscores.
 pub fn offered_name(server: &str, tool: &str) -> String {
     format!("{server}__{}", tool.replace('.', "_"))
 }
 
-/// Where everything that a tool says and gives comes from.
+/// Returns the label of a tool's description and results.
 pub fn source(server: &str, tool: &str) -> Label {
     Label::untrusted(Source::new("tool", &format!("{server}/{tool}")))
 }
@@ -82,7 +83,7 @@ fn is_plain(name: &str) -> bool {
     (1..=NAME).contains(&name.len()) && name.chars().all(is_allowed)
 }
 
-/// Over name, description and schema, each behind its length.
+/// Returns the digest of name, description and schema, each preceded by its length.
 fn digest(name: &str, description: &str, schema: &str) -> Digest {
     let mut bytes = Vec::new();
     for field in [name, description, schema] {
@@ -92,7 +93,7 @@ fn digest(name: &str, description: &str, schema: &str) -> Digest {
     Digest::of(&bytes)
 }
 
-/// The value with the keys of every object in order.
+/// Returns the value with the keys of every object sorted.
 fn ordered(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

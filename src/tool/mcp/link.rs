@@ -1,9 +1,9 @@
-//! The connection to a server: the official SDK, held to our bounds.
+//! The connection to a server: the official SDK within our limits.
 //!
-//! A message may be 8 MiB long (an answer of an HTTP server that is plain JSON: the SDK's own 16).
-//! What makes no sense is passed over by the SDK. A server may ask nothing of us: no completions,
-//! no directories, no questions to a person. What it says about itself is not read, and no error of
-//! the SDK is shown or logged, because it may quote the server.
+//! A message may be 8 MiB long (for a plain JSON answer over HTTP, the SDK's own limit of 16 MiB
+//! applies). The SDK skips invalid messages. A server may request nothing from us: no completions,
+//! no directories, no questions to a person. Its statements about itself are not read. Errors of
+//! the SDK are neither displayed nor logged, because they may quote the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,26 +29,26 @@ use crate::config::{Mcp, McpReach};
 use crate::time::clock::real_sleep;
 use crate::wording::outside as says;
 
-/// The longest message of a server.
+/// The maximum size of a server's message.
 const MESSAGE: usize = 8 * 1024 * 1024;
-/// The most pages of a list of tools.
+/// The maximum number of pages in a list of tools.
 const PAGES: usize = 64;
-/// What is on the wire when the connection is closed gets this long.
+/// The time limit for messages in transit when the connection is closed.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// Why a server gave nothing. What is said is ours.
+/// The reason for a failed request. The messages are ours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum McpError {
-    /// Its program cannot be started.
+    /// The program cannot be started.
     #[error("{}", says::CANNOT_START)]
     Start,
-    /// It did not answer in time.
+    /// The server did not answer in time.
     #[error("{}", says::silent(.0.as_secs()))]
     Silent(Duration),
-    /// The connection broke, or what came over it makes no sense.
+    /// The connection broke, or its data is invalid.
     #[error("{}", says::BROKEN)]
     Broken,
-    /// It says that the request is wrong, in its own words.
+    /// The server rejects the request, in its own words.
     #[error("{}", says::OBJECTS)]
     Objects(String),
 }
@@ -62,7 +62,7 @@ pub struct McpConnection {
 }
 
 impl McpConnection {
-    /// Connects. `changed` is told when the server says that its tools have changed.
+    /// Connects. `changed` is notified when the server reports that its tools have changed.
     pub async fn open(config: &Mcp, changed: Arc<Notify>, limit: Duration) -> Result<Self, McpError> {
         let client = Client { changed };
         let (service, program) = match &config.reach {
@@ -82,7 +82,7 @@ impl McpConnection {
         Ok(Self { peer, closing, end, program })
     }
 
-    /// The way to ask the server something.
+    /// Returns a handle for requests to the server.
     pub fn line(&self) -> McpHandle {
         McpHandle(self.peer.clone())
     }
@@ -92,7 +92,7 @@ impl McpConnection {
         self.end.clone()
     }
 
-    /// Ends the connection, and the program if one was started for it.
+    /// Closes the connection, and ends the program if one was started for it.
     pub async fn close(self) {
         self.closing.cancel();
         let _ = within(CLOSING, self.end).await;
@@ -102,12 +102,12 @@ impl McpConnection {
     }
 }
 
-/// The way to ask a server something. Cheap to clone.
+/// A handle for requests to a server. Cheap to clone.
 #[derive(Clone)]
 pub struct McpHandle(Peer<RoleClient>);
 
 impl McpHandle {
-    /// Its tools, no more than are of use.
+    /// Returns its tools; stops paging above the permitted number.
     pub async fn list(&self) -> Result<Vec<Tool>, McpError> {
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES {
@@ -127,13 +127,13 @@ impl McpHandle {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         match self.0.call_tool_once(request).await.map_err(trouble)? {
             CallToolResponse::Complete(result) => Ok(result),
-            // It wants to be asked again, later or with something more: nobody does that.
+            // The server wants a follow-up request, later or with more data; this is not supported.
             _ => Err(McpError::Broken),
         }
     }
 }
 
-/// The work's result, or that it took longer than it may.
+/// Returns the work's result, or an error if it exceeds the limit.
 pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, McpError> {
     tokio::select! {
         result = work => Ok(result),
@@ -159,7 +159,7 @@ fn http(url: &Url) -> reqwest::Result<StreamableHttpClientTransport<reqwest::Cli
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Our side of the connection: it has nothing to give.
+/// Our side of the connection, which offers nothing to the server.
 struct Client {
     changed: Arc<Notify>,
 }

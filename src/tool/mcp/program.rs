@@ -1,9 +1,9 @@
-//! A server's program as a child: what it gets to see, and that it ends with everything it started.
+//! A server's program as a child process: its restricted environment, and its termination with
+//! everything it started.
 //!
-//! It leads a process group of its own, so that what it starts is ended with it. Its standard error
-//! is not read: what it says there is text from outside, and no log may hold that. The group is
-//! signalled only before its leader is reaped, because after that its number may belong to somebody
-//! else.
+//! It leads its own process group, so that its children end with it. Its standard error is not
+//! read: that is text from outside, which must not reach a log. The group is signalled only before
+//! its leader is reaped, because afterwards another process may have its id.
 
 use std::io;
 use std::process::Stdio;
@@ -17,7 +17,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::config::{Mcp, McpReach};
 use crate::time::clock::real_sleep;
 
-/// How often it is looked whether a program that was asked to end has ended, and how far apart.
+/// The number of checks for the end of a terminating program, and their interval.
 const LOOKS: u32 = 40;
 const LOOK: Duration = Duration::from_millis(25);
 
@@ -27,7 +27,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it with the environment that it is given, and nothing else.
+    /// Starts the program with only the given environment.
     pub fn start(config: &Mcp, words: &[String]) -> anyhow::Result<(Self, ChildStdout, ChildStdin)> {
         let (program, arguments) = words.split_first().context("It has no name")?;
         let mut child = Command::new(program)
@@ -46,8 +46,8 @@ impl Program {
         Ok((Self { child }, output, input))
     }
 
-    /// Waits a moment for it to end by itself, now that its input is closed, and then ends it and
-    /// all that it started.
+    /// Waits briefly for the program to end by itself, now that its input is closed, then kills it
+    /// and everything it started.
     pub async fn end(mut self) {
         for _ in 0..LOOKS {
             if self.has_ended() {
@@ -75,7 +75,7 @@ impl Program {
         }
     }
 
-    /// The number of the group and of its leader; none once it is reaped.
+    /// Returns the id of the group and its leader; `None` once it is reaped.
     fn leader(&self) -> Option<Pid> {
         self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
     }

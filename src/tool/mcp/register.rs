@@ -1,5 +1,4 @@
-//! What is known of outside tools: the rows of the journal, and of them the ones that may be
-//! offered now.
+//! The known outside tools: the rows of the journal, and those of them that may be offered now.
 //!
 //! The offer is computed when a row changes, and shared until the next change.
 
@@ -14,16 +13,16 @@ use crate::model::ToolSpec;
 use crate::store::{Journal, OutsideToolRow};
 use crate::time::Clock;
 
-/// A tool that may be offered, as it was accepted.
+/// A tool that may be offered, as accepted.
 #[derive(Debug, Clone)]
 pub struct Accepted {
     /// The configured name of its server.
     pub server: String,
-    /// Its name there.
+    /// Its name on that server.
     pub name: String,
-    /// What was accepted.
+    /// The accepted digest.
     pub digest: String,
-    /// How it is described to a model.
+    /// The description for the model.
     pub spec: ToolSpec,
 }
 
@@ -41,8 +40,8 @@ impl Offer {
             let Ok(schema) = serde_json::from_str(&row.seen.schema) else { continue };
             let name = offered_name(&row.server, &row.seen.name);
             let spec = ToolSpec { name: name.clone(), description: row.seen.description, schema };
-            // Of two that would bear one name the first keeps it: which that is must not depend on
-            // a server.
+            // If two tools have the same name, the first keeps it: the choice must not depend on a
+            // server.
             tools.entry(name).or_insert(Accepted {
                 server: row.server,
                 name: row.seen.name,
@@ -54,18 +53,18 @@ impl Offer {
         Self { tools, specs }
     }
 
-    /// How they are described to a model, by name.
+    /// Returns the descriptions for the model, by name.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
         Arc::clone(&self.specs)
     }
 
-    /// The one that is offered under that name.
+    /// Returns the tool offered under this name.
     pub fn find(&self, name: &str) -> Option<&Accepted> {
         self.tools.get(name)
     }
 }
 
-/// The rows, and the offer made of them.
+/// The rows, and the offer derived from them.
 pub struct Register {
     servers: BTreeSet<String>,
     journal: Journal,
@@ -76,7 +75,7 @@ pub struct Register {
 }
 
 impl Register {
-    /// What the journal knows of the tools of these servers.
+    /// Loads the journal's knowledge of these servers' tools.
     pub async fn open(servers: BTreeSet<String>, journal: Journal, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let changes = watch::Sender::new(0);
         let register =
@@ -85,29 +84,30 @@ impl Register {
         Ok(register)
     }
 
-    /// The clock of everybody who uses this.
+    /// Returns the clock shared by all servers.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
     }
 
-    /// What may be offered now.
+    /// Returns the present offer.
     pub fn offer(&self) -> Arc<Offer> {
         Arc::clone(&self.offer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub async fn seen(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
         self.journal.read(|db| db.mcp_tools().outside_tools()).await
     }
 
-    /// A server listed this.
+    /// Records a server's listing.
     pub async fn saw(&self, server: &str, listing: &Listing) -> anyhow::Result<()> {
         let (server, tools, now) = (server.to_owned(), listing.tools.clone(), self.clock.now());
         self.journal.write("note outside tools", move |tx| tx.mcp_tools().saw_tools(&server, &tools, now)).await?;
         self.renew().await
     }
 
-    /// The owner accepts a tool as it stands in that row. False if it has changed since.
+    /// Records that the owner accepts a tool as stored in this row. Returns false if it has changed
+    /// since.
     pub async fn accept(&self, row: &OutsideToolRow, by: Option<PersonId>) -> anyhow::Result<bool> {
         let (server, seen, now) = (row.server.clone(), row.seen.clone(), self.clock.now());
         let accept =
@@ -117,18 +117,18 @@ impl Register {
         Ok(accepted)
     }
 
-    /// Something that others may wait for is different now.
+    /// Notifies waiting tasks of a change.
     pub fn changed(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Counts changes.
+    /// Returns a receiver of the change counter.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
     async fn renew(&self) -> anyhow::Result<()> {
-        // One at a time, so that what was read first is never set last.
+        // One at a time, so that older data never replaces newer data.
         let _turn = self.renewal.lock().await;
         let offer = Arc::new(Offer::of(self.seen().await?, &self.servers));
         *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = offer;

@@ -1,7 +1,7 @@
-//! What a tool gave, as words for a model.
+//! A tool's result as text for a model.
 //!
-//! Texts as they are, structured content as JSON unless a text says the same, and of everything
-//! else a line that says what it was. The words stand in a frame that they cannot close.
+//! Text is passed through; structured content becomes JSON unless a text says the same; anything
+//! else becomes a line that describes it. The text is enclosed in a frame that it cannot close.
 
 use base64::Engine as _;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -9,19 +9,18 @@ use serde_json::Value;
 
 use crate::wording::outside as says;
 
-/// Together with the frame less than what any tool may give, so that the frame is never what is
-/// cut.
+/// Together with the frame shorter than the limit for all tools, so that the frame is never cut.
 const WORDS: usize = crate::tool::MAX_RESULT - 1_000;
-/// Of what a server calls a type or an address.
+/// The maximum length of a type or address given by a server.
 const NAME: usize = 200;
 
-/// The whole result in its frame.
+/// Returns the whole result in its frame.
 pub fn framed(tool: &str, result: &CallToolResult) -> String {
     let words = words(result);
     if result.is_error == Some(true) { frame(tool, &words, says::FAILED) } else { frame(tool, &words, says::GAVE) }
 }
 
-/// What a server said of a call that it refused.
+/// Returns a server's message about a call that it refused.
 pub fn objection(tool: &str, words: &str) -> String {
     frame(tool, words, says::FAILED)
 }
@@ -65,7 +64,7 @@ fn name(given: &str) -> String {
     crate::text::shorten(&crate::text::one_line(given), NAME)
 }
 
-/// Bytes behind base64.
+/// Returns the number of bytes encoded as base64.
 fn size(data: &str) -> usize {
     base64::engine::general_purpose::STANDARD.decode(data).map_or(data.len(), |bytes| bytes.len())
 }

@@ -1,10 +1,10 @@
-//! One server: the task that keeps it connected, and the calls that go over the connection.
+//! A server: the task that keeps it connected, and the calls over the connection.
 //!
-//! The task counts as working while it connects and lists, so that a simulated clock waits for it,
-//! and rests otherwise. A connection that ends, or a list that cannot be read, leads to a new start
-//! after a pause that doubles up to five minutes; one that lasted that long begins again with the
-//! shortest. A server that says "my tools have changed" without end is listed again once a second
-//! at most.
+//! The task counts as active while it connects and lists, so that a simulated clock waits for it,
+//! and is idle otherwise. When a connection ends or its list cannot be read, the task restarts it
+//! after a pause that doubles up to five minutes; after a connection that lasted that long, the
+//! pause starts from the shortest again. A server that keeps reporting changed tools is listed at
+//! most once a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,23 +24,23 @@ use crate::config::Mcp;
 use crate::time::clock::ActivityGuard;
 use crate::time::task::guarded;
 
-/// The first pause before a new start, and the longest.
+/// The shortest and the longest pause before a restart.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(300));
-/// Between two lists that the server itself asked for.
+/// The minimum interval between two lists requested by the server.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
-/// Why there was no call, or no answer to it.
+/// The reason why a call was not made, or not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoCall {
-    /// The server is not connected, or has no such tool any more.
+    /// The server is not connected, or no longer has the tool.
     Away,
-    /// What it says of the tool is not what was accepted.
+    /// The tool's description is not the accepted one.
     Changed,
-    /// It went wrong on the way.
+    /// The request failed.
     Trouble(McpError),
 }
 
-/// A server.
+/// An MCP server.
 pub struct Server {
     config: Mcp,
     limits: Limits,
@@ -55,24 +55,24 @@ struct ServerState {
 }
 
 impl Server {
-    /// Not connected yet.
+    /// Creates a server that is not connected yet.
     pub fn new(config: Mcp, limits: Limits, register: Arc<Register>) -> Self {
         let condition = Condition { listed: BTreeMap::new(), since: None, restarts: 0, trouble: None, refused: 0 };
         let state = Mutex::new(ServerState { line: None, condition });
         Self { config, limits, register, changed: Arc::default(), state }
     }
 
-    /// How it is.
+    /// Returns the state.
     pub fn condition(&self) -> Condition {
         self.look(|state| state.condition.clone())
     }
 
-    /// Whether that tool may be used without a yes, whatever was read before.
+    /// Returns whether this tool may be used without approval in any turn.
     pub fn trusts_to_read(&self, tool: &str) -> bool {
         self.config.trusted_read_only.contains(tool)
     }
 
-    /// Whether a tool could be called, as far as is known without asking.
+    /// Checks whether a tool could be called, as far as is known without a request.
     pub fn judge(&self, tool: &Accepted) -> Result<(), NoCall> {
         match self.look(|state| state.condition.listed.get(&tool.name).cloned()) {
             None => Err(NoCall::Away),
@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Calls a tool that is described right now as it was accepted.
+    /// Calls a tool, if its present description is the accepted one.
     pub async fn call(&self, tool: &Accepted, arguments: JsonObject) -> Result<CallToolResult, NoCall> {
         let line = self.look(|state| state.line.clone()).ok_or(NoCall::Away)?;
         let call = async {
@@ -94,13 +94,13 @@ impl Server {
         };
         let result = within(self.limits.call, call).await.map_err(NoCall::Trouble).flatten();
         if result == Err(NoCall::Trouble(McpError::Broken)) {
-            // A connection over HTTP does not end by itself: the task finds out when it lists.
+            // A connection over HTTP does not end by itself: the task notices when it lists.
             self.changed.notify_one();
         }
         result
     }
 
-    /// Keeps it connected until `stop`.
+    /// Keeps the server connected until `stop`.
     pub fn work(self: Arc<Self>, stop: CancellationToken) -> BoxFuture<'static, ()> {
         let busy = self.register.clock().busy();
         async move { self.keep_up(busy, &stop).await }.boxed()
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// From one connection to its end.
+    /// Runs one connection from start to end.
     async fn session(&self, busy: ActivityGuard, stop: &CancellationToken) -> anyhow::Result<ActivityGuard> {
         let opening = McpConnection::open(&self.config, Arc::clone(&self.changed), self.limits.connect);
         let opened = tokio::select! {
@@ -150,7 +150,7 @@ impl Server {
         Ok(busy)
     }
 
-    /// Lists, and lists again whenever there is a reason to, until the connection ends.
+    /// Lists the tools, again whenever there is a reason to, until the connection ends.
     async fn serve(&self, link: &McpConnection, mut busy: ActivityGuard, stop: &CancellationToken) -> ActivityGuard {
         let clock = self.register.clock();
         loop {
@@ -181,7 +181,7 @@ impl Server {
         }
     }
 
-    /// What it lists now; if that is not what it listed before, the journal learns of it first.
+    /// Returns the present listing; if it has changed, stores it in the journal first.
     async fn list(&self, line: &McpHandle) -> Result<Listing, McpError> {
         let listing = Listing::of(&self.config.name, &line.list().await?);
         let listed = listing.tools.iter().map(|tool| (tool.name.clone(), tool.digest.clone())).collect();
@@ -194,7 +194,7 @@ impl Server {
         Ok(listing)
     }
 
-    /// It is connected, and can be called.
+    /// Records that the server is connected and can be called.
     fn enter(&self, line: McpHandle) {
         let now = self.register.clock().now();
         let is_new = self.look(|state| state.line.replace(line).is_none());
@@ -207,7 +207,7 @@ impl Server {
         }
     }
 
-    /// It cannot be called any more.
+    /// Records that the server can no longer be called.
     fn leave(&self) {
         self.look(|state| state.line = None);
         self.note(|condition| (condition.listed, condition.since) = (BTreeMap::new(), None));

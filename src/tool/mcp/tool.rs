@@ -1,4 +1,4 @@
-//! One outside tool as a model may call it.
+//! An outside tool, callable by a model.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::model::ToolSpec;
 use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::outside as says;
 
-/// The tool.
+/// An accepted tool of an MCP server.
 pub struct OutsideTool {
     server: Arc<Server>,
     accepted: Accepted,
 }
 
 impl OutsideTool {
-    /// As it was accepted, called at that server.
+    /// Creates the accepted tool, called on this server.
     pub fn new(server: Arc<Server>, accepted: Accepted) -> Self {
         Self { server, accepted }
     }
 
-    /// In our own words.
+    /// Returns the error in our own words.
     fn error(&self, no: &NoCall) -> ToolError {
         let name = &self.accepted.spec.name;
         match no {
@@ -48,12 +48,12 @@ impl Tool for OutsideTool {
         self.accepted.spec.clone()
     }
 
-    /// Nobody can say what it does.
+    /// The tool's effects are unknown.
     fn repeatable(&self) -> bool {
         false
     }
 
-    /// What the owner trusts to read is believed; of the others nobody can say what they do.
+    /// Tools that the owner trusts as read-only count as reading; all others may do anything.
     fn effects(&self) -> Effects {
         if self.server.trusts_to_read(&self.accepted.name) { Effects::READS } else { Effects::LEAVES }
     }

@@ -1,6 +1,6 @@
-//! Addresses as text: what a person or a model wrote, what a page redirects to, and whether the
-//! host may be asked for at all. Names are judged here by their look, network addresses by the
-//! [`Rule`]; what a name resolves to is judged later, when it is known.
+//! Addresses as text, written by a person or model or given by a redirect, and the check whether
+//! their host may be contacted at all. Names are judged here by their form, network addresses by
+//! the [`Rule`]; the addresses that a name resolves to are judged later.
 
 use std::net::IpAddr;
 
@@ -8,10 +8,10 @@ use url::{Host, Url};
 
 use super::{FetchError, Rule};
 
-/// Endings that never name a host on the public internet.
+/// Domain suffixes that never name a host on the public internet.
 const PRIVATE_ENDINGS: [&str; 8] = ["localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa"];
 
-/// Reads `text` as the address of a web page; without a scheme it means https.
+/// Parses `text` as the address of a web page; https is the default scheme.
 pub fn parse(text: &str) -> Result<Url, FetchError> {
     let text = text.trim();
     if text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -20,15 +20,15 @@ pub fn parse(text: &str) -> Result<Url, FetchError> {
     let url = match (text.split_once("://"), Url::parse(text)) {
         (Some(_), Ok(url)) => url,
         (Some(_), Err(_)) => return Err(FetchError::NotAnAddress),
-        // `example.org:8080/a` parses as a scheme too, `mailto:ada` and `data:,x` are one.
+        // `example.org:8080/a` parses as a scheme too; `mailto:ada` and `data:,x` have one.
         (None, Ok(url)) if !looks_like_host(text) => url,
         (None, _) => Url::parse(&format!("https://{text}")).map_err(|_| FetchError::NotAnAddress)?,
     };
     if !matches!(url.scheme(), "http" | "https") {
         return Err(FetchError::Scheme);
     }
-    // `0x7f.1`, `017700000001` and `2130706433` are addresses in disguise: whoever writes so has
-    // something to hide.
+    // `0x7f.1`, `017700000001` and `2130706433` are addresses in disguise, which have no honest
+    // use.
     match url.host() {
         Some(Host::Ipv4(ip)) if written_host(text) != ip.to_string() => {
             Err(FetchError::Forbidden { host: ip.to_string() })
@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<Url, FetchError> {
     }
 }
 
-/// The host as it was written, before it was understood.
+/// Returns the host as written, before parsing.
 fn written_host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
@@ -46,8 +46,8 @@ fn written_host(address: &str) -> &str {
     host.split_once(':').map_or(host, |(host, _)| host)
 }
 
-/// Where a redirect from `from` leads. Relative addresses are resolved; a secure page leads to
-/// secure pages only.
+/// Returns the target of a redirect from `from`. Relative addresses are resolved; a secure page may
+/// only lead to secure pages.
 pub(super) fn redirected(from: &Url, location: &str) -> Result<Url, FetchError> {
     let to = from.join(location).map_err(|_| FetchError::NotAnAddress)?;
     match (from.scheme(), to.scheme()) {
@@ -57,7 +57,8 @@ pub(super) fn redirected(from: &Url, location: &str) -> Result<Url, FetchError> 
     }
 }
 
-/// The host to connect to, as far as it can be judged without asking for names.
+/// Returns the host to connect to, if it is permitted as far as that is known before the DNS
+/// lookup.
 pub(super) fn permitted_host(url: &Url, rule: &Rule) -> Result<Host<String>, FetchError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(FetchError::Scheme);
@@ -78,7 +79,8 @@ pub(super) fn permitted_host(url: &Url, rule: &Rule) -> Result<Host<String>, Fet
     if permitted { Ok(host) } else { Err(FetchError::Forbidden { host: host_name(url) }) }
 }
 
-/// The host for people and labels: lower-case punycode without the dot of a fully qualified name.
+/// Returns the host for people and labels: lower-case punycode without the dot of a fully qualified
+/// name.
 pub fn host_name(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     host.strip_suffix('.').unwrap_or(host).to_owned()
@@ -97,7 +99,7 @@ fn is_public_name(name: &str) -> bool {
     well_formed && name.contains('.') && !private
 }
 
-/// The web addresses that stand in `text`, with or without scheme, in order, each once.
+/// Returns the web addresses in `text`, with or without scheme, in order, each once.
 pub fn addresses_in(text: &str) -> Vec<Written> {
     let mut found: Vec<Written> = Vec::new();
     let pieces = text.split(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\^«»“”„‘、。，；（）".contains(c));
@@ -120,7 +122,8 @@ fn address_in_piece(piece: &str) -> Option<Written> {
     Some(Written { url, has_scheme: start.is_some() })
 }
 
-/// Without the punctuation of the sentence around; a closing bracket stays if it was opened inside.
+/// Removes the punctuation of the surrounding sentence; a closing bracket stays if it was opened
+/// inside.
 fn trimmed(candidate: &str) -> &str {
     let mut rest =
         candidate.trim_start_matches(['(', '[', '{', '\'', '*', '_', '~', ',', ';', ':', '.', '!', '?', '-']);
@@ -140,7 +143,8 @@ fn trimmed(candidate: &str) -> &str {
     rest
 }
 
-/// `example.org`, `example.org:8080/a`, but neither `ada@example.org` nor `1.5` nor `e.g.`.
+/// Returns whether the text looks like `example.org` or `example.org:8080/a`, but not like
+/// `ada@example.org`, `1.5` or `e.g.`.
 fn looks_like_host(text: &str) -> bool {
     let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = authority.split_once(':').unwrap_or((authority, "80"));
@@ -155,50 +159,50 @@ fn looks_like_host(text: &str) -> bool {
         && (top.chars().all(char::is_alphabetic) || top.to_ascii_lowercase().starts_with("xn--"))
 }
 
-/// An address as it stands in a text.
+/// An address as written in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The address; https where none was said.
+    /// The address, with https as the default scheme.
     pub url: Url,
-    /// Whether its scheme stands there too.
+    /// Whether the scheme was written too.
     pub has_scheme: bool,
 }
 
 impl Written {
-    /// Whether that is the same page, asked for in the same way or in a safer one: https may stand
-    /// in for http, and either for an address without scheme. http never stands in for https.
+    /// Returns whether `wanted` is the same page with the same or better security: https may
+    /// replace http, and either may replace an address without scheme. http never replaces https.
     pub fn allows(&self, wanted: &Url) -> bool {
         is_same_page(&self.url, wanted)
             && (!self.has_scheme || self.url.scheme() == wanted.scheme() || self.url.scheme() == "http")
     }
 
-    /// Whether `wanted` is the same page without the security that was asked for.
+    /// Returns whether `wanted` is the same page without the requested security.
     pub fn forbids(&self, wanted: &Url) -> bool {
         is_same_page(&self.url, wanted) && !self.allows(wanted)
     }
 }
 
-/// The one spelling of an address that is asked for, shown and compared: no fragment, and no dot
-/// after the host.
+/// Returns the single spelling of an address that is requested, displayed and compared: no
+/// fragment, and no dot after the host.
 pub fn normal(url: &Url) -> Url {
     let mut normal = url.clone();
     normal.set_fragment(None);
     if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')) {
-        // What was a host with the dot is one without it, or stays as it is.
+        // A valid host with the dot is also valid without it; otherwise the address stays as it is.
         let _ = normal.set_host(Some(host));
     }
     normal
 }
 
-/// Whether a redirect leads to the page that was asked for: at most a slash at the end or the
-/// security differ.
+/// Returns whether a redirect leads to the requested page, differing at most in a trailing slash or
+/// better security.
 pub(super) fn leads_to_same(from: &Url, to: &Url) -> bool {
     is_same_page(from, to) && (from.scheme() == to.scheme() || to.scheme() == "https")
 }
 
-/// Whether two addresses name the same page: http and https are one, and so are `/a` and `/a/`; the
-/// fragment does not count. Path and query must be equal to the letter, as either can carry
-/// something out.
+/// Returns whether two addresses name the same page: http and https are equal, and so are `/a` and
+/// `/a/`; the fragment does not count. Path and query must match exactly, as either can carry data
+/// out.
 fn is_same_page(a: &Url, b: &Url) -> bool {
     let (a, b) = (normal(a), normal(b));
     let path = |url: &Url| url.path().strip_suffix('/').unwrap_or(url.path()).to_owned();

@@ -1,22 +1,21 @@
-//! From bytes to text. UTF-8, UTF-16 and the Western single-byte sets are read; any other declared
-//! set is refused by name, since mojibake would be taken for the page's words. A byte order mark
-//! wins over the header, the header over the page's own declaration; without any of them it is
-//! UTF-8. Invalid bytes become U+FFFD.
+//! Decodes bytes to text. UTF-8, UTF-16 and the Western single-byte sets are supported; any other
+//! declared set is refused by name, since mojibake would be taken for the page's words. A byte
+//! order mark takes precedence over the header, the header over the page's own declaration; the
+//! default is UTF-8. Invalid bytes become U+FFFD.
 
-/// How far into a page its own declaration is looked for.
+/// The number of bytes searched for a page's own declaration.
 const DECLARATION_WITHIN: usize = 2048;
 
-/// What 0x80..=0x9F mean in windows-1252, which is what `latin1` means on the web.
+/// The meaning of 0x80..=0x9F in windows-1252, which is what `latin1` means on the web.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The text of `bytes`, or the name of a character set that cannot be read. `header` is the set
-/// that came with them.
+/// Decodes `bytes`; `header` is the character set in the response header.
 ///
 /// # Errors
-/// The name of the set.
+/// The name of an unsupported character set.
 pub fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, String> {
     if let Some(rest) = bytes.strip_prefix(b"\xEF\xBB\xBF") {
         return Ok(String::from_utf8_lossy(rest).into_owned());
@@ -41,8 +40,8 @@ pub fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// The set that an HTML `meta` names within the first bytes. A page whose `meta` could be read is
-/// not UTF-16.
+/// Returns the character set that an HTML `meta` names within the first bytes. A page whose `meta`
+/// is readable is not UTF-16.
 fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..DECLARATION_WITHIN).unwrap_or(bytes);
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();

@@ -1,7 +1,7 @@
-//! The fetch itself: judge, ask for the name, judge the answers, connect to exactly those, read
-//! what fits, follow redirects by the same door. Every hop gets a client of its own: it is pinned
-//! to the addresses judged for this hop, and no connection or session of one fetch is ever used by
-//! another.
+//! The fetch itself: judge the address, look up the name, judge the answers, connect to exactly
+//! those, read within the limits, and follow redirects through the same steps. Every hop gets its
+//! own client: it is pinned to the addresses judged for this hop, and no connection or session is
+//! shared between fetches.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use super::{FetchError, Limits, Rule, WebPage};
 
 const USER_AGENT: &str = concat!("compline/", env!("CARGO_PKG_VERSION"), " (+personal assistant)");
 const ACCEPT: &str = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1";
-/// A parser cannot be interrupted when time is up; this bounds how many can still be at work.
+/// The maximum number of parsers at work. A parser cannot be interrupted when time is up.
 const READERS: usize = 2;
 const MAX_TYPE_CHARS: usize = 60;
 
@@ -32,7 +32,7 @@ pub struct Fetcher {
     readers: Arc<Semaphore>,
 }
 
-/// A body as it came, with what is needed to read it.
+/// A body as received, with the data needed to read it.
 struct Body {
     url: Url,
     content_type: String,
@@ -42,37 +42,37 @@ struct Body {
 }
 
 impl Fetcher {
-    /// Public addresses only, none of this machine or its networks, names from the system. Fails if
-    /// no secure connection could ever be made.
+    /// Creates a fetcher for public addresses only, excluding this machine and its networks, with
+    /// the system's resolver. Fails if no secure connection could ever be made.
     pub fn new(limits: Limits) -> anyhow::Result<Self> {
         Self::with_rule(limits, Rule::public_only().and_not_near(Arc::new(SystemInterfaces)))
     }
 
-    /// As [`Fetcher::new`], with exceptions to the rule.
+    /// Like [`Fetcher::new`], with another rule.
     pub fn with_rule(limits: Limits, rule: Rule) -> anyhow::Result<Self> {
         Self::with_names(limits, rule, Arc::new(SystemNames))
     }
 
-    /// As [`Fetcher::with_rule`], with another source of names.
+    /// Like [`Fetcher::with_rule`], with another resolver.
     pub fn with_names(limits: Limits, rule: Rule, names: Arc<dyn Names>) -> anyhow::Result<Self> {
         client(Pinned::default()).context("Cannot set up secure connections")?;
         Ok(Self { limits, rule, names, readers: Arc::new(Semaphore::new(READERS)) })
     }
 
-    /// Whether the address may be asked for at all, as far as that can be told without asking for
-    /// names.
+    /// Checks whether the address may be requested at all, as far as that is known before the DNS
+    /// lookup.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     pub fn judge(&self, url: &Url) -> Result<(), FetchError> {
         permitted_host(url, &self.rule).map(|_| ())
     }
 
-    /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the
-    /// other side does. Redirects are followed where `may_follow` says so, and to the same page.
+    /// Fetches the page at `url` as text. Always finishes within the time limit. Redirects are
+    /// followed where `may_follow` permits, and to the same page.
     ///
     /// # Errors
-    /// Why there is no page.
+    /// The reason why there is no page.
     pub async fn fetch(&self, url: &Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<WebPage, FetchError> {
         timeout(self.limits.time, self.page(url.clone(), may_follow)).await.unwrap_or(Err(FetchError::TimedOut))
     }
@@ -109,7 +109,7 @@ impl Fetcher {
         Err(FetchError::TooManyRedirects)
     }
 
-    /// One hop, judged anew.
+    /// Makes one hop, judged separately.
     async fn get(&self, url: &Url) -> Result<Response, FetchError> {
         let pinned = match permitted_host(url, &self.rule)? {
             Host::Domain(name) => permitted_addresses(self.names.as_ref(), &name, url, &self.rule).await?,
@@ -170,7 +170,7 @@ fn client(pinned: Pinned) -> reqwest::Result<Client> {
         .build()
 }
 
-/// The sentences of the library hold addresses and are not passed on.
+/// Converts the error; the library's messages contain addresses and are not passed on.
 fn unreachable_by(error: &reqwest::Error) -> FetchError {
     if error.is_timeout() {
         FetchError::TimedOut
@@ -181,7 +181,7 @@ fn unreachable_by(error: &reqwest::Error) -> FetchError {
     }
 }
 
-/// Media type, empty if none was given, and character set.
+/// Returns the media type, empty if none was given, and the character set.
 fn media_type(response: &Response) -> (String, Option<String>) {
     let value = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let mut parts = value.unwrap_or_default().split(';');
@@ -193,7 +193,7 @@ fn media_type(response: &Response) -> (String, Option<String>) {
     (content_type, charset.filter(|set| !set.is_empty()))
 }
 
-/// What the other side calls its type, fit to be shown.
+/// Returns the other side's media type, made safe for display.
 fn harmless(content_type: &str) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || "/+-._;= ".contains(*c);
     content_type.trim().to_ascii_lowercase().chars().filter(allowed).take(MAX_TYPE_CHARS).collect()
@@ -210,7 +210,7 @@ fn kind_of(content_type: &str) -> Option<BodyKind> {
     }
 }
 
-/// The type of a body that came without one.
+/// Guesses the type of a body without one.
 fn sniffed(text: &str) -> Result<String, FetchError> {
     if text.contains(['\0', char::REPLACEMENT_CHARACTER]) {
         return Err(FetchError::Unsupported { content_type: "application/octet-stream".to_owned() });

@@ -1,4 +1,4 @@
-//! The networks that this machine stands in, as its interfaces say.
+//! The networks of this machine, according to its interfaces.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -6,18 +6,18 @@ use std::net::{IpAddr, SocketAddr};
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::sys::socket::SockaddrStorage;
 
-/// An address of this machine and how much of it names the network.
+/// An address of this machine with its network prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     /// The machine's own address.
     pub address: IpAddr,
-    /// How many bits of it name the network that is reached without a router. None: only the
+    /// The prefix length of the network that is reachable without a router. 0 means that only the
     /// address itself is near.
     pub prefix: u32,
 }
 
 impl Network {
-    /// Whether an address is this machine's or on the same network.
+    /// Returns whether an address is this machine's or on the same network.
     pub fn holds(&self, ip: IpAddr) -> bool {
         let (own, other, bits) = match (self.address, ip) {
             (IpAddr::V4(own), IpAddr::V4(other)) => (u128::from(own.to_bits()), u128::from(other.to_bits()), 32),
@@ -29,12 +29,12 @@ impl Network {
     }
 }
 
-/// Where the networks are learned from: the system, or a script in tests.
+/// A source of networks: the system, or a script in tests.
 pub trait Interfaces: Send + Sync {
-    /// All addresses of this machine with their networks.
+    /// Returns all addresses of this machine with their networks.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system does not provide them.
     fn networks(&self) -> io::Result<Vec<Network>>;
 }
 
@@ -48,8 +48,7 @@ impl Interfaces for SystemInterfaces {
     }
 }
 
-/// The network of an interface's address, and the address at the other end where there are only
-/// two.
+/// Returns the network of an interface's address, and the peer's address of a point-to-point link.
 fn networks_of(interface: &InterfaceAddress) -> Vec<Network> {
     let prefix = ip_of(interface.netmask).map_or(0, |mask| match mask {
         IpAddr::V4(mask) => mask.to_bits().leading_ones(),

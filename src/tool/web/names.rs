@@ -1,9 +1,9 @@
-//! From names to network addresses, judged.
+//! DNS lookups whose answers are judged.
 //!
-//! A name is asked for once per hop, every answer is judged, and the connection is pinned to
-//! exactly the answers judged. So a server of names cannot say "public" when asked and "127.0.0.1"
-//! when connected to, and a name with one private answer among public ones is refused altogether
-//! instead of being raced.
+//! A name is looked up once per hop, every answer is judged, and the connection is pinned to
+//! exactly the judged answers. So a DNS server cannot answer with a public address for the check
+//! and with 127.0.0.1 for the connection. A name with one private answer among public ones is
+//! refused altogether instead of being raced.
 
 use std::{io, net::SocketAddr};
 
@@ -13,9 +13,9 @@ use url::Url;
 
 use super::{FetchError, Rule, address::host_name};
 
-/// Where the addresses of a name come from: the system, or a script in tests.
+/// A resolver: the system's, or a script in tests.
 pub trait Names: Send + Sync + 'static {
-    /// All addresses of `host`. Port 0 stands for the port of the address fetched.
+    /// Returns all addresses of `host`. Port 0 stands for the port of the fetched address.
     fn addresses<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>>;
 }
 
@@ -29,7 +29,7 @@ impl Names for SystemNames {
     }
 }
 
-/// The addresses of `name`, the host of `url`, if every single one of them is permitted.
+/// Returns the addresses of `name`, the host of `url`, if every one of them is permitted.
 pub(super) async fn permitted_addresses(
     names: &dyn Names,
     name: &str,
@@ -54,7 +54,7 @@ pub(super) async fn permitted_addresses(
     }
 }
 
-/// A resolver that knows one name, or none: nothing can be looked up that was not judged.
+/// A resolver that knows at most one name: names that were not judged cannot be looked up.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pinned {
     name: String,

@@ -1,6 +1,6 @@
-//! From a body to text worth reading: the article of a page if it has one, else the whole page;
-//! other text as it is. Links keep their full address beside their words, so that nothing is hidden
-//! behind a pleasant name.
+//! Converts a body to readable text: the article of a page if it has one, otherwise the whole page;
+//! other text unchanged. Links keep their full address next to their words, so that a pleasant name
+//! hides nothing.
 
 use dom_smoothie::{Config, Readability};
 use html2text::render::{RichAnnotation, TaggedLine};
@@ -8,20 +8,20 @@ use url::Url;
 
 use super::{FetchError, tidy::tidy};
 
-/// Wide enough that paragraphs stay on one line, as nobody reads this on a screen.
+/// Wide enough that paragraphs stay on one line, as the text is not read on a screen.
 const WIDTH: usize = 20_000;
 const MAX_TITLE_CHARS: usize = 200;
-/// An "article" with less text than this is likelier a cookie banner than the page.
+/// An "article" with less text than this is more likely a cookie banner than the page.
 const MIN_ARTICLE_CHARS: usize = 200;
 
-/// How a body is to be read.
+/// The format of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
     Html,
     Plain,
 }
 
-/// What a person would read.
+/// The text that a person would read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Readable {
     pub(super) title: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Readable {
     pub(super) truncated: bool,
 }
 
-/// The text of a page that stood at `url`, at most `max_chars` long. Slow for large pages: not for
+/// Returns the text of a page from `url`, at most `max_chars` long. Slow for large pages: not for
 /// async threads.
 pub(super) fn readable(body: &str, kind: BodyKind, url: &Url, max_chars: usize) -> Result<Readable, FetchError> {
     let (title, text) = match kind {
@@ -47,11 +47,11 @@ pub(super) fn readable(body: &str, kind: BodyKind, url: &Url, max_chars: usize) 
     Ok(Readable { title: title.and_then(|title| one_line(&title)), text, truncated })
 }
 
-/// All words of a page that came as a file: nothing of it is left out for not being its article.
-/// Slow for large pages.
+/// Returns all text of a page received as a file, including text outside of its article. Slow for
+/// large pages.
 ///
 /// # Errors
-/// If a parser gives up on it.
+/// If a parser fails on it.
 pub fn whole(html: &str) -> Result<String, FetchError> {
     let nowhere = Url::parse("about:blank").map_err(|_| FetchError::Unreadable)?;
     laid_out(&tidy(html, &nowhere)).map(|text| clean(&text))
@@ -72,7 +72,7 @@ fn from_html(body: &str, url: &Url) -> Result<(Option<String>, String), FetchErr
     Ok((Some(title), laid_out(&page)?))
 }
 
-/// HTML as lines of text, tables by row.
+/// Renders HTML as lines of text, tables by row.
 fn laid_out(html: &str) -> Result<String, FetchError> {
     let lines = html2text::config::rich()
         .no_table_borders()
@@ -88,7 +88,7 @@ fn laid_out(html: &str) -> Result<String, FetchError> {
     Ok(text)
 }
 
-/// A line with the address of each link after its words, unless these are the address.
+/// Appends a line with the address of each link after its words, unless these are the address.
 fn push_line(text: &mut String, line: &TaggedLine<Vec<RichAnnotation>>) {
     let mut link: Option<(&str, String)> = None;
     for piece in line.tagged_strings() {
@@ -119,8 +119,8 @@ fn push_link(text: &mut String, link: Option<(&str, String)>) {
     }
 }
 
-/// Without characters that steer a terminal, hide text or turn it round; at most one blank line in
-/// a row.
+/// Removes characters that control a terminal, hide text or change its direction; keeps at most one
+/// consecutive blank line.
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut blank = 0;
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(read("<script>all of it</script>"), Err(FetchError::Empty));
     }
 
-    /// Shapes on which a parser that gets them raw recurses too deep, or multiplies elements.
+    /// Inputs on which an unprotected parser recurses too deeply, or multiplies elements.
     #[test]
     fn bombs_do_not_go_off() {
         let bold: String = (0..2_000).map(|n| format!("<b id={n}>")).collect();

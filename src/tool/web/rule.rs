@@ -1,18 +1,18 @@
-//! Which network addresses may be connected to.
+//! The network addresses that may be connected to.
 //!
-//! The list names what is public, everything else is refused: private, shared, loopback,
-//! link-local, multicast, documentation, benchmarking and reserved ranges, of which one could be
+//! Public addresses are permitted, everything else is refused: private, shared, loopback,
+//! link-local, multicast, documentation, benchmarking and reserved ranges, any of which could be
 //! the router, the cloud's metadata service or our own admin page. An IPv4 address inside an IPv6
 //! one (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) is judged as the address it stands for,
-//! since that is where the packets end. Public addresses of this machine, and of the networks that
-//! it stands in, are refused as well: a service that listens there may trust who is near.
+//! since the packets end there. Public addresses of this machine and of its networks are refused as
+//! well: a service that listens there may trust nearby hosts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use super::interfaces::Interfaces;
 
-/// Decides about each address a fetch would connect to.
+/// Decides about each address that a fetch would connect to.
 #[derive(Clone, Default)]
 pub struct Rule {
     exactly: Vec<SocketAddr>,
@@ -20,29 +20,30 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Public addresses on the ports of web servers.
+    /// Permits public addresses on the ports of web servers.
     pub fn public_only() -> Self {
         Self::default()
     }
 
-    /// Additionally exactly these addresses, such as one server at home.
+    /// Additionally permits exactly these addresses, such as one server at home.
     pub fn and_exactly(mut self, addresses: Vec<SocketAddr>) -> Self {
         self.exactly.extend(addresses);
         self
     }
 
-    /// Neither this machine nor what is on a network with it, as its interfaces say at the time.
+    /// Excludes this machine and all hosts on its networks, according to its interfaces at the
+    /// time.
     pub fn and_not_near(mut self, interfaces: Arc<dyn Interfaces>) -> Self {
         self.near = Some(interfaces);
         self
     }
 
-    /// Whether a connection to `ip` at `port` may be made.
+    /// Returns whether a connection to `ip` at `port` is permitted.
     pub fn permits(&self, ip: IpAddr, port: u16) -> bool {
         self.exactly.contains(&SocketAddr::new(ip, port)) || (is_web_port(port) && is_public(ip) && !self.is_near(ip))
     }
 
-    /// Where the interfaces cannot be read, everything may be near.
+    /// If the interfaces cannot be read, every address counts as near.
     fn is_near(&self, ip: IpAddr) -> bool {
         let Some(interfaces) = &self.near else { return false };
         let networks = match interfaces.networks() {
@@ -60,13 +61,14 @@ impl Rule {
         networks.iter().any(|network| all().any(|ip| network.holds(ip)))
     }
 
-    /// Whether any host could be permitted at `port`; lets a fetch refuse before it asks for names.
+    /// Returns whether any host could be permitted at `port`, so that a fetch can refuse before the
+    /// DNS lookup.
     pub fn permits_port(&self, port: u16) -> bool {
         is_web_port(port) || self.exactly.iter().any(|exact| exact.port() == port)
     }
 }
 
-/// The well-known ports below 1024 belong to mail, shells and databases but for two.
+/// The well-known ports below 1024 belong to mail, shells and databases, except two.
 fn is_web_port(port: u16) -> bool {
     matches!(port, 80 | 443 | 1024..)
 }
@@ -102,7 +104,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         return false;
     }
     match ip.segments() {
-        [0, 0, 0, 0, 0, 0 | 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => true, // judged by what is inside
+        [0, 0, 0, 0, 0, 0 | 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => true, // judged by the embedded address
         [0x2001, 0, ..] | [0x2002, ..] => true,                                       // Teredo, 6to4: likewise
         [0x2001, 0x1..=0x1ff, ..] => false, // protocol assignments, benchmarking, identifiers
         [0x2001, 0xdb8, ..] => false,       // documentation
@@ -111,7 +113,8 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     }
 }
 
-/// The IPv4 addresses an IPv6 address stands for; Teredo has two, its server and its client.
+/// Returns the IPv4 addresses that an IPv6 address stands for; Teredo has two, its server and its
+/// client.
 fn embedded(ip: Ipv6Addr) -> Vec<Ipv4Addr> {
     match ip.segments() {
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => vec![v4(high, low)],
@@ -176,7 +179,7 @@ mod tests {
         Rule::public_only().permits(ip.parse().unwrap(), 443)
     }
 
-    /// First and last address of each forbidden range, and the neighbours outside it.
+    /// The first and last address of each forbidden range, and the neighbours outside it.
     #[test]
     fn forbidden_v4_ranges_end_where_they_should() {
         let ranges = [

@@ -1,27 +1,27 @@
-//! Hostile HTML made harmless before a real parser sees it.
+//! Makes hostile HTML harmless before a real parser sees it.
 //!
-//! A parser that follows the standard can be made to overflow its stack (deep nesting) or its
-//! memory (a few thousand unclosed `<b>` are repeated in every later paragraph). So a page is first
-//! rewritten into a well-formed tree: known elements only, each closed in order, at most
-//! [`MAX_DEPTH`] deep and [`MAX_ELEMENTS`] in number, without scripts, styles, comments and forms,
-//! and with addresses made absolute. On such a tree every parser is linear. Text is never lost,
-//! only its dress. One pass, no recursion.
+//! A standard-conforming parser can be made to overflow its stack (deep nesting) or its memory (a
+//! few thousand unclosed `<b>` are repeated in every later paragraph). So a page is first rewritten
+//! into a well-formed tree: known elements only, each closed in order, at most [`MAX_DEPTH`] deep
+//! and [`MAX_ELEMENTS`] in number, without scripts, styles, comments and forms, and with absolute
+//! addresses. On such a tree every parser is linear. Text is never lost, only its markup. One pass,
+//! no recursion.
 
 use url::Url;
 
-/// Deeper elements lose their tags; pages made by people stay far below.
+/// The nesting depth beyond which elements lose their tags; pages made by people stay far below.
 const MAX_DEPTH: usize = 80;
-/// Later elements lose their tags.
+/// The number of elements after which further ones lose their tags.
 const MAX_ELEMENTS: usize = 30_000;
-/// Longer attributes are dropped.
+/// The maximum length of an attribute; longer ones are dropped.
 const MAX_ATTRIBUTE: usize = 2_000;
 
-/// Dropped together with what they hold.
+/// Elements dropped together with their content.
 const DROPPED: [&str; 17] = [
     "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "textarea", "select", "noembed",
     "noframes", "xmp", "canvas", "audio", "video", "button",
 ];
-/// Elements that stand for themselves.
+/// Void elements.
 const EMPTY: [&str; 4] = ["br", "hr", "img", "meta"];
 const BLOCKS: [&str; 32] = [
     "address",
@@ -65,7 +65,7 @@ const TABLE_PARTS: [&str; 7] = ["caption", "tbody", "td", "tfoot", "th", "thead"
 const ATTRIBUTES: [&str; 11] =
     ["href", "id", "class", "role", "hidden", "aria-hidden", "style", "name", "property", "content", "alt"];
 
-/// `html` rewritten; `base` is where it stood.
+/// Rewrites `html`; `base` is its address.
 pub(super) fn tidy(html: &str, base: &Url) -> String {
     let mut tree = Tree { base, html: String::with_capacity(html.len()), open: Vec::new(), elements: 0, titled: false };
     let mut rest = html;
@@ -91,7 +91,7 @@ impl Tree<'_> {
         self.html.push_str(text);
     }
 
-    /// Takes what follows a `<`; returns what follows the tag or comment.
+    /// Processes the text after a `<`; returns the text after the tag or comment.
     fn markup<'t>(&mut self, markup: &'t str) -> &'t str {
         if let Some(comment) = markup.strip_prefix("!--") {
             return comment.split_once("-->").map_or("", |(_, rest)| rest);
@@ -163,7 +163,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Elements that an author may leave open are closed by what follows them.
+    /// Closes elements that an author may leave open and that `name` closes implicitly.
     fn close_implied(&mut self, name: &str) {
         const CELLS: [&str; 3] = ["td", "th", "caption"];
         match name {
@@ -180,8 +180,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Parsers move what does not belong into a table out of it, at a price; here it loses its tags
-    /// instead.
+    /// Returns whether the element fits into the present table structure. Parsers move misplaced
+    /// content out of a table, at a price; here it loses its tags instead.
     fn fits(&self, name: &str) -> bool {
         let parent = self.open.last().copied().unwrap_or_default();
         match name {
@@ -202,7 +202,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Closes the innermost of `names` with all inside it, unless one of `until` stands in between.
+    /// Closes the innermost of `names` with everything inside it, unless one of `until` is in
+    /// between.
     fn close_nearest(&mut self, names: &[&str], until: &[&str]) {
         let found = self.open.iter().rposition(|open| names.contains(open) || until.contains(open));
         if let Some(at) = found.filter(|at| self.open.get(*at).is_some_and(|open| names.contains(open))) {
@@ -219,14 +220,14 @@ impl Tree<'_> {
     }
 }
 
-/// The lower-case tag name at the start of `tag`, and what follows it.
+/// Returns the lower-case tag name at the start of `tag`, and the text after it.
 fn name_of(tag: &str) -> (String, &str) {
     let end = tag.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(tag.len());
     let (name, rest) = tag.split_at_checked(end).unwrap_or((tag, ""));
     (name.to_ascii_lowercase(), rest)
 }
 
-/// The attributes worth keeping, each once, and what follows the tag.
+/// Returns the attributes to keep, each once, and the text after the tag.
 fn attributes(tag: &str) -> (Vec<(String, String)>, &str) {
     let mut kept: Vec<(String, String)> = Vec::new();
     let mut rest = tag;
@@ -247,7 +248,7 @@ fn attributes(tag: &str) -> (Vec<(String, String)>, &str) {
     }
 }
 
-/// Name, value and rest. At least one character is consumed, so that the caller's loop ends.
+/// Returns name, value and rest. Consumes at least one character, so that the caller's loop ends.
 fn attribute(tag: &str) -> (&str, &str, &str) {
     let ends_name = |c: char| c.is_ascii_whitespace() || matches!(c, '=' | '/' | '>');
     let first = tag.chars().next().map_or(0, char::len_utf8);
@@ -268,7 +269,7 @@ fn attribute(tag: &str) -> (&str, &str, &str) {
     (name, value, rest)
 }
 
-/// What stands before the end tag of `name`, and what stands after it.
+/// Returns the text before the end tag of `name`, and the text after it.
 fn after_end<'t>(html: &'t str, name: &str) -> (&'t str, &'t str) {
     for (at, _) in html.match_indices("</") {
         let (before, tag) = html.split_at_checked(at).unwrap_or((html, ""));

@@ -4,19 +4,18 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a person does to the folder of the skill.
+/// A person's change to the folder of the skill.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Deed {
-    /// Saves another file in it, making the folder if it is not there.
+    /// Saves another file in it, creating the folder if necessary.
     Save,
-    /// Puts a folder of their own in its place.
+    /// Replaces it with a folder of their own.
     Replace,
-    /// Takes it away, with all that is in it.
+    /// Deletes it with all its contents.
     Delete,
 }
 
-/// A person at the keyboard: every text has its own name, so that none can be overwritten by
-/// themselves.
+/// A person at the keyboard: every text has its own name, so that they never overwrite their own.
 #[derive(Debug, Default)]
 struct Person {
     texts: Vec<String>,
@@ -56,7 +55,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A person acts before any steps, and the power may be cut at one of them.
+    /// A person acts before any step, and the power may be cut at one of them.
     #[test]
     fn nothing_that_a_person_wrote_is_ever_lost(
         change in prop::sample::select(CHANGES.to_vec()),

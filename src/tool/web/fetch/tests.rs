@@ -1,5 +1,5 @@
-//! Fetches from a server on loopback, reached through scripted names, so that every road to a
-//! private address can be tried without leaving the machine.
+//! Fetches from a server on loopback, reached through scripted names, so that every path to a
+//! private address can be tested without leaving the machine.
 
 use std::{collections::HashMap, io, net::SocketAddr, sync::Mutex};
 
@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
 
-/// Serves fixed bytes per path and remembers each request.
+/// Serves fixed bytes per path and records each request.
 struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
@@ -60,7 +60,7 @@ async fn answer(mut stream: TcpStream, routes: Arc<HashMap<&str, Vec<u8>>>, seen
     }
 }
 
-/// Names as a test tells them; each look-up is remembered.
+/// Scripted names; each lookup is recorded.
 struct Script {
     names: HashMap<&'static str, Vec<SocketAddr>>,
     asked: Arc<Mutex<Vec<String>>>,
@@ -76,7 +76,7 @@ impl Names for Script {
 
 const LIMITS: Limits = Limits { bytes: 100_000, time: Duration::from_secs(10), redirects: 5, text_chars: 1_000_000 };
 
-/// A fetcher for which `public.example` is the server, and the only address allowed beside public
+/// A fetcher for which `public.example` is the server, the only permitted address besides public
 /// ones.
 fn fetcher(server: &Server, limits: Limits) -> (Fetcher, Arc<Mutex<Vec<String>>>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
