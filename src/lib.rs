@@ -1,8 +1,8 @@
-//! Compline: a self-hosted chat-bot gateway that cannot lose or double a message.
+//! Compline: a self-hosted chat-bot gateway that neither loses nor duplicates a message.
 //!
-//! The modules stand in reading order, and imports point only upwards in this list:
-//! `docs/architecture.md` draws the house, and `tests/structure` keeps to the table of who may
-//! import whom.
+//! The modules stand in reading order, and each imports only modules above it.
+//! `docs/architecture.md` describes the structure; `tests/structure` enforces the table of allowed
+//! imports.
 
 pub mod id;
 pub mod trust;

@@ -1,4 +1,4 @@
-//! The program: read the command line, do it, say how it went.
+//! Entry point: parses the command line, runs the command and returns its exit code.
 
 use std::process::ExitCode;
 
@@ -8,6 +8,6 @@ use compline::cli::{self, Cli};
 fn main() -> ExitCode {
     cli::calm_panics();
     let done = std::panic::catch_unwind(|| cli::run(Cli::parse()));
-    // Whatever broke was told and logged where it broke.
+    // The failure was reported and logged where it occurred.
     done.unwrap_or(cli::Exit::Failed).into()
 }

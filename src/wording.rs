@@ -1,7 +1,7 @@
-//! Every sentence that a person or a model reads from us, in one place.
+//! All program text that people and models read, in one place.
 //!
-//! Short, plain, in the first person where the assistant's program speaks: what happened, and what
-//! to do. Nothing here decides anything.
+//! Short and plain: what happened, and what to do. The assistant's program speaks in the first
+//! person. Nothing here makes a decision.
 
 pub mod access;
 pub mod agent;
@@ -49,17 +49,17 @@ use std::time::Duration;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Text written by the program: a constant, or a message formatted by a function of this catalogue.
-/// Nothing else converts to it, so no other string becomes trusted by being said by the program.
+/// Nothing else converts to it, so other strings cannot become trusted as program text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramText(Cow<'static, str>);
 
 impl ProgramText {
-    /// A message. Only the modules of the catalogue make one.
+    /// Wraps a formatted message. Only modules of the catalogue can call it.
     fn message(words: String) -> Self {
         Self(Cow::Owned(words))
     }
 
-    /// The words, for where they are printed.
+    /// Returns the text for printing.
     pub fn into_string(self) -> String {
         self.0.into_owned()
     }
@@ -79,7 +79,7 @@ impl Deref for ProgramText {
     }
 }
 
-/// The program's own words as trusted text of `scope`.
+/// Labels the program's own text as trusted, in `scope`.
 ///
 /// ```
 /// # use compline::{id::PersonId, trust::Scope, wording};
@@ -87,7 +87,7 @@ impl Deref for ProgramText {
 /// assert!(text.label().is_trusted());
 /// ```
 ///
-/// A text from elsewhere does not become trusted this way:
+/// Text from another source does not convert:
 ///
 /// ```compile_fail,E0277
 /// # use compline::{id::PersonId, trust::Scope, wording};
@@ -98,7 +98,7 @@ pub fn own(words: impl Into<ProgramText>, scope: Scope) -> Text {
     Labelled::new(Arc::from(&*words.into()), Label::neutral(), scope)
 }
 
-/// A duration in words: `40 seconds`, `3 hours`.
+/// Formats a duration: `40 seconds`, `3 hours`.
 pub fn span(span: Duration) -> String {
     let seconds = span.as_secs();
     let (count, unit) = match seconds {
@@ -110,7 +110,7 @@ pub fn span(span: Duration) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Money in micro-units as an amount with two to four decimals.
+/// Formats an amount in micro-units with two to four decimals.
 pub fn money(micros: u64) -> String {
     let (whole, rest) = (micros / 1_000_000, micros % 1_000_000);
     if rest.is_multiple_of(10_000) {

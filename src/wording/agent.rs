@@ -1,59 +1,58 @@
-//! What stands around the agent's own memory in a prompt, and in the files that it is kept in.
+//! Headings of the agent's own memory, in prompts and in its files.
 
 /// Heading of the agent's own memory.
 pub const AGENT_MEMORY: &str = "Agent Memory";
-/// Heading of what other profiles have learned.
+/// Heading of the experience of other profiles.
 pub const SUPPLEMENTARY: &str = "Supplementary Context";
-/// Heading of what was learned from what went wrong.
+/// Heading of the lessons from failures.
 pub const LEARNINGS: &str = "What went wrong before";
-/// Above layer A.
+/// Heading of layer A.
 pub const OF_PERSON: &str = "About whom you talk to:";
-/// Above layer B.
+/// Heading of layer B.
 pub const OF_WORKSPACE: &str = "About this workspace:";
-/// Above what was put right.
+/// Heading of the corrections.
 pub const CORRECTED: &str = "They put right (what was wrong: what is right):";
-/// Above what failed.
+/// Heading of the failed tools.
 pub const FAILED: &str = "Tools that failed:";
-/// The first lines of the file that holds what was put right.
+/// First lines of the file of corrections.
 pub const CORRECTIONS_FILE: &str = "# Corrections\n\nWhat was wrong, and what is right.\n";
-/// The first lines of the file that holds what failed.
+/// First lines of the file of errors.
 pub const ERRORS_FILE: &str = "# Errors\n\nWhich tool failed, how, how often and when last.\n";
 
-/// Above what one other profile has learned.
+/// Heading of another profile's experience.
 pub fn of_profile(name: &str) -> String {
     format!("Learned as \"{name}\":")
 }
 
-/// What comes to mind at the beginning of a conversation: a part of the memory, in the frame that
-/// the rules name.
+/// Memories recalled at the beginning of a conversation, in the frame that the rules name.
 pub fn comes_to_mind(lines: &str) -> String {
     format!("<context part=\"recalled\">\nWhat you know that may matter here:\n{lines}\n</context>")
 }
 
-/// What is said of entries that had no room.
+/// Number of entries that are left out.
 pub fn cut(count: usize, rest_in: &str) -> String {
     format!("({count} older entries are in {rest_in})")
 }
 
-/// What is said of learnings that had no room.
+/// Number of lessons that are left out.
 pub fn older(count: usize, rest_in: &str) -> String {
     format!("({count} older ones are in {rest_in})")
 }
 
-/// How often something happened.
+/// Formats a number of occurrences.
 pub fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-/// The title of the note that takes up what had no room any more in a month.
+/// Title of the note with the overflow of a month.
 pub fn facts_of(month: &str) -> String {
     format!("Facts of {month}")
 }
 
-/// The title of a further one, where the first is full.
+/// Title of a further note of the same month.
 pub fn more_facts_of(month: &str, number: usize) -> String {
     format!("Facts of {month} ({number})")
 }
 
-/// What that note is for, in a line.
+/// Description of that note.
 pub const FACTS_NOTE: &str = "Older facts that had no room any more where they were kept";

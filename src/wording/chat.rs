@@ -1,71 +1,70 @@
-//! What `compline chat` says to the person in front of it, and what the gateway says through the
-//! local protocol.
+//! Output of `compline chat`, and messages of the gateway in the local protocol.
 
-/// Under a growing answer that was started again.
+/// Rule below a partial answer that was restarted.
 pub const RULE: &str = "────────";
-/// An answer takes longer than usual and nothing of it is there yet.
+/// Placeholder while an answer takes longer than usual.
 pub const WRITING: &str = "…";
-/// A line of the local protocol is longer than the limit.
+/// Error: a line of the local protocol is too long.
 pub const LINE_TOO_LONG: &str = "That is too long to be taken in one piece.";
-/// A line of the local protocol makes no sense.
+/// Error: a line of the local protocol is invalid.
 pub const NOT_UNDERSTOOD: &str = "The gateway did not understand this program; are both of the same version?";
-/// The first line of a connection is not a greeting.
+/// Error: the connection does not begin with a greeting.
 pub const NO_GREETING: &str = "A connection has to begin with who is speaking.";
-/// A message came under an id that cannot be used.
+/// Error: invalid message id.
 pub const BAD_ID: &str = "A message needs an id of 1 to 128 visible ASCII characters.";
-/// The gateway stops.
+/// Note that the gateway stops.
 pub const STOPPING: &str = "The gateway is stopping.";
-/// The connection ended without a farewell.
+/// Note that the connection was lost.
 pub const GONE: &str = "The gateway is gone.";
-/// How to leave when the gateway is gone and the prompt is still open.
+/// Hint after the connection was lost while the prompt is open.
 pub const PRESS_ENTER: &str = "Press enter to leave; what stands in the line will be printed back.";
-/// The message is safe and its answer is not here.
+/// Note that the message is stored and its answer comes later.
 pub const ANSWER_LATER: &str =
     "The message is stored. Its answer will come with the next `compline chat`, once the gateway can work again.";
-/// The piped part of a question was not stored.
+/// Note that the piped text was not stored.
 pub const PIPE_UNSTORED: &str = "The piped text was not stored.";
-/// Neither words nor a pipe with something in it.
+/// Error: no text and no piped input.
 pub const NOTHING_SAID: &str =
     "There is nothing to send: the input is empty. Give the question as arguments or pipe a text in.";
-/// Piped bytes were no UTF-8.
+/// Warning that the piped text was not UTF-8.
 pub const MENDED: &str = "The piped text is not valid UTF-8; what could not be read was replaced by \u{fffd}.";
-/// Above an answer to something older, on standard error.
+/// Heading on standard error of an answer to an older message.
 pub const EARLIER: &str = "This came in answer to something earlier:";
 
-/// Above what came meanwhile and answers nothing, on standard error.
+/// Heading on standard error of other messages.
 pub const MEANWHILE: &str = "This came meanwhile, and is no answer:";
-/// Whoever waited for an answer did not take it.
+/// Reason: the client disconnected before its answer.
 pub const ASKER_LEFT: &str = "whoever waited for it did not take it";
 
-/// The piped text is longer than what is taken.
+/// Error: the piped text is too long.
 pub fn pipe_too_long(most: usize) -> String {
     format!("The piped text is longer than {} KiB. Send less of it, for example through `head -c`.", most / 1024)
 }
 
-/// Standard input could not be read.
+/// Error: standard input could not be read.
 pub fn pipe_broken(why: &str) -> String {
     format!("Standard input could not be read: {why}")
 }
 
-/// The line editor gave up.
+/// Error: the terminal could not be read.
 pub fn editor_broken(why: &str) -> String {
     format!("The terminal could not be read: {why}")
 }
 
-/// Gives back a message of which nobody said that it was stored.
+/// Returns a message that was not confirmed as stored to the person.
 pub fn unstored(text: &str) -> String {
     format!("This was not confirmed as stored:\n{text}")
 }
 
-/// What stands before the line that is being typed.
+/// Input prompt.
 pub fn prompt(person: &str) -> String {
     format!("{person}> ")
 }
 
-/// A reaction cannot be shown in a terminal.
+/// Reason: a terminal cannot show reactions.
 pub const NO_REACTIONS: &str = "a terminal shows no reactions";
 
-/// A file cannot be shown in a terminal.
+/// Reason: a terminal cannot show files.
 pub fn no_files(name: &str) -> String {
     format!("a terminal shows no files; {name} lies in the workspace")
 }

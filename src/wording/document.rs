@@ -1,51 +1,50 @@
-//! What a prompt says of a file that came with a message: where it lies, and why its words are not
-//! there.
+//! Lines of the prompt about received files: their location, and the reason for a missing text.
 
 use crate::message::FileKind;
 
-/// The file is too large.
+/// Reason: too large.
 pub const TOO_LARGE: &str = "the file is too large";
-/// The file is not there any more.
+/// Reason: the file no longer exists.
 pub const GONE: &str = "the file is not there any more";
-/// The file could not be fetched.
+/// Reason: the download failed.
 pub const NOT_FETCHED: &str = "the file could not be fetched";
-/// The file is empty.
+/// Reason: empty.
 pub const EMPTY: &str = "the file is empty";
-/// A kind of file that is kept and not read.
+/// Reason: unsupported kind of file.
 pub const CANNOT_READ: &str = "files of this kind cannot be read";
-/// A PDF on which the reader gave up.
+/// Reason: the PDF reader failed.
 pub const PDF_BROKEN: &str = "the text of this PDF could not be read";
-/// A PDF with a password.
+/// Reason: a password protects the PDF.
 pub const PDF_LOCKED: &str = "this PDF is locked with a password, so its text could not be read";
-/// A PDF of pictures.
+/// Reason: the PDF contains only pictures.
 pub const PDF_WITHOUT_WORDS: &str = "this PDF holds no text, perhaps only pictures of pages";
-/// A document of which only the beginning was read.
+/// Note that only a part of the text was extracted.
 pub const NOT_ALL: &str = "only a part of its text could be read";
-/// A web page on which the reader gave up.
+/// Reason: the web page reader failed.
 pub const PAGE_BROKEN: &str = "the text of this web page could not be read";
-/// A web page of pictures or scripts.
+/// Reason: the web page contains only pictures or scripts.
 pub const PAGE_WITHOUT_WORDS: &str = "this web page holds no text";
 
-/// A file that came with a message, as the assistant is told of it.
+/// A received file, as described to the assistant.
 #[derive(Debug, Clone, Copy)]
 pub struct Sent<'a> {
-    /// What it is.
+    /// Kind of the file.
     pub kind: FileKind,
-    /// Its name, as its sender has it.
+    /// Name as given by the sender.
     pub name: &'a str,
-    /// Its type, as its sender has it.
+    /// MIME type as given by the sender.
     pub mime: &'a str,
-    /// Why it or its words are not there; blank if they are.
+    /// Reason why the file or its text is missing; blank if it is not.
     pub trouble: &'a str,
-    /// Where it lies, as its owner sees it; blank if it does not.
+    /// Path in the owner's workspace; blank if the file is not stored.
     pub path: &'a str,
-    /// Where its words lie, if not in itself.
+    /// Path of the extracted text, if it is a separate file.
     pub text: &'a str,
-    /// Whether the prompt holds only the beginning of them.
+    /// `true` if the prompt contains only the beginning of the text.
     pub is_part: bool,
 }
 
-/// The line about it.
+/// Line of the prompt about a file.
 pub fn sent(file: &Sent<'_>) -> String {
     let what = match file.kind {
         FileKind::Photo => "a photo",
@@ -58,7 +57,7 @@ pub fn sent(file: &Sent<'_>) -> String {
     } else {
         format!(" named {:?}", crate::text::shorten(&crate::text::one_line(file.name), 80))
     };
-    // A type is the sender's word too: what no type is spelled with is left out.
+    // The MIME type is the sender's text too, so characters that no type contains are dropped.
     let mime: String =
         file.mime.chars().filter(|c| c.is_ascii_alphanumeric() || "/+-.".contains(*c)).take(60).collect();
     let mime = if mime.is_empty() { String::new() } else { format!(" ({mime})") };

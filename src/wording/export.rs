@@ -1,10 +1,10 @@
-//! What people read about taking their own away with them.
+//! Text about the export of a person's data.
 
 use super::ProgramText;
 
-/// What /export does.
+/// Description of `/export`.
 pub const DOES: &str = "send you everything that is kept of you, as one file";
-/// The first words of the archive's own description.
+/// First lines of the archive's README.
 pub fn readme(name: &str, at: &str) -> String {
     format!(
         "# What is kept of {name}\n\nMade on {at}.\n\n\
@@ -17,36 +17,36 @@ pub fn readme(name: &str, at: &str) -> String {
          - `experience/`: what the assistant has learned about you beside them\n"
     )
 }
-/// Goes before the file.
+/// Message before the file.
 pub fn comes(kib: u64) -> ProgramText {
     ProgramText::message(format!(
         "Here is everything that is kept of you ({kib} KiB). The file goes from the workspace after a week."
     ))
 }
-/// The answer to the command.
+/// Reply to the command.
 pub const SENT: &str = "Everything that is kept of you comes to your direct chat as a file.";
-/// Nobody could be reached.
+/// Error: the person has no address.
 pub const NO_ADDRESS: &str =
     "There is no chat to which a file could be sent. The owner can make one: compline export NAME FILE";
 
-/// It is larger than a channel takes.
+/// Error: the export exceeds the limit of the channel.
 pub fn too_large(most_mib: u64) -> String {
     format!(
         "It is larger than {most_mib} MiB, which is more than a chat takes. The owner can make it on the computer: compline export NAME FILE"
     )
 }
 
-/// While it goes on.
+/// Progress: data is being collected.
 pub fn goes_on(name: &str) -> String {
     format!("Collecting what is kept of {name}")
 }
 
-/// It was written.
+/// Result: the file is written.
 pub fn written(name: &str, file: &str, kib: u64) -> String {
     format!("Everything that is kept of {name} is in {file} ({kib} KiB). Nothing of anybody else is in it.")
 }
 
-/// It could not be written there.
+/// Error: the file could not be written.
 pub fn not_written(file: &str, why: &str) -> String {
     format!("{file} cannot be written: {why}")
 }

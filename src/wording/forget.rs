@@ -1,23 +1,23 @@
-//! What people read about forgetting.
+//! Text about deletion by `/forget`.
 
 use super::review_command::Surface;
 use crate::id::ForgettingId;
 
-/// What /forget does.
+/// Description of `/forget`.
 pub const DOES: &str = "forget a note or a fact for good: /forget NOTE";
-/// How /forget is written.
+/// Syntax of `/forget`.
 pub const HOW: &str = "/forget NOTE (its name, the key of a fact, or all words of a line), or /forget NOTE messages to delete the messages that it grew from too; /forget WORDS messages is for what was only said";
-/// Nothing holds it any more.
+/// Result: a search finds no occurrence any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
-/// Where this does not reach.
+/// Note that older backups still contain the text.
 pub const BACKUPS: &str = "Backups that were made before still hold it.";
-/// What had been left of it is gone as well by now.
+/// Result: nothing was left to delete.
 pub const NOTHING_LEFT: &str = "Nothing of it is left.";
-/// An owner is left who could give orders.
+/// Error: the only owner cannot be deleted.
 pub const LAST_OWNER: &str =
     "The only owner cannot be forgotten: nobody could give orders any more. Remove the home instead.";
 
-/// There is no such note and no such fact.
+/// Error: no note or fact of this name.
 pub fn none_such(name: &str, way: Surface) -> String {
     format!(
         "There is no note and no fact called {name}, and no line that says just that. {} shows what there is: give the name of a note, or a line word for word. \
@@ -27,17 +27,17 @@ pub fn none_such(name: &str, way: Surface) -> String {
     )
 }
 
-/// There is no such note and no such fact, and nobody said that.
+/// Error: no note or fact of this name, and no message contains the words.
 pub fn none_said(name: &str) -> String {
     format!("There is no note and no fact called {name}, and no message holds these words on one line.")
 }
 
-/// There is no such note and no such fact, and nearly every message would hold so few letters.
+/// Error: no note or fact of this name, and the words are too short for a search in messages.
 pub fn too_few(name: &str) -> String {
     format!("There is no note and no fact called {name}, and that is too short to be looked for in what was said.")
 }
 
-/// So many messages hold the words, said on those days, and only the code deletes them.
+/// Messages that contain the words, with the code that confirms their deletion.
 pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, way: Surface) -> String {
     let hold = if messages == 1 { "1 message holds".to_owned() } else { format!("{messages} messages hold") };
     format!(
@@ -47,7 +47,7 @@ pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, way: 
     )
 }
 
-/// Those days, or from when to when if there are many.
+/// Days of the messages, or the first and the last of more than seven.
 pub fn on_days(days: &[String]) -> String {
     match days {
         [] => String::new(),
@@ -57,28 +57,28 @@ pub fn on_days(days: &[String]) -> String {
     }
 }
 
-/// More days are counted and not named.
+/// Largest number of days that are listed one by one.
 const MOST_DAYS: usize = 7;
 
-/// The command that forgets with messages.
+/// Command that also deletes messages.
 fn with_messages(what: &str, way: Surface) -> String {
     let typed = if what.contains(' ') { format!("\"{what}\"") } else { what.to_owned() };
     way.command(&format!("forget {what} messages"), &format!("memory forget {typed} --messages"))
 }
 
-/// There is no such note and no such fact of a group.
+/// Error: no note or fact of this name in the group.
 pub fn none_such_in_group(name: &str) -> String {
     format!(
         "I keep no note and no fact called {name} for this group. What I keep for you alone is forgotten in our direct chat."
     )
 }
 
-/// How much of what went: words with how many of it there were.
+/// Numbers of deleted items.
 pub fn forgotten(parts: &[String]) -> String {
     if parts.is_empty() { "Forgotten.".to_owned() } else { format!("Forgotten: {}.", parts.join(", ")) }
 }
 
-/// One kind of what went or is left; `None` if there was none.
+/// Number of items of one kind; `None` for zero.
 pub fn counted(count: usize, one: &str, many: &str) -> Option<String> {
     match count {
         0 => None,
@@ -87,7 +87,7 @@ pub fn counted(count: usize, one: &str, many: &str) -> Option<String> {
     }
 }
 
-/// What the parts of a count are called, for one and for many.
+/// Kinds of items: singular and plural.
 pub const KINDS: [(&str, &str); 8] = [
     ("note", "notes"),
     ("line", "lines"),
@@ -99,7 +99,7 @@ pub const KINDS: [(&str, &str); 8] = [
     ("archive in exports, as it held a copy of everything", "archives in exports, as they held a copy of everything"),
 ];
 
-/// Messages hold it still.
+/// Note that messages still contain the text.
 pub fn in_messages(messages: &str, id: ForgettingId, way: Surface) -> String {
     format!(
         "Still in {messages} in which it was said: what was said stays until you want it gone. `{}` deletes those too.",
@@ -107,7 +107,7 @@ pub fn in_messages(messages: &str, id: ForgettingId, way: Surface) -> String {
     )
 }
 
-/// What has all its words in another sentence.
+/// Note that other texts contain all the words in another sentence.
 pub fn also(places: &str, way: Surface) -> String {
     format!(
         "All its words stand in another sentence too, in {places}: a search for them finds that, and whether it means the same I cannot tell. \
@@ -116,37 +116,37 @@ pub fn also(places: &str, way: Surface) -> String {
     )
 }
 
-/// Files that nobody could look into.
+/// Note that files could not be searched.
 pub fn unread(files: &str) -> String {
     format!("I could not look into {files}, so I do not know whether it stands there.")
 }
 
-/// No file said it any more.
+/// Note that only earlier versions contained the text.
 pub const ONLY_BEFORE: &str =
     "It stood in no file any more, only in earlier versions, and those cannot be put back now.";
 
-/// Reminders hold it still.
+/// Note that reminders still contain the text.
 pub fn in_reminders(reminders: &str) -> String {
     format!("Still in {reminders}: /reminders shows and cancels them.")
 }
 
-/// Proposals for skills hold it still.
+/// Note that skill proposals still contain the text.
 pub fn in_proposals(proposals: &str) -> String {
     format!("Still in {proposals} for skills, which the owner keeps or rejects.")
 }
 
-/// Files hold it still that only a person changes.
+/// Note that files which only a person may change still contain the text.
 pub fn in_files(files: &str) -> String {
     format!("Still in {files}: what you wrote or sent yourself is yours to change.")
 }
 
-/// Something holds it that came meanwhile.
+/// Note that new content contains the text.
 pub fn elsewhere(places: &str, id: ForgettingId, way: Surface) -> String {
     let again = way.command(&format!("forget {id}"), &format!("memory forget {id}"));
     format!("Still in {places} that came meanwhile: `{again}` goes on.")
 }
 
-/// Somebody is forgotten.
+/// Result: a person is deleted.
 pub fn person(name: &str, files: usize, messages: usize) -> String {
     let files = counted(files, "file", "files").unwrap_or_else(|| "no file".to_owned());
     let messages = counted(messages, "message", "messages").unwrap_or_else(|| "no message".to_owned());
@@ -156,7 +156,7 @@ pub fn person(name: &str, files: usize, messages: usize) -> String {
     )
 }
 
-/// Something of somebody is left after all: in those places, and in those files of the workspace.
+/// Result: a person is deleted, except for these places and workspace files.
 pub fn person_left(name: &str, places: &str, by_hand: &str) -> String {
     let mut told = format!("{name} is nobody any more, but something of theirs is left.");
     if !places.is_empty() {
@@ -171,32 +171,32 @@ pub fn person_left(name: &str, places: &str, by_hand: &str) -> String {
     told
 }
 
-/// Nobody is called that.
+/// Error: unknown name.
 pub fn no_such_person(name: &str) -> String {
     format!("Nobody is or was called {name}.")
 }
 
-/// The configuration lets them in.
+/// Error: the configuration grants the person access.
 pub fn stands_in_configuration(name: &str) -> String {
     format!("{name} stands in the configuration. Take them out of it, restart, and give the command again.")
 }
 
-/// Asked on the command line before somebody is forgotten.
+/// Question before a person is deleted.
 pub fn confirm(name: &str) -> String {
     format!("Everything of {name} is deleted, and nothing brings it back. Type the name to go on: ")
 }
 
-/// While it goes on.
+/// Progress: a person is being deleted.
 pub fn goes_on(name: &str) -> String {
     format!("Forgetting {name}")
 }
 
-/// Another name was typed, or none.
+/// Reply to a missing or different name.
 pub const NOT_CONFIRMED: &str = "Nothing was changed.";
-/// Nobody can be asked.
+/// Error: no terminal to confirm at.
 pub const NEEDS_YES: &str = "There is nobody to ask here. Say --yes if you mean it.";
 
-/// The journal does not tell any more what was to be forgotten.
+/// Error: the text of an interrupted deletion is unreadable.
 pub fn unreadable(id: ForgettingId) -> String {
     format!(
         "Forgetting {id} is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; an owner \

@@ -1,42 +1,42 @@
-//! Giving the root of the workspace to another owner.
+//! Text about handing the workspace root to another owner.
 
 use super::ProgramText;
 use super::review_command::Surface;
 
-/// How the chat command is written.
+/// Syntax of the chat command.
 pub const HOW: &str = "/people, or /people handover NAME";
-/// The root belongs to nobody yet.
+/// Error: the root has no owner yet.
 pub const NO_OWNER: &str = "The workspace belongs to nobody yet. Its first owner gets it.";
-/// Something goes on.
+/// Error: work for one of the two people is in progress.
 pub const BUSY: &str =
     "Nothing was changed: something of one of the two is being written, answered or forgotten. Try again in a moment.";
-/// Nobody can be asked.
+/// Error: no terminal to confirm at.
 pub const NEEDS_YES: &str = "A hand-over has to be confirmed: run it in a terminal, or with --yes.";
-/// The question of the command line.
+/// Question for confirmation.
 pub const CONFIRM: &str = "Do it? Type yes: ";
-/// Something else than a yes.
+/// Reply to an answer other than yes.
 pub const NOT_CONFIRMED: &str = "Nothing was changed.";
-/// While it runs.
+/// Progress: files are being moved.
 pub const GOES_ON: &str = "Moving files";
 
-/// They have it already.
+/// Error: the person owns the root already.
 pub fn same(name: &str) -> String {
     format!("The root of the workspace belongs to {name} already.")
 }
 
-/// Only an owner can have it.
+/// Error: the person is not an owner.
 pub fn not_an_owner(name: &str) -> String {
     format!("{name} is no owner, and only an owner can have the root of the workspace.")
 }
 
-/// A link at the top.
+/// Error: an entry at the top of the workspace is a link or a special file.
 pub fn unmovable(path: &str) -> String {
     format!(
         "Nothing was changed: {path} in the workspace is a link, or neither a file nor a folder. Put what it leads to in its place, or remove it."
     )
 }
 
-/// What it means.
+/// Consequences of the hand-over, before it is confirmed.
 pub fn would(from: &str, to: &str, from_folder: &str, heir_folder: &str, way: Surface) -> String {
     let how = match way {
         Surface::Chat => format!("\n\nTo do it, send `/people handover {to} yes`."),
@@ -51,7 +51,7 @@ pub fn would(from: &str, to: &str, from_folder: &str, heir_folder: &str, way: Su
     )
 }
 
-/// It is done.
+/// Result: handed over.
 pub fn done(from: &str, to: &str, from_folder: &str) -> ProgramText {
     ProgramText::message(format!(
         "The root of the workspace belongs to {to} from now on. The files of {from} lie in `{from_folder}/`."

@@ -1,11 +1,11 @@
-//! What the assistant reads when it is to see to `HEARTBEAT.md`.
+//! Prompt of the heartbeat, which works through `HEARTBEAT.md`.
 
 use super::ProgramText;
 
-/// What it answers when the person need not hear of anything.
+/// Answer of the model when there is nothing to report.
 pub const NOTHING: &str = "HEARTBEAT_OK";
 
-/// Before the file.
+/// Introduction to the file.
 pub fn look(due: &str) -> ProgramText {
     ProgramText::message(format!(
         "This is a heartbeat, {due}: nobody wrote, and nobody reads along, so ask nothing. Below stands HEARTBEAT.md, which the owner keeps by \

@@ -1,13 +1,13 @@
-//! Why a file of the workspace is not searched as it should be, as `doctor` says it.
+//! Reasons why a workspace file is not searched properly, as `doctor` reports them.
 
-/// Bytes that are no text stand where text is expected.
+/// Reason: not UTF-8.
 pub const NOT_TEXT: &str = "it is not UTF-8 text, so it is not searched";
-/// It is too long.
+/// Reason: too large.
 pub const TOO_LARGE: &str = "it is larger than one megabyte, so it is not searched";
-/// It lies in one person's folder and was written for another.
+/// Reason: written for another person than the folder's owner.
 pub const FOREIGN: &str = "it was written for somebody else, so it is neither loaded nor searched";
-/// The lines on top that say what it is never end.
+/// Reason: unterminated front matter.
 pub const ENDLESS_FRONT_MATTER: &str =
     "it begins with --- and no second --- ends its front matter, so all of it is taken for text";
-/// The disk does not give it.
+/// Reason: read error.
 pub const UNREADABLE: &str = "it cannot be read";

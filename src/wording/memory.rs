@@ -1,33 +1,33 @@
-//! What people read about what is known of them: the list, single notes, earlier versions, and the
-//! question whether something is to be kept.
+//! Text about stored memory: the overview, notes, earlier versions, and the question whether to
+//! keep a text.
 
 use std::time::Duration;
 
 use super::review_command::Surface;
 use crate::id::{FileId, QuestionId};
 
-/// What /memory does.
+/// Description of `/memory`.
 pub const DOES_MEMORY: &str = "show what I keep: /memory [NOTE | search … | history …]";
-/// What /remember does.
+/// Description of `/remember`.
 pub const DOES_REMEMBER: &str = "keep a text for you, word for word";
-/// What /promote does.
+/// Description of `/promote`.
 pub const DOES_PROMOTE: &str = "make a note that came from outside yours";
-/// How /remember is written.
+/// Syntax of `/remember`.
 pub const HOW_REMEMBER: &str = "/remember TEXT";
-/// How /promote is written.
+/// Syntax of `/promote`.
 pub const HOW_PROMOTE: &str = "/promote NOTE";
-/// How /memory search is written.
+/// Syntax of `/memory search`.
 pub const HOW_SEARCH: &str = "/memory search [--agent NAME] [--section HEADING] [--case] [--context LINES] WORDS";
-/// How /memory history is written.
+/// Syntax of `/memory history`.
 pub const HOW_HISTORY: &str = "/memory history NOTE";
-/// How /memory restore is written.
+/// Syntax of `/memory restore`.
 pub const HOW_RESTORE: &str = "/memory restore NOTE VERSION";
 
-/// Where there is no editor.
+/// Reply to `/memory edit` on a channel without an editor.
 pub const EDIT_WHERE: &str = "There is no editor here. In a terminal on the computer that I run on, `compline memory edit [NOTE]` opens one, and so \
     does `/memory edit [NOTE]` in `compline chat`. Anything that changes Markdown files will do: I read them again before each answer.";
 
-/// A size as a person reads it: `812 bytes`, `3.1 KB`.
+/// Formats a size: `812 bytes`, `3.1 KB`.
 pub fn size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
@@ -41,25 +41,25 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// How full something is: `3.1 of 64 KB (5 %)`.
+/// Formats a fill level: `3.1 of 64 KB (5 %)`.
 pub fn gauge(bytes: u64, most: u64) -> String {
     let percent = (bytes * 100 + most / 2).checked_div(most).unwrap_or(0);
     let tenths = (bytes * 10 + 512) / 1024;
     format!("{}.{} of {} KB ({percent} %)", tenths / 10, tenths % 10, most / 1024)
 }
 
-/// How much of `MEMORY.md` is read before each answer.
+/// Part of `MEMORY.md` that is loaded before each answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
-    /// Nothing: memory is switched off.
+    /// None: memory is switched off.
     Nothing,
-    /// What there is room for.
+    /// As much as fits.
     Part,
-    /// All of it.
+    /// The complete file.
     Whole,
 }
 
-/// The first line of the overview.
+/// First line of the overview.
 pub fn head(gauge: &str, reads: Reads) -> String {
     let read = match reads {
         Reads::Nothing => "",
@@ -69,55 +69,55 @@ pub fn head(gauge: &str, reads: Reads) -> String {
     format!("**MEMORY.md**, {gauge}.{read}")
 }
 
-/// Above the overview, and in place of an answer, where nothing is to be kept.
+/// Note above the overview, and reply to `/remember`, while memory is switched off.
 pub const SWITCHED_OFF: &str = "Memory is switched off (`[memory] enabled`): I keep nothing, and I do not read by myself what was kept before. The files stay.";
 
-/// The text goes on.
+/// Note that the shown text continues.
 pub fn goes_on(command: &str) -> String {
     format!("It goes on: {command} shows all of it.")
 }
 
-/// Above the list of notes.
+/// Heading of the list of notes.
 pub fn notes_head(count: usize, bytes: u64) -> String {
     format!("**Notes**: {}", counted(count, bytes))
 }
 
-/// There are none.
+/// An empty list of notes.
 pub const NO_NOTES: &str = "**Notes**: none yet. Tell me what to remember, or use /remember.";
 
-/// One of them.
+/// A note in the list.
 pub fn note(name: &str, title: &str, gauge: &str) -> String {
     let title = if title.is_empty() { String::new() } else { format!(": {title}") };
     format!("- **{name}**{title}, {gauge}")
 }
 
-/// More notes than the list has room for.
+/// Number of notes that are not listed.
 pub fn more_notes(count: usize) -> String {
     format!("- and {count} more")
 }
 
-/// The note of the day.
+/// Today's note.
 pub fn today(name: &str, gauge: &str) -> String {
     format!("**Today**: {name}, {gauge}")
 }
 
-/// Nothing was noted today.
+/// Note that today's note is empty.
 pub const NOTHING_TODAY: &str = "**Today**: nothing yet";
 
-/// The notes of other days: all of them, and the one with the least room left.
+/// Notes of other days: their total, the newest, and the one with the least space left.
 pub fn days(count: usize, bytes: u64, newest: &str, (fullest, gauge): (&str, &str)) -> String {
     format!("**Other days**: {}, the newest {newest}; the fullest {fullest}, {gauge}", counted(count, bytes))
 }
 
-/// Above what was taken down in conversations.
+/// Heading of the facts extracted from conversations.
 pub const TAKEN_DOWN: &str = "**Taken down in conversations**:";
 
-/// One of the files that it is in.
+/// A file of extracted facts.
 pub fn taken_down(name: &str, gauge: &str) -> String {
     format!("- **{name}**, {gauge}")
 }
 
-/// Above what came from outside.
+/// Quarantined notes from outside.
 pub fn waiting(count: usize, bytes: u64, way: Surface) -> String {
     let promote = way.command("promote NOTE", "memory promote NOTE");
     format!(
@@ -126,7 +126,7 @@ pub fn waiting(count: usize, bytes: u64, way: Surface) -> String {
     )
 }
 
-/// All of it together.
+/// Totals of the memory.
 pub fn total(files: usize, bytes: u64, place: Option<&str>, way: Surface) -> String {
     let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
     let show = way.command("memory NOTE", "memory show NOTE");
@@ -138,73 +138,72 @@ fn counted(count: usize, bytes: u64) -> String {
     format!("{count} file{}, {}", if count == 1 { "" } else { "s" }, size(bytes))
 }
 
-/// Above the words of one note.
+/// Heading of a note.
 pub fn note_head(path: &str, gauge: &str) -> String {
     format!("**{path}**, {gauge}")
 }
 
-/// Under the head of one that came from outside.
+/// Warning below the heading of a note from outside.
 pub fn from_outside(sources: &str) -> String {
     format!("These words came from outside ({sources}). I read them only when I am asked to.")
 }
 
-/// It is longer than a chat holds.
+/// Note that the shown text is only the beginning.
 pub const CUT: &str = "It is longer than can be shown here; this is its beginning. The file itself has all of it.";
 
-/// Nothing goes by that name.
+/// Reply to an unknown note name.
 pub const NO_SUCH_NOTE: &str = "There is no such note. /memory lists them.";
 /// The same on the command line.
 pub const NO_SUCH_NOTE_HERE: &str = "There is no such note. `compline memory` lists them.";
-/// A name that no note can have.
+/// Reply to an invalid note name.
 pub const NO_NAME: &str = "A note needs a name of letters, digits, spaces or dashes.";
-/// Why a file is not read.
+/// Reason: not UTF-8 text.
 pub const NOT_TEXT: &str = "it is no text in UTF-8";
-/// Why a file is not read.
+/// Reason: larger than 1 MB.
 pub const TOO_LARGE: &str = "it is larger than 1 MB";
-/// Why a file is not read.
+/// Reason: cannot be opened, or leads out of the folder.
 pub const NOT_OPENED: &str = "it cannot be opened, or leads out of the folder";
 
-/// `MEMORY.md` itself cannot be read.
+/// Warning that `MEMORY.md` cannot be read.
 pub fn index_unread(why: &str) -> String {
     format!(
         "**MEMORY.md** cannot be read: {why}. Nothing of it is known, and nothing is added, until you mend it by hand."
     )
 }
 
-/// Above the files that cannot be read.
+/// Heading of the unreadable files.
 pub const UNREAD: &str = "**Not read, not searched**, until you mend them by hand:";
 
-/// One of them.
+/// An unreadable file.
 pub fn unread(name: &str, why: &str) -> String {
     format!("- **{name}**: {why}")
 }
 
-/// It is too large to be read or shown.
+/// Reply to a request for a file that is too large.
 pub const TOO_LARGE_TO_SHOW: &str = "That file is larger than 1 MB, so it is neither read nor shown.";
-/// It can be neither read nor shown.
+/// Reply to a request for a file that is not text.
 pub const UNREADABLE: &str = "That file cannot be read as text.";
 
-/// A fact was taken down.
+/// Reply to `/remember`.
 pub fn remembered(path: &str, gauge: &str) -> String {
     format!("I keep that in mind from now on ({path}, {gauge}).")
 }
 
-/// It was written into a file that is not read by itself.
+/// Added to the reply when the file holds text from outside and is not loaded.
 pub const REMEMBERED_UNREAD: &str = "That stands in MEMORY.md now, but words from outside are in that file, so I do not read it by myself. `/promote MEMORY` shows \
     it and how to make it yours.";
 
-/// A long text was kept as a note.
+/// Reply when a long text was stored as a note.
 pub fn remembered_as_note(path: &str, bytes: u64) -> String {
     format!("Kept as {path} ({}), with a line in MEMORY.md.", size(bytes))
 }
 
-/// It stands there already.
+/// Reply when the text is stored already.
 pub fn known_already(path: &str) -> String {
     format!("That stands in {path} already.")
 }
 
-/// The file is full: it may become so large by what I add, or as large as it is, if it is larger
-/// already.
+/// Reply when a file is full. Its limit is `most`, or its current size if that is larger.
 pub fn full(path: &str, most: usize, room: usize) -> String {
     let is = if most > room { "is already larger than the" } else { "would be larger than" };
     let may = if most > room { " that it may become" } else { "" };
@@ -214,7 +213,7 @@ pub fn full(path: &str, most: usize, room: usize) -> String {
     )
 }
 
-/// A file that has a part in it cannot be read.
+/// Reply when a file of the change cannot be read as text.
 pub fn broken(path: &str) -> String {
     format!(
         "Nothing was changed: {path} cannot be read as text. It may hold something else, be far too large, or belong to another user. Mend or move it by hand, then \
@@ -222,17 +221,17 @@ pub fn broken(path: &str) -> String {
     )
 }
 
-/// It could not be written for another reason.
+/// Reply when a change failed for another reason.
 pub fn not_kept(why: &str) -> String {
     format!("Nothing was changed: {why}.")
 }
 
-/// A note that nobody has to promote.
+/// Reply to the promotion of a note that is trusted already.
 pub fn yours_already(path: &str) -> String {
     format!("{path} is yours already.")
 }
 
-/// Under the words of a note that is to be promoted: how to do it.
+/// Instructions below the text of a note that is to be promoted.
 pub fn how_to_promote(name: &str, code: &str, way: Surface) -> String {
     format!(
         "If these words are to count as yours, `{}` makes it so: I read them like anything that you told me. The code stands for exactly this text.",
@@ -240,7 +239,7 @@ pub fn how_to_promote(name: &str, code: &str, way: Surface) -> String {
     )
 }
 
-/// It is too long to be promoted from a chat.
+/// Reply to the promotion of a note that is too long for a chat.
 pub fn too_long_to_promote(name: &str) -> String {
     format!(
         "It is too long for a chat, and nobody should make theirs what they have not read. `{}` shows it whole.",
@@ -248,7 +247,7 @@ pub fn too_long_to_promote(name: &str) -> String {
     )
 }
 
-/// A code of another text, or of what stood there before.
+/// Reply to a promotion code that does not match the current text.
 pub fn wrong_code(name: &str, way: Surface) -> String {
     format!(
         "That code is not for what stands there now, so nothing was changed. `{}` shows the text and its code.",
@@ -256,10 +255,10 @@ pub fn wrong_code(name: &str, way: Surface) -> String {
     )
 }
 
-/// The title of the button that promotes.
+/// Title of the button that promotes.
 pub const PROMOTE_BUTTON: &str = "Make it mine";
 
-/// It is theirs. `read` says whether memory is read at all.
+/// Reply to a promotion. `read` states if memory is loaded at all.
 pub fn promoted(path: &str, read: bool) -> String {
     format!("Done: {path} is yours now. {}", from_now_on(read))
 }
@@ -268,17 +267,17 @@ fn from_now_on(read: bool) -> &'static str {
     if read { "I know it from the next message on." } else { "Memory is switched off, so I do not read it by myself." }
 }
 
-/// Above the versions of a note.
+/// Heading of the versions of a note.
 pub fn history_head(path: &str) -> String {
     format!("**{path}**, newest first")
 }
 
-/// One of them.
+/// A version in the list.
 pub fn version(id: FileId, at: &str, who: &str, what: &str, facts: &str) -> String {
     format!("- version {id}, {at}, {who}{what}{facts}")
 }
 
-/// Who made a version.
+/// Author of a version.
 pub fn author(word: &str) -> &'static str {
     match word {
         "assistant" => "the assistant",
@@ -289,7 +288,7 @@ pub fn author(word: &str) -> &'static str {
     }
 }
 
-/// Why a version was made, with what goes before it.
+/// Reason for a version, with its separator.
 pub fn cause(word: &str) -> String {
     let words = match word {
         "" | "hand" => return String::new(),
@@ -310,7 +309,7 @@ pub fn cause(word: &str) -> String {
     format!(", {words}")
 }
 
-/// What else there is to say about a version.
+/// Details of a version.
 pub fn version_facts(bytes: Option<u64>, deleted: bool, sources: &str, present: bool) -> String {
     let mut facts = match (deleted, bytes) {
         (true, _) => vec!["deleted".to_owned()],
@@ -326,12 +325,12 @@ pub fn version_facts(bytes: Option<u64>, deleted: bool, sources: &str, present: 
     format!(" ({})", facts.join("; "))
 }
 
-/// Older versions that are not shown.
+/// Number of older versions that are not listed.
 pub fn older(count: usize) -> String {
     format!("and {count} older ones")
 }
 
-/// Below the versions.
+/// Instructions below the list of versions.
 pub fn how_to_restore(name: &str, way: Surface) -> String {
     format!(
         "`{}` puts one back.",
@@ -339,23 +338,23 @@ pub fn how_to_restore(name: &str, way: Surface) -> String {
     )
 }
 
-/// An earlier version is there again.
+/// Reply to a restored version.
 pub fn restored(path: &str, version: FileId, trusted: bool) -> String {
     let label = if trusted { "" } else { " Its words still count as coming from outside." };
     format!("Done: {path} is again what it was in version {version}.{label}")
 }
 
-/// Behind that: what could not be read, and is kept.
+/// Added to that reply: the name under which an unreadable file was kept.
 pub fn made_way(path: &str) -> String {
     format!(" What stood there could not be read as text; it is kept as {path}.")
 }
 
-/// It stands there already.
+/// Reply when the file has the content of that version already.
 pub fn same_content(path: &str, version: FileId) -> String {
     format!("Nothing had to be changed: {path} is what it was in version {version}.")
 }
 
-/// There is no such version of it.
+/// Reply to an unknown version number.
 pub fn no_such_version(name: &str, way: Surface) -> String {
     format!(
         "It has no such version. `{}` lists them.",
@@ -363,43 +362,43 @@ pub fn no_such_version(name: &str, way: Surface) -> String {
     )
 }
 
-/// Its words are not kept any more.
+/// Reply to a version whose text was deleted.
 pub fn version_gone(version: FileId) -> String {
     format!("The words of version {version} are not kept any more, so it cannot come back.")
 }
 
-/// Words from outside cannot come back into a file that is loaded by itself.
+/// Reply to the restoration of untrusted text into a file that is always loaded.
 pub const STILL_FROM_OUTSIDE: &str = "Nothing was changed: the words of that version came from outside, and no version of a file that I read by myself may hold them.";
 
-/// After a change by hand. `read` says whether memory is read at all.
+/// Reply after an edit. `read` states if memory is loaded at all.
 pub fn edited(path: &str, gauge: &str, read: bool) -> String {
     format!("{path}, {gauge}. {}", from_now_on(read))
 }
 
-/// An editor was opened, and nothing was changed.
+/// Reply after an edit without changes.
 pub fn unchanged(path: &str, gauge: &str) -> String {
     format!("{path} is unchanged, {gauge}.")
 }
 
-/// An editor was opened on a new note, and nothing was written.
+/// Reply after an edit that left a new note empty.
 pub fn not_made(path: &str) -> String {
     format!("{path} was not made.")
 }
 
-/// It is more than is read of it.
+/// Warning that a file exceeds its limit.
 pub fn overfull(path: &str, gauge: &str) -> String {
     format!("{path}, {gauge}: that is more than fits, and the assistant adds nothing to it until it is shorter.")
 }
 
-/// No editor was found.
+/// Error: no editor was found.
 pub const NO_EDITOR: &str = "No editor was found. Name one in the variable VISUAL or EDITOR, or install nano.";
 
-/// An editor could not be run, or was unhappy.
+/// Error: the editor could not be started, or failed.
 pub fn editor_failed(editor: &str, why: &str) -> String {
     format!("The editor {editor} failed: {why}. What it wrote, if anything, stays.")
 }
 
-/// The question whether something is to be kept, above the words.
+/// Heading of the question whether to keep a text.
 pub fn keep_this(path: &str, sources: &str) -> String {
     format!(
         "**Keep this?** I was about to remember the following, but words from outside had a part in it ({sources}). It lies in `{path}`, and I do not \
@@ -407,7 +406,7 @@ pub fn keep_this(path: &str, sources: &str) -> String {
     )
 }
 
-/// Below the words.
+/// Instructions below the text in question.
 pub fn keep_how(number: QuestionId, open_for: Duration) -> String {
     format!(
         "`/yes {number}` makes exactly these words yours: they count as if you had told me. `/no {number}` leaves them where they are. I ask for {}.",
@@ -415,21 +414,21 @@ pub fn keep_how(number: QuestionId, open_for: Duration) -> String {
     )
 }
 
-/// What is too long to be asked about, and what is one too many.
+/// A text that is too long to show, or exceeds the number of questions.
 pub fn keep_later(path: &str, name: &str) -> String {
     format!("- `{path}`: `/promote {name}` shows it")
 }
 
-/// Above those that are not shown.
+/// Heading of the texts that are not shown.
 pub const KEEP_LATER: &str = "**Keep this?** I was about to remember more, but words from outside had a part in it, and it is too much to be shown here. I do not \
     read it by myself:";
 
-/// The titles of the buttons.
+/// Title of the button that keeps the text.
 pub const KEEP_BUTTON: &str = "Keep it";
-/// The other one.
+/// Title of the button that leaves the text in quarantine.
 pub const LEAVE_BUTTON: &str = "Leave it";
 
-/// A yes that was begun to be carried out, and is finished as soon as the disk lets it.
+/// Reply to a yes that is carried out as soon as the disk allows it.
 pub fn keep_waits(path: &str) -> String {
     format!(
         "{path} is not yours yet: the files of the memory cannot be written just now. It becomes yours as soon as they can; you need not do anything. `compline doctor` \
@@ -437,9 +436,9 @@ pub fn keep_waits(path: &str) -> String {
     )
 }
 
-/// They said no.
+/// Reply to a no.
 pub const LEFT: &str = "It stays where it is, and I do not read it by myself.";
-/// They said yes, and it cannot be written.
+/// Reply to a yes when the files cannot be written.
 pub fn keep_stuck(path: &str) -> String {
     format!(
         "I could not make {path} yours: the files of the memory cannot be written just now. `compline doctor` tells what is wrong; /memory shows what is there, and \
@@ -447,7 +446,7 @@ pub fn keep_stuck(path: &str) -> String {
     )
 }
 
-/// They said yes, and something else lies there now.
+/// Reply to a yes when the quarantined text has changed.
 pub const KEEP_CHANGED: &str = "Nothing was kept: what lies there now is not what you were shown. /memory lists what came from outside, and /promote shows it.";
 
 #[cfg(test)]

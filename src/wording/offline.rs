@@ -1,20 +1,20 @@
-//! What the offline model says in words of its own. Everything else in its answers is a quote.
+//! The offline model's own sentences. Everything else in its answers is quoted.
 
-/// Ends each answer.
+/// Last line of each answer.
 pub const SIGNATURE: &str = "_(offline model: set up a real one with `compline init`)_";
 
-/// Greeting.
+/// Reply to a greeting.
 pub const GREETING: &str = "Hello! What is on your mind?";
-/// Thanks.
+/// Reply to thanks.
 pub const THANKS: &str = "You are welcome.";
-/// Goodbye.
+/// Reply to a goodbye.
 pub const GOODBYE: &str = "Until next time.";
-/// Well.
+/// Reply to "how are you".
 pub const WELL: &str = "All is well here. I run without any network.";
-/// Who.
+/// Reply to "who are you".
 pub const WHO: &str = "I am the built-in offline model of this assistant. I do not think up anything: I keep what you tell me, find it \
      again, and tell you where it stands.";
-/// Abilities.
+/// Reply to "what can you do".
 pub const ABILITIES: &str = "Without a language model behind me I can do this:\n\n\
      - remember what you tell me (\"my cat is called Whiskerino\") and find it again when you ask\n\
      - look into our earlier conversations (\"what did we talk about last week?\")\n\
@@ -22,36 +22,36 @@ pub const ABILITIES: &str = "Without a language model behind me I can do this:\n
      - tell the date and the time, and do sums (\"what is 12*7?\")\n\
      - write down what mattered when a conversation ends\n\n\
      For real answers give me a language model with `compline init`.";
-/// No eyes.
+/// Reply to a picture.
 pub const NO_EYES: &str = "I cannot see pictures.";
-/// Empty.
+/// Reply to an empty message.
 pub const EMPTY: &str = "There were no words in that for me.";
-/// Noted.
+/// Prefix of a stored fact.
 pub const NOTED: &str = "I will remember that you told me:";
-/// You told.
+/// Prefix of a quote from the person.
 pub const YOU_TOLD: &str = "You told me:";
-/// Notes say.
+/// Prefix of a quote from the notes.
 pub const NOTES_SAY: &str = "My notes say:";
-/// Passed on.
+/// Prefix of a quote from a forwarded text.
 pub const PASSED_ON: &str = "In what you passed on:";
-/// Of a time in which nothing stood out.
+/// Reflection on a period without notable messages.
 pub const NOTHING_TO_QUOTE: &str = "Nothing was said that I can quote.";
-/// The title of a look back.
+/// Title of a reflection.
 pub const LOOKED_BACK: &str = "A look back";
-/// Why something is to be remembered.
+/// Reason for a proposed fact.
 pub const SAID_SO: &str = "It was said in these words.";
-/// The word for nothing to report.
+/// Heartbeat answer without news.
 pub const NOTHING_TO_REPORT: &str = "HEARTBEAT_OK";
-/// Unknown.
+/// Reply to a question without a match.
 pub const UNKNOWN: &str = "I know nothing about that, neither from you nor from my notes.";
-/// No web.
+/// Reply to a web address without `web_fetch`.
 pub const NO_WEB: &str = "I am not allowed to read web pages here.";
-/// No sum.
+/// Reply to a calculation without a result.
 pub const NO_SUM: &str = "That sum has no result.";
-/// Truncated.
+/// Note that the quote is truncated.
 pub const TRUNCATED: &str = "There is more of it than I show here.";
 
-/// Leads in what a tool gave.
+/// Introduction to the result of a tool.
 pub fn found(tool: &str) -> String {
     match tool {
         "recall" => "From our earlier conversations:".to_owned(),
@@ -60,22 +60,22 @@ pub fn found(tool: &str) -> String {
     }
 }
 
-/// What was talked about.
+/// Topics of a conversation.
 pub fn talked_about(topics: &[String]) -> String {
     format!("It was about {}.", topics.join(", "))
 }
 
-/// A task is due.
+/// Answer to a task that is due.
 pub fn time_for(task: &str) -> String {
     format!("It is time for this: {}", crate::text::shorten(task, 300))
 }
 
-/// A tool gave nothing.
+/// Note that a tool returned nothing.
 pub fn found_nothing(tool: &str) -> String {
     format!("The tool `{tool}` gave nothing.")
 }
 
-/// The day as the prompt gives it, and the time of the newest message.
+/// Current day from the prompt, and time of the newest message.
 pub fn now(day: Option<&str>, time: Option<&str>) -> String {
     match (day, time) {
         (Some(day), Some(time)) => format!("{day} Your message came at {time}."),
@@ -85,7 +85,7 @@ pub fn now(day: Option<&str>, time: Option<&str>) -> String {
     }
 }
 
-/// The result of a sum.
+/// Result of a calculation.
 pub fn sum(question: &str, result: &str) -> String {
     format!("{question} = {result}")
 }

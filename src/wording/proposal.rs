@@ -1,4 +1,4 @@
-//! What a model and the owner read about proposals.
+//! Text about proposals for the model and the owner.
 
 use super::ProgramText;
 use super::review_command::Surface;
@@ -6,44 +6,44 @@ use super::why::all_in_words;
 use crate::id::ProposalId;
 use crate::trust::Label;
 
-/// Why a proposal waits.
+/// Reason for a decision by the owner: made from a note.
 pub const FROM_A_NOTE: &str = "What is made from a note is yours to decide.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: a third party's skill had a part in it.
 pub const FROM_A_SKILL: &str = "A skill of a third party had a part in it.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: a newer version of a built-in skill that the owner changed.
 pub const SHIPPED: &str = "You changed this skill, so its newer version is yours to decide.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: comes from a person who is not an owner.
 pub const NOT_THE_OWNERS: &str = "It comes from a conversation with somebody who is not an owner.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: pasted text in the material of a reflection.
 pub const PASTED_AMONG: &str = "Among what the reflection looked back on stands a message with a quoted or code block, or one of more than 1,000 characters.";
-/// Why a draft is refused.
+/// Rejection: the reflection is not an owner's.
 pub const REFLECTION_OF_A_MEMBER: &str = "Only what an owner's own reflection proposes goes to the gate.";
-/// Why no reviewer was asked.
+/// Note that `review_mode` skips the reviewer.
 pub const NOT_REVIEWED: &str = "Not asked: `[reflection] review_mode = \"none\"` leaves it out.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: the message answers a quoted one.
 pub const HAS_A_QUOTE: &str = "The message that led to it answers a quoted one.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: the message contains a quoted or code block.
 pub const HAS_A_BLOCK: &str = "The message that led to it holds a quoted or code block.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: the message exceeds 1,000 characters.
 pub const IS_LONG: &str = "More than 1,000 characters were typed or pasted in the message that led to it.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: pasted text earlier in the conversation.
 pub const PASTED_EARLIER: &str =
     "Earlier in the conversation stands a message with a quoted or code block, or one of more than 1,000 characters.";
-/// Why a proposal waits.
+/// Reason for a decision by the owner: no typed message asks for it.
 pub const NOTHING_TYPED: &str = "Nobody typed anything that asks for it.";
-/// Why a draft is refused.
+/// Rejection: no change.
 pub const NO_CHANGE: &str = "The skill has exactly this content already.";
-/// Why a draft is refused.
+/// Rejection: a deletion that lists files.
 pub const DELETE_HAS_NO_FILES: &str = "To delete a skill, give no files; to take a file out of it, edit the skill.";
-/// Why a draft is refused.
+/// Rejection: duplicate path.
 pub const FILE_TWICE: &str = "The same path stands twice in `files`.";
 
-/// Why a proposal waits, whatever the policy.
+/// Reason for a decision by the owner under every policy: untrusted text had a part in it.
 pub fn tainted(label: &Label) -> String {
     format!("Text from outside had a part in it: {}.", all_in_words(label))
 }
 
-/// Why a tainted draft is not even kept.
+/// Rejection: untrusted text had a part in it, and the draft is not stored.
 pub fn tainted_refused(label: &Label) -> String {
     format!(
         "Text from outside had a part in this ({}), and the owner has chosen that such proposals are not kept.",
@@ -51,17 +51,17 @@ pub fn tainted_refused(label: &Label) -> String {
     )
 }
 
-/// There is nothing to be changed.
+/// Rejection: the skill does not exist.
 pub fn no_such_skill(name: &str) -> String {
     format!("There is no skill named {:?}.", crate::text::shorten(name, 80))
 }
 
-/// A rename would lead onto something.
+/// Rejection: the new name is taken.
 pub fn name_is_taken(name: &str) -> String {
     format!("Something named {:?} lies in the skills folder already.", crate::text::shorten(name, 80))
 }
 
-/// It may not be built upon.
+/// Rejection: the skill to be changed is held back.
 pub fn base_is_held(name: &str) -> String {
     let name = crate::text::shorten(name, 80);
     format!(
@@ -69,23 +69,23 @@ pub fn base_is_held(name: &str) -> String {
     )
 }
 
-/// There is nothing to be taken out.
+/// Rejection: the file to be removed does not exist.
 pub fn no_such_file(path: &str) -> String {
     format!("The skill has no file {:?}.", crate::text::shorten(path, 200))
 }
 
-/// It was refused once.
+/// Rejection: the same proposal was rejected before.
 pub fn rejected_before(id: ProposalId, reason: &str) -> String {
     let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
     format!("Exactly this was proposed before as number {id}, and the owner refused it{because}.")
 }
 
-/// The owner has enough to read.
+/// Rejection: too many proposals of this kind are pending.
 pub fn too_many_wait(count: usize) -> String {
     format!("{count} proposals of this kind wait for the owner already; none is added until some are decided.")
 }
 
-/// What the scan says.
+/// Number of findings of the scan.
 pub fn findings(count: usize) -> String {
     match count {
         0 => String::new(),
@@ -94,23 +94,23 @@ pub fn findings(count: usize) -> String {
     }
 }
 
-/// Why a built-in is offered.
+/// Reason given for an update of a built-in skill.
 pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept. With a yes the newer one takes its place; yours stays among its versions.";
-/// The reviewer could not be asked.
+/// Note that the reviewer could not be asked.
 pub const REVIEW_IMPOSSIBLE: &str = "The reviewer could not be asked.";
-/// Before the reason that a proposal gives.
+/// Heading of the proposal's own reason.
 pub const RATIONALE: &str = "Its reason, in its own words:";
-/// The rows are not what was staged.
+/// Error: the stored proposal differs from the staged one.
 pub const TAMPERED: &str =
     "What the journal holds of this proposal is not what was staged. It cannot be approved; reject it.";
-/// A button.
+/// Title of the button that approves.
 pub const APPROVE: &str = "Approve";
-/// A button.
+/// Title of the button that rejects.
 pub const REJECT: &str = "Reject";
-/// A button.
+/// Title of the button that shows the origin.
 pub const WHY: &str = "Where from?";
 
-/// What a proposal would do.
+/// Title of a proposal.
 pub fn title(id: ProposalId, origin: &str, change: &str, skill: &str, new_name: &str) -> String {
     let what = match (origin, change) {
         ("folder", _) => format!("use the skill `{skill}` as it lies in the skills folder"),
@@ -122,7 +122,7 @@ pub fn title(id: ProposalId, origin: &str, change: &str, skill: &str, new_name: 
     format!("**Proposal {id}: {what}**")
 }
 
-/// Where a proposal comes from.
+/// Origin of a proposal.
 pub fn origin(origin: &str) -> String {
     match origin {
         "turn" => "The assistant proposes it.",
@@ -137,7 +137,7 @@ pub fn origin(origin: &str) -> String {
     .to_owned()
 }
 
-/// What one stage said.
+/// Result of a review stage.
 pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
     let (name, said) = match (stage, outcome) {
         ("taint", "passed") => ("Origin", "clean."),
@@ -157,7 +157,7 @@ pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
     format!("- {name}: {said}{note}")
 }
 
-/// Many folders were put there by hand at once.
+/// Notification of several skill folders that were added by hand.
 pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
     let lines: Vec<String> = folders.iter().map(|(id, name)| format!("- proposal {id}: `{name}`")).collect();
     format!(
@@ -167,7 +167,7 @@ pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
     )
 }
 
-/// Skills that were put there by hand before such folders were held.
+/// Notification of skills that were added by hand before such folders were held.
 pub fn carried_over(names: &[String]) -> ProgramText {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     ProgramText::message(format!(
@@ -177,7 +177,7 @@ pub fn carried_over(names: &[String]) -> ProgramText {
     ))
 }
 
-/// Below the title of a change that is held.
+/// Note that the last accepted version stays in use.
 pub const LAST_ACCEPTED_STAYS: &str = "Meanwhile the version that you accepted last stays in use.";
 
 /// A file of a third party's skill.
@@ -185,7 +185,7 @@ pub fn file(path: &str, bytes: usize, script: bool) -> String {
     format!("{path}, {bytes} bytes{}", if script { ", a script" } else { "" })
 }
 
-/// Above the files of a third party's skill.
+/// Heading of the files of a third party's skill.
 pub fn files(count: usize, scripts: usize) -> String {
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     match scripts {
@@ -195,11 +195,11 @@ pub fn files(count: usize, scripts: usize) -> String {
     }
 }
 
-/// A third party's skill names no host.
+/// Note that a third party's skill contains no web address.
 pub const NO_HOSTS: &str =
     "No web address stands in it. While it is in use, you are asked before anything is sent out.";
 
-/// Above the hosts that a third party's skill names.
+/// Heading of the hosts in a third party's skill.
 pub fn hosts(more: usize) -> String {
     let rest = match more {
         0 => String::new(),
@@ -210,21 +210,21 @@ pub fn hosts(more: usize) -> String {
     )
 }
 
-/// Before the words of the reviewer.
+/// Heading of the reviewer's own words.
 pub const REVIEWER: &str = "The AI reviewer, in its own words:";
 
-/// What the scan found.
+/// A finding of the scan.
 pub fn finding(says: &str) -> String {
     format!("Found: {says}")
 }
 
-/// Where it was found.
+/// Location of a finding.
 pub fn place(path: &str, line: usize, column: usize) -> String {
     let path = if path.is_empty() { "reason" } else { path };
     format!("{path}:{line}:{column}")
 }
 
-/// How to decide. The digest stands here and nowhere else.
+/// Instructions for the decision. The digest is shown only here.
 pub fn how_to_decide(id: ProposalId, digest: &str, way: Surface) -> String {
     let (approve, others) = match way {
         Surface::Chat => (
@@ -239,7 +239,7 @@ pub fn how_to_decide(id: ProposalId, digest: &str, way: Surface) -> String {
     format!("Hash: `{digest}`\n\nTo make exactly this live:\n`{approve}`\n\n{others}")
 }
 
-/// What became of a proposal.
+/// State of a proposal.
 pub fn state(state: &str, reason: &str) -> String {
     let words = match state {
         "approved" => "It was approved.",
@@ -251,29 +251,29 @@ pub fn state(state: &str, reason: &str) -> String {
     if reason.is_empty() { words.to_owned() } else { format!("{words}\n\n```\n{}\n```", reason.replace("```", "'''")) }
 }
 
-/// Too long to be sent unasked.
+/// Note that a proposal is too long for a notification.
 pub fn too_long_to_push(id: ProposalId) -> String {
     format!("It is too long to be sent unasked. `/show {id}` shows all of it, and how to decide.")
 }
 
-/// Too long for any chat.
+/// Note that a proposal is too long for a chat.
 pub fn too_long_for_chat(id: ProposalId) -> String {
     format!(
         "It is too long for a chat. On the computer, `compline review show {id}` shows all of it, and how to decide."
     )
 }
 
-/// Why a policy applied a proposal.
+/// Reason for a decision by policy: approved by the reviewer.
 pub fn reviewer_approved(id: ProposalId) -> String {
     format!("The reviewer approved proposal {id}")
 }
 
-/// Why a policy applied a proposal.
+/// Reason for a decision by policy: passed every automatic stage.
 pub fn passed_every_stage(id: ProposalId) -> String {
     format!("Proposal {id} of a reflection passed every stage that nobody has to decide")
 }
 
-/// A policy applied a proposal.
+/// Notification of a decision by policy.
 pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: Ended) -> String {
     match ended {
         Ended::Done => format!(
@@ -287,13 +287,13 @@ pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: E
     }
 }
 
-/// How applying ended, in the words of this room.
+/// Outcome of applying a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It is live.
+    /// Applied and active.
     Done,
-    /// Something else lies there.
+    /// The skill has changed in the meantime.
     Conflict,
-    /// It cannot be written now.
+    /// The folder cannot be written now.
     Later,
 }

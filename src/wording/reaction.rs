@@ -1,11 +1,11 @@
-//! What a model reads of what people put under messages.
+//! Reactions of people to messages, in the prompt.
 
-/// A frame around the lines.
+/// Frame of the reactions.
 pub fn block(lines: &[String]) -> String {
     format!("<reactions>\n{}\n</reactions>", lines.join("\n"))
 }
 
-/// One reaction: who put what under which message. A blank one was taken away.
+/// A reaction: its author, emoji and message. A blank emoji means that it was removed.
 pub fn line(who: &str, emoji: &str, before: &str, ours: bool, at: &str, words: Option<&str>) -> String {
     let whose = if ours { "your message" } else { "their message" };
     let words = words.filter(|words| !words.is_empty()).map(|words| format!(" «{words}»")).unwrap_or_default();

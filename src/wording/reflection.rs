@@ -1,79 +1,79 @@
-//! What a model is asked when it looks back, and what people read of it.
+//! Prompts for reflections, and the text that people read about them.
 
 use super::ProgramText;
 use std::fmt::Write as _;
 
-/// A proposed action lacks something.
+/// Error: an action is no object with a kind and a title.
 pub const ACTION_UNNAMED: &str = "A proposed action is an object with a kind and a title.";
-/// A proposed action lacks something.
+/// Error: unknown kind of action.
 pub const ACTION_UNKNOWN: &str =
     "The kind is none of create_skill, change_skill, promote_note, memory, configuration and other.";
-/// A proposed action lacks something.
+/// Error: unknown or malformed field in an action.
 pub const ACTION_FIELDS: &str = "It has a field that is not known here, or one that is not of the right form.";
-/// A proposed action lacks something.
+/// Error: invalid skill name in an action.
 pub const ACTION_NO_SKILL: &str =
     "The skill has no valid name: 1 to 64 lower-case letters, digits and single hyphens between them.";
-/// A proposed action lacks something.
+/// Error: no files in a skill action.
 pub const ACTION_NO_FILES: &str = "There are no files for the skill.";
-/// A proposed action lacks something.
+/// Error: a new skill without a `SKILL.md`, or with a removed file.
 pub const ACTION_NO_MAIN: &str = "A new skill needs the whole of its SKILL.md, and nothing can be taken out of it.";
-/// A proposed action lacks something.
+/// Error: no note in an action.
 pub const ACTION_NO_NOTE: &str = "It does not say which note.";
-/// A proposed action lacks something.
+/// Error: no text in an action.
 pub const ACTION_NO_TEXT: &str = "It does not say what.";
 
-/// Asked again after an answer that was none.
+/// Prompt for a second answer after one that does not match the schema.
 pub const AGAIN_FORM: &str = "Your answer was not the JSON object that was asked for, or it said nothing. Answer once more: one JSON object with exactly the \
      keys title, observations, patterns and proposed_actions, and nothing around it.";
-/// Asked again after a run without an answer.
+/// Prompt for a second run after one without an answer.
 pub const AGAIN_CUT: &str =
     "You gave no answer the first time. Please look back now, with what was put before you above.";
 
-/// What became of an action.
+/// Outcome: not processed yet.
 pub const NOT_SEEN_TO: &str = "nobody has seen to it yet";
-/// What became of an action.
+/// Outcome: waits for the owner.
 pub const WAITS: &str = "it waits for the owner";
-/// What became of an action.
+/// Outcome: approved and active.
 pub const APPROVED: &str = "it was approved and is live";
-/// What became of an action.
+/// Outcome: expired undecided.
 pub const EXPIRED: &str = "nobody decided in time";
-/// What became of an action.
+/// Outcome: approved, but the skill had changed in the meantime.
 pub const CONFLICT: &str = "it was approved, but the skill had been changed meanwhile, and nothing came of it";
-/// What became of an action.
+/// Outcome: remains a suggestion.
 pub const SUGGESTED: &str = "it stays a suggestion, which nobody has to answer";
-/// Why an action stays a suggestion.
+/// Reason for a suggestion: `auto_action` is off.
 pub const AUTO_ACTION_IS_OFF: &str = "`[reflection] auto_action` is off.";
-/// Why an action stays a suggestion.
+/// Reason for a suggestion: the reflection is not an owner's.
 pub const ONLY_OF_OWNERS: &str = "Only what an owner's own reflection proposes goes to the gate.";
-/// Why an action stays a suggestion.
+/// Reason for a suggestion: memory is off.
 pub const MEMORY_IS_OFF: &str = "Memory is switched off (`[memory] enabled`).";
-/// Why an action stays a suggestion.
+/// Reason for a suggestion: only a person can do it.
 pub const NOT_BY_THE_PROGRAM: &str = "This is for a person to do.";
-/// Why an action became nothing.
+/// Reason for a failed action: the stored action is unreadable.
 pub const UNREADABLE: &str = "What the journal holds of it cannot be read.";
-/// Why an action became nothing.
+/// Reason for a failed action: the note belongs to another person.
 pub const NOTE_OF_ANOTHER: &str = "That note belongs to somebody else.";
-/// Why an action became nothing.
+/// Reason for a failed action: the note yields no description.
 pub const NOTE_WITHOUT_WORDS: &str = "The note holds no words for a description.";
-/// Why an action became nothing.
+/// Reason for a failed action: the note's name yields no skill name.
 pub const NOTE_NEEDS_A_NAME: &str = "No name for a skill can be made of the name of that note.";
 
-/// Why a slot failed.
+/// Reason for a failed slot: no person, or no address.
 pub const NOBODY: &str = "There is nobody to look back for, or no place where they are reached.";
-/// Why a slot failed.
+/// Reason for a failed slot: unknown job.
 pub const NO_JOB: &str = "It is no reflection.";
-/// Why a slot failed.
+/// Reason for a failed slot: no valid answer from the model.
 pub const NO_FORM: &str = "No answer of the model was of the form that was asked for.";
 
-/// A heading.
+/// Heading of the observations.
 pub const OBSERVATIONS: &str = "Observations";
-/// A heading.
+/// Heading of the patterns.
 pub const PATTERNS: &str = "Patterns";
-/// A heading.
+/// Heading of the proposed actions.
 pub const PROPOSED: &str = "Proposed";
-/// A heading.
+/// Heading of the outcomes.
 pub const OUTCOMES: &str = "What became of what it proposed";
-/// In place of the words of an action that made no sense.
+/// Placeholder for an action that could not be parsed.
 pub const NOT_UNDERSTOOD: &str = "(not understood)";
 
 const FORM: &str = r#"Answer with one JSON object and nothing else, with exactly these keys:
@@ -91,7 +91,7 @@ Propose only what would have helped in what you see here, and nothing twice. Mos
 An example:
 {"title": "Tea, and a trip to Oslo", "observations": ["The trip to Oslo is on 3 May; the hotel is still open."], "patterns": ["Lists are asked for as tables."], "proposed_actions": [{"kind": "create_skill", "title": "Travel lists as tables", "why": "It was asked for twice.", "skill": "travel-lists", "files": [{"path": "SKILL.md", "content": "---\nname: travel-lists\ndescription: Use when a packing or travel list is asked for.\n---\n\nGive the list as a table with one row per item.\n"}]}]}"#;
 
-/// What a model is asked. `what` is the period in words.
+/// Task of the model. `what` is the period in words.
 pub fn task(what: &str, person: &str) -> ProgramText {
     ProgramText::message(format!(
         "You look back on {what}, as the assistant of {person}. Nobody reads along, and nothing that you say here is sent to anybody. Find out what \
@@ -102,17 +102,17 @@ pub fn task(what: &str, person: &str) -> ProgramText {
     ))
 }
 
-/// A day in words.
+/// Formats a day.
 pub fn a_day(period: &str, zone: &str) -> String {
     format!("the day {period} ({zone})")
 }
 
-/// A week in words.
+/// Formats a week.
 pub fn a_week(period: &str, first: &str, last: &str, zone: &str) -> String {
     format!("the week {period}, {first} to {last} ({zone})")
 }
 
-/// A month in words.
+/// Formats a month.
 pub fn a_month(period: &str, zone: &str) -> String {
     format!("the month {period} ({zone})")
 }
@@ -122,47 +122,47 @@ pub fn numbers(period: &str) -> String {
     format!("## {period} in numbers\n")
 }
 
-/// A counter.
+/// Counter of messages and conversations.
 pub fn talked(messages: usize, conversations: usize) -> String {
     format!("- messages of the person: {messages}, in {conversations} conversations\n")
 }
 
-/// A counter.
+/// Counter of the calls of a tool.
 pub fn tool(name: &str, calls: u32, failed: u32) -> String {
     format!("- tool {name}: {calls} calls, {failed} of them failed\n")
 }
 
-/// A counter of tools whose names nobody here gave.
+/// Counter of calls of unknown tools. Their names come from the model and are not shown.
 pub fn other_tools(calls: u32, failed: u32) -> String {
     format!("- tools that do not exist here (any more): {calls} calls, {failed} of them failed\n")
 }
 
-/// A counter.
+/// Counter of the reads of a skill.
 pub fn skill_read(name: &str, times: u32) -> String {
     format!("- skill {name}: read {times} times\n")
 }
 
-/// A counter.
+/// Counter of model calls and tokens.
 pub fn models(calls: u32, failed: u32, input: u64, output: u64) -> String {
     format!("- model calls: {calls}, {failed} of them without an answer; {input} tokens in, {output} tokens out\n")
 }
 
-/// A counter.
+/// Counter of missing answers with this reason.
 pub fn unanswered(reason: &str, count: u32) -> String {
     format!("- answers that never came ({reason}): {count}\n")
 }
 
-/// A counter.
+/// Counter of scheduled runs of this kind.
 pub fn scheduled(kind: &str, count: u32) -> String {
     format!("- scheduled runs ({kind}): {count}\n")
 }
 
-/// Heading of what became of earlier actions.
+/// Heading of the outcomes of earlier actions.
 pub fn last_time(period: &str) -> String {
     format!("## What became of what you proposed in your last reflection of this kind ({period})\n")
 }
 
-/// One earlier action.
+/// Outcome of an earlier action.
 pub fn became(kind: &str, title: Option<&str>, outcome: &str) -> String {
     match title {
         Some(title) => format!("- {kind} \"{title}\": {outcome}\n"),
@@ -170,35 +170,35 @@ pub fn became(kind: &str, title: Option<&str>, outcome: &str) -> String {
     }
 }
 
-/// What became of an action.
+/// Outcome: rejected by the owner.
 pub fn refused_by_owner(reason: &str) -> String {
     with_reason("the owner refused it", reason)
 }
 
-/// What became of an action.
+/// Outcome: rejected by a check.
 pub fn refused_by_gate(reason: &str) -> String {
     with_reason("a check refused it", reason)
 }
 
-/// What became of an action that text from outside had a part in.
+/// Outcome: quarantined because of untrusted text.
 pub const KEPT_APART: &str = "it is kept apart, where nothing is loaded by itself";
 
-/// What became of an action.
+/// Outcome: stored at `path`.
 pub fn kept(path: &str) -> String {
     with_reason("it is kept", path)
 }
 
-/// Where an action is kept that text from outside had a part in.
+/// Path of a quarantined action.
 pub fn kept_apart(path: &str) -> String {
     format!("{path}, which is not loaded: text from outside had a part in it. `/promote` makes it yours.")
 }
 
-/// What became of an action.
+/// Outcome: over a limit.
 pub fn over_limit(reason: &str) -> String {
     with_reason("there were too many", reason)
 }
 
-/// What became of an action.
+/// Outcome: malformed.
 pub fn malformed(reason: &str) -> String {
     with_reason("it made no sense", reason)
 }
@@ -207,22 +207,22 @@ fn with_reason(what: &str, reason: &str) -> String {
     if reason.is_empty() { what.to_owned() } else { format!("{what}: {reason}") }
 }
 
-/// Why an action became nothing.
+/// Reason for a failed action: too many skill changes in one reflection.
 pub fn too_many_at_once(most: u32) -> String {
     format!("At most {most} changes of skills are taken from one reflection.")
 }
 
-/// Why an action became nothing.
+/// Reason for a failed action: too many skill changes on one day.
 pub fn too_many_today(most: u32, day: &str) -> String {
     format!("At most {most} changes of skills are taken on one day, and {day} had as many.")
 }
 
-/// Why an action became nothing.
+/// Reason for a failed action: an identical proposal is pending.
 pub fn waits_already(proposal: crate::id::ProposalId) -> String {
     format!("Exactly this waits already as proposal {proposal}.")
 }
 
-/// Why an action became nothing.
+/// Reason for a failed action: the note is unreadable.
 pub fn note_unreadable(why: &str) -> String {
     format!("The note cannot be read: {why}.")
 }
@@ -232,16 +232,16 @@ pub fn conversation(began: &str, messages: usize) -> String {
     format!("### A conversation of {began}, {messages} messages\n")
 }
 
-/// Heading of what quiet days left.
+/// Heading of the conversations of days without a reflection.
 pub const HANDED_ON: &str = "## Conversations of days without a reflection of their own\n";
-/// Heading of a day's conversations.
+/// Heading of the conversations of the day.
 pub const CONVERSATIONS: &str = "## Conversations\n";
-/// Heading of the reflections that are looked at.
+/// Heading of the reflections under review.
 pub const EARLIER: &str = "## Your reflections of that time\n";
-/// Nobody talked.
+/// Placeholder for a period without conversations.
 pub const NO_TALK: &str = "Nothing was said.\n";
 
-/// What is known of a long conversation.
+/// Summary of a long conversation.
 pub fn in_short(title: &str, lists: &[(&str, &[String])]) -> String {
     let mut words = format!("In short: {title}\n");
     for (heading, entries) in lists.iter().filter(|(_, entries)| !entries.is_empty()) {
@@ -250,35 +250,35 @@ pub fn in_short(title: &str, lists: &[(&str, &[String])]) -> String {
     words
 }
 
-/// Lines do not fit.
+/// Note that the first lines of a conversation are left out.
 pub fn lines_left_out(count: usize) -> String {
     format!("(The first {count} lines of it are left out here, because there is too much to look at.)\n")
 }
 
-/// Text from outside is not shown.
+/// Note that untrusted texts are not shown.
 pub fn withheld(count: usize) -> String {
     format!(
         "({count} texts of it came from outside, or were answers made of such, and are not shown. `recall` finds them.)\n"
     )
 }
 
-/// A reflection as material.
+/// A reflection as source material.
 pub fn earlier(period: &str, words: &str) -> String {
     let words = crate::text::defuse(words, "reflection");
     format!("<reflection period=\"{period}\">\n{words}\n</reflection>\n")
 }
 
-/// A reflection that is only named.
+/// A reflection that is not shown because of untrusted text.
 pub fn earlier_from_outside(period: &str) -> String {
     format!("{period}: text from outside had a part in it, so it is not shown. `read_reflection` opens it.\n")
 }
 
-/// A reflection does not fit.
+/// Note that the end of a reflection is left out.
 pub const CUT: &str = "(Its end is left out here, because there is too much to look at.)";
 /// Heading of the skills.
 pub const CATALOGUE: &str = "## Your skills\n";
 
-/// A skill.
+/// A skill in the list.
 pub fn skill(name: &str, description: &str, times: u32) -> String {
     format!("- {name}: {description} (read {times} times)\n")
 }
@@ -288,7 +288,7 @@ pub fn heading(title: &str, job: &str, period: &str) -> String {
     format!("# {title}\n\n{}, {period}\n", kind_of(job))
 }
 
-/// A proposed action as people read it.
+/// A proposed action for display.
 pub fn proposal(kind: &str, title: &str, why: &str) -> String {
     let kind = match kind {
         "create_skill" => "a new skill",
@@ -309,7 +309,7 @@ fn kind_of(job: &str) -> &'static str {
     }
 }
 
-/// The owner is told that there is a reflection.
+/// Notification of a finished reflection.
 pub fn notice(job: &str, period: &str, title: &str, learned: &[String], waits: &[String]) -> String {
     let mut words = format!("**{}, {period}: {title}**\n", kind_of(job));
     for line in learned {
@@ -325,12 +325,12 @@ pub fn notice(job: &str, period: &str, title: &str, learned: &[String], waits: &
     words
 }
 
-/// More is proposed than a notice lists.
+/// Number of actions that the notification does not list.
 pub fn and_more(count: usize) -> String {
     format!("and {count} more")
 }
 
-/// The owner is told that there is none. The name stands in the configuration.
+/// Notification of a failed reflection. The person's name comes from the configuration.
 pub fn failed(job: &str, period: &str, person: &str, reason: &str) -> ProgramText {
     ProgramText::message(format!(
         "{} came to nothing: {period}, for {person}. {reason} `compline reflect {job} --period {period} --again` tries once more.",
@@ -338,7 +338,7 @@ pub fn failed(job: &str, period: &str, person: &str, reason: &str) -> ProgramTex
     ))
 }
 
-/// Why a slot failed.
+/// Reason for a failed slot, in words.
 pub fn gave_up(reason: &str) -> String {
     let why = match reason {
         "model_away" => "the model was away for too long",

@@ -1,4 +1,4 @@
-//! Sentences about the key of backups, and what a restore shows before it asks.
+//! Text about the backup key, and about what a restore shows before it asks for confirmation.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use super::cli::with_fix;
 use super::upkeep::plural;
 use crate::people::Role;
 
-/// The key file cannot be opened.
+/// Error: the key file is unreadable.
 pub fn key_unreadable(path: &Path) -> String {
     format!("Cannot read the key of the backups, {}", path.display())
 }
 
-/// The key file is broken.
+/// Error: the key file is invalid.
 pub fn no_key_in(path: &Path) -> String {
     let fix = "put the right file back; or move it away, and the next backup makes a new key with a new recovery code";
     with_fix(&format!("{} does not hold the key of the backups", path.display()), fix)
 }
 
-/// Others can read the key.
+/// Error: other users can read the key.
 pub fn key_exposed(path: &Path) -> String {
     let shown = path.display();
     let fix = format!(
@@ -26,20 +26,20 @@ pub fn key_exposed(path: &Path) -> String {
     with_fix(&format!("{shown} authenticates the backups and can be read by others"), &fix)
 }
 
-/// A character that no recovery code has.
+/// Error: a character that recovery codes do not use.
 pub fn code_letter(letter: char) -> String {
     format!("A recovery code has no {letter:?}")
 }
 
-/// A code that is too short or too long.
+/// Error: a recovery code of the wrong length.
 pub fn code_length(found: usize, wanted: usize) -> String {
     format!("A recovery code has {wanted} letters and digits, and this has {found}")
 }
 
-/// A typing error.
+/// Error: the checksum of the recovery code does not match.
 pub const CODE_MISTYPED: &str = "This recovery code is mistyped somewhere";
 
-/// The code of a new key, shown once.
+/// Recovery code of a new key, shown once.
 pub fn new_code(code: &str) -> String {
     format!(
         "\nThis is the recovery code of your backups:\n\n    {code}\n\n\
@@ -48,13 +48,13 @@ pub fn new_code(code: &str) -> String {
     )
 }
 
-/// A key was made and nobody sits at the terminal.
+/// Note that a key was made while no person was at the terminal.
 pub const CODE_NOT_SHOWN: &str = "A key for the backups was made. Run `compline backup --recovery-code` and write the code down: a new computer restores them only with it.";
 
-/// Neither a file nor the code was asked for.
+/// Error: neither a file nor the recovery code was requested.
 pub const NO_FILE: &str = "Which file is to be written?\nfix: compline backup FILE";
 
-/// The archive carries no authentication.
+/// Error: the archive is not authenticated.
 pub fn unsigned(file: &Path) -> String {
     let what = format!(
         "Nothing shows who made {}: it carries no authentication. An older Compline made such backups, and anybody can",
@@ -63,7 +63,7 @@ pub fn unsigned(file: &Path) -> String {
     with_fix(&what, OR_UNSIGNED)
 }
 
-/// The archive was changed.
+/// Error: the archive was modified.
 pub fn changed(file: &Path) -> String {
     let what = format!("{} was changed since it was made, or somebody else made it", file.display());
     with_fix(&what, OR_UNSIGNED)
@@ -71,7 +71,7 @@ pub fn changed(file: &Path) -> String {
 
 const OR_UNSIGNED: &str = "use another backup. `--unsigned` restores it so that nothing in it acts: nobody is let in by it, no tool, skill, file or reminder of it counts. Nothing was changed";
 
-/// The archive was made with another key, and nobody can be asked for the code.
+/// Error: the archive has another key and the recovery code cannot be asked for.
 pub fn needs_code(file: &Path, has_key: bool) -> String {
     let why =
         if has_key { "was made with another key than this home's" } else { "needs a key that this home does not have" };
@@ -80,7 +80,7 @@ pub fn needs_code(file: &Path, has_key: bool) -> String {
     with_fix(&format!("{} {why}", file.display()), fix)
 }
 
-/// Asks for the code at the terminal.
+/// Prompt for the recovery code.
 pub fn ask_code(has_key: bool) -> String {
     let why = if has_key {
         "This backup was made with another key than this home's."
@@ -90,7 +90,7 @@ pub fn ask_code(has_key: bool) -> String {
     format!("{why}\nRecovery code of the backup (compline backup --recovery-code showed it): ")
 }
 
-/// The code is that of another key.
+/// Error: the recovery code belongs to another key.
 pub fn wrong_code(file: &Path) -> String {
     with_fix(
         &format!("This is not the recovery code of {}", file.display()),
@@ -98,21 +98,21 @@ pub fn wrong_code(file: &Path) -> String {
     )
 }
 
-/// A code that cannot be one.
+/// Error: the recovery code is invalid.
 pub fn no_code(why: &str) -> String {
     with_fix(why, "read it again, letter by letter; nothing was changed")
 }
 
-/// What `--unsigned` needs.
+/// Error: `--unsigned` needs a terminal.
 pub const UNSIGNED_NEEDS_TERMINAL: &str = "A backup without a valid authentication is restored only after a yes at the terminal.\nfix: run this in a terminal; nothing was changed";
-/// What a restore without a terminal needs.
+/// Error: a restore needs a terminal or `--yes`.
 pub const NEEDS_YES: &str = "A restore asks before it changes anything, and there is nobody to ask.\nfix: run this in a terminal, or with --yes; nothing was changed";
-/// The question.
+/// Question for confirmation.
 pub const CONFIRM: &str = "\nPut this in the place of the present state? Type yes: ";
-/// The answer was no.
+/// Reply to a no.
 pub const NOT_CONFIRMED: &str = "Nothing was changed.";
 
-/// When the backup was made.
+/// Date and age of the backup.
 pub fn made(at: &str, days: u64) -> String {
     let age = match days {
         0 => "less than a day ago".to_owned(),
@@ -121,106 +121,106 @@ pub fn made(at: &str, days: u64) -> String {
     format!("This backup was made at {at}, {age}. What happened here since then is set aside.")
 }
 
-/// The authentication is right.
+/// Note that the backup is authentic.
 pub const AUTHENTIC: &str = "It is authentic: made with your key, and not changed since.";
-/// There is none.
+/// Warning that the backup is not authenticated.
 pub const NOT_AUTHENTIC: &str = "NOTHING SHOWS WHO MADE IT. Nothing in it will act: whoever this home does not know is not let in, outside tools have to be accepted again, \
      skills and files are not trusted, reminders are cancelled, and its configuration is not taken.";
-/// The present journal cannot tell who was removed.
+/// Note that the present journal is unreadable, so later removals are unknown.
 pub const UNREADABLE: &str =
     "The present journal cannot be read, so whom you removed since is not known: look at this list.";
 
-/// Heading.
+/// Heading of the people.
 pub const PEOPLE: &str = "\nPeople";
-/// Nobody.
+/// An empty list of people.
 pub const NOBODY: &str = "  nobody";
-/// Somebody who stays.
+/// A person who keeps access.
 pub fn person(name: &str, role: Role, addresses: &str) -> String {
     let at = if addresses.is_empty() { String::new() } else { format!(" at {addresses}") };
     format!("  {name}: {role}{at}")
 }
-/// A role that the home has changed.
+/// A person whose role differs from the backup.
 pub fn other_role(line: &str, was: Role) -> String {
     format!("{line} (in the backup: {was})")
 }
-/// Addresses that the home does not know.
+/// A person with addresses that the home does not know.
 pub fn refused_addresses(line: &str, refused: &str) -> String {
     format!("{line}; not let in from {refused}, which this home does not know")
 }
-/// Somebody whom this home removed.
+/// A person whom this home has removed.
 pub fn removed(name: &str, role: Role) -> String {
     format!("- {name} ({role} in the backup) is NOT let in: removed here since")
 }
-/// Somebody whom this home does not know.
+/// A person whom this home does not know.
 pub fn unknown(name: &str, role: Role) -> String {
     format!("- {name} ({role} in the backup) is NOT let in: unknown here. `compline people pair` lets them in")
 }
-/// Somebody whom the configuration does not name any more.
+/// A person whom the configuration no longer names.
 pub fn undeclared(name: &str, role: Role) -> String {
     format!("- {name} ({role} in the backup) is NOT let in: the configuration does not name them")
 }
-/// Somebody whom the configuration lets in.
+/// A person who has access through the configuration.
 pub fn by_configuration(name: &str, role: Role) -> String {
     format!("+ {name}: {role}, because the configuration names them")
 }
-/// Somebody whom the backup does not know.
+/// A person who is missing in the backup.
 pub fn not_in_backup(name: &str, role: Role) -> String {
     format!("- {name} ({role} here) is NOT in the backup, and has to be let in again")
 }
-/// Outside tools.
+/// MCP tools that need acceptance again.
 pub fn tools(names: &str) -> String {
     format!("\nOutside tools that have to be accepted again (`compline tools list`): {names}")
 }
 
-/// The configuration stays, and is the same.
+/// Note that the configuration is unchanged.
 pub const CONFIG_SAME: &str = "\nThe configuration is the same.";
-/// The configuration stays, and there is none in the backup.
+/// Note that the backup contains no configuration.
 pub const CONFIG_ABSENT: &str = "\nThe configuration is not in the backup.";
-/// The configuration stays.
+/// Note that the present configuration is kept.
 pub fn config_kept(differences: usize) -> String {
     let differences = plural(differences, "line", "lines");
     format!("\nThe configuration stays as it is here. The backup's differs in {differences}; --with-config takes it.")
 }
-/// There is none here, and that of the backup is not taken.
+/// Note that no configuration exists and that of the backup is not used.
 pub const CONFIG_NONE: &str =
     "\nThere is no configuration here, and that of the backup is not taken: `compline init` makes one.";
-/// The configuration of the backup is taken.
+/// Note that the configuration of the backup is used.
 pub const CONFIG_TAKEN: &str = "\nThe configuration comes from the backup (--without-config leaves it out):";
 /// Headings of the differences: people, programs, secrets, settings.
 pub const SUBJECTS: [&str; 4] =
     ["  Who is let in", "  Programs that are run, and servers", "  Keys and tokens", "  Other settings"];
-/// A key that is set.
+/// An added setting.
 pub fn set(key: &str, value: &str) -> String {
     format!("  + {key} = {value}")
 }
-/// A key that is not set any more.
+/// A removed setting.
 pub fn unset(key: &str, value: &str) -> String {
     format!("  - {key} = {value}")
 }
 
-/// The restore is done, and everything is as it was.
+/// Result: restored without differences.
 pub fn exact(home: &Path, made_at: &str) -> String {
     format!("{} is as it was at {made_at}.", home.display())
 }
-/// The restore is done, and something is not as it was.
+/// Result: restored with the differences that follow.
 pub fn holds(home: &Path, made_at: &str) -> String {
     format!("{} holds the backup of {made_at} now, but for what stands below.", home.display())
 }
-/// Where the present state went.
+/// Path of the previous state.
 pub fn set_aside(aside: &Path) -> String {
     format!("What was there before lies in {}.", aside.display())
 }
-/// The owners.
+/// Owners after the restore.
 pub fn owners(owners: &str) -> String {
     format!("Owner: {owners}.")
 }
-/// There is none.
+/// Note that no owner is left.
 pub const NO_OWNER: &str =
     "Nobody is owner: name one under [[people]] in the configuration, or start `compline run` and claim it.";
-/// The key of the archive is kept in the home.
+/// Note that the home uses the key of the backup from now on.
 pub const KEY_KEPT: &str = "The key of the backup is this home's from now on.";
-/// Nothing authenticates what was restored.
+/// Note that restored content is untrusted.
 pub const NOTHING_TRUSTED: &str =
     "- nothing in it is trusted: what was said can be read and searched, and counts as text from outside";
-/// The configuration is not the archive's.
+/// Note that the configuration is not that of the backup.
 pub const OWN_CONFIG: &str = "- the configuration is not that of the backup";

@@ -1,8 +1,8 @@
-//! What the reviewer of skills is told, and why it gave no verdict.
+//! Prompt of the skill reviewer, and the reasons for a missing verdict.
 
 use super::ProgramText;
 
-/// The reviewer's whole task. The boundary is derived from what it encloses.
+/// Task of the reviewer. The boundary is derived from the text that it encloses.
 pub fn reviewer(boundary: &str) -> ProgramText {
     ProgramText::message(format!(
         "You review a proposed change to a skill of a personal assistant. A skill is a text that the assistant reads and follows, possibly \
@@ -20,7 +20,7 @@ pub fn reviewer(boundary: &str) -> ProgramText {
     ))
 }
 
-/// The proposal, as it stands between the boundaries.
+/// The proposal between the boundaries.
 pub fn proposal(boundary: &str, skill: &str, change: &str, rationale: &str, findings: &str, diff: &str) -> String {
     format!(
         "{boundary}\nSkill: {skill}\nChange: {change}\n\nWhy, in the words of whoever proposes it:\n{rationale}\n\n\
@@ -28,45 +28,45 @@ pub fn proposal(boundary: &str, skill: &str, change: &str, rationale: &str, find
     )
 }
 
-/// One finding of the scan.
+/// A finding of the scan.
 pub fn finding(rule: &str, path: &str, line: usize, excerpt: &str) -> String {
     format!("- {rule}, {path} line {line}: {excerpt}")
 }
 
-/// The scan found nothing.
+/// Placeholder for no findings.
 pub const NO_FINDINGS: &str = "(nothing)";
-/// No reason was given.
+/// Placeholder for a missing reason.
 pub const NO_RATIONALE: &str = "(no reason given)";
 
-/// A new skill.
+/// Change: new skill.
 pub const CREATE: &str = "a new skill";
-/// Another content.
+/// Change: new content.
 pub const EDIT: &str = "another content for an existing skill";
-/// A skill that goes.
+/// Change: deletion.
 pub const DELETE: &str = "the skill is deleted";
 
-/// Another name.
+/// Change: new name.
 pub fn rename(to: &str) -> String {
     format!("the skill is renamed to {to}")
 }
 
-/// Why there is no verdict.
+/// Reason: no model for reviews is configured.
 pub const NO_MODEL: &str = "no model is configured that could review it";
-/// Why there is no verdict.
+/// Reason: the offline model cannot review.
 pub const OFFLINE: &str = "the offline model cannot review anything";
-/// Why there is no verdict.
+/// Reason: no answer within a minute.
 pub const TOO_SLOW: &str = "the reviewer did not answer within a minute";
-/// Why there is no verdict.
+/// Reason: the reviewer is unreachable.
 pub const UNREACHABLE: &str = "the reviewer could not be reached";
-/// Why there is no verdict.
+/// Reason: the change is too long.
 pub const TOO_LONG: &str = "the change is too long for the reviewer";
-/// Why there is no verdict.
+/// Reason: the provider declined.
 pub const DECLINED: &str = "the provider declined to review it";
-/// Why there is no verdict.
+/// Reason: the budget does not allow a review.
 pub const OVER_BUDGET: &str = "the budget does not allow a review now";
-/// Why there is no verdict.
+/// Reason: the answer was cut off.
 pub const CUT: &str = "the reviewer's answer broke off";
-/// Why there is no verdict.
+/// Reason: the answer is no verdict in the required form.
 pub const NOT_STRICT: &str = "the reviewer's answer was not a verdict in the form that it was asked for";
-/// Why there is no verdict.
+/// Reason: the verdict is a repetition of one in the proposal.
 pub const ECHO: &str = "the reviewer repeated a verdict that stands in the proposal";

@@ -1,53 +1,52 @@
-//! What the owner reads in answer to commands about proposals and skills: what happened, and what
-//! to do next.
+//! Replies to commands about proposals and skills: what happened, and what to do next.
 
 use std::time::Duration;
 
 use super::span;
 use crate::id::{ProposalId, VersionId};
 
-/// What /pending does.
+/// Description of `/pending`.
 pub const DOES_PENDING: &str = "list the changes of skills that wait for you";
-/// What /show does.
+/// Description of `/show`.
 pub const DOES_SHOW: &str = "show a proposal and how to decide: /show 12";
-/// What /approve does.
+/// Description of `/approve`.
 pub const DOES_APPROVE: &str = "make a proposal live: /approve 12 HASH";
-/// What /reject does.
+/// Description of `/reject`.
 pub const DOES_REJECT: &str = "refuse a proposal: /reject 12 why";
-/// What /why does.
+/// Description of `/why`.
 pub const DOES_WHY: &str = "tell where a proposal comes from: /why 12";
-/// What /skills does.
+/// Description of `/skills`.
 pub const DOES_SKILLS: &str = "list the skills; accept a held one: /skills accept NAME";
-/// What /history does.
+/// Description of `/history`.
 pub const DOES_HISTORY: &str = "list what a skill was before: /history NAME";
-/// What /rollback does.
+/// Description of `/rollback`.
 pub const DOES_ROLLBACK: &str = "put an earlier version back: /rollback NAME VERSION";
 
-/// How /show is written.
+/// Syntax of `/show`.
 pub const HOW_SHOW: &str = "/show NUMBER, with the number of a proposal; /pending lists them";
-/// How /approve is written.
+/// Syntax of `/approve`.
 pub const HOW_APPROVE: &str = "/approve NUMBER HASH; /pending lists the numbers, and /show NUMBER gives the hash";
-/// How /reject is written.
+/// Syntax of `/reject`.
 pub const HOW_REJECT: &str = "/reject NUMBER, and why if you like; /pending lists the numbers";
-/// How /why is written.
+/// Syntax of `/why`.
 pub const HOW_WHY: &str = "/why NUMBER, with the number of a proposal; /pending lists them";
-/// How /history is written.
+/// Syntax of `/history`.
 pub const HOW_HISTORY: &str = "/history NAME; /skills lists the names";
-/// How /rollback is written.
+/// Syntax of `/rollback`.
 pub const HOW_ROLLBACK: &str = "/rollback NAME VERSION; /history NAME lists the versions";
 
-/// Nothing waits.
+/// An empty list of pending proposals.
 pub const NOTHING_WAITS: &str = "Nothing waits for you.";
-/// There never was a proposal.
+/// An empty list of all proposals.
 pub const NO_PROPOSALS: &str = "Nothing was ever proposed.";
-/// There is no skill.
+/// An empty list of skills.
 pub const NO_SKILLS: &str = "There are no skills: no folder with a SKILL.md lies in the skills folder.";
-/// A skill that cannot be used here.
+/// State of a skill that needs a missing tool or another platform.
 pub const HIDDEN: &str = "not offered, because it needs a tool or a platform that is not here";
-/// Below a list with folders that do not load.
+/// Hint below a list that contains invalid skill folders.
 pub const CHECK_THEM: &str = "On the computer, `compline skills check` says what is wrong and where.";
 
-/// A skill that is held, and the proposal about it that waits or was refused.
+/// State of a held skill, with its pending or rejected proposal.
 pub fn held(waits: Option<ProposalId>, refused: Option<ProposalId>) -> String {
     match (waits, refused) {
         (Some(id), _) => {
@@ -58,32 +57,32 @@ pub fn held(waits: Option<ProposalId>, refused: Option<ProposalId>) -> String {
     }
 }
 
-/// A skill whose folder was changed, and the change is held.
+/// State of a skill with a held change.
 pub fn change_held(why: &str) -> String {
     format!("in use as you accepted it last; a change of its folder is {why}")
 }
 
-/// What else there is to say about a skill that is used.
+/// Additional remark about an active skill.
 pub fn note(note: &str) -> String {
     format!("It is {note}.")
 }
 
-/// A folder that is held and cannot be accepted.
+/// Reply to the acceptance of a skill that cannot be accepted.
 pub fn cannot_accept(name: &str, why: &str) -> String {
     format!("The skill {name} stays held back: {why} Change its folder and it is looked at again, or delete it.")
 }
 
-/// Nothing of that skill is held.
+/// Reply to the acceptance of a skill that is not held.
 pub fn not_held(name: &str) -> String {
     format!("The skill {name} is in use as it lies in its folder: nothing of it is held back.")
 }
 
-/// Where a command was given, and so how the next one is written.
+/// Surface on which a command was given; decides the syntax of suggested commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surface {
-    /// In a chat.
+    /// Chat command.
     Chat,
-    /// On the command line of the home.
+    /// Command line.
     CommandLine,
 }
 
@@ -122,12 +121,12 @@ impl Surface {
     }
 }
 
-/// A proposal in a list.
+/// A proposal in the list.
 pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> String {
     format!("- **{id}** {what}: {standing}, {} old", span(age))
 }
 
-/// What a proposal would do, on one line.
+/// Effect of a proposal, on one line.
 pub fn change(origin: &str, change: &str, skill: &str, new_name: &str) -> String {
     match (origin, change) {
         ("folder", _) => format!("use the skill {skill} as it lies there"),
@@ -138,7 +137,7 @@ pub fn change(origin: &str, change: &str, skill: &str, new_name: &str) -> String
     }
 }
 
-/// Why a proposal waits, in a word or two.
+/// Reason why a proposal is pending, in a few words.
 pub fn standing(standing: &str, sources: &str) -> String {
     match standing {
         "clean" => "clean".to_owned(),
@@ -147,7 +146,7 @@ pub fn standing(standing: &str, sources: &str) -> String {
     }
 }
 
-/// What became of a proposal that waits no more, in a word or two.
+/// Outcome of a closed proposal, in a few words.
 pub fn ended(state: &str) -> &'static str {
     match state {
         "approved" => "approved",
@@ -157,17 +156,17 @@ pub fn ended(state: &str) -> &'static str {
     }
 }
 
-/// Below the list of what waits.
+/// Hint below the list of pending proposals.
 pub fn how_to_look(way: Surface) -> String {
     format!("`{}` shows one of them and how to decide.", way.command("show NUMBER", "review show NUMBER"))
 }
 
-/// There is no such proposal.
+/// Reply to an unknown proposal number.
 pub fn no_such_proposal(id: ProposalId, way: Surface) -> String {
     format!("There is no proposal {id}. `{}` lists what waits.", way.pending())
 }
 
-/// An approval that names no digest.
+/// Reply to an approval without a hash.
 pub fn hash_missing(id: ProposalId, way: Surface) -> String {
     format!(
         "To approve, repeat the hash of what you were shown: `{}` gives all of it, with the hash at its end.",
@@ -175,17 +174,17 @@ pub fn hash_missing(id: ProposalId, way: Surface) -> String {
     )
 }
 
-/// A digest too short to mean anything.
+/// Reply to an approval with too short a hash.
 pub fn hash_too_short(id: ProposalId, way: Surface) -> String {
     format!("Give at least the first 8 digits of the hash; nothing was changed. `{}` has it at its end.", way.show(id))
 }
 
-/// A digest of something else.
+/// Reply to an approval with a wrong hash.
 pub fn wrong_hash(id: ProposalId, way: Surface) -> String {
     format!("That is not the hash of proposal {id}, so nothing was changed. `{}` has it at its end.", way.show(id))
 }
 
-/// It was decided already.
+/// Reply to a decision on a closed proposal.
 pub fn over(id: ProposalId, state: &str) -> String {
     let became = match state {
         "approved" => "was approved already.",
@@ -200,50 +199,50 @@ pub fn over(id: ProposalId, state: &str) -> String {
     format!("Nothing was changed: proposal {id} {became}")
 }
 
-/// It waited too long.
+/// Reply to a decision on an expired proposal.
 pub fn expired(id: ProposalId) -> String {
     format!("Nothing was changed: proposal {id} waited too long and is void. If it is still wanted, ask for it anew.")
 }
 
-/// Something else lies there now.
+/// Reply to an approval whose skill has changed in the meantime.
 pub fn conflict(id: ProposalId) -> String {
     format!(
         "Nothing was changed: the skill was edited after proposal {id} was made, and the edit stays. Ask for the change anew."
     )
 }
 
-/// It counts, and cannot be written.
+/// Reply to a decision that is applied as soon as the disk allows it.
 pub const LATER: &str = "Your decision counts, but the skills folder cannot be written now. Make room on the disk and see that the folder can be \
     written; it is tried again by itself.";
 
-/// A skill has a content that was decided about.
+/// Reply to an approved skill.
 pub fn live(skill: &str) -> String {
     format!("Done: the skill {skill} is live from the next message on.")
 }
 
-/// A skill is gone.
+/// Reply to a deleted skill.
 pub fn deleted(skill: &str, way: Surface) -> String {
     format!("Done: the skill {skill} is deleted. `{}` leads back.", way.history(skill))
 }
 
-/// A proposal was refused.
+/// Reply to a rejection.
 pub fn rejected(id: ProposalId) -> String {
     format!("Refused: proposal {id} is void, and exactly this will not be proposed again.")
 }
 
-/// A skill with what it says of itself.
+/// A skill with its description.
 pub fn skill(name: &str, state: &str, description: &str) -> String {
     let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
     let colon = if description.is_empty() { "" } else { ": " };
     format!("- **{name}**{state}{colon}{description}")
 }
 
-/// A folder that does not load.
+/// State of an invalid skill folder.
 pub fn broken(why: &str) -> String {
     format!("does not load: {why}")
 }
 
-/// The first lines about one skill.
+/// Heading of a skill's details.
 pub fn skill_head(name: &str, version: VersionId, origin: &str, description: &str) -> String {
     format!("**{name}**, version {version}, {}\n\n{description}", origin_of(origin))
 }
@@ -253,75 +252,75 @@ pub fn file(path: &str, bytes: usize) -> String {
     format!("- {path}, {bytes} bytes")
 }
 
-/// Nothing goes by that name.
+/// Reply to an unknown skill name.
 pub fn no_such_skill(name: &str, way: Surface) -> String {
     format!("There is no skill {name}. `{}` lists them.", way.skills())
 }
 
-/// A skill of which there is nothing to be shown.
+/// Reply to a request for an inactive skill.
 pub fn not_live(name: &str, why: &str) -> String {
     format!("The skill {name} is not used ({why}).")
 }
 
-/// A content that a skill had. `mark` says what is special about it.
+/// A version of a skill. `mark` is a remark such as [`PRESENT`].
 pub fn version(id: VersionId, at: &str, origin: &str, proposal: Option<ProposalId>, mark: &str) -> String {
     let origin = proposal.map_or_else(|| origin_of(origin).to_owned(), |id| format!("proposal {id}"));
     format!("- version {id}, {at}, {origin}{mark}")
 }
 
-/// The version that lies there.
+/// Mark of the current version.
 pub const PRESENT: &str = " (there now)";
-/// A version that was held and never accepted.
+/// Mark of a held version that was never accepted.
 pub const NEVER_ACCEPTED: &str = " (never accepted)";
 
-/// Above the versions of a skill.
+/// Heading of the versions of a skill.
 pub fn history_head(name: &str) -> String {
     format!("**{name}**, newest first")
 }
 
-/// Below the versions of a skill that is deleted, or was broken since.
+/// Note below the versions of a skill that is deleted or invalid.
 pub const NONE_PRESENT: &str = "None of them is there now.";
 
-/// Older versions that are not shown.
+/// Number of older versions that are not listed.
 pub fn older(count: usize) -> String {
     format!("and {count} older ones")
 }
 
-/// Below the versions of a skill.
+/// Instructions below the versions of a skill.
 pub fn how_to_roll_back(name: &str, way: Surface) -> String {
     let name = typed(name);
     let command = way.command(&format!("rollback {name} VERSION"), &format!("skills rollback {name} VERSION"));
     format!("`{command}` leads back to one of them.")
 }
 
-/// An earlier content is there again.
+/// Reply to a rollback.
 pub fn rolled_back(name: &str, version: VersionId) -> String {
     format!("Done: the skill {name} is again what it was in version {version}, from the next message on.")
 }
 
-/// There is no such version of it.
+/// Reply to an unknown version number.
 pub fn no_such_version(name: &str, version: VersionId, way: Surface) -> String {
     format!("The skill {name} has no version {version}. `{}` lists them.", way.history(name))
 }
 
-/// A version that nobody ever accepted.
+/// Reply to a rollback to a version that was never accepted.
 pub fn never_accepted(version: VersionId) -> String {
     format!(
         "Nothing was changed: version {version} was held back and never accepted. Only what was live once can come back."
     )
 }
 
-/// It lies there already.
+/// Reply to a rollback to the current content.
 pub fn same_content(name: &str, version: VersionId) -> String {
     format!("Nothing had to be changed: the skill {name} is what it was in version {version}.")
 }
 
-/// Something else lies there now.
+/// Reply to a rollback that a concurrent edit prevented.
 pub fn edited_meanwhile(name: &str) -> String {
     format!("Nothing was changed: the skill {name} was edited at this very moment, and the edit stays. Try again.")
 }
 
-/// A proposal was made on the command line.
+/// Reply to a new proposal.
 pub fn staged(id: ProposalId, what: &str, standing: &str) -> String {
     format!(
         "Proposal {id} would {what}. It waits for you ({standing}).\n\n`{}` shows all of it, and how to decide.",
@@ -329,7 +328,7 @@ pub fn staged(id: ProposalId, what: &str, standing: &str) -> String {
     )
 }
 
-/// The same waits already.
+/// Reply to a duplicate of a pending proposal.
 pub fn waits_already(id: ProposalId) -> String {
     format!(
         "Exactly this waits for you already, as proposal {id}. `{}` shows it, and how to decide.",
@@ -337,43 +336,43 @@ pub fn waits_already(id: ProposalId) -> String {
     )
 }
 
-/// A proposal could not be made.
+/// Reply to a rejected draft.
 pub fn not_proposed(why: &str) -> String {
     format!("Nothing was proposed:\n\n{why}")
 }
 
-/// A folder cannot be brought in.
+/// Error: a folder cannot be imported.
 pub fn cannot_import(path: &str, why: &str) -> String {
     format!("{path} cannot be brought in: {why}. Mend that and try again.")
 }
 
-/// What lies in the skill's place cannot be replaced.
+/// Error: the existing folder of a skill is unreadable.
 pub fn place_is_taken(name: &str, why: &str) -> String {
     format!("The folder of the skill {name} cannot be read ({why}). Mend or move it, then try again.")
 }
 
-/// A note cannot be read.
+/// Error: a note is unreadable.
 pub fn cannot_read_note(path: &str, why: &str) -> String {
     format!("The note {path} cannot be used: {why}. Name one of your own notes, such as `memory/tea.md`.")
 }
 
-/// A note of which nothing can be made.
+/// Error: a note cannot be made into a skill.
 pub fn cannot_use_note(path: &str, why: &str) -> String {
     format!("The note {path} cannot be made into a skill: {why}.")
 }
 
-/// A note that says nothing.
+/// Reason: the note yields no description.
 pub const NOTE_WITHOUT_WORDS: &str =
     "there is no description and no paragraph in it that could be one; write what it is for, and when to use it";
-/// A note whose name makes no name.
+/// Reason: the note's name yields no skill name.
 pub const NAME_NEEDED: &str = "no name for a skill can be made of its own; give one with --name";
 
-/// How many proposals wait, in /status.
+/// Number of pending proposals, in `/status`.
 pub fn status(pending: usize) -> String {
     format!("- proposals that wait for you: {pending}")
 }
 
-/// A name as it is typed in a command, if it is one that can be typed as it stands.
+/// Returns the name if it can be typed as it stands in a command.
 fn typed(name: &str) -> &str {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if is_plain && !name.is_empty() { name } else { "NAME" }

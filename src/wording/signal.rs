@@ -1,49 +1,49 @@
-//! What a person reads when Signal does not work, each sentence with its mend.
+//! Health messages and errors of Signal, each with a fix.
 
-/// The daemon is not there, or the way to it broke.
+/// Problem: the daemon is unreachable.
 pub const UNREACHABLE: &str = "The Signal daemon cannot be reached. This is tried again by itself; if it lasts, look whether \
     the daemon runs and listens where signal.endpoint says.";
-/// The connection is there, and nothing comes over it.
+/// Problem: the connection is silent.
 pub const DEAF: &str = "Nothing was heard from the Signal daemon for more than a minute, not even a sign of life. The \
     connection is made anew by itself; if it lasts, start the daemon again.";
-/// Nothing was received since the start.
+/// State before the first successful receive.
 pub const NOT_YET: &str = "Nothing could be received from the Signal daemon since the start.";
-/// The daemon has no such account.
+/// Problem: the daemon does not have the configured account.
 pub const ACCOUNT_UNKNOWN: &str = "The Signal daemon does not have the account in signal.account. Run `signal-cli \
     listAccounts` and write the number of one of them there, or link this account first.";
-/// The daemon has no account at all.
+/// Problem: the daemon has no account.
 pub const NO_ACCOUNT: &str = "The Signal daemon has no account yet. Register a number of its own, or link it to the phone that has \
     one with `compline signal link`; docs/signal.md leads through both.";
-/// The daemon has several accounts.
+/// Problem: the daemon has several accounts.
 pub const WHICH_ACCOUNT: &str = "The Signal daemon has several accounts. Write the number of the one that is the \
     assistant's into signal.account.";
-/// The daemon serves one account and does not tell which.
+/// Problem: the daemon serves one account and does not name it.
 pub const NAME_ACCOUNT: &str = "This Signal daemon was started for one account and does not tell which. Write its number \
     into signal.account, or start the daemon without an account.";
-/// A sender's safety number is a new one.
+/// Problem: a sender's safety number has changed.
 pub const UNTRUSTED_SENDER: &str = "A message could not be read because the safety number of its sender has changed, as with \
     a new phone. Compare it with them, then run `signal-cli trust --verified-safety-number NUMBER PERSON`; `signal-cli \
     listIdentities` shows both.";
-/// A recipient's safety number is a new one.
+/// Problem: a recipient's safety number has changed.
 pub const UNTRUSTED_PEER: &str = "Nothing was sent because the safety number of the other side has changed, as with a new \
     phone. Compare it with them, then run `signal-cli trust --verified-safety-number NUMBER PERSON`; `signal-cli \
     listIdentities` shows both.";
-/// A recipient is not on Signal.
+/// Problem: the recipient is not on Signal.
 pub const UNREGISTERED: &str = "The other side is not on Signal any more";
-/// A file that is longer than the daemon takes.
+/// Problem: a file exceeds the daemon's limit.
 pub const FILE_TOO_LARGE: &str = "The file is larger than the 14.9 MB that can be handed to the Signal daemon";
-/// A message that is to be reacted to cannot be named on Signal.
+/// Problem: the message to react to has no Signal id.
 pub const NO_SUCH_MESSAGE: &str = "Signal knows no message by that name";
-/// The program of the configuration cannot be started.
+/// Problem: the configured program cannot be started.
 pub const NOT_STARTED: &str = "The program in signal.command cannot be started. Look whether it is there, may be run, and \
     what it needs, as Java, is installed.";
-/// The program ended.
+/// Problem: the daemon process has exited.
 pub const DAEMON_ENDED: &str = "The Signal daemon has ended. It is started again by itself; if this happens again and again, \
     run the program in signal.command by hand to see what it says.";
-/// A phone that is to be linked has not answered.
+/// Problem: the phone was not linked.
 pub const NOT_LINKED: &str = "The Signal daemon was not linked";
 
-/// The daemon does not let us receive.
+/// Problem: the daemon refuses to deliver messages.
 pub fn not_received(code: i64) -> String {
     format!(
         "The Signal daemon does not let anybody receive from it (code {code}). Look whether signal.endpoint leads to a \
@@ -51,13 +51,13 @@ pub fn not_received(code: i64) -> String {
     )
 }
 
-/// A message could not be read; `kind` is the daemon's word for why.
+/// Problem: a message could not be read. `kind` is the daemon's name for the reason.
 pub fn unread(kind: &str) -> String {
     let kind: String = kind.chars().filter(char::is_ascii_alphanumeric).take(60).collect();
     format!("A message could not be read by the Signal daemon ({kind}). If it lasts, ask its sender to write again.")
 }
 
-/// Signal wants to see that a person is sending.
+/// Problem: Signal requires a captcha.
 pub fn proof(token: &str) -> String {
     let token: String =
         token.chars().filter(char::is_ascii_graphic).filter(|c| !"'`\\".contains(*c)).take(200).collect();
@@ -68,26 +68,26 @@ pub fn proof(token: &str) -> String {
     )
 }
 
-/// Signal asks to send less.
+/// Problem: Signal limits the rate.
 pub fn rate_limited(seconds: u64) -> String {
     format!("Signal asks to wait {seconds} seconds because too much was sent. This goes on by itself.")
 }
 
-/// A message to a group did not reach everybody.
+/// Problem: some members of a group were not reached.
 pub fn partly_sent(missed: usize, all: usize) -> String {
     format!("The last message to a group did not reach {missed} of {all} members; the log says which.")
 }
 
-/// The daemon refused something.
+/// Problem: the daemon refused a request.
 pub fn refused(code: i64) -> String {
     format!("The Signal daemon refused it with code {code}")
 }
 
-/// A recipient was not reached, for a reason that we do not know.
+/// Problem: a recipient was not reached for an unknown reason.
 pub fn not_delivered(kind: &str) -> String {
     let kind: String = kind.chars().filter(|c| c.is_ascii_uppercase() || *c == '_').take(40).collect();
     format!("The Signal daemon could not deliver it ({kind})")
 }
 
-/// In a message, in place of the name of somebody whom it mentions.
+/// Placeholder for the name of an unknown mentioned person.
 pub const SOMEONE: &str = "@someone";

@@ -1,46 +1,46 @@
-//! What a person reads when a turn gives no ordinary answer.
+//! Replies of a turn without an ordinary answer.
 
 use std::time::Duration;
 
 use super::{ProgramText, span};
 use crate::id::TurnId;
 
-/// The model said nothing.
+/// Reply when the model returned no text.
 pub const EMPTY_ANSWER: &str = "(I had nothing to say to that. Please ask again in other words.)";
-/// The model's limit cut the answer.
+/// Note that the model's limit cut off the answer.
 pub const CUT_BY_LIMIT: &str = "_(The answer reached the length limit and ends here. Write \"go on\" for the rest.)_";
-/// A tainted answer names an address that it has from nowhere.
+/// Warning about an address in an untrusted answer that no source contains.
 pub const STRANGE_ADDRESS: &str = "_(Careful: an address with [.] in it stands in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it \
      unless you know it.)_";
-/// The provider declined.
+/// Reply when the provider declined.
 pub const REFUSED: &str = "The model provider declined to answer that.";
-/// The request does not fit.
+/// Reply when the request exceeds the context window.
 pub const TOO_LONG: &str = "That is more than the model can read at once. Please send less, or start afresh with /new.";
-/// The turn was cut off again and again.
+/// Reply when a turn was interrupted too often.
 pub const CUT_OFF: &str = "I was cut off again and again while I worked on this, so I stopped. Please ask again, perhaps in another way; my log says more.";
 
-/// It was so for a day.
+/// Reply when the model was unreachable for a day.
 pub fn model_away_too_long(why: &'static str) -> ProgramText {
     ProgramText::message(format!(
         "{why} I tried for a whole day, and stopped now. Please ask again when that is mended."
     ))
 }
 
-/// Our own budget is used up.
+/// Reply when the budget is used up.
 pub fn over_budget(which: &str) -> ProgramText {
     ProgramText::message(format!(
         "I did not answer, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
     ))
 }
 
-/// The budget has no room to transcribe a voice note, and nothing else was said.
+/// Reply to a voice note alone, when the budget does not allow a transcription.
 pub fn unheard_over_budget(which: &str) -> ProgramText {
     ProgramText::message(format!(
         "I did not listen to your voice note, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
     ))
 }
 
-/// Transcribing a voice note may take more than a limit of the day allows at all.
+/// Reply when the worst-case cost of a transcription exceeds the daily limit itself.
 pub fn unheard_above_limit(setting: &str) -> ProgramText {
     ProgramText::message(format!(
         "I did not listen to your voice note, because hearing it may take more than `{setting}` under [budget] allows for a whole day; \
@@ -48,7 +48,7 @@ pub fn unheard_above_limit(setting: &str) -> ProgramText {
     ))
 }
 
-/// One call may take more than a limit of the day allows at all.
+/// Reply when the worst-case cost of one call exceeds the daily limit itself.
 pub fn above_limit(setting: &str) -> ProgramText {
     ProgramText::message(format!(
         "I did not answer, because one answer may take more than `{setting}` under [budget] allows for a whole day; waiting does not help. A new \
@@ -56,21 +56,21 @@ pub fn above_limit(setting: &str) -> ProgramText {
     ))
 }
 
-/// Why the model does not answer.
+/// Reason: the provider refuses the key.
 pub const BAD_KEY: &str = "The model provider refuses our key.";
-/// Why the model does not answer.
+/// Reason: no credit left.
 pub const NO_CREDIT: &str = "Our account with the model provider has no credit left.";
-/// Why the model does not answer.
+/// Reason: the provider rejects the request.
 pub const REJECTED: &str = "The model provider rejects our request.";
-/// Why the model does not answer.
+/// Reason: the model is unreachable.
 pub const UNREACHABLE: &str = "The model cannot be reached at the moment.";
 
-/// The model does not answer now.
+/// Reply while the model does not answer.
 pub fn model_away(why: &'static str, turn: TurnId) -> ProgramText {
     ProgramText::message(format!("{why} Your message is kept, and I will answer as soon as I can. (turn {turn})"))
 }
 
-/// The turn took too long.
+/// Reply when a turn exceeds its time limit.
 pub fn took_too_long(limit: Duration) -> ProgramText {
     ProgramText::message(format!(
         "I stopped, because the answer took longer than {}. Please ask again, perhaps for less at a time.",
@@ -78,7 +78,7 @@ pub fn took_too_long(limit: Duration) -> ProgramText {
     ))
 }
 
-/// It was said long ago: because we were away, or because something else came before it.
+/// Prefix of a late answer. `away` distinguishes downtime from a long queue.
 pub fn late(said: &str, delay: Duration, away: bool) -> ProgramText {
     ProgramText::message(match away {
         true => format!("_I was away, so this answers what you wrote at {said}, {} ago._", span(delay)),
@@ -86,7 +86,7 @@ pub fn late(said: &str, delay: Duration, away: bool) -> ProgramText {
     })
 }
 
-/// Messages that waited for more than a day.
+/// Reply to messages that waited for more than a day.
 pub fn too_old(count: usize, away: bool) -> ProgramText {
     let away = if away { " while I was away" } else { "" };
     ProgramText::message(if count == 1 {
@@ -100,7 +100,7 @@ pub fn too_old(count: usize, away: bool) -> ProgramText {
     })
 }
 
-/// We were away for long.
+/// Notice after a long downtime.
 pub fn away(absence: Duration) -> ProgramText {
     ProgramText::message(format!(
         "I was away for {}; older messages may be missing. Please send again what I did not answer.",

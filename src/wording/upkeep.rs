@@ -1,22 +1,22 @@
-//! What is said about retention, upkeep, backups and what came out of one.
+//! Text about retention, upkeep, backups, and the state after a restore.
 
 use super::ProgramText;
 use std::path::Path;
 
-/// In the place of words that were deleted because of their age.
+/// Placeholder for text that retention deleted.
 pub const FORGOTTEN: &str = "(forgotten)";
-/// In the place of words that their sender deleted, or let disappear.
+/// Placeholder for text that its sender deleted or let expire.
 pub const GONE: &str = "(gone: deleted by its sender, or its timer ran out)";
-/// Why a received file is not there any more.
+/// Reason: retention deleted the file.
 pub const FILE_FORGOTTEN: &str = "it was deleted because of its age";
 
-/// No room for a copy before the journal is brought up to date.
+/// Fix for a lack of space for the copy before a migration.
 pub const FIX_NO_ROOM_TO_COPY: &str = "free as much space as the journal takes, and start again; nothing was changed, and an older program still reads it";
-/// No copy of the journal can be made.
+/// Fix for a failed copy before a migration.
 pub const FIX_NOT_COPIED: &str =
     "see that `backups` in the home is a directory that the user who runs this can write in; nothing was changed";
 
-/// The disk is nearly full.
+/// Warning that the disk is nearly full.
 pub fn disk_nearly_full(mebibytes: u64) -> ProgramText {
     ProgramText::message(format!(
         "The disk on which I keep everything is nearly full: {mebibytes} MiB are free. When it is full I can accept nothing more. \
@@ -24,7 +24,7 @@ pub fn disk_nearly_full(mebibytes: u64) -> ProgramText {
     ))
 }
 
-/// The weekly look found something.
+/// Warning that the weekly integrity check failed.
 pub fn journal_damaged(findings: usize) -> ProgramText {
     let count = if findings == 1 { "one place".to_owned() } else { format!("{findings} places") };
     ProgramText::message(format!(
@@ -32,13 +32,13 @@ pub fn journal_damaged(findings: usize) -> ProgramText {
     ))
 }
 
-/// A line of the status: when the house was last kept up.
+/// Time and result of the last upkeep, in the status.
 pub fn kept_up(at: &str, sound: bool) -> String {
     let state = if sound { "the journal is sound" } else { "the journal is DAMAGED: run `compline doctor`" };
     format!("- upkeep: last on {at}, {state}")
 }
 
-/// A line of the status: what came of a restore.
+/// Messages and deliveries that a restore closed, in the status.
 pub fn came_from_a_backup(at: &str, outbox: usize, messages: usize) -> String {
     format!(
         "- restored from a backup on {at}: {} and {} then",
@@ -47,21 +47,21 @@ pub fn came_from_a_backup(at: &str, outbox: usize, messages: usize) -> String {
     )
 }
 
-/// The weekly look found the journal sound.
+/// Result of a successful integrity check.
 pub fn checked(at: &str) -> String {
     format!("every table was found sound on {at}")
 }
 
-/// How to mend what the weekly look found.
+/// Fix for a failed integrity check.
 pub const FIX_CHECKED: &str =
     "stop the gateway, then `compline restore` the newest backup; the damaged state is kept aside";
 
-/// `1 file`, `3 files`.
+/// Formats a count with its noun: `1 file`, `3 files`.
 pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// There is nothing to back up.
+/// Error: no journal to back up.
 pub fn no_journal(home: &Path) -> String {
     super::cli::with_fix(
         &format!("There is no journal in {}, so there is nothing to back up", home.display()),
@@ -69,29 +69,29 @@ pub fn no_journal(home: &Path) -> String {
     )
 }
 
-/// The backup would take the place of something.
+/// Error: the backup file exists.
 pub fn taken(file: &Path) -> String {
     super::cli::with_fix(&format!("{} is there already", file.display()), "name another file; nothing was written")
 }
 
-/// The backup would be part of itself.
+/// Error: the backup would contain itself.
 pub fn inside(file: &Path, folder: &Path) -> String {
     let fix = "name a file somewhere else, best on another disk";
     super::cli::with_fix(&format!("{} lies in {}, which is backed up", file.display(), folder.display()), fix)
 }
 
-/// A backup is made.
+/// Result: the backup is written.
 pub fn made(file: &Path, kibibytes: u64, files: usize) -> String {
     let files = plural(files, "file", "files");
     format!("{} ({kibibytes} KiB): the journal and {files}, read back and found whole.", file.display())
 }
 
-/// What the backup holds besides.
+/// Warning that the backup contains secrets.
 pub const HOLDS_SECRETS: &str = "It is not encrypted. It holds compline.toml, and with it every key and token that stands there. Keep it as you keep those, or use --without-config.";
-/// What the backup does not hold.
+/// Note that the backup does not contain the configuration.
 pub const WITHOUT_CONFIG: &str = "It is not encrypted. It does not hold compline.toml; keep a copy of that yourself.";
 
-/// Something is not in the backup.
+/// Item that is not in the backup.
 pub fn left_out(path: &str, why: LeftOut) -> String {
     let why = match why {
         LeftOut::LeadsOut => "a link that leads elsewhere",
@@ -102,44 +102,44 @@ pub fn left_out(path: &str, why: LeftOut) -> String {
     format!("not in the backup: {path} ({why})")
 }
 
-/// Why something is not in a backup.
+/// Reason why an item is not in a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
     /// A link that leads out of its folder.
     LeadsOut,
-    /// A pipe, a socket, a device.
+    /// A pipe, a socket or a device.
     Special,
-    /// A name that is no UTF-8.
+    /// A name that is not UTF-8.
     Unnameable,
     /// The key that authenticates backups.
     Key,
 }
 
-/// While a backup is made, read back or unpacked.
+/// Progress of writing, verifying or unpacking a backup.
 pub fn progress(doing: &str, mebibytes: u64) -> String {
     format!("{doing}: {mebibytes} MiB")
 }
 
-/// While something goes on that says nothing of itself.
+/// Elapsed time of an operation without measurable progress.
 pub fn goes_on(doing: &str, seconds: u64) -> String {
     format!("{doing}: {seconds} s")
 }
 
-/// Progress.
+/// Progress: copying.
 pub const COPYING: &str = "Copying";
-/// Progress.
+/// Progress: verifying.
 pub const CHECKING: &str = "Checking";
-/// Progress.
+/// Progress: unpacking.
 pub const UNPACKING: &str = "Unpacking";
 
-/// The file is no backup, or not whole.
+/// Error: the file is no backup, or incomplete.
 pub fn not_whole(file: &Path, why: &str) -> String {
     let fix = "use another backup; nothing was changed";
     super::cli::with_fix(&format!("{} cannot be restored: {why}", file.display()), fix)
 }
 
-/// The backup was made by a newer program.
+/// Error: the backup was made by a newer program.
 pub fn newer(file: &Path, found: u32, known: u32) -> String {
     let fix = "install that newer version first; nothing was changed";
     let what = format!(
@@ -149,19 +149,19 @@ pub fn newer(file: &Path, found: u32, known: u32) -> String {
     super::cli::with_fix(&what, fix)
 }
 
-/// The configuration in the backup cannot be used.
+/// Error: the configuration in the backup is invalid.
 pub fn config_unusable(told: &str) -> String {
     let fix = "put what it names in its place, or restore with --without-config; nothing was changed";
     super::cli::with_fix(&format!("The configuration in the backup cannot be used: {told}"), fix)
 }
 
-/// The present configuration cannot be used.
+/// Error: the present configuration is invalid.
 pub fn present_config_unusable(told: &str) -> String {
     let fix = "mend it, or take that of the backup with --with-config; nothing was changed";
     super::cli::with_fix(&format!("The present configuration cannot be used: {told}"), fix)
 }
 
-/// A folder lies on another disk than the home.
+/// Error: a folder is on another disk than the home.
 pub fn other_disk(folder: &Path) -> String {
     let fix = "restore without that setting (--without-config, or unset the variable), and move the folder yourself afterwards; nothing was changed";
     super::cli::with_fix(
@@ -170,12 +170,12 @@ pub fn other_disk(folder: &Path) -> String {
     )
 }
 
-/// What was closed.
+/// Number of items of a kind that the restore closed.
 pub fn closed(what: usize, one: &str, many: &str) -> Option<String> {
     (what > 0).then(|| format!("- {}", plural(what, one, many)))
 }
 
-/// What was closed, kind by kind: how it is said of one and of many.
+/// Kinds of closed items: singular and plural.
 pub const CLOSED: [(&str, &str); 10] = [
     ("message that waited for an answer is closed", "messages that waited for an answer are closed"),
     ("message that waited to be sent is not sent", "messages that waited to be sent are not sent"),
@@ -198,18 +198,18 @@ pub const CLOSED: [(&str, &str); 10] = [
     ("reminder is cancelled", "reminders are cancelled"),
 ];
 
-/// A restore that was cut off was finished.
+/// Note that an interrupted restore was completed.
 pub const FINISHED: &str = "A restore was cut off in the middle. It is finished now: this is the state of the backup.";
-/// A restore that was cut off was dropped.
+/// Note that an interrupted restore was discarded.
 pub const DROPPED: &str =
     "A restore was cut off before it had changed anything. What it left is removed: this is the state from before.";
-/// The root of the workspace changed hands while files were packed.
+/// Error: the root of the workspace was handed over during the backup.
 pub const FOLDERS_MOVED: &str = "Folders of the workspace were moved meanwhile\nfix: make the backup again";
-/// A restore is in the middle.
+/// Error: a restore is incomplete.
 pub const UNFINISHED: &str =
     "A restore was cut off in the middle.\nfix: start `compline run` or repeat `compline restore`; either finishes it";
 
-/// Asked of whoever restores with a gateway that runs.
+/// Error: a restore while the gateway is running.
 pub fn stop_first(home: &Path) -> String {
     let fix = "stop the gateway, restore, and start it again";
     super::cli::with_fix(&format!("Another Compline is running with the home {}", home.display()), fix)

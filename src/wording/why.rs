@@ -1,34 +1,34 @@
-//! Where a proposal comes from: a short way in plain sentences, from the proposal back to the first
-//! text that nobody typed here.
+//! Origin of a proposal: a short trace in plain sentences, from the proposal back to the first text
+//! that was not typed here.
 
 use crate::id::ProposalId;
 use crate::trust::{Label, Source};
 
-/// What a step of the way is.
+/// Kind of a trace step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceStep {
-    /// A proposal: the one that is asked about, or an earlier one that became a skill.
+    /// A proposal: the traced one, or an earlier one that became a skill.
     Proposal(ProposalId),
     /// An answer.
     Turn,
-    /// What somebody said.
+    /// A message.
     Message,
-    /// The end of a conversation, written down.
+    /// A conversation summary.
     Summary,
     /// A file of the workspace.
     File,
     /// A file that came with a message.
     Attachment,
-    /// A skill.
+    /// A version of a skill.
     Version,
-    /// Facts that were taken down.
+    /// Extracted facts.
     Facts,
 }
 
-/// The journal does not know any more.
+/// Note that the journal no longer holds the trace.
 pub const LOST: &str = "The journal does not hold the way back any more.";
 
-/// Nothing from outside had a part in it.
+/// Result: no text from outside had a part in the proposal.
 pub fn clean(id: ProposalId, origin: &str) -> String {
     let how = match origin {
         "note" => "It was made from a note that you wrote.",
@@ -39,12 +39,12 @@ pub fn clean(id: ProposalId, origin: &str) -> String {
     format!("Nothing from outside had a part in proposal {id}. {how}")
 }
 
-/// Something from outside had.
+/// Heading: text from outside had a part in the proposal.
 pub fn tainted(id: ProposalId) -> String {
     format!("Text that nobody typed here had a part in proposal {id}. The way back to it:")
 }
 
-/// One source.
+/// Heading of the trace to one source.
 pub fn heading(source: &Source) -> String {
     let words = in_words(source);
     let mut rest = words.chars();
@@ -52,13 +52,13 @@ pub fn heading(source: &Source) -> String {
     format!("\n**{first}{}**", rest.as_str())
 }
 
-/// Others are not told.
+/// Number of sources that are not shown.
 pub fn more(count: usize) -> String {
     let sources = if count == 1 { "source" } else { "sources" };
     format!("\n{count} more {sources} had a part in it too.")
 }
 
-/// The first step: how the proposal came to be.
+/// First step: creation of the proposal.
 pub fn made(origin: &str, at: &str) -> String {
     match origin {
         "turn" => format!("The assistant proposed it on {at}, while it wrote an answer."),
@@ -70,8 +70,8 @@ pub fn made(origin: &str, at: &str) -> String {
     }
 }
 
-/// One step further back: from `after`, which came later, to `step`. `between` answers in a row are
-/// not told one by one.
+/// Step back from `after`, which came later, to `step`. `between` is the number of consecutive
+/// answers that are not listed.
 pub fn step(after: TraceStep, step: TraceStep, at: &str, between: usize) -> String {
     let subject = match after {
         TraceStep::Proposal(_) => "It",
@@ -105,18 +105,17 @@ pub fn step(after: TraceStep, step: TraceStep, at: &str, between: usize) -> Stri
     format!("{subject} {verb} {thing}.")
 }
 
-/// The last step, if a tool brought it.
+/// Last step: the source is the result of a tool.
 pub fn came_by_tool(tool: &str, source: &Source) -> String {
     format!("There it came in: the assistant used `{tool}`, and what came back was {}.", in_words(source))
 }
 
-/// The last step, if nothing says how it came.
+/// Last step: the exact origin is unknown.
 pub fn came_somehow(source: &Source) -> String {
     format!("There it came in: what was read for that answer held {}.", in_words(source))
 }
 
-/// The last step, if it is no answer. Nothing is left to be said of what came from elsewhere as a
-/// whole.
+/// Last step other than an answer. `None` for an item that is itself entirely from outside.
 pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
     let what = match last {
         TraceStep::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,
@@ -132,12 +131,12 @@ pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
     Some(format!("There it came in: {what} held {}.", in_words(source)))
 }
 
-/// The sources of a label.
+/// Sources of a label, in words.
 pub fn all_in_words(label: &Label) -> String {
     label.sources().map(in_words).collect::<Vec<_>>().join("; ")
 }
 
-/// What a source is.
+/// A source in words.
 pub fn in_words(source: &Source) -> String {
     let (kind, detail) = source.as_str().split_once(':').unwrap_or((source.as_str(), ""));
     match kind {

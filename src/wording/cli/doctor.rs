@@ -1,140 +1,140 @@
-//! What `compline doctor` says: for each finding what is wrong and how to mend it.
+//! Output of `compline doctor`: findings and how to fix them.
 
 use std::path::Path;
 
 use crate::id::ForgettingId;
 
-/// Names of what is looked at.
+/// Home directory check.
 pub const HOME: &str = "home";
-/// A check.
+/// Secrets check.
 pub const SECRETS: &str = "secrets";
-/// A check.
+/// Configuration check.
 pub const CONFIGURATION: &str = "configuration";
-/// A check.
+/// Time zone check.
 pub const ZONE: &str = "zone";
-/// A check.
+/// Disk space check.
 pub const DISK: &str = "disk";
-/// A check.
+/// Journal integrity check.
 pub const JOURNAL: &str = "journal";
-/// A check.
+/// Journal log size check.
 pub const JOURNAL_LOG: &str = "journal log";
-/// A check.
+/// Upkeep check.
 pub const UPKEEP: &str = "upkeep";
-/// A check.
+/// Check for unfinished deletions.
 pub const FORGETTING: &str = "forgetting";
-/// A check.
+/// System clock check.
 pub const CLOCK: &str = "clock";
-/// A check.
+/// Owner check.
 pub const OWNER: &str = "owner";
-/// A check.
+/// Check for unknown senders.
 pub const STRANGERS: &str = "strangers";
-/// A check.
+/// Workspace files check.
 pub const WORKSPACE: &str = "workspace";
-/// A check.
+/// Memory check.
 pub const KNOWLEDGE: &str = "knowledge";
-/// A check.
+/// Search index check.
 pub const INDEX: &str = "index";
-/// A check.
+/// Semantic search check.
 pub const MEANING: &str = "meaning";
-/// A check.
+/// Skills check.
 pub const SKILLS: &str = "skills";
-/// A check.
+/// Check for pending proposals.
 pub const PROPOSALS: &str = "proposals";
-/// A check.
+/// Main model check.
 pub const MODEL: &str = "model";
-/// A check.
+/// Fallback model check.
 pub const FALLBACK: &str = "fallback model";
-/// A check.
+/// Background model check.
 pub const BACKGROUND: &str = "background model";
-/// A check.
+/// Telegram check.
 pub const TELEGRAM: &str = "telegram";
-/// A check.
+/// Group chats check.
 pub const GROUPS: &str = "groups";
-/// A check.
+/// Gateway check.
 pub const GATEWAY: &str = "gateway";
 
-/// As it should be.
+/// Status: passed.
 pub const OK: &str = "ok";
-/// Worth knowing.
+/// Status: informational.
 pub const NOTE: &str = "note";
-/// It was wrong.
+/// Status: fixed by `--fix`.
 pub const MENDED: &str = "mended";
-/// To be mended.
+/// Status: needs fixing.
 pub const WRONG: &str = "WRONG";
-/// Before a mend.
+/// Prefix of the suggested fix.
 pub const FIX: &str = "fix:";
 
-/// No home.
+/// Fix for a missing home directory.
 pub const FIX_NO_HOME: &str = "run `compline init`, or name another home with --home";
-/// A file in the home's place.
+/// Fix for a file at the home directory's path.
 pub const FIX_HOME_IS_A_FILE: &str = "move the file away, or name another home with --home";
-/// Nothing is known of the disk.
+/// Note that the free space cannot be determined.
 pub const NO_SPACE_KNOWN: &str = "how much is free is not known here";
-/// A full disk.
+/// Fix for a full disk.
 pub const FIX_DISK: &str = "free some space; while there is none nothing is accepted, and nothing is lost";
-/// No journal.
+/// Note that no journal exists yet.
 pub const NO_JOURNAL: &str = "none yet; the first start makes one";
-/// An empty journal.
+/// Fix for an empty journal.
 pub const FIX_EMPTY_JOURNAL: &str =
     "put a copy from a backup in its place; or start all the same, and a new one is begun";
-/// A long log.
+/// Fix for a large journal log.
 pub const FIX_LOG: &str = "close other programs that have the journal open; it is merged at the next stop";
-/// A clock that runs behind.
+/// Fix for a clock that is behind the journal.
 pub const FIX_CLOCK: &str = "set the clock; until it has caught up, messages join the conversation that is open";
-/// Nobody is in.
+/// Finding: no owner is configured.
 pub const NO_OWNER: &str = "nobody is allowed in as owner";
-/// Nobody is in.
+/// Fix for a missing owner.
 pub const FIX_NO_OWNER: &str =
     "add [[people]] with a name and role = \"owner\" to the configuration, or run `compline init`";
-/// The owner has an address on no channel.
+/// Finding: the owner has no address on any channel.
 pub const NOT_CLAIMED: &str = "nobody has claimed the assistant yet";
-/// The owner has an address on no channel.
+/// Fix for an owner without an address.
 pub const FIX_NOT_CLAIMED: &str = "start `compline run` and send the assistant the code that it prints";
-/// The owner has no address on one of the channels.
+/// Fix for an owner who has no address on some channel.
 pub const FIX_NOT_MET: &str = "write /link to the assistant where it knows you and send the code from there; or write your address into \
     your entry under [[people]]";
-/// The owner is known.
+/// The owner has an address on every channel.
 pub const OWNER_KNOWN: &str = "known";
-/// Files of the workspace that are loaded by themselves.
+/// Workspace files that are loaded into every prompt.
 pub const WORKSPACE_FILES: [&str; 4] = ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"];
-/// Missing files.
+/// Fix for missing workspace files.
 pub const FIX_WORKSPACE: &str = "`compline doctor --fix` or the next start makes them";
-/// A folder that is no skill.
+/// Fix for an invalid skill folder.
 pub const FIX_SKILL: &str = "`compline skills check` says what is wrong and where; mend that, or move the folder away";
-/// A skill that waits.
+/// Fix for a skill that is held back.
 pub const FIX_HELD_SKILL: &str = "`compline skills accept NAME` shows it and asks; or fix the folder, or move it away";
-/// Proposals wait.
+/// Hint about pending proposals.
 pub const FIX_PROPOSALS: &str = "`compline review list` shows them; nothing changes until you decide";
-/// The offline model.
+/// The offline model, which needs no check.
 pub const OFFLINE: &str = "the offline model, which needs nothing";
-/// What is not tried.
+/// Name of the Telegram bot in [`not_tried`].
 pub const BOT: &str = "the bot";
-/// A webhook.
+/// Fix for an unexpected webhook.
 pub const FIX_WEBHOOK: &str =
     "`compline run` takes it off when it starts; if it comes back, another program sets it: stop that";
-/// Calls that do not arrive.
+/// Fix for webhook calls that do not arrive.
 pub const FIX_CALLS_FAIL: &str = "look whether telegram.webhook_url leads to telegram.webhook_listen: the web server between them, its \
     certificate, the firewall";
-/// Calls that go elsewhere.
+/// Fix for webhook calls that go to another URL.
 pub const FIX_CALLED_ELSEWHERE: &str =
     "another program uses the same bot: stop it, or give each a bot of its own; then start the gateway again";
-/// A listener that is not ours.
+/// Fix for a webhook address that is in use.
 pub const FIX_CANNOT_LISTEN: &str = "free it, or name another address in telegram.webhook_listen";
-/// No gateway.
+/// The gateway is not running.
 pub const NOT_RUNNING: &str = "not running";
-/// A gateway.
+/// The gateway is running and all its channels receive.
 pub const RUNNING: &str = "running, and hears all its channels";
-/// A gateway that hangs.
+/// Finding: the gateway hangs.
 pub const SILENT: &str = "running, but it does not answer";
-/// A gateway that hangs.
+/// Fix for a gateway that hangs.
 pub const FIX_SILENT: &str = "start it again; what was accepted is taken up";
 
-/// The first line.
+/// First line of the report.
 pub fn head(version: &str, os: &str, arch: &str) -> String {
     format!("Compline {version} on {os} {arch}")
 }
 
-/// The last line.
+/// Last line of the report.
 pub fn verdict(wrong: usize) -> String {
     match wrong {
         0 => "Nothing has to be mended.".to_owned(),
@@ -143,260 +143,260 @@ pub fn verdict(wrong: usize) -> String {
     }
 }
 
-/// No home.
+/// Finding: the home directory does not exist.
 pub fn no_home(path: &str) -> String {
     format!("{path} is not there")
 }
 
-/// A file in the home's place.
+/// Finding: the home path is a file.
 pub fn home_is_a_file(path: &str) -> String {
     format!("{path} is a file and no directory")
 }
 
-/// Nothing can be written.
+/// Finding: a path is not writable.
 pub fn not_writable(path: &str, why: &str) -> String {
     format!("{path} cannot be written in: {why}")
 }
 
-/// Others can look in.
+/// Finding: a path is readable by other users of the computer.
 pub fn readable(path: &str, mode: u32) -> String {
     format!("others on this computer can look into {path} (mode {mode:04o})")
 }
 
-/// How to close it.
+/// Command that restricts the permissions of a path.
 pub fn fix_mode(path: &str, wanted: u32) -> String {
     format!("chmod {wanted:o} '{path}', or `compline doctor --fix`")
 }
 
-/// Two zones.
+/// Note that the configured time zone differs from the system's.
 pub fn other_zone(configured: &str, here: &str) -> String {
     format!("{configured} (this computer is set to {here}; the configuration counts)")
 }
 
-/// Room on the disk.
+/// Free disk space.
 pub fn free(mebibytes: u64) -> String {
     format!("{mebibytes} MiB free")
 }
 
-/// An empty journal.
+/// Finding: the journal file is empty.
 pub fn empty_journal(path: &Path) -> String {
     format!("{} is an empty file", path.display())
 }
 
-/// A sound journal.
+/// Version and size of a sound journal.
 pub fn journal(version: u32, kibibytes: u64) -> String {
     format!("sound, version {version}, {kibibytes} KiB")
 }
 
-/// A broken one.
+/// Finding: the journal is damaged. Lists the first three errors.
 pub fn broken(findings: &[String]) -> String {
     let few: Vec<&str> = findings.iter().take(3).map(String::as_str).collect();
     format!("damaged: {}", few.join("; "))
 }
 
-/// The size of the log.
+/// Size of the journal log.
 pub fn log(kibibytes: u64) -> String {
     format!("{kibibytes} KiB wait to be merged")
 }
 
-/// The clock was set back.
+/// Finding: the clock is behind the newest journal entry.
 pub fn clock_behind(now: &str, latest: &str) -> String {
     format!("it is {now} here, but the journal knows of {latest}")
 }
 
-/// Somebody who was not let in.
+/// Unknown sender whose messages were rejected.
 pub fn stranger(adapter: &str, sender: &str, at: &str, count: i64) -> String {
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
     format!("{adapter} {sender} knocked {times}, last at {at}, and was not let in")
 }
 
-/// How to let them in.
+/// How to let an unknown sender in.
 pub fn fix_stranger(adapter: &str, sender: &str) -> String {
     let line =
         if adapter == "telegram" { format!(", or add [[people]] with {adapter} = {sender}") } else { String::new() };
     format!("if you know them: `compline people pair NAME`{line}")
 }
 
-/// The owner has no address on one of the channels.
+/// Finding: the owner has no address on these channels.
 pub fn not_met(channels: &[&str]) -> String {
     format!("known, but not on {}", channels.join(" and "))
 }
 
-/// Files that are not there.
+/// Finding: workspace files are missing.
 pub fn missing_files<S: AsRef<str>>(files: &[S]) -> String {
     let files: Vec<&str> = files.iter().map(AsRef::as_ref).collect();
     format!("missing: {}", files.join(", "))
 }
 
-/// Not tried.
+/// Note that a check was skipped.
 pub fn not_tried(what: &str) -> String {
     format!("{what} was not tried")
 }
 
-/// It answers.
+/// The checked service answers.
 pub fn answers(what: &str) -> String {
     format!("{what} answers")
 }
 
-/// A webhook.
+/// Finding: the bot has an unexpected webhook.
 pub fn webhook(username: &str) -> String {
     format!("@{username} answers, but its messages go to a webhook")
 }
 
-/// Telegram calls.
+/// Telegram calls the configured webhook.
 pub fn is_called(username: &str) -> String {
     format!("@{username} answers, and its messages come to telegram.webhook_url")
 }
 
-/// Telegram does not call yet.
+/// The webhook is not registered yet.
 pub fn not_called_yet(username: &str) -> String {
     format!("@{username} answers; `compline run` tells Telegram where to call")
 }
 
-/// Telegram calls somebody else.
+/// Finding: Telegram calls another URL.
 pub fn called_elsewhere(username: &str) -> String {
     format!("@{username} answers, but its messages do not go to telegram.webhook_url")
 }
 
-/// Telegram's calls fail.
+/// Finding: Telegram's webhook calls fail.
 pub fn calls_fail(username: &str, at: &str, why: &str) -> String {
     format!("messages for @{username} wait, and Telegram's last call failed at {at}: {why}")
 }
 
-/// Nobody can listen there.
+/// Finding: the webhook address cannot be bound.
 pub fn cannot_listen(place: &str, why: &str) -> String {
     format!("Telegram's calls cannot be received at {place}: {why}")
 }
 
-/// Groups on a channel that there is not.
+/// Finding: groups are allowed on a channel that is not configured.
 pub fn unheard_groups(channel: &str, count: usize) -> String {
     let groups = if count == 1 { "1 group is".to_owned() } else { format!("{count} groups are") };
     format!("{groups} allowed on {channel}, which is not configured: nothing is heard from there")
 }
 
-/// How to mend that.
+/// Fix for groups on an unconfigured channel.
 pub fn fix_unheard_groups(channel: &str) -> String {
     format!("add [{channel}], or take them out of groups.allowed")
 }
 
-/// Sound skills.
+/// Number of valid skills.
 pub fn skills(count: usize, dir: &str) -> String {
     let skills = if count == 1 { "1 skill".to_owned() } else { format!("{count} skills") };
     format!("{skills} in {dir}")
 }
 
-/// A folder that does not load.
+/// Finding: a skill folder does not load.
 pub fn broken_skill(folder: &str, why: &str) -> String {
     format!("{folder} is not used: {why}")
 }
 
-/// A folder with a finding.
+/// Finding: a skill folder is held back until the owner accepts it.
 pub fn held_skill(folder: &str) -> String {
     format!("What lies in the folder of the skill {folder} is held back until the owner accepts it")
 }
 
-/// Proposals wait.
+/// Number of pending proposals.
 pub fn proposals_wait(count: usize) -> String {
     if count == 1 { "1 proposal waits".to_owned() } else { format!("{count} proposals wait") }
 }
 
-/// The memory cannot be looked at.
+/// Fix for a memory that cannot be checked.
 pub const FIX_KNOWLEDGE: &str = "see that the workspace and all in it belong to the user who runs this";
-/// Another process holds the home, and nobody can be asked.
+/// Note that another process holds the home and does not answer.
 pub const NOBODY_LOOKED: &str = "not looked at: another process of Compline holds the home and does not answer";
-/// Nobody can be asked.
+/// Hint for [`NOBODY_LOOKED`].
 pub const FIX_NOBODY_LOOKED: &str = "run `compline doctor` again when it has ended";
-/// The gateway does not tell.
+/// Finding: the gateway does not report its health.
 pub const NOT_TOLD: &str = "the running gateway does not tell how it is: it could not look, or is of another version";
-/// The gateway does not tell.
+/// Fix for a gateway that does not report its health.
 pub const FIX_NOT_TOLD: &str =
     "see its log, and that the workspace belongs to the user who runs it; then start it again";
-/// A file that is no text.
+/// Fix for unreadable memory files.
 pub const FIX_UNREADABLE: &str = "`compline memory` names the owner's, /memory everybody's own: open the files under memory/, agents/ and learnings/ in an editor and save them as UTF-8; they must belong to the user who runs this";
-/// Notes that nothing leads to.
+/// Fix for notes without a line in the index.
 pub const FIX_UNLISTED: &str = "`compline doctor --fix` adds a line for each to `## Index` in MEMORY.md";
-/// Files that are too large.
+/// Fix for files that are too large.
 pub const FIX_OVERFULL: &str = "`compline memory` shows how full it is; move what is old into notes, or forget it";
-/// Folders that are nobody's.
+/// Fix for folders that belong to no person.
 pub const FIX_NOBODYS: &str = "each person has a folder by their number, as people/2-ben: what you still need of these move there by hand, and delete the rest";
-/// The owner of the root is removed.
+/// Finding: the owner of the workspace root was removed.
 pub const ROOT_IS_CLOSED: &str = "the workspace root is loaded for nobody: the person it belongs to is not let in";
-/// The owner of the root is removed.
+/// Fix for a workspace root whose owner was removed.
 pub const FIX_ROOT_IS_CLOSED: &str =
     "let them in again, or give the root to another owner with `compline people hand-over NAME`";
-/// A file that was written for somebody else.
+/// Fix for a file that was written for another person.
 pub const FIX_MISPLACED: &str = "nobody is shown it, and none of its versions. If it is right where it lies, copy its words into a new file there; else move it by hand into the folder of the person it was written for. Whoever was shown it before may have said so: search for it";
-/// Rows that were written for somebody else.
+/// Fix for rows that were written for another person.
 pub const FIX_MISPLACED_ROWS: &str = "keep a backup, and tell the makers of the program: this is a fault of it, or somebody has changed the journal by hand";
-/// What the index cannot take in.
+/// Fix for files that cannot be indexed.
 pub const FIX_INDEX: &str =
     "give it a moment while the gateway runs; what stays is no text, or too large to be searched";
 
-/// How much is known.
+/// Size of the memory.
 pub fn knowledge(files: usize, bytes: u64, percent: u64) -> String {
     format!("{files} files, {} KiB; the fullest MEMORY.md is {percent} % full", bytes.div_ceil(1024))
 }
 
-/// What was mended of it.
+/// Folders and index lines that `--fix` created.
 pub fn mended_knowledge(folders: usize, lines: usize) -> String {
     format!("made {folders} folders, and {lines} lines that lead to notes")
 }
 
-/// Files of the memory that cannot be read, or are no text.
+/// Finding: memory files cannot be read as text.
 pub fn unreadable(count: usize) -> String {
     format!(
         "{count} of the files that are loaded by themselves cannot be read as text: nothing is known from them, and nothing is added"
     )
 }
 
-/// Notes that no line leads to.
+/// Finding: notes have no line in `MEMORY.md`.
 pub fn unlisted(count: usize) -> String {
     format!("{count} notes without a line in MEMORY.md: they are found by search, and not listed")
 }
 
-/// Files that are larger than they may be.
+/// Finding: files exceed their size limit.
 pub fn overfull(count: usize) -> String {
     format!(
         "{count} of the files that are loaded by themselves are larger than they may become: nothing is added to them"
     )
 }
 
-/// A memory that is nearly full.
+/// Finding: a `MEMORY.md` is nearly full.
 pub fn nearly_full(percent: u64) -> String {
     format!("a MEMORY.md is {percent} % full")
 }
 
-/// A file that lies with one person and was written for another.
+/// Finding: a file lies with one person but was written for another.
 pub fn misplaced(path: &str, written_for: &str, lies_with: &str, stands: bool) -> String {
     let what = if stands { "" } else { " (deleted; its versions are kept)" };
     format!("{path}{what} was written for {written_for} and lies with {lies_with}")
 }
 
-/// Files like that which are not named.
+/// Number of misplaced files that are not listed.
 pub fn more_misplaced(count: usize) -> String {
     format!("{count} more files were written for somebody else than the one they lie with")
 }
 
-/// Rows whose scope is not that of what they belong to.
+/// Finding: rows have another scope than the item they belong to.
 pub fn misplaced_rows(table: &str, count: usize, first: i64) -> String {
     format!("{count} rows of {table} are of another person than what they belong to; the first is {first}")
 }
 
-/// Folders of nobody.
+/// Finding: folders under `people/` have no matching person.
 pub fn nobodys(count: usize) -> String {
     format!("{count} folders under people/ belong to nobody who is let in")
 }
 
-/// How the index is.
+/// State of the search index.
 pub fn index(entries: usize, troubled: usize, waiting: usize) -> String {
     format!("{entries} entries; {troubled} files cannot be searched as they should be, {waiting} are not read yet")
 }
 
-/// A forgetting that cannot be finished.
+/// Finding: the text of a deletion cannot be read, so it cannot finish.
 pub fn unreadable_forgetting(id: ForgettingId) -> String {
     format!("the words of forgetting {id} cannot be read, so it is not finished")
 }
 
-/// What to do about it.
+/// Fix for an unreadable deletion.
 pub const FIX_FORGETTING: &str =
     "restore a backup, or forget it again by its words; until then nothing new is written down there";

@@ -1,46 +1,46 @@
-//! What `compline init` asks and says.
+//! Questions and output of `compline init`.
 
 use std::path::Path;
 
-/// At the beginning.
+/// Introduction.
 pub const WELCOME: &str = "A few questions; enter takes what stands in brackets. Nothing is written before the end.\n";
-/// The owner's name.
+/// Question: the owner's name.
 pub const ASK_NAME: &str = "Your name, as the assistant is to call you";
-/// If there is no better one.
+/// Default name of the owner.
 pub const USUAL_NAME: &str = "owner";
-/// The zone.
+/// Question: the time zone.
 pub const ASK_ZONE: &str = "Your time zone";
-/// The providers, in the order of their numbers.
+/// List of providers with their numbers.
 pub const PROVIDERS: &str = "\nWhich language model?\n  1 offline    built in, needs nothing, thinks up nothing: it quotes what you told it\n  2 openai     OpenAI, or any server that speaks its protocol\n  3 anthropic  Anthropic\n  4 gemini     Google Gemini\n  5 ollama     Ollama on this computer or another";
-/// One of them.
+/// Question: the provider.
 pub const ASK_PROVIDER: &str = "Number or word";
-/// The model's name.
+/// Question: the model's name.
 pub const ASK_MODEL: &str = "The model's name, exactly as the provider spells it";
-/// Before the key is asked for.
+/// Instructions above the question for the API key.
 pub const ABOUT_KEY: &str = "Paste the key (it is not shown), or type $NAME of an environment variable or the path of a file; enter if none is needed.";
-/// The key.
+/// Question: the API key.
 pub const ASK_KEY: &str = "The key";
-/// Before the token is asked for.
+/// Instructions above the question for the bot token.
 pub const ABOUT_TELEGRAM: &str = "\nFor a Telegram bot, write /newbot to @BotFather in Telegram; it gives you a token. Paste it (it is not shown),\n\
     or type $NAME of an environment variable or the path of a file; enter for no bot: then you talk in the terminal.";
-/// The token.
+/// Question: the bot token.
 pub const ASK_TOKEN: &str = "The bot's token";
-/// A test failed.
+/// Question after a failed test.
 pub const WRITE_ANYWAY: &str = "Write the configuration all the same? Otherwise the questions begin again";
-/// Before a test.
+/// Progress: the model is tested.
 pub const TESTING_MODEL: &str = "\nAsking the model for one word …";
-/// After it.
+/// Result: the model answers.
 pub const MODEL_ANSWERS: &str = "The model answers.";
-/// Before a test.
+/// Progress: the bot is tested.
 pub const TESTING_TELEGRAM: &str = "Asking Telegram for the bot …";
-/// The configuration stays.
+/// Result: the configuration stays as it was.
 pub const NOTHING_CHANGED: &str = "Nothing was changed.";
-/// Ctrl-c or ctrl-d.
+/// Reply to ctrl-c or ctrl-d.
 pub const BROKEN_OFF: &str = "Broken off; nothing was written.";
-/// Nobody sits at the terminal.
+/// Error: no terminal.
 pub const NO_DIALOGUE: &str = "There is nobody to ask: this is no terminal.\nfix: run it in a terminal, or with --non-interactive and flags (compline init --help)";
 
-/// No zone.
+/// Error: unknown time zone.
 pub fn no_zone(typed: &str) -> String {
     format!(
         "\"{}\" is no IANA time zone; they look like Europe/Vienna or America/New_York.",
@@ -48,7 +48,7 @@ pub fn no_zone(typed: &str) -> String {
     )
 }
 
-/// No provider.
+/// Error: unknown provider.
 pub fn no_provider(typed: &str) -> String {
     format!(
         "\"{}\" is no provider.\nfix: name one of offline, openai, anthropic, gemini, ollama",
@@ -56,7 +56,7 @@ pub fn no_provider(typed: &str) -> String {
     )
 }
 
-/// Where the server is.
+/// Question: the server's address.
 pub fn ask_base_url(provider: &str) -> String {
     match provider {
         "ollama" => "Ollama's address; enter for this computer".to_owned(),
@@ -64,12 +64,12 @@ pub fn ask_base_url(provider: &str) -> String {
     }
 }
 
-/// Something does not hold together.
+/// Errors in the answers, before the questions are repeated.
 pub fn again(faults: &str) -> String {
     format!("\nThat does not hold together:\n{faults}\n\nOnce more:\n")
 }
 
-/// Others can look into the home.
+/// Error: other users can open the home.
 pub fn open_home(home: &Path, mode: u32, doctor: &str) -> String {
     let shown = home.display();
     format!(
@@ -78,17 +78,17 @@ pub fn open_home(home: &Path, mode: u32, doctor: &str) -> String {
     )
 }
 
-/// A failed test can be passed over.
+/// Extends a fix by the option to skip the test.
 pub fn or_untested(fix: &str) -> String {
     format!("{fix}; or write the configuration untested with --untested")
 }
 
-/// There is a configuration.
+/// Question: replace the existing configuration?
 pub fn replace(path: &Path) -> String {
     format!("{} is there already. Replace it? It is kept as .bak", path.display())
 }
 
-/// There is a configuration, and nobody to ask.
+/// Error: the configuration exists, and there is no terminal.
 pub fn would_replace(path: &Path) -> String {
     format!(
         "{} is there already.\nfix: add --replace (the old one is kept as .bak), or name another file with --config",
@@ -96,19 +96,19 @@ pub fn would_replace(path: &Path) -> String {
     )
 }
 
-/// The bot.
+/// Result: the bot answers.
 pub fn bot(username: &str, has_webhook: bool) -> String {
     let webhook = if has_webhook { " It has a webhook, which `run` takes off, because it polls." } else { "" };
     format!("It is @{username}.{webhook}")
 }
 
-/// Done.
+/// Result: the configuration is written.
 pub fn written(path: &Path, kept: Option<&Path>) -> String {
     let kept = kept.map(|kept| format!(" The old one is {}.", kept.display())).unwrap_or_default();
     format!("\nWrote {}, readable by you alone.{kept}", path.display())
 }
 
-/// What to do next.
+/// Next steps.
 pub fn next(run: &str, chat: &str, doctor: &str, claims: bool) -> String {
     let claim = if claims { "; it prints a code that makes you the owner once you have sent it" } else { "" };
     format!(

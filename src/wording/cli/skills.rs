@@ -1,41 +1,41 @@
-//! What `compline skills` says of folders that it looks at itself.
+//! Output of `compline skills` about folders.
 
 use std::path::Path;
 
-/// A skill that waits for its owner.
+/// Finding: the skill is held back until the owner accepts it.
 pub const HELD: &str = "It is held back until you accept it: `compline skills accept NAME` shows all of it. `compline review list` has its proposal.";
-/// Findings that the owner has seen.
+/// Note that the owner has accepted the findings.
 pub const ACCEPTED: &str = "You have accepted what was found, so it is used.";
-/// A form that other programs would not take.
+/// Note that the skill is used although other programs may refuse its format.
 pub const USED: &str =
     "It is used here all the same. Other programs may refuse it, and so does `compline skills import`.";
 
-/// A held folder was shown and not accepted.
+/// Reply to a refused acceptance.
 pub const NOT_ACCEPTED: &str = "Nothing was changed: it stays held back.";
 
-/// Asks whether what was shown is accepted.
+/// Question: accept the skill as shown?
 pub fn accept(name: &str) -> String {
     format!("Accept the skill {name} exactly as shown? [y/N] ")
 }
 
-/// Nothing is there.
+/// Error: the path is unreadable.
 pub fn not_there(path: &Path, why: &str) -> String {
     super::with_fix(&format!("{} cannot be read: {why}", path.display()), "name the folder of a skill, or its SKILL.md")
 }
 
-/// Something else is there.
+/// Error: the path is no skill folder.
 pub fn no_folder(path: &Path) -> String {
     let fix = "name the folder of a skill, or its SKILL.md";
     super::with_fix(&format!("{} is neither a folder nor a SKILL.md", path.display()), fix)
 }
 
-/// A folder without a skill in it.
+/// Error: the folder contains no skill.
 pub fn no_skill_in(path: &Path) -> String {
     let fix = "name the folder of a skill, or a folder with such folders in it; each has a SKILL.md";
     super::with_fix(&format!("There is no skill in {}", path.display()), fix)
 }
 
-/// A folder that has no name that could be one.
+/// Error: the folder has no valid name.
 pub fn no_name(path: &Path) -> String {
     super::with_fix(
         &format!("{} has no name that could be a skill's", path.display()),
@@ -43,22 +43,22 @@ pub fn no_name(path: &Path) -> String {
     )
 }
 
-/// A skill.
+/// Heading of a skill.
 pub fn head(name: &str, ok: bool) -> String {
     format!("{:5}   {name}", if ok { "ok" } else { "WRONG" })
 }
 
-/// Something about it.
+/// Detail of a skill.
 pub fn line(what: &str) -> String {
     format!("        {what}")
 }
 
-/// What the scan finds, with its place.
+/// A finding of the scan and its location.
 pub fn finding(place: &str, says: &str, excerpt: &str) -> String {
     line(&format!("{place}: {says} ({excerpt})"))
 }
 
-/// The last line.
+/// Last line of the report.
 pub fn verdict(all: usize, wrong: usize) -> String {
     let skills = if all == 1 { "1 skill".to_owned() } else { format!("{all} skills") };
     match wrong {
