@@ -212,7 +212,7 @@ impl FileVersions<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Returns the label of the newest version of that path that we wrote, whatever its content.
+    /// Returns the label of the newest version of that path that we wrote, for any content.
     /// Files found after a restore do not count.
     pub fn last_label_of(&self, path: &str) -> anyhow::Result<Option<Label>> {
         let mut query = self

@@ -111,10 +111,7 @@ pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
 
 impl MessageSearch<'_> {
     /// Returns the best matches of `question` by words among the texts of `scope`, before the given
-    /// message.
-    ///
-    /// # Errors
-    /// No question text is an error.
+    /// message. No question text causes an error.
     pub fn recall(
         &self,
         scope: Scope,
@@ -126,10 +123,7 @@ impl MessageSearch<'_> {
         self.recall_by(&Looked { words: question, untrusted_too, limit, before, ..Looked::of(scope) })
     }
 
-    /// Returns the best matches by words and meaning.
-    ///
-    /// # Errors
-    /// No question text is an error.
+    /// Returns the best matches by words and meaning. No question text causes an error.
     pub fn recall_by(&self, looked: &Looked<'_>) -> anyhow::Result<Matches> {
         let people = self.who_talks(looked.scope, looked.agent)?;
         let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
@@ -165,8 +159,8 @@ impl MessageSearch<'_> {
         Ok(Matches { hits, untrusted })
     }
 
-    /// Returns the names of the senders of texts in that scope. In a group any admitted person may
-    /// be one.
+    /// Returns the names of the possible senders of texts in that scope, including the assistant.
+    /// In a group any admitted person may be one.
     pub fn names_of(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<String>> {
         Ok(self.who_talks(scope, agent)?.into_iter().map(|(_, name)| name).collect())
     }

@@ -294,7 +294,7 @@ impl ProposalsMut<'_> {
         self.tx().fingerprints().fingerprint_verdict(self.db.last_insert_rowid(), &said.note, &said.label)
     }
 
-    /// Records that the reviewer was asked, whatever its verdict.
+    /// Records that the reviewer was asked, for any verdict.
     pub fn reviewed(&self, id: ProposalId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE proposals SET reviewed = 1 WHERE id = ?1")?.execute([id])?;
         Ok(())

@@ -60,8 +60,8 @@ impl AddressRecord {
 pub struct PresentPeople {
     /// Everyone who is or was admitted.
     pub records: Vec<PersonRecord>,
-    /// True if a row with the same creation time is the same person, whatever their present name.
-    /// In an unauthenticated archive it may be anyone.
+    /// True if rows with the same creation time are the same person, even under another name. Must
+    /// be false for an unauthenticated archive, where such a row may be anyone.
     pub share_rows: bool,
 }
 
@@ -155,7 +155,7 @@ impl AfterRestore<'_> {
         Ok(query.query_map([person], place)?.collect::<Result<_, _>>()?)
     }
 
-    /// Returns true for an unused journal: no messages, nobody removed or admitted by pairing.
+    /// Returns true for an unused journal: no messages, no removals, no pairings.
     pub fn is_unused(&self) -> anyhow::Result<bool> {
         let mut query = self.db.prepare(
             "SELECT 1 FROM messages UNION ALL SELECT 1 FROM people WHERE removed_at IS NOT NULL OR declared <> 'config'",
@@ -176,7 +176,7 @@ impl AfterRestoreMut<'_> {
             });
         }
         if present.is_some() {
-            // An alias on an unowned address admits nobody.
+            // An alias on an unowned address must not identify a sender.
             self.db.execute("UPDATE addresses SET alias = '' WHERE person_id IS NULL", [])?;
         }
         Ok(standings)
