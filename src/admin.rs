@@ -123,8 +123,8 @@ pub struct Admin {
 const DAYS_IN_CHAT: u32 = 7;
 
 impl Admin {
-    /// Answers a chat line that begins with a slash. An internal error is also answered: with one
-    /// sentence, and a log line.
+    /// Answers a chat line that begins with a slash. An internal error yields an answer too: one
+    /// sentence, plus a log line.
     pub async fn chat(&self, caller: &Caller, text: &str) -> Answer {
         let command = match command::parse(text) {
             Ok(command) => command,

@@ -1,7 +1,7 @@
 //! Scheduled work: reflection, the heartbeat, reminders, deletions and upkeep.
 //!
-//! One task looks at everything that may be due, does it, and sleeps until the next due instant.
-//! The end of an assistant run wakes it too. The task keeps no state: due work is a function of the
+//! One task finds everything that is due, does it, and sleeps until the next due instant. The end
+//! of an assistant run wakes it too. The task keeps no state: due work is a function of the
 //! configuration, the stored slots and the time, so a restart, an absence or a changed clock only
 //! causes delay. There is no ticker: the clock wakes the task at the exact instant, and the system
 //! clock checks at least once a minute whether the time was changed.

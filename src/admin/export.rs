@@ -118,7 +118,7 @@ impl HistoryAdmin<'_> {
             };
             archive.put(&place, &bytes)?;
         }
-        // The provenance of hand-written files is unknown here.
+        // Files without a recorded origin have unknown provenance here.
         shown.also(&Label::untrusted(crate::trust::Source::new("export", "")));
         Ok((archive.finish()?, Answer::showing(shown, "", json!(null)).label))
     }

@@ -1,10 +1,10 @@
 //! `/forget` and `compline forget`: deletes the named data, and reports what a search finds
 //! afterwards.
 //!
-//! A note or a fact is deleted with all its traces. Messages are deleted only on request; those
-//! that still hold it are listed, with the command to continue. A person is deleted as a whole. The
-//! row of a deletion is written before anything is deleted, so an interrupted one is finished at
-//! the next start ([`crate::schedule::Schedule::let_go`]).
+//! A note or a fact is deleted with all its traces. Messages are deleted only on request; messages
+//! that still contain it are listed, with the command to continue. A person is deleted as a whole.
+//! The row of a deletion is written before anything is deleted, so an interrupted one is finished
+//! at the next start ([`crate::schedule::Schedule::let_go`]).
 
 mod said;
 

@@ -1,6 +1,6 @@
 //! State of the knowledge for `compline doctor`: the files, their folders, and the index.
 //!
-//! Only the process that holds the home looks: the doctor itself or, while a gateway runs, that
+//! Only the process that holds the home checks: the doctor itself or, while a gateway runs, that
 //! gateway at the doctor's request. Both use this code, so their reports agree. Reports contain
 //! only counts, never a name or any text.
 

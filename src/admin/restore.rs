@@ -8,11 +8,11 @@
 //! next start; after it the plan is carried out, by this process or the next one that takes the
 //! lock ([`settle`]). A home with a plan in it is never opened.
 //!
-//! **The author of the archive decides which parts of it take effect.** An archive is authentic
-//! under the key of the home, or under that of a recovery code, which a home without a key then
-//! keeps. Even so, an old archive grants access to no one: only people whom the present home knows
-//! keep access, with their present standing, and MCP tools have to be accepted again. An archive
-//! without authentication is restored so that nothing in it acts. Between [`prepare`] and
+//! **The authenticity of an archive decides which parts of it take effect.** An archive is
+//! authentic under the key of the home, or under that of a recovery code, which a home without a
+//! key then keeps. Even so, an old archive grants access to no one: only people whom the present
+//! home knows keep access, with their present standing, and MCP tools have to be accepted again. An
+//! archive without authentication is restored so that nothing in it acts. Between [`prepare`] and
 //! [`finish`] the changes are shown ([`Difference`]), and the person is asked.
 //!
 //! The former state is moved to `backups/replaced-…/` and never deleted. A file of the restored
@@ -212,7 +212,7 @@ pub async fn prepare(
     Ok(Prepared { difference, places, parked, keeps_key })
 }
 
-/// Replaces the present state by a prepared archive.
+/// Replaces the present state with a prepared archive.
 ///
 /// # Errors
 /// If something cannot be moved.

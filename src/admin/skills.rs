@@ -116,7 +116,7 @@ impl SkillsAdmin<'_> {
         Ok(Answer::ours(lines.join("\n"), json))
     }
 
-    /// Replaces the present version of a skill by an earlier one.
+    /// Replaces the present version of a skill with an earlier one.
     pub async fn roll_back(&self, name: &str, version: VersionId, by: By) -> anyhow::Result<Answer> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;

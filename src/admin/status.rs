@@ -136,8 +136,8 @@ impl ReportsAdmin<'_> {
     }
 }
 
-/// The time and the gap from which the end of a conversation is computed. No early end is ever
-/// stored.
+/// The time and the gap from which the end of a conversation is computed. The end is never stored
+/// in advance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
     gap: std::time::Duration,

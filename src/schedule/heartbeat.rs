@@ -1,14 +1,14 @@
-//! The heartbeat: a periodic look at `HEARTBEAT.md`, which the owner writes by hand, and an
+//! The heartbeat: a periodic check of `HEARTBEAT.md`, which the owner writes by hand, and an
 //! assistant run if the file is actionable.
 //!
-//! While it is not ([`actionable`]) no model is called and no slot is created. A look costs one
-//! line in the journal, the time of the last look, and the next look is computed from that time,
-//! however often the program restarts. There are no looks in quiet hours; one that was due then
-//! happens once after them. While other work runs for the owner, a look is skipped. The file counts
-//! only while it is trusted: untrusted text in it starts no run.
+//! While it is not ([`actionable`]) no model is called and no slot is created. A check costs one
+//! line in the journal, the time of the last check, and the next check is computed from that time,
+//! however often the program restarts. There are no checks in quiet hours; one that was due then
+//! happens once after them. While other work runs for the owner, a check is skipped. The file
+//! counts only while it is trusted: untrusted text in it starts no run.
 //!
 //! An answer that reports nothing is stored and not sent. A failed run is neither repeated nor
-//! reported: the next look sees the same file.
+//! reported: the next check sees the same file.
 
 mod actionable;
 
@@ -26,21 +26,21 @@ use crate::wording::{self, turn::EMPTY_ANSWER};
 
 /// The job name of heartbeat slots.
 const JOB: &str = "heartbeat";
-/// The setting that holds the time of the last look.
+/// The setting that holds the time of the last check.
 const LOOKED: &str = "heartbeat_at";
 
 /// A run to start: the owner, the file's text, and its row if the program wrote it.
 type ToDo = (PersonId, Text, Option<i64>);
 
 impl Schedule {
-    /// Does what is due, and returns the time of the next look.
+    /// Does what is due, and returns the time of the next check.
     pub(super) async fn heartbeat(&self) -> anyhow::Result<Option<Timestamp>> {
         self.end_heartbeats().await?;
         let Some(interval) = self.heartbeat.interval else { return Ok(None) };
         let now = self.clock.now();
         let due = match self.looked_at().await? {
             Some(last) if last <= now => last.plus(interval),
-            // The first look, or the clock was set back: the interval starts again.
+            // The first check, or the clock was set back: the interval starts again.
             _ => {
                 self.journal.write("begin to count heartbeats", move |tx| looked(tx, now)).await?;
                 now.plus(interval)

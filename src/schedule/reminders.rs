@@ -26,12 +26,12 @@ use crate::time::{Timestamp, Zone};
 use crate::wording::{self, reminder as says};
 use fire::Fired;
 
-/// Delay before the next look while a person is unreachable or a run is open. No wake-up announces
+/// Delay before the next check while a person is unreachable or a run is open. No wake-up announces
 /// the first, and the wake-up at the end of a run can be missed.
 const AGAIN: Duration = Duration::from_secs(10 * 60);
 
 impl Schedule {
-    /// Does what is due, and returns the time of the next look.
+    /// Does what is due, and returns the time of the next check.
     pub(super) async fn reminders(&self) -> anyhow::Result<Option<Timestamp>> {
         self.end_tasks().await?;
         let (now, zone) = (self.clock.now(), self.zone);

@@ -1,8 +1,8 @@
 //! Reflection slots: claimed when due, then resumed until they are over.
 //!
-//! Everything due is claimed in one transaction, so repeated looks claim nothing twice. One slot of
-//! a person is worked on at a time, oldest first: a week waits for its days, a month for its weeks.
-//! Members' slots do not wait for the owner's.
+//! Everything due is claimed in one transaction, so repeated passes claim nothing twice. One slot
+//! of a person is worked on at a time, oldest first: a week waits for its days, a month for its
+//! weeks. Members' slots do not wait for the owner's.
 //!
 //! While the clock is behind the newest message nothing is claimed, because days would end early.
 //! Unstarted slots that lie in the future (the clock was ahead, and set right) are deleted, so that
@@ -44,7 +44,7 @@ pub struct Coming {
 }
 
 impl Schedule {
-    /// Claims what is due, resumes open slots, and returns the time of the next look.
+    /// Claims what is due, resumes open slots, and returns the time of the next check.
     pub(super) async fn slots(&self) -> anyhow::Result<Option<Timestamp>> {
         if !self.reflection.enabled {
             return Ok(None);

@@ -3,7 +3,7 @@
 //!
 //! Upkeep is a slot like any other: named by the local day, claimed by an insert, resumed after a
 //! crash, and never made up for; after an absence it runs once. The work is split into steps
-//! ([`steps`]), each a transaction of a few hundred rows or a look at one table, so the writer is
+//! ([`steps`]), each a transaction of a few hundred rows or a check of one table, so the writer is
 //! never blocked for longer than that. Between two steps other due work gets its turn. The position
 //! in the round is kept in memory only: every step finds its own work, so a restarted round passes
 //! over what is done.
@@ -65,7 +65,7 @@ impl Rounds {
 }
 
 impl Upkeep<'_> {
-    /// Does one due step, and returns the time of the next look.
+    /// Does one due step, and returns the time of the next check.
     pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         let Ok(cron) = Cron::parse(WHEN) else { return Ok(None) };

@@ -1,5 +1,5 @@
 //! The overview of the memory: `MEMORY.md`, the notes with their sizes, today's note, extracted
-//! facts, and untrusted notes that wait.
+//! facts, and pending untrusted notes.
 
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};

@@ -60,7 +60,7 @@ impl MemoryAdmin<'_> {
         self.remembered(&origin.who, INDEX, &written).await
     }
 
-    /// A fact replaces an earlier one with the same key, regardless of its author.
+    /// Stores a fact where one with the same key exists already, regardless of its author.
     async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
         match self.tree.notes().keep_told(origin, key, value).await? {
             Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,

@@ -1,4 +1,4 @@
-//! Replaces the old state by the new one. The exchange can be interrupted at any point and is
+//! Replaces the old state with the new one. The exchange can be interrupted at any point and is
 //! finished later.
 //!
 //! The plan is a list of moves, each from the staging folder to a target, with a destination for

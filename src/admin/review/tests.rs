@@ -1,4 +1,4 @@
-//! Proposals from an owner's side: display, valid decisions, and everything that is not valid.
+//! Proposals from an owner's side: display, valid decisions, and invalid ones.
 
 use std::time::Duration;
 
