@@ -97,7 +97,7 @@ pub enum Egress {
     Outside {
         /// The configured name of its server.
         server: String,
-        /// Its name on that server.
+        /// The name on that server.
         tool: String,
     },
 }
@@ -205,9 +205,9 @@ fn hex(hash: impl AsRef<[u8]>) -> String {
 pub struct Output {
     /// The text for the model.
     pub text: String,
-    /// Its label.
+    /// The label.
     pub label: Label,
-    /// Its origins in the journal.
+    /// The origins in the journal.
     pub from: Vec<Node>,
 }
 
@@ -216,7 +216,7 @@ pub struct Output {
 pub struct ToolResult {
     /// The text for the model.
     pub text: Text,
-    /// Its origins in the journal.
+    /// The origins in the journal.
     pub from: Vec<Node>,
     /// Our own word for the failure, if any.
     pub failed: Option<&'static str>,

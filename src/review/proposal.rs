@@ -155,7 +155,7 @@ pub struct Proposal {
     pub base: Option<SkillFolder>,
     /// The verdicts of the stages, in order.
     pub verdicts: Vec<VerdictRow>,
-    /// Whether it contains a third party's text: from outside, from a third party's skill, or from
+    /// True if it contains a third party's text: from outside, from a third party's skill, or from
     /// the version that it would change.
     pub third_party: bool,
 }

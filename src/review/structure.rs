@@ -59,7 +59,7 @@ pub struct Bounds {
     pub all_bytes: u64,
     /// The maximum size of `SKILL.md` in bytes.
     pub main_bytes: u64,
-    /// Whether binary files are allowed.
+    /// Permits binary files.
     pub binaries: bool,
 }
 

@@ -10,9 +10,9 @@ use super::folder::SkillFolder;
 /// A skill that ships with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name, which is also the name of its folder.
+    /// The name, which is also the name of the folder.
     pub name: &'static str,
-    /// Its files: path and text.
+    /// The files: path and text.
     pub files: &'static [(&'static str, &'static str)],
 }
 

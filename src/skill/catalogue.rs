@@ -25,7 +25,7 @@ use stamp::Stamps;
 pub struct Skill {
     /// The name of its folder.
     pub folder: String,
-    /// Its manifest. The manifest's name is the effective name, which no other skill of the
+    /// The manifest. The manifest's name is the effective name, which no other skill of the
     /// catalogue has.
     pub manifest: Manifest,
     /// The name in its file, if the skill goes by its folder's name because that name is taken.
@@ -39,7 +39,7 @@ pub struct Skill {
 /// A folder that does not load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnloadableSkill {
-    /// Its name, with invisible characters made visible.
+    /// The name, with invisible characters made visible.
     pub folder: String,
     /// The reason, as the end of a sentence about the folder.
     pub why: String,

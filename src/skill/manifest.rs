@@ -29,13 +29,13 @@ pub const LONGEST_COMPATIBILITY: usize = 500;
 /// A skill's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// Its name: as given, or the name of its folder.
+    /// The name: as given, or the name of the folder.
     pub name: String,
-    /// Its purpose and when to use it. Never blank; may have several lines.
+    /// The purpose and when to use it. Never blank; may have several lines.
     pub description: String,
-    /// Its licence.
+    /// The licence.
     pub license: Option<String>,
-    /// Its requirements on the environment.
+    /// Requirements on the environment.
     pub compatibility: Option<String>,
     /// Additional metadata, as text.
     pub metadata: BTreeMap<String, String>,

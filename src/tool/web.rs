@@ -64,7 +64,7 @@ pub struct WebPage {
     pub title: Option<String>,
     /// Never empty, no control characters but line feed and tab.
     pub text: String,
-    /// Whether bytes or characters were cut off.
+    /// True if bytes or characters were cut off.
     pub truncated: bool,
     /// The media type without parameters, such as `text/html`.
     pub content_type: String,

@@ -48,7 +48,7 @@ pub(super) struct Scene {
     pub from: PathState,
     /// The target's desired content: [`PathState::Goal`], or [`PathState::Nothing`] for a deletion.
     pub to: PathState,
-    /// Whether the filesystem can exchange two folders.
+    /// True if the filesystem can exchange two folders.
     pub exchange: bool,
 }
 

@@ -81,14 +81,14 @@ pub(super) struct PlainWord {
     /// The position in the original.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether exactly one sign other than a space separates it from the next word.
+    /// True if exactly one sign other than a space separates it from the next word.
     pub(super) glued: bool,
-    /// Whether it is part of a host name such as `evil.example`.
+    /// True for parts of a host name such as `evil.example`.
     pub(super) host: bool,
     /// The numbers of its sentence and block (paragraph, list entry, heading).
     pub(super) sentence: u32,
     pub(super) block: u32,
-    /// Whether it was joined from spaced letters.
+    /// True if joined from spaced letters.
     pub(super) spelled: bool,
 }
 

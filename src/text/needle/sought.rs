@@ -21,7 +21,7 @@ struct One {
     about: Vec<String>,
     /// The words of the statement.
     said: Vec<String>,
-    /// Whether the statement's words are rarely used for other subjects.
+    /// True if the statement's words are rarely used for other subjects.
     is_rare: bool,
 }
 

@@ -18,7 +18,7 @@ use crate::time::Clock;
 pub struct Accepted {
     /// The configured name of its server.
     pub server: String,
-    /// Its name on that server.
+    /// The name on that server.
     pub name: String,
     /// The accepted digest.
     pub digest: String,

@@ -164,7 +164,7 @@ fn looks_like_host(text: &str) -> bool {
 pub struct Written {
     /// The address, with https as the default scheme.
     pub url: Url,
-    /// Whether the scheme was written too.
+    /// True if the scheme was written too.
     pub has_scheme: bool,
 }
 

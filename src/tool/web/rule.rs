@@ -104,7 +104,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         return false;
     }
     match ip.segments() {
-        [0, 0, 0, 0, 0, 0 | 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => true, // judged by the embedded address
+        [0, 0, 0, 0, 0, 0 | 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => true, // judged by its IPv4 part
         [0x2001, 0, ..] | [0x2002, ..] => true,                                       // Teredo, 6to4: likewise
         [0x2001, 0x1..=0x1ff, ..] => false, // protocol assignments, benchmarking, identifiers
         [0x2001, 0xdb8, ..] => false,       // documentation
