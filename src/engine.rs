@@ -1,13 +1,13 @@
-//! From a stored message to a stored answer.
+//! Runs turns: from a stored message to a stored answer.
 //!
-//! One task per stream takes what is queued, joins what belongs together, runs a turn, and writes
-//! the reply and its delivery in one transaction ([`stream`], [`turn`]). [`boundary`] says where a
-//! conversation ends; [`closer`] writes the end down. The engine knows no adapters: whoever shows
-//! answers as they grow is an [`Audience`].
+//! One task per stream takes the queued messages, joins those that belong together, runs a turn,
+//! and writes the reply and its delivery in one transaction ([`stream`], [`turn`]). [`boundary`]
+//! decides where a conversation ends; [`summarizer`] stores its summary. The engine knows no
+//! adapters: live views of growing answers go through [`Audience`].
 //!
-//! Nothing that matters lives only in memory. What a task holds (the history of the current
-//! conversation, a cancel token) is rebuilt from the journal; a task that dies is started again and
-//! goes on from the last stored step.
+//! No essential state lives only in memory. A task's state (the history of the current
+//! conversation, a cancel token) is rebuilt from the journal; a task that dies is restarted and
+//! continues from the last stored step.
 
 mod addresses;
 pub mod boundary;
@@ -51,21 +51,21 @@ use crate::tool::Toolbox;
 
 pub use auto_recall::recalled;
 
-/// Who sees answers before they are finished, and is told when something waits to be delivered.
+/// Observer of unfinished answers and of new deliveries.
 pub trait Audience: Send + Sync {
-    /// A turn begins that will answer to that address. What is returned watches it until it is
-    /// dropped.
+    /// Starts watching a turn that will answer to that address. The returned watcher watches until
+    /// it is dropped.
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher>;
-    /// Something was posted to that address.
+    /// Reports that a delivery was posted to that address.
     fn posted(&self, address: AddressId);
 }
 
-/// Watches one turn. Dropping it ends every sign that an answer is on its way.
+/// Observer of one turn. Dropping it ends every sign that an answer is on its way.
 pub trait Watcher: StreamSink {
-    /// The answer so far has this label: it decides how links are shown.
+    /// Sets the label of the answer so far, which decides how links are shown.
     fn label(&self, label: &crate::trust::Label);
-    /// The answer is whole, or there is none: nothing more of its growth may be shown, for what
-    /// comes next is delivered.
+    /// Reports that the answer is complete or that there is none. No more of it may be shown as it
+    /// grows, because what follows is delivered.
     fn over(&self);
 }
 
@@ -74,68 +74,67 @@ impl Watcher for NullSink {
     fn over(&self) {}
 }
 
-/// Fetches files from where a message came from.
+/// Fetches files from the channel that a message came from.
 #[async_trait::async_trait]
 pub trait Courier: Send + Sync {
-    /// The bytes of a file that came with a message from that address, at most `max` of them. The
-    /// error is a sentence.
+    /// Returns the bytes of a file that came with a message from that address, at most `max` of
+    /// them.
     async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch>;
 }
 
-/// Why a file did not come.
+/// Reason why a file could not be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fetch {
-    /// It is too large.
+    /// The file is too large.
     TooLarge,
-    /// It is gone.
+    /// The file no longer exists.
     Gone,
-    /// It may come later.
+    /// The file is not available now and may be later.
     Later,
 }
 
-/// The engine. It rests until [`Engine::start`].
+/// The engine. Idle until [`Engine::start`].
 pub struct Engine {
     /// The journal.
     pub journal: Journal,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The zone.
+    /// The time zone.
     pub zone: Zone,
     /// `[conversation]`
     pub conversation: config::Conversation,
-    /// The assistant's name.
+    /// Name of the assistant.
     pub agent: String,
     /// `[memory]`
     pub memory: config::Memory,
-    /// The most rounds of tool calls in one turn.
+    /// Maximum number of tool-call rounds in one turn.
     pub tool_rounds: u32,
-    /// The knowledge tree.
+    /// The workspace.
     pub tree: Workspace,
-    /// What finds in it.
+    /// The search index over the workspace.
     pub index: Index,
     /// The skills.
     pub review: Review,
     /// The tools.
     pub toolbox: Toolbox,
-    /// The models for answers, first choice first, each metered.
+    /// Metered models for answers, first choice first.
     pub chat: ModelPool,
-    /// The models for work that nobody waits for.
+    /// Metered models for background work.
     pub background: Arc<ModelPool>,
-    /// Voice notes to text, if there is an endpoint; metered.
+    /// Metered transcription of voice notes, if an endpoint is configured.
     pub transcription: Option<Transcriber>,
-    /// Who watches.
+    /// Observer of turns and deliveries.
     pub audience: Arc<dyn Audience>,
-    /// Who fetches files.
+    /// Fetcher of files.
     pub courier: Arc<dyn Courier>,
-    /// Who reads documents.
+    /// Reader of documents.
     pub reader: DocumentReader,
-    /// Streams, background jobs and their end.
     pub(crate) runtime: Runtime,
 }
 
-/// Streams, background jobs and their end.
+/// Stream tasks, background jobs and their shutdown.
 pub(crate) struct Runtime {
-    /// Start of this life of the program.
+    /// Start of this run of the program.
     began: Timestamp,
     streams: Mutex<HashMap<StreamId, Handle>>,
     closer: BackgroundJob,
@@ -147,7 +146,7 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// A runtime without streams; cancelling `stop` ends it.
+    /// Creates a runtime without streams; cancelling `stop` ends it.
     pub(crate) fn new(began: Timestamp, stop: CancellationToken) -> Self {
         Self {
             began,
@@ -164,12 +163,12 @@ impl Runtime {
 
 struct Handle {
     ringer: WakeupSender,
-    /// Ends the running turn, when there is one.
+    /// Token that cancels the running turn, if there is one.
     turn: Arc<Mutex<Option<CancellationToken>>>,
 }
 
 impl Engine {
-    /// Takes up what was left undone, and starts writing down the ends of conversations.
+    /// Resumes unfinished streams and starts the background jobs (summaries, facts).
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
         summarizer::start(self);
         extractor::start(self);
@@ -179,7 +178,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Something may be to do in that stream.
+    /// Wakes a stream, because it may have work.
     pub fn ring(self: &Arc<Self>, stream: StreamId) {
         let mut streams = self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = streams.entry(stream).or_insert_with(|| self.start_stream(stream));
@@ -188,37 +187,36 @@ impl Engine {
         self.ring_closer();
     }
 
-    /// The ends of conversations may have moved.
+    /// Wakes the summarizer, because conversations may have ended.
     pub fn ring_closer(&self) {
         self.runtime.closer.ring(&*self.clock);
     }
 
-    /// Facts of a conversation may be wanted.
+    /// Wakes the extractor, because facts may be due for extraction.
     pub fn ring_extractor(&self) {
         self.runtime.extractor.ring(&*self.clock);
     }
 
-    /// Who is rung when a run that the program assigned is over.
+    /// Sets the receiver of [`Engine::ring_worker`], which wakes when a system run is over.
     pub fn tell_of_work(&self, ringer: WakeupSender) {
         self.runtime.worker.heard_by(ringer);
     }
 
-    /// Something may be due that the schedule does: a run that the program assigned is over, words
-    /// are to go.
+    /// Wakes the schedule: a system run is over, or deletions are pending.
     pub fn ring_worker(&self) {
         self.runtime.worker.ring(&*self.clock);
     }
 
-    /// Ends the stream's turn at once. False if none is running or waiting.
+    /// Ends the stream's turn at once. Returns false if none is running or waiting.
     pub async fn stop_turn(self: &Arc<Self>, stream: StreamId) -> anyhow::Result<bool> {
         let now = self.clock.now();
         let stopped = self
             .journal
             .write("stop a turn", move |tx| {
-                // Looked up here, because a turn may end at any moment: one that is answered is not
-                // stopped any more.
+                // Looked up inside the transaction, because a turn may end at any moment: an
+                // answered turn is no longer stopped.
                 let mut stopped = false;
-                // There may be two: one that a yes began waits for the one that runs.
+                // There may be two: a turn begun by a yes waits for the one that is running.
                 while let Some(open) = tx.turns().open_turn(stream)? {
                     tx.messages().settle_turn(open.id, "answered", "stopped")?;
                     tx.outbox().drop_preview(open.id)?;
@@ -234,7 +232,7 @@ impl Engine {
         Ok(stopped)
     }
 
-    /// Ends what the stream's task still does for a turn that is over in the journal.
+    /// Cancels the work of the stream's task on a turn that is over in the journal.
     pub async fn cut(&self, stream: StreamId) -> anyhow::Result<()> {
         if self.journal.read(move |db| db.turns().open_turn(stream)).await?.is_none() {
             self.cancel(stream);
@@ -267,6 +265,6 @@ impl Engine {
     }
 }
 
-/// After this much work without success, a message is closed with a reason: longer than any usual
-/// outage of a provider.
+/// Time without success after which a message is closed with a reason. Longer than any usual outage
+/// of a provider.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);

@@ -1,13 +1,14 @@
-//! Looking back: what the assistant thinks of a day, a week or a month, and what may come of it.
+//! Reflections: the assistant's observations on a day, a week or a month, and the actions that
+//! follow.
 //!
-//! A slot says which period and for whom; whoever keeps the schedule hands it over, again and
-//! again, until it is over. Here is decided whether there is anything to look at, what the
-//! assistant is shown ([`input`]), what counts as an answer ([`form`]), what is kept of it
-//! ([`keep`]), and what becomes of each thing that it proposes ([`actions`]). The run itself is an
-//! ordinary turn in a conversation of its own ([`crate::engine::work`]). What comes next is read
-//! off the rows, so a crash at any point is taken up from there: assigning is one transaction with
-//! the slot's new state, and so is keeping an answer with everything that it says. An answer that
-//! is none is asked for again, three times in all, and never stored as a reflection.
+//! A slot holds the period and the person; the schedule passes it in again and again until it is
+//! over. This module decides if there is enough material, builds the input ([`input`]), defines a
+//! valid answer ([`answer_schema`]), stores it ([`commit`]), and processes each proposed action
+//! ([`actions`]). The run itself is an ordinary turn in a conversation of its own
+//! ([`crate::engine::system_run`]). The next step is derived from the rows, so a crash at any point
+//! is resumed from there: assigning is one transaction with the slot's new state, and so is storing
+//! an answer with everything in it. An invalid answer is requested again, three times in all, and
+//! never stored as a reflection.
 
 mod actions;
 mod activity;
@@ -36,51 +37,50 @@ use crate::trust::Scope;
 use crate::wording::{self, reflection as says};
 use input::{InputRequest, KnownSkill};
 
-/// How long to wait after the first, the second answer that was none. After the next the slot has
-/// failed.
+/// Waits after the first and the second invalid answer. After the third the slot has failed.
 const PAUSES: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(60 * 60)];
-/// The most tokens that are put before the assistant; and no more than this part of its window.
+/// Maximum number of input tokens, and maximum share of the model's window as a divisor.
 const MOST_TOKENS: u64 = 24_000;
 const PART_OF_WINDOW: u64 = 3;
 
-/// Reflections: what happened is looked back on, and changes are proposed.
+/// Runs reflections: reviews past activity and proposes changes.
 pub struct Reflector {
     /// The journal.
     pub journal: Journal,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The zone.
+    /// The time zone.
     pub zone: Zone,
     /// `[reflection]`
     pub config: config::Reflection,
-    /// Who does the work.
+    /// The engine that runs the turns.
     pub engine: Arc<Engine>,
-    /// The gate.
+    /// The review of skill changes.
     pub review: Review,
 }
 
-/// What comes next in a slot.
+/// Next step of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotProgress {
-    /// It is over.
+    /// The slot is over.
     Over,
-    /// The assistant is at it; whoever assigned it is rung.
+    /// The run is in progress; the schedule is woken when it ends.
     Working,
-    /// It is tried again then.
+    /// The slot is retried at that time.
     At(Timestamp),
 }
 
-/// Whether the assistant was asked.
+/// Result of assigning the run.
 enum AssignResult {
     Now(Run),
-    /// Somebody else did so meanwhile.
+    /// Another task assigned it meanwhile.
     Before,
-    /// There is no place where the person is reached.
+    /// The person has no address.
     Nobody,
 }
 
 impl Reflector {
-    /// Takes up a slot that is claimed or worked on, wherever it stands.
+    /// Continues a slot that is claimed or in progress, from its stored state.
     pub async fn take_up(&self, slot: &SlotRow) -> anyhow::Result<SlotProgress> {
         let (Some(job), Scope::Person(person)) = (Job::named(&slot.job), slot.scope) else {
             return self.give_up(slot, says::NO_JOB).await;
@@ -92,7 +92,7 @@ impl Reflector {
         }
     }
 
-    /// Looks at what there is, and asks the assistant if it is enough.
+    /// Collects the material, and assigns the run if there is enough.
     async fn begin(&self, slot: &SlotRow, job: Job, person: PersonId) -> anyhow::Result<SlotProgress> {
         let Some(person) = self.journal.read(move |db| db.people().person(person)).await? else {
             return self.give_up(slot, says::NOBODY).await;
@@ -143,8 +143,8 @@ impl Reflector {
         })
     }
 
-    /// The skills that nothing from outside had a part in. A folder that cannot be read keeps
-    /// nobody from looking back.
+    /// Returns the skills without untrusted content. A folder that cannot be read does not prevent
+    /// the reflection.
     async fn known_skills(&self) -> Vec<KnownSkill> {
         let live = match self.review.live().await {
             Ok(live) => live,
@@ -163,7 +163,7 @@ impl Reflector {
         known.collect()
     }
 
-    /// Reads what became of the run.
+    /// Reads and handles the outcome of the run.
     async fn go_on(
         &self,
         slot: &SlotRow,

@@ -1,11 +1,11 @@
-//! The metered models: no model is called before the worst that the call can cost is reserved, and
-//! none is paid for twice.
+//! Metered models: before each model call its worst-case cost is reserved, and no call is paid for
+//! twice.
 //!
 //! A [`ModelPool`] holds the models of one use in order of choice, each metered by the one
 //! [`Ledger`]. Checking every limit of the local day and reserving the worst case is a single
-//! transaction, so calls side by side can never exceed a limit together. Afterwards the reservation
-//! is settled with what the provider counted. What was cut off, or is never heard of again because
-//! the process died, stays at its worst case: a budget may be used up too early, never too late.
+//! transaction, so concurrent calls can never exceed a limit together. Afterwards the reservation
+//! is settled with the provider's count. A call that was cut off, or lost because the process died,
+//! stays at its worst case: a budget may be used up too early, never too late.
 //!
 //! Calls count in money where the price is known and in tokens where it is not. The offline model
 //! costs nothing and is never refused. [`ModelPool::ask`] walks through retries, fallback and the

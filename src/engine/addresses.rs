@@ -1,10 +1,9 @@
-//! The web addresses of a conversation, by who had each of them first, and how an answer shows
-//! those that nobody had.
+//! Web addresses of a conversation by first source, and the redaction of unknown ones in answers.
 //!
-//! What a person typed may be opened, unless a text from outside or a tainted answer held it
-//! before: then it may be a copy, and counts as that text's word. Turns are compared in their
-//! order, and within one the messages come before what the tools gave. In doubt an address is not
-//! typed.
+//! An address that a person typed may be opened, unless an untrusted text or a tainted answer held
+//! it before: then it may be a copy, and counts as coming from that text. Turns are compared in
+//! order, and within a turn messages come before tool results. In doubt an address does not count
+//! as typed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,17 +20,17 @@ use crate::tool::web_fetch;
 use crate::trust::{Labelled, Text};
 use crate::wording;
 
-/// The addresses of the turns so far.
+/// Addresses of the turns so far.
 #[derive(Debug, Default)]
 pub struct Addresses {
     typed: Vec<Written>,
-    /// Those of texts from outside and of tainted answers, in the form in which copies are
+    /// Addresses from untrusted texts and tainted answers, in the form in which copies are
     /// compared.
     outside: HashSet<String>,
 }
 
 impl Addresses {
-    /// Adds a turn that is over.
+    /// Adds a finished turn.
     pub fn add(&mut self, record: &Record) {
         let (typed, outside) = self.of_messages(record);
         self.typed.extend(typed);
@@ -42,12 +41,12 @@ impl Addresses {
         }
     }
 
-    /// What persons typed until then, the messages of that turn included.
+    /// Addresses that people typed so far, including the messages of that turn.
     pub fn typed_with(&self, record: &Record) -> Vec<Written> {
         self.typed.iter().cloned().chain(self.of_messages(record).0).collect()
     }
 
-    /// What is typed in the messages of a turn, and what came with them from outside.
+    /// Addresses typed in the messages of a turn, and those that came with them in untrusted text.
     fn of_messages(&self, record: &Record) -> (Vec<Written>, HashSet<String>) {
         let (mut typed, mut outside) = (Vec::new(), HashSet::new());
         for message in record.messages.iter().filter(|message| message.kind == MessageKind::Said) {
@@ -65,15 +64,14 @@ impl Addresses {
     }
 }
 
-/// Whether a text of a message is its sender's. A quote was typed by somebody else, or earlier, and
-/// a later edit perhaps after the answer was read.
+/// Returns true if a text of a message is its sender's own. A quote was typed by another person, or
+/// earlier, and an edit may have been made after the answer was read.
 fn is_typed(kind: TextKind) -> bool {
     !matches!(kind, TextKind::Quote | TextKind::Edit)
 }
 
-/// The addresses of their own host in the pages that this turn has read, for hosts of which a
-/// person typed an address or approved one for this turn. A host that only a redirect led to has no
-/// say.
+/// Same-host addresses in the pages that this turn has read, for hosts of which a person typed an
+/// address or approved one for this turn. A host that only a redirect led to does not count.
 pub fn linked_in(record: &Record, typed: &[Written]) -> Vec<Url> {
     let approved = record.yes_to.iter().flat_map(|question| arguments_of(question.call.open().0));
     let approved = approved.filter_map(|words| web::parse(&words).ok());
@@ -84,9 +82,9 @@ pub fn linked_in(record: &Record, typed: &[Written]) -> Vec<Url> {
     links.filter(|link| hosts.contains(&web::host_name(link))).collect()
 }
 
-/// A tainted answer with every address broken up that stands in nothing that the turn was shown.
-/// What a tainted reply or call of the model held before anything else did is the model's own, also
-/// if a tool repeated it.
+/// Returns a tainted answer with every address defanged that was not in anything the turn was
+/// shown. An address that first appeared in a tainted reply or call of the model is the model's
+/// own, even if a tool repeated it.
 pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&QuestionRow>) -> Text {
     let (words, label, scope) = answer.open();
     if !label.asks_before_leaving() || links::defang(words, &|_| false).is_none() {
@@ -128,24 +126,24 @@ fn words_of(part: &RequestPart) -> Vec<String> {
     }
 }
 
-/// The forms in which copies of the addresses in a text are compared.
+/// Addresses in a text, in the form in which copies are compared.
 fn copies(words: &str) -> impl Iterator<Item = String> {
     links::keys(words).into_iter().map(|key| links::loose(&key))
 }
 
-/// The words in the calls of a step: a person may be shown them, and asked about them.
+/// Strings in the calls of a step: a person may be shown them, and asked about them.
 fn calls_in(step: &StepRow) -> impl Iterator<Item = String> {
     let calls = if step.kind == "model" { calls_of(step) } else { Vec::new() };
     calls.into_iter().flat_map(|call| strings_in(&call.arguments))
 }
 
-/// The words in a stored call.
+/// Strings in the arguments of a stored call.
 fn arguments_of(call: &str) -> Vec<String> {
     let call: Option<crate::model::ToolCall> = serde_json::from_str(call).ok();
     call.map(|call| strings_in(&call.arguments)).unwrap_or_default()
 }
 
-/// All strings in a JSON text, names included; the text itself if it is no JSON.
+/// All strings in a JSON text, including keys; the text itself if it is not JSON.
 fn strings_in(json: &str) -> Vec<String> {
     let Ok(value) = serde_json::from_str::<Value>(json) else { return vec![json.to_owned()] };
     let (mut found, mut left) = (Vec::new(), vec![value]);

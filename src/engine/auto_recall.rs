@@ -1,11 +1,11 @@
-//! What comes to mind at the beginning of a conversation: the facts that mattered most so far, and
-//! what is known about the first words.
+//! Automatic recall at the beginning of a conversation: the most important facts so far, and
+//! entries related to the first messages.
 //!
-//! It is asked for once, before the first answer, and stays what it was. Only trusted entries come
-//! to mind, and only trusted words call them: what somebody passed on cannot choose what the
-//! assistant is reminded of. What is loaded anyway is left out. That something came to mind by
-//! itself is no use of it, so what is often shown does not grow by being shown. The search is
-//! lexical and has little time; whatever goes wrong with it, nothing comes to mind and the answer
+//! The search runs once, before the first answer, and its result stays fixed. Only trusted entries
+//! are recalled, and only trusted messages are used as the query: forwarded text cannot choose
+//! which memories the assistant sees. Entries that are loaded anyway are left out. Automatic recall
+//! does not count as use, so frequently shown entries do not rank higher for being shown. The
+//! search is lexical and has a short time limit; if it fails, nothing is recalled and the answer
 //! comes all the same.
 
 use std::collections::BTreeSet;
@@ -20,19 +20,19 @@ use crate::text::{one_line, shorten};
 use crate::trust::{Labelled, Text};
 use crate::wording::{self, agent as says};
 
-/// The most facts that come to mind because they mattered.
+/// Maximum number of facts recalled for their importance.
 const SALIENT: usize = 10;
-/// The most entries that come to mind because of the first words.
+/// Maximum number of entries recalled for the first messages.
 const RELATED: usize = 3;
-/// So many more are looked at, because some are loaded anyway.
+/// Extra candidates to fetch, because some are loaded anyway.
 const MORE: usize = 20;
-/// The longest line, in characters.
+/// Maximum length of a line, in characters.
 const LINE: usize = 300;
-/// How long is looked.
+/// Time limit of the search.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What comes to mind at these first words: the facts that matter most, and what is known about
-/// them, with where it comes from. Blank if nothing does. Trusted only.
+/// Returns the recalled memories for these first messages, most important facts and related
+/// entries, and their sources. Blank if there are none. Trusted only.
 pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &Loaded) -> (Text, Vec<Node>) {
     let nothing = (wording::own("", party.scope()), Vec::new());
     if !engine.memory.enabled {
@@ -53,21 +53,21 @@ pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loade
     })
 }
 
-/// What is told, with what in the journal it grew from.
+/// Adds the journal nodes that the hits are derived from.
 async fn with_origins(engine: &Arc<Engine>, told: (Text, Vec<EntryHit>)) -> anyhow::Result<(Text, Vec<Node>)> {
     let (text, hits) = told;
     let nodes = if hits.is_empty() { Vec::new() } else { engine.index.origins(&hits).await? };
     Ok((text, nodes))
 }
 
-/// The hits in their order, with the most of each kind that may be told.
+/// Hits in order, with the maximum number of each kind.
 async fn found(engine: &Arc<Engine>, party: &Party, words: &[Text]) -> anyhow::Result<Vec<(usize, Vec<EntryHit>)>> {
     let index = &engine.index;
     let mut salient = index.salient(party, SALIENT + MORE).await?;
     salient.retain(|hit| hit.kind == EntryKind::Fact);
     let mut related = Vec::new();
     if let Some(words) = trusted(words, party) {
-        // Files that say who is who and how to work are loaded anyway.
+        // Files about identity and working style are loaded anyway.
         let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
         let question = IndexQuery { kinds, limit: RELATED + MORE, ..IndexQuery::of(party, words) };
         related = index.search(&question).await?.hits;
@@ -75,7 +75,7 @@ async fn found(engine: &Arc<Engine>, party: &Party, words: &[Text]) -> anyhow::R
     Ok(vec![(RELATED, related), (SALIENT, salient)])
 }
 
-/// The trusted ones of the first words, as one text.
+/// Joins the trusted ones of the first messages into one text.
 fn trusted(words: &[Text], party: &Party) -> Option<Text> {
     let trusted: Vec<&Text> = words.iter().filter(|text| text.label().is_trusted()).collect();
     let label = trusted.first()?.label().clone();
@@ -83,10 +83,11 @@ fn trusted(words: &[Text], party: &Party) -> Option<Text> {
     Some(Labelled::new(Arc::from(joined.join("\n")), label, party.scope()))
 }
 
-/// What is told of the hits, and which of them: each once, and none that is loaded anyway.
+/// Renders the hits, each once, without those that are loaded anyway. Returns the rendered hits
+/// too.
 fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> (Text, Vec<EntryHit>) {
     let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience];
-    // A fact stands in its file with its key in bold.
+    // In its file, a fact has its key in bold.
     let loaded: Vec<String> = files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect();
     let mut label = nothing.label().clone();
     let (mut seen, mut lines, mut told) = (BTreeSet::new(), Vec::new(), Vec::new());
@@ -111,13 +112,12 @@ fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> (Tex
     (Labelled::new(Arc::from(words), label, nothing.scope()), told)
 }
 
-/// What was learned from what went wrong stands at the beginning anyway.
+/// Lessons learned from failures are in the opening anyway.
 fn is_learned(hit: &EntryHit) -> bool {
     hit.path.split('/').any(|part| part == "learnings")
 }
 
-/// What is told of a hit: of a note its name alone, because its words are read when they are
-/// needed.
+/// Text of a hit: only the name for a note, whose content is read on demand.
 fn told_of(hit: &EntryHit) -> String {
     let words = if hit.kind == EntryKind::Note { hit.name.open().0 } else { hit.text.open().0 };
     one_line(words)

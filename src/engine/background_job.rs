@@ -1,10 +1,10 @@
-//! Background work of the engine: a task of its own, woken by a bell or at the moment that its last
-//! round named.
+//! Background jobs of the engine: each a task of its own, woken by a signal or at the time that its
+//! last round returned.
 //!
-//! What a round does is durable rows and belongs to the module that calls [`BackgroundJob::start`];
-//! here is only what all of them need, once. A round that failed or panicked is told in the log and
-//! tried again after a minute: a chore never ends before the program does, and never delays an
-//! answer.
+//! The work of a round is durable rows and belongs to the module that calls
+//! [`BackgroundJob::start`]; this module holds what all jobs share. A round that failed or panicked
+//! is logged and retried after a minute: a job never ends before the program does, and never delays
+//! an answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,37 +14,37 @@ use crate::time::Timestamp;
 use crate::time::clock::{Clock, WakeupSender, Wakeups};
 use crate::time::task::guarded;
 
-/// How long a chore rests after a round that failed.
+/// Pause after a failed round.
 const REST: Duration = Duration::from_secs(60);
 
-/// In which distances something is tried again.
+/// Retry intervals with exponential backoff.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
-    /// The first pause; each further one is twice as long.
+    /// First pause; each further one is twice as long.
     pub first: Duration,
-    /// No pause is longer.
+    /// Maximum pause.
     pub longest: Duration,
 }
 
-/// What nobody waits for: a minute, doubling up to six hours.
+/// Intervals for work that nothing waits for: a minute, doubling up to six hours.
 pub(super) const UNHURRIED: Pace = Pace { first: Duration::from_secs(60), longest: Duration::from_secs(6 * 3600) };
-/// After so many failures, about two days, it is given up.
+/// Number of failures, about two days, after which a job is given up.
 pub(super) const TRIES: u32 = 17;
 
 impl Pace {
-    /// The pause after so many failures.
+    /// Returns the pause after that many failures.
     pub fn pause(self, failures: u32) -> Duration {
         self.first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(self.longest)
     }
 }
 
-/// A chore's bell. Before it is started nobody hears it.
+/// Wake-up handle of a background job. Before the job is started, signals are dropped.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundJob(Mutex<Option<WakeupSender>>);
 
 impl BackgroundJob {
     /// Starts the task, with a first round at once. `name` begins a sentence in the log, `failed`
-    /// says there what did not happen; a round says when the next one is due.
+    /// says there what did not happen; a round returns the time of the next one.
     pub fn start<Round, Rounds>(&self, engine: &Arc<Engine>, name: &'static str, failed: &'static str, round: Rounds)
     where
         Round: Future<Output = anyhow::Result<Option<Timestamp>>> + Send,
@@ -62,12 +62,12 @@ impl BackgroundJob {
         });
     }
 
-    /// Somebody outside the engine does this work.
+    /// Redirects the wake-ups to a worker outside the engine.
     pub fn heard_by(&self, ringer: WakeupSender) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
     }
 
-    /// Something may be to do.
+    /// Wakes the job, because it may have work.
     pub fn ring(&self, clock: &dyn Clock) {
         if let Some(ringer) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             ringer.ring(clock);

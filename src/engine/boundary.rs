@@ -1,32 +1,32 @@
-//! Where one conversation ends and the next begins.
+//! Decides where one conversation ends and the next begins.
 //!
-//! A pure function of what a person said and when, and of their `/new`. Nothing else moves it: no
-//! command, button, edit, reminder or restart. The time that counts is never before that of the
-//! previous message and never after the arrival, so neither a server that stamps nonsense nor a
-//! clock that jumps can tear a conversation apart; while our own clock is behind what was stored
-//! already, messages join the current conversation, and `doctor` says why.
+//! A pure function of a person's messages, their times, and `/new`. Nothing else moves the
+//! boundary: no command, button, edit, reminder or restart. The effective time is never before that
+//! of the previous message and never after the arrival, so neither wrong server timestamps nor a
+//! clock that jumps can split a conversation; while our own clock is behind stored messages,
+//! messages join the current conversation, and `doctor` reports why.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// How far our clock may lag behind the last stored message before it counts as wrong. Clocks that
-/// are set by the network are corrected by well under this.
+/// Tolerance by which our clock may lag behind the last stored message before it counts as wrong.
+/// Corrections of network-synchronised clocks are well under this.
 pub const CLOCK_SLACK: Duration = Duration::from_secs(120);
 
-/// Why a conversation began.
+/// Reason why a conversation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// It is the first.
+    /// First conversation of the stream.
     First,
-    /// The silence before it was longer than the gap.
+    /// Silence longer than the gap.
     Silence,
-    /// The person asked for it.
+    /// Request by the person.
     New,
 }
 
 impl Because {
-    /// The stored word.
+    /// Stored name of the reason.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -36,35 +36,36 @@ impl Because {
     }
 }
 
-/// What is known when a message arrives.
+/// Inputs of the decision when a message arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Effective time of the previous message of the stream.
     pub previous: Option<Timestamp>,
-    /// Whether `/new` was given since.
+    /// True if `/new` was given since.
     pub asked_for_new: bool,
-    /// When it was stored.
+    /// Time at which the message was stored.
     pub received: Timestamp,
-    /// The server's stamp.
+    /// Timestamp from the server.
     pub stamped: Option<Timestamp>,
-    /// A longer silence than this ends a conversation.
+    /// Silence longer than this ends a conversation.
     pub gap: Duration,
 }
 
 impl Arrival {
-    /// The time that counts: min(received, max(previous, stamp)), and never before the previous.
+    /// Returns the effective time: min(received, max(previous, stamp)), and never before the
+    /// previous.
     pub fn effective(&self) -> Timestamp {
         let stamped = self.stamped.unwrap_or(self.received);
         let floor = self.previous.unwrap_or(Timestamp(i64::MIN));
         self.received.min(stamped.max(floor)).max(floor)
     }
 
-    /// Whether our own clock is behind what was stored already.
+    /// Returns true if our own clock is behind stored messages.
     pub fn clock_is_behind(&self) -> bool {
         self.previous.is_some_and(|previous| self.received.plus(CLOCK_SLACK) < previous)
     }
 
-    /// Whether the message begins a conversation, and why.
+    /// Returns the reason if the message begins a conversation.
     pub fn begins(&self) -> Option<Because> {
         let Some(previous) = self.previous else { return Some(Because::First) };
         if self.asked_for_new {
@@ -75,8 +76,8 @@ impl Arrival {
     }
 }
 
-/// Whether a conversation whose last message was at `last` has ended by `now`. Strictly more than
-/// the gap.
+/// Returns true if a conversation whose last message was at `last` has ended by `now`. The silence
+/// must be strictly longer than the gap.
 pub fn has_ended(last: Timestamp, gap: Duration, now: Timestamp) -> bool {
     now > last.plus(gap)
 }
@@ -115,10 +116,10 @@ mod tests {
 
     #[test]
     fn the_stamp_counts_when_a_message_waited_at_the_server() {
-        // Said one hour after the previous one, received nine hours later because we were away.
+        // Sent one hour after the previous one, received nine hours later because we were away.
         assert_eq!(arrival(0, 10 * H, Some(H)).begins(), None);
         assert_eq!(arrival(0, 10 * H, Some(H)).effective(), Timestamp(H));
-        // Said after seven hours, received after ten: a new conversation at the time it was said.
+        // Sent after seven hours, received after ten: a new conversation at the time of sending.
         assert_eq!(arrival(0, 10 * H, Some(7 * H)).effective(), Timestamp(7 * H));
         assert_eq!(arrival(0, 10 * H, Some(7 * H)).begins(), Some(Because::Silence));
     }

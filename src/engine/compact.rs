@@ -1,14 +1,14 @@
-//! The older part of a long conversation gives way to its summary: take down, summarise, move the
-//! pointer, in this order and each stored before the next.
+//! Compaction: replaces the older part of a long conversation with its summary. Extract facts,
+//! summarise, move the pointer, in this order and each stored before the next.
 //!
-//! Nothing is discarded: every message stays in the journal, is found by `recall`, and is read once
-//! more when the conversation ends. If facts cannot be taken down nothing gives way. What gives way
-//! are whole exchanges, so a tool call and its result are never parted, and the newest messages
-//! stay as they were said.
+//! Nothing is discarded: every message stays in the journal, `recall` finds it, and it is read once
+//! more when the conversation ends. If facts cannot be extracted, nothing is compacted. Only whole
+//! exchanges are compacted, so a tool call and its result are never separated, and the newest
+//! messages stay verbatim.
 //!
-//! The summary is made from everything that was shown (messages, answers, the beginnings of what
-//! tools gave), so it carries their labels. It has the one form that all summaries have, whose
-//! lists are bounded: it cannot grow by being summarised again.
+//! The summary is made from everything that was shown (messages, answers, the beginnings of tool
+//! results), so it carries their labels. It has the same form as all summaries, with bounded lists:
+//! it cannot grow by being summarised again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,26 +23,26 @@ use crate::time::Timestamp;
 use crate::trust::{Labelled, Text};
 use crate::wording::prompt;
 
-/// So many of the newest messages stay as they were said: the second seed's figure.
+/// Number of newest messages that stay verbatim: the second seed's figure.
 const KEPT: usize = 4;
-/// Characters of what a tool gave that a summary is made from.
+/// Characters of a tool result that the summary uses.
 const RESULT: usize = 2_000;
-/// After so many failures the summary is what rules can make of it.
+/// Number of failures after which the summary is made by rules.
 const TRIES: u32 = 6;
-/// A conversation waits for it.
+/// Short intervals, because a conversation waits for the summary.
 const PACE: Pace = Pace { first: Duration::from_secs(60), longest: Duration::from_secs(3600) };
 
-/// The end of what is to give way.
+/// End of the part to be compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompactionEnd {
-    /// Its last turn.
+    /// Last turn of the part.
     pub turn: TurnId,
-    /// The last message of that.
+    /// Last message of that turn.
     pub message: MessageId,
 }
 
-/// What of a conversation is to give way, if anything can: all but the newest exchanges, of which
-/// at least four messages stay, as long as these are no more than half of the window.
+/// Returns the part of a conversation to be compacted, if any: all but the newest exchanges, of
+/// which at least four messages stay, as long as these are no more than half of the window.
 pub fn older_part(
     db: Db<'_>,
     conversation: &Conversation,
@@ -56,14 +56,14 @@ pub fn older_part(
             return Ok(of_turn.last().map(|message| CompactionEnd { turn: turn.id, message: *message }));
         }
         messages += of_turn.len();
-        // Four characters make a token; where they do not, less stays.
+        // Assumes four characters per token; if tokens are shorter, less stays.
         tokens += db.compactions().size_of_turn(turn.id)? / 4;
         stays = messages < KEPT && tokens < room.half();
     }
     Ok(None)
 }
 
-/// Does what is due, and says when to look again.
+/// Processes due jobs and returns the time of the next one.
 pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     let due = |now| move |db: Db<'_>| db.compactions().due_compaction(now, PACE.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
@@ -73,7 +73,7 @@ pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
 }
 
 async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
-    // Facts first: whatever keeps them from being stored keeps the conversation as it is.
+    // Facts first: if they cannot be stored, the conversation stays as it is.
     if engine.memory.enabled && !extractor::make_up_to(engine, wanted.conversation, wanted.upto_message).await? {
         return postpone(engine, &wanted, "facts cannot be taken down yet").await;
     }
@@ -96,7 +96,7 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
     let stored = engine
         .journal
         .write("keep a summary of an older part", move |tx| {
-            // Words went while it was made: it is made again of what is left.
+            // Text was deleted meanwhile: the job runs again on the remaining text.
             let stored = tx.redaction().revision_of(made.conversation)? == revision
                 && tx.compactions().keep_compaction(&made, &model, now)?;
             if stored {
@@ -122,8 +122,8 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
     engine.journal.write("postpone a summary of an older part", job).await
 }
 
-/// Everything that was shown of the part: the summary before it, then message by message, with what
-/// tools gave.
+/// Returns everything that was shown of the part: the previous summary, then message by message,
+/// with tool results.
 fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<SummaryLine>> {
     let Some(conversation) = db.conversations().conversation(of.conversation)? else { return Ok(Vec::new()) };
     let before = db.compactions().compacted(of.conversation)?;
@@ -151,7 +151,7 @@ fn so_far(before: &Compaction) -> SummaryLine {
     }
 }
 
-/// The beginnings of what the tools of a turn gave.
+/// Beginnings of the tool results of a turn.
 fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<SummaryLine>> {
     let given = db.turns().steps(turn)?.into_iter().filter(|step| step.kind == "tool" && step.done);
     let line = |step: crate::store::StepRow| SummaryLine {

@@ -1,9 +1,10 @@
-//! What happens when the window fills: a look after each turn, which asks for work and does none.
+//! Compaction trigger: checks after each turn how full the window is, and requests work without
+//! doing it.
 //!
-//! How full it is says the provider's count of the turn's last call. From the first mark on facts
-//! are taken down once; from the second on the older part is to give way to its summary. Both are
-//! rows: the work is done in the background ([`super::closer`]), and until it is done the
-//! conversation simply goes on.
+//! The fill level is the provider's count of the turn's last call. From the first threshold on,
+//! facts are extracted once; from the second on, the older part is to be compacted into its
+//! summary. Both are rows: the work is done in the background ([`super::summarizer`]), and until it
+//! is done the conversation continues unchanged.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::{Engine, extractor};
 use crate::id::TurnId;
 use crate::store::Tx;
 
-/// Looks how full the window was in that turn, and asks for what is due.
+/// Checks how full the window was in that turn, and requests due work.
 pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
     let room = engine.room(&engine.chat);
     let (takes_down, now) = (engine.memory.enabled, engine.clock.now());

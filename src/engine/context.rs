@@ -1,10 +1,11 @@
-//! What a model is shown, block by block, so that consecutive requests share everything up to the
-//! newest exchange:
+//! Builds prompts block by block, so that consecutive requests share everything up to the newest
+//! exchange:
 //!
-//! 1. who the assistant is, and the rules: a function of the files it is made from;
-//! 2. what the conversation begins with: the last summary and the titles before it;
+//! 1. the assistant's identity and the rules: a function of the files that they are made from;
+//! 2. the opening of the conversation: the last summary and the titles before it;
 //! 3. the exchanges so far, append-only;
-//! 4. date, memory and today's note, right before the newest message, and only when it changed since the last copy;
+//! 4. date, memory and today's note, right before the newest message, and only if they changed
+//!    since the last copy;
 //! 5. the newest message with its time.
 
 use std::sync::Arc;
@@ -26,22 +27,21 @@ use super::context_budget::{Block, ContextBudget};
 use super::history::{History, Record};
 use super::truncate;
 
-/// From so many per cent of its room on, the model is told how full MEMORY.md is.
+/// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.
 const NEARLY_FULL: usize = 80;
 
-/// What a turn begins with: the files that are loaded by themselves, and the skills that can be
-/// used.
+/// Inputs of a turn: the automatically loaded files and the usable skills.
 #[derive(Debug, Clone)]
 pub struct TurnContext {
-    /// The files.
+    /// Loaded files.
     pub loaded: Loaded,
-    /// The skills, in a line each.
+    /// List of skills, one line each.
     pub skills: Text,
-    /// What the lines grew from.
+    /// Sources of that list.
     pub nodes: Vec<Node>,
 }
 
-/// Block 1.
+/// Builds block 1.
 pub fn identity(known: &TurnContext, agent: &str, party: &Party, room: &ContextBudget) -> Text {
     let loaded = &known.loaded;
     let mut words = match party {
@@ -69,7 +69,7 @@ pub fn identity(known: &TurnContext, agent: &str, party: &Party, room: &ContextB
     Labelled::new(Arc::from(words), label, party.scope())
 }
 
-/// Block 4.
+/// Builds block 4.
 pub fn dynamic(loaded: &Loaded, zone: Zone, now: Timestamp, scope: Scope, room: &ContextBudget) -> Text {
     let mut words = String::from("<context>\n");
     let mut label = Label::neutral();
@@ -103,31 +103,31 @@ pub fn dynamic(loaded: &Loaded, zone: Zone, now: Timestamp, scope: Scope, room: 
     Labelled::new(Arc::from(words), label, scope)
 }
 
-/// Words that cannot end the frame around what is known: facts come from a model, and notes from
-/// anywhere.
+/// Escapes text so that it cannot close the frame around the context: facts come from a model, and
+/// notes from any source.
 fn defused(words: &str) -> String {
     crate::text::defuse(words, "context")
 }
 
-/// How many tokens these are together, as our guess.
+/// Estimated tokens of these texts together.
 pub fn guess(texts: &[&Text]) -> u64 {
     texts.iter().map(|text| crate::text::estimate_tokens(text.open().0)).sum()
 }
 
-/// A picture of the newest message, as it goes to a model that can see.
+/// A picture of the newest message, for a model with vision.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// Its type.
+    /// MIME type.
     pub mime: Arc<str>,
-    /// Its bytes.
+    /// Image data.
     pub bytes: Arc<[u8]>,
-    /// Where it came from.
+    /// Label of the file.
     pub label: Label,
-    /// What it came with.
+    /// Message that it came with.
     pub of: MessageId,
 }
 
-/// Blocks 4 and 5 of a turn as one message of the person.
+/// Builds blocks 4 and 5 of a turn as one user message.
 pub fn question(record: &Record, zone: Zone, pictures: &[Picture], placement: Placement) -> Message {
     let scope = record.turn.scope;
     let mut question = Message::new(Role::User);
@@ -137,7 +137,8 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture], placement: Pl
         }
     }
     if !record.reacted.is_empty() {
-        // It repeats the beginnings of messages, so it counts as all that its turn has read.
+        // The text quotes the beginnings of messages, so it takes the label of everything that its
+        // turn has read.
         let reacted = Arc::from(record.reacted.as_str());
         question.push_text(Labelled::new(reacted, record.turn.label.clone(), scope));
     }
@@ -177,7 +178,7 @@ fn message_parts<'a>(
     }
     let mut parts: Vec<Text> = texts.map(|text| framed(text, message, &time)).collect();
     for file in files {
-        // The name is the sender's: it travels as labelled text, never as our own words.
+        // The name is the sender's: it travels as labelled text, never as the program's own.
         let words = document::sent(&Sent {
             kind: file.remote.kind,
             name: &file.remote.name,
@@ -195,7 +196,7 @@ fn message_parts<'a>(
     parts
 }
 
-/// A text with its time and, if a person did not type it, with a frame that says so.
+/// Returns a text with its time and, if a person did not type it, in a frame that says so.
 fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
     let (words, label, scope) = text.text.open();
     let framed = match text.kind {
@@ -212,16 +213,16 @@ fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
     Labelled::new(Arc::from(framed), label.clone(), scope)
 }
 
-/// The summary that stands for the older part of a conversation: something to refer to, and no
-/// request.
+/// Builds the message with the summary of a conversation's older part, framed as reference and not
+/// as a request.
 pub fn summarised(summary: &Text) -> Message {
     let (words, label, scope) = summary.open();
     let framed = prompt::framed(prompt::OLDER_PART, label, words);
     Message::of(Role::User, Labelled::new(Arc::from(framed), label.clone(), scope))
 }
 
-/// Everything before the newest message. `now` is what stands in the prompt as of this turn, where
-/// memory is placed with the instructions.
+/// Pushes everything before the newest message. `now` holds the current context blocks if memory is
+/// placed with the instructions.
 ///
 /// # Errors
 /// If a text belongs to another scope: that is a bug, and the turn must not run.
@@ -249,7 +250,7 @@ pub fn begin(
     Ok(())
 }
 
-/// Whether a file is a picture that a model may see.
+/// Returns true if a file is a picture that a model may see.
 pub fn is_picture(file: &Attachment) -> bool {
     file.remote.kind == FileKind::Photo || file.remote.mime.starts_with("image/")
 }

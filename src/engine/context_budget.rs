@@ -1,29 +1,28 @@
-//! How much of a model's window each part of a prompt may have, in tokens.
+//! Token budget of each part of a prompt within a model's window.
 //!
-//! Tokens are counted by the provider's own figures: what it counted for the last calls, compared
-//! with our guess, gives a scale by which every further guess is corrected
-//! ([`crate::spend::Purse::scale`]). Where nothing was counted yet the guess stands alone; it errs
-//! upwards.
+//! Token counts follow the provider: its counts for the last calls, compared with our estimates,
+//! give a scale that corrects every further estimate ([`crate::spend::ModelPool::scale`]). Without
+//! counts the estimate is used alone; it errs upwards.
 //!
-//! The marks at which something happens are shares of the window, after DESIGN and the second seed:
-//! at 60 % facts are taken down, at 70 % the older part gives way to its summary. Where the answer
-//! may take so much of a small window that these marks come too late, they come earlier. Above 90 %
-//! of what is left beside the answer nothing is sent: the oldest exchanges are left out, and long
+//! The thresholds are shares of the window, after DESIGN and the second seed: at 60 % facts are
+//! extracted, at 70 % the older part is compacted into its summary. If the answer may take so much
+//! of a small window that these thresholds come too late, they are lowered. At most 90 % of the
+//! window without the answer is sent: beyond that, the oldest exchanges are dropped, and long
 //! results of the running turn are shortened.
 
 use crate::model::ModelInfo;
 use crate::store::Conversation;
 
-/// Facts are taken down from here on.
+/// Threshold for extracting facts.
 const EXTRACT_AT: f64 = 0.60;
-/// The older part gives way to its summary from here on.
+/// Threshold for compacting the older part.
 const COMPACT_AT: f64 = 0.70;
-/// Nothing longer is sent.
+/// Maximum share that is sent.
 const SEND_UP_TO: f64 = 0.90;
-/// The files that are loaded by themselves may have so much of the window together.
+/// Share of the window for all automatically loaded files together.
 const FILES: f64 = 0.30;
 
-/// The room that one model leaves.
+/// Context budget of one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContextBudget {
     window: u64,
@@ -31,8 +30,8 @@ pub struct ContextBudget {
     scale: f64,
 }
 
-/// A file that has a budget of its own. The figures are those of the second seed (characters by
-/// four).
+/// Files with a budget of their own. The figures are those of the second seed (characters divided
+/// by four).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
     /// AGENTS.md.
@@ -61,47 +60,48 @@ impl Block {
 }
 
 impl ContextBudget {
-    /// The room of the model with that card; `scale` is what the provider counts for one token of
-    /// our guess.
+    /// Creates the budget of a model; `scale` is the provider's count for one of our estimated
+    /// tokens.
     pub fn of(card: Option<&ModelInfo>, scale: f64) -> Self {
         let (window, output) = card.map_or((16_384, 2_048), |card| (card.context_window, card.max_output));
         Self { window, output, scale: scale.clamp(0.25, 6.0) }
     }
 
-    /// A guess, corrected.
+    /// Corrects an estimate by the scale.
     pub fn counted(&self, guess: u64) -> u64 {
         times(guess, self.scale)
     }
 
-    /// From so many tokens on facts are taken down.
+    /// Number of tokens from which facts are extracted.
     pub fn extract_at(&self) -> u64 {
         times(self.window, EXTRACT_AT).min(times(self.beside_answer(), 0.70))
     }
 
-    /// From so many tokens on the older part gives way to its summary.
+    /// Number of tokens from which the older part is compacted.
     pub fn compact_at(&self) -> u64 {
         times(self.window, COMPACT_AT).min(times(self.beside_answer(), 0.80))
     }
 
-    /// The most that a whole request may be, as our guess.
+    /// Maximum size of a whole request, in estimated tokens.
     pub fn most_guessed(&self) -> u64 {
         times(times(self.beside_answer(), SEND_UP_TO), 1.0 / self.scale)
     }
 
-    /// The most that the exchanges may be, as our guess, beside `others` that are guessed to be so
-    /// long. In steps, so that a word more in some file does not move it.
+    /// Maximum size of the exchanges, in estimated tokens, if the rest of the prompt is estimated
+    /// at `others`. Rounded in steps, so that an additional word in some file does not move the
+    /// limit.
     pub fn history(&self, others: u64) -> u64 {
         let step = (self.window / 32).max(1);
         let others = others.div_ceil(step) * step;
         self.most_guessed().saturating_sub(others).max(1_000)
     }
 
-    /// Half of the window, as our guess: no tail that is kept is longer.
+    /// Half of the window, in estimated tokens: the limit for the part that compaction keeps.
     pub fn half(&self) -> u64 {
         times(self.window / 2, 1.0 / self.scale)
     }
 
-    /// What a file may be, as our guess.
+    /// Maximum size of a file, in estimated tokens.
     pub fn block(&self, block: Block) -> u64 {
         let all: u64 = Block::ALL.iter().map(|block| block.most()).sum();
         let share = times(self.beside_answer(), FILES);
@@ -113,7 +113,7 @@ impl ContextBudget {
     }
 }
 
-/// Whether a conversation is one that goes on, and can outgrow its window.
+/// Returns true if a conversation continues over turns and can outgrow its window.
 pub fn may_outgrow(conversation: &Conversation) -> bool {
     super::system_run::RunKind::of(conversation).is_none()
 }

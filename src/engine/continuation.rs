@@ -1,9 +1,9 @@
-//! The turn that a person's yes begins: exactly the call that they were asked about, and what
-//! follows from it.
+//! The turn that a person's yes begins: makes exactly the call that they were asked about, and
+//! continues from there.
 //!
-//! It answers no message. Its first step is a reply that holds nothing but that call, so the
-//! machinery that takes up any other turn makes the call next, under what the yes allows. It
-//! belongs to the conversation of the question and grows from the turn that asked.
+//! The turn answers no message. Its first step is a reply that holds only that call, so the code
+//! that resumes any other turn makes the call next, under the grant of the yes. The turn belongs to
+//! the conversation of the question and derives from the turn that asked.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::tool::digest;
 use crate::trust::{Label, Labelled};
 use crate::wording;
 
-/// Goes on with the call that a question is about, answering to that address. `None` if the stored
-/// call is not the one that was shown: then nothing is begun.
+/// Begins the turn that makes the call of a question and answers to that address. Returns `None`,
+/// without beginning a turn, if the stored call is not the one that was shown.
 ///
 /// # Errors
-/// If the question is over, or the journal cannot be written.
+/// If the question is over.
 pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Timestamp) -> anyhow::Result<Option<TurnId>> {
     let call: ToolCall = serde_json::from_str(question.call.open().0).context("A stored call cannot be read")?;
     if digest(&call.name, &call.arguments) != question.digest {
@@ -36,13 +36,13 @@ pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Timest
         address,
         scope: asking.scope,
         at: now,
-        // What the turn that asked was shown stands in the history.
+        // The context shown to the turn that asked is in the history.
         context: &wording::own("", asking.scope),
         recalled: &wording::own("", asking.scope),
         label: &label,
     })?;
     tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
-    // The call stands in the history under its own id already, and no id may stand there twice.
+    // The history already holds the call under its own id, and ids must be unique there.
     let call = ToolCall { id: format!("yes_{}", question.id), ..call };
     store_call(tx, turn, &call, &label, question, now)?;
     tx.questions().decide(question.id, QuestionState::Yes, Some(turn), now)?;

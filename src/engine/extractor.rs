@@ -1,20 +1,20 @@
-//! Takes down what is worth keeping of conversations, in the background and once.
+//! Extracts facts and corrections from conversations, in the background and exactly once.
 //!
-//! There is one extractor, and each conversation has a watermark up to which it was read. What is
-//! to be read is wanted by a row: after so many turns, when a prompt gets full, before a
-//! conversation is compacted, and when it is over; whichever comes first moves the watermark for
-//! all. A job goes from `wanted` over `asked` (the model's answer is stored) to `kept` (its facts
-//! stand in the files), each a commit of its own, and keeping a fact twice is keeping it once: so a
-//! power cut between any two steps neither loses a fact nor doubles one.
+//! There is one extractor, and each conversation has a watermark up to which it was read. Jobs are
+//! rows, requested after a number of turns, when a prompt gets full, before a conversation is
+//! compacted, and when it is over; the first of these moves the watermark for all. A job goes from
+//! `wanted` through `asked` (the model's answer is stored) to `kept` (its facts are in the files),
+//! each in its own commit. Storing a fact is idempotent, so a power cut between any two steps
+//! neither loses nor duplicates a fact.
 //!
-//! Only the trusted projection is read: what persons typed, and what the assistant said before its
-//! turn had read anything untrusted; no results of tools. The model sees it whole, in pieces where
-//! it is long, together with what is known already, so that a fact that changed takes the place of
-//! the old one. An answer that is not what was asked for is a failure; it is tried again in growing
-//! distances, and given up with a line in the log after about two days. What was given up is read
-//! by the next job, because the watermark stayed.
+//! Only the trusted projection is read: the messages that people typed, and the assistant's replies
+//! before their turn had read anything untrusted; no tool results. The model sees all of it, in
+//! pieces if it is long, together with the known facts, so that a changed fact replaces the old
+//! one. A malformed answer is a failure; it is retried at growing intervals and given up after
+//! about two days with a line in the log. The next job reads the skipped part, because the
+//! watermark did not move.
 //!
-//! It decides nothing about where a fact lives, see `memory::facts`.
+//! The extractor does not decide where a fact is stored, see `memory::facts`.
 
 mod answer;
 mod piece;
@@ -36,12 +36,12 @@ use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, extraction};
 use piece::ConversationChunk;
 
-/// Of less talk than this, in characters, nothing is taken down.
+/// Minimum length of a conversation, in characters. Nothing is extracted from a shorter one.
 const LEAST: usize = 100;
-/// The most tokens of an answer.
+/// Maximum number of tokens in an answer.
 const MAX_ANSWER: u64 = 2_000;
 
-/// Which conversations somebody reads now: never two at once read the same one.
+/// Lock per conversation: no two readers work on the same conversation at once.
 #[derive(Debug, Default)]
 pub(super) struct Readers(Mutex<HashMap<ConversationId, Weak<tokio::sync::Mutex<()>>>>);
 
@@ -58,15 +58,15 @@ impl Readers {
     }
 }
 
-/// What came of working at a job.
+/// Result of working on a job.
 enum Came {
-    /// It is over, or a piece further.
+    /// The job is over, or one piece further.
     On,
-    /// Not now.
+    /// The job has to wait.
     Later,
 }
 
-/// Starts the task, unless nothing is to be kept.
+/// Starts the task, unless memory is disabled.
 pub fn start(engine: &Arc<Engine>) {
     if !engine.memory.enabled {
         return;
@@ -75,9 +75,8 @@ pub fn start(engine: &Arc<Engine>) {
     engine.runtime.extractor.start(engine, "The extractor", failed, |engine| async move { work(&engine).await });
 }
 
-/// What stands in that conversation up to that message is to be taken down; `cause` is `turns`,
-/// `pressure`, `compaction` or `boundary`. Wanting it again changes nothing. Whoever wants it rings
-/// the extractor when that is committed.
+/// Requests extraction from that conversation up to that message; `cause` is `turns`, `pressure`,
+/// `compaction` or `boundary`. Idempotent. The caller wakes the extractor after the commit.
 pub fn want(
     tx: Tx<'_>,
     conversation: ConversationId,
@@ -86,18 +85,18 @@ pub fn want(
     now: Timestamp,
 ) -> anyhow::Result<()> {
     let Some(of) = tx.conversations().conversation(conversation)? else { return Ok(()) };
-    // Nothing is read yet, so nothing untrusted had a part in it.
+    // Nothing is read yet, so nothing untrusted contributed.
     let label = Label::neutral();
     tx.extractions().want_extraction(conversation, upto, cause, &label, of.scope, now)
 }
 
-/// What is still to be taken down of a conversation that is over.
+/// Requests extraction of the remaining messages of a finished conversation.
 pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Timestamp) -> anyhow::Result<()> {
     let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
     want(tx, conversation, newest, "boundary", now)
 }
 
-/// A turn was answered: after every so many of them facts are wanted.
+/// Counts an answered turn and requests extraction after every `every` of them.
 pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Timestamp) -> anyhow::Result<()> {
     if tx.extractions().turns_since_extraction(conversation)? < every {
         return Ok(());
@@ -106,8 +105,8 @@ pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Tim
     want(tx, conversation, newest, "turns", now)
 }
 
-/// Takes down what is not taken down yet of a conversation up to that message, now. False if it
-/// could not be stored: then nothing of it may be discarded.
+/// Extracts the remaining facts of a conversation up to that message now. Returns false if they
+/// could not be stored: then none of it may be discarded.
 pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto: MessageId) -> anyhow::Result<bool> {
     if !engine.memory.enabled {
         return Ok(true);
@@ -126,7 +125,7 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
     Ok(true)
 }
 
-/// Does what is due, and says when to look again.
+/// Processes due jobs and returns the time of the next one.
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     let due = |now| move |db: crate::store::Db<'_>| db.extractions().due_extraction(now, UNHURRIED.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
@@ -137,24 +136,24 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     Ok(next.map(|at| at.max(now.plus(Duration::from_millis(1)))))
 }
 
-/// Does the next step of a job, and what follows from it for its first piece.
+/// Runs the next step of a job, and stores the result of its first piece.
 async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
     let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await? else {
         return Ok(Came::On);
     };
     let _alone = engine.runtime.readers.alone(job.conversation).await;
-    // Somebody else may have done it while we waited.
+    // Another task may have done it while we waited.
     let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await?.filter(Extraction::is_open)
     else {
         return Ok(Came::On);
     };
     let scope = job.taken.scope();
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
-        // They are not allowed in any more.
+        // The party has no access any more.
         return end(engine, &job, "given_up").await;
     };
-    // What was answered before is kept first: it may reach further than this job, and nothing is
-    // read twice.
+    // Earlier answers are stored first: they may reach further than this job, and nothing is read
+    // twice.
     let of = job.conversation;
     if let Some(answered) = engine.journal.read(move |db| db.extractions().answered_extraction(of)).await? {
         return keep(engine, answered, &party).await;
@@ -167,8 +166,8 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
     }
 }
 
-/// Asks about the first piece of a job, and stores the answer. The row of it; none if there was
-/// nothing to ask about, or if words went meanwhile.
+/// Asks about the first piece of a job and stores the answer. Returns its row, or `None` if there
+/// was nothing to ask about or text was deleted meanwhile.
 async fn ask(
     engine: &Arc<Engine>,
     job: &Extraction,
@@ -201,14 +200,15 @@ async fn ask(
             return Ok(None);
         }
         let taken = without_forgotten(taken, &tx.erasure().forgotten_words(scope)?);
-        // What follows its last line up to the end of the job says nothing.
+        // The answer covers the job up to the piece's last line; the rest is a further piece, or
+        // has no lines.
         tx.extractions().answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
     };
     engine.journal.write("store facts", answered).await.map(Ok)
 }
 
-/// What of an answer nobody wanted forgotten: a model may have read it before, or say in the words
-/// of what it is to leave out.
+/// Removes facts and corrections that contain forgotten words: a model may have read the words
+/// before they were forgotten, or phrase an answer with them.
 fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labelled<Taken> {
     let says = |one: &str, other: &str| forgotten.are_in(&format!("{one}: {other}"));
     let (words, label, scope) = taken.open();
@@ -218,8 +218,8 @@ fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labe
     Labelled::new(kept, label.clone(), scope)
 }
 
-/// Asks the background models about each text of a piece. Gives what they say with the name of the
-/// last that was asked.
+/// Asks the background models about each text of a piece. Returns the joined answers and the name
+/// of the last model asked.
 async fn take_down(
     engine: &Arc<Engine>,
     piece: &ConversationChunk,
@@ -257,12 +257,13 @@ async fn ask_once(
     Ok((reply.text().clone(), reply.model))
 }
 
-/// Puts what an answer holds into the files, and moves the watermark.
+/// Writes the facts of an answer to the files and advances the watermark.
 async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<Came> {
-    // What is forgotten is cut out of the answer: from the look at it until its facts stand in the
-    // files nothing is.
+    // A deletion also cuts text out of stored answers, so none may run between this check and the
+    // write to the files.
     let _alone = engine.tree.erasure().no_forgetting().await;
-    // Words may have gone while this waited: then the answer is void, and the job is asked anew.
+    // Text may have been deleted while this waited: then the answer is void, and the job is asked
+    // again.
     let Some(job) = answered(engine, id).await? else { return Ok(Came::On) };
     let (taken, label, _) = job.taken.open();
     let origin = ChangeOrigin {
@@ -286,14 +287,14 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
             engine.journal.write("facts are kept", move |tx| tx.extractions().extraction_kept(id, now)).await?;
             Ok(Came::On)
         }
-        // They went while it was put into the files.
+        // Text was deleted while the answer was being written to the files.
         _ if answered(engine, id).await?.is_none() => Ok(Came::On),
         Ok(Err(why)) => postpone(engine, &job, &why.to_string()).await,
         Err(error) => postpone(engine, &job, &format!("{error:#}")).await,
     }
 }
 
-/// The job of that id, as long as its answer is stored and counts.
+/// Returns the job with that id if its answer is stored and still valid.
 async fn answered(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
     let job = engine.journal.read(move |db| db.extractions().extraction(id)).await?;
     Ok(job.filter(|job| job.state == "asked"))
@@ -305,7 +306,7 @@ async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> any
     Ok(Came::On)
 }
 
-/// Tries again later, or gives up.
+/// Schedules a retry, or gives up.
 async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::Result<Came> {
     let (id, of, attempts) = (job.id, job.conversation, job.attempts.saturating_add(1));
     let now = engine.clock.now();

@@ -1,16 +1,15 @@
-//! Files that came with the messages of a turn: fetched before the first model call, kept in the
-//! inbox of the workspace, and told to the model for what they are.
+//! Files attached to the messages of a turn: fetched before the first model call, stored in the
+//! inbox of the workspace, and described to the model.
 //!
-//! Pictures go to a model that can see; voice notes are transcribed if there is an endpoint; the
-//! words of texts and documents are read ([`kind`]), documents by a process of their own
-//! ([`reader`]). The beginning of the words goes into the prompt, as much as any text from outside
-//! may take of it; all of them lie in the workspace, in the file itself or beside it. Whatever
-//! cannot be taken is said in the prompt in a plain sentence, so that the assistant can say it too:
-//! nothing is dropped.
+//! Pictures go to a model with vision; voice notes are transcribed if there is an endpoint; text is
+//! extracted from text files and documents ([`kind`]), from documents by a separate process
+//! ([`reader`]). The beginning of the text goes into the prompt, up to the limit for any untrusted
+//! text; the workspace holds all of it, in the file itself or in a text file next to it. If a file
+//! cannot be used, the prompt says so in a plain sentence, so that the assistant can report it:
+//! nothing is dropped silently.
 //!
-//! What somebody in a group sends is not even fetched when the group has spent its share of the
-//! day. A voice note is fetched once the worst that its transcription can cost is reserved
-//! ([`voice`]).
+//! Files sent in a group are not fetched when the group has spent its share of the day. A voice
+//! note is fetched only after the worst-case cost of its transcription is reserved ([`voice`]).
 
 pub mod document;
 mod kind;
@@ -32,31 +31,31 @@ use crate::wording::{document as says, prompt};
 
 /// The largest file that is fetched: the Bot API's own limit.
 const MAX_FILE: u64 = 20 * 1024 * 1024;
-/// The most of a file's words that goes into the prompt, in bytes.
+/// Maximum number of bytes of a file's text that goes into the prompt.
 const MAX_TEXT: usize = 48 * 1024;
 
-/// What was read of a file.
+/// Text extracted from a file.
 #[derive(Default)]
 struct ExtractedText {
     /// The beginning, for the prompt.
     begin: Option<Text>,
-    /// All of them, if the file does not hold them as they are.
+    /// The whole text, if the file does not hold it verbatim.
     beside: Option<Text>,
-    /// Whether there are more than the beginning.
+    /// True if there is more text than the beginning.
     is_part: bool,
-    /// Why there are none, or not all.
+    /// Reason why text is missing or incomplete.
     trouble: &'static str,
 }
 
-/// The files of a turn, as far as the model is shown them.
+/// Prepared files of a turn, as far as the model sees them.
 pub enum Prepared {
-    /// The pictures; words stand in the journal.
+    /// The pictures; extracted text is in the journal.
     Ready(Vec<Picture>),
-    /// All that was said is voice notes, and the budget has no room to hear them.
+    /// The turn consists only of voice notes, and the budget does not cover transcription.
     OverBudget(ModelError),
 }
 
-/// Fetches what is still remote.
+/// Fetches the files that are still remote.
 pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<Prepared> {
     let id = turn.id;
     let (files, has_words) = engine
@@ -94,8 +93,8 @@ fn is_voice(file: &Attachment) -> bool {
     matches!(file.remote.kind, FileKind::Voice | FileKind::Audio)
 }
 
-/// Whether anything is left of the group's share of today. Anybody in a group can send files, and
-/// without an answer they are of no use.
+/// Returns true if the group's share of today is not used up. Any member of a group can send files,
+/// and they are of no use without an answer.
 async fn may_fetch(engine: &Arc<Engine>, turn: &TurnRow) -> anyhow::Result<bool> {
     match turn.scope {
         Scope::Group(_) => engine.chat.has_room(turn.scope).await,
@@ -119,7 +118,7 @@ async fn prepare_one(
     }
     let bytes = match file.state.as_str() {
         "here" if picture => engine.tree.files().read_inbox(file.scope, &file.path).await?,
-        // The words of any other file were stored with it.
+        // The text of any other file was stored with it.
         "here" | "failed" => return Ok(None),
         _ => match fetch(engine, turn, file, MAX_FILE).await? {
             Ok(bytes) => {
@@ -136,7 +135,7 @@ async fn prepare_one(
     }))
 }
 
-/// The bytes of a file, `most` of them, or why they do not come.
+/// Fetches at most `most` bytes of a file, or returns the reason why it cannot be fetched.
 async fn fetch(
     engine: &Arc<Engine>,
     turn: &TurnRow,
@@ -159,9 +158,9 @@ async fn fetch(
     }
 }
 
-/// Keeps a file in the inbox of the workspace, with its words beside it if it does not hold them
-/// itself, and then one transaction with what was read of it: a turn that is cut off in between
-/// would take a file that is here for one that was read.
+/// Stores a file in the inbox of the workspace, and its text next to it if the file does not hold
+/// the text verbatim. One transaction then records both the file and the extraction: otherwise, a
+/// turn interrupted in between would take a stored file for one that was read.
 async fn keep(
     engine: &Arc<Engine>,
     turn: &TurnRow,
@@ -207,7 +206,7 @@ async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) 
     Ok(None)
 }
 
-/// What a file says, if anything can read it.
+/// Extracts the text of a file, if its format is supported.
 async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> ExtractedText {
     let trouble = |trouble| ExtractedText { trouble, ..ExtractedText::default() };
     if bytes.is_empty() {
@@ -231,7 +230,7 @@ async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[
     }
 }
 
-/// Words as what they are: from that file, whoever sent it.
+/// Labels extracted text as coming from that file, regardless of its sender.
 fn words_of(turn: &TurnRow, file: &Attachment, words: &str, is_beside: bool) -> ExtractedText {
     let label = file.label.join_with(&Label::untrusted(Source::file(file.id)));
     let text = |words: &str| Labelled::new(Arc::from(words), label.clone(), turn.scope);

@@ -1,12 +1,12 @@
 //! The current conversation as a model sees it: one exchange per past turn, append-only, built from
 //! the journal alone.
 //!
-//! The older part of a long conversation gives way to its summary ([`super::compact`]), which then
-//! stands at the beginning. The stream's task keeps it between turns, so a turn costs the same
-//! after five messages as after five thousand. When it outgrows its budget the oldest exchanges are
-//! left out in blocks, by a rule that depends only on the exchanges themselves: after a restart the
-//! same ones are left out, and between two blocks the prompt's beginning stays byte for byte the
-//! same.
+//! In a long conversation a summary replaces the older part ([`super::compact`]) and stands at the
+//! beginning. The stream's task keeps the history between turns, so a turn costs the same after
+//! five messages as after five thousand. When it outgrows its budget, the oldest exchanges are
+//! dropped in blocks, by a rule that depends only on the exchanges themselves: after a restart the
+//! same ones are dropped, and between two blocks the beginning of the prompt stays byte for byte
+//! the same.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -21,69 +21,69 @@ use crate::trust::{Label, Labelled, Scope, Text};
 use super::addresses::Addresses;
 use super::context;
 
-/// One past turn in messages.
+/// One past turn as messages.
 #[derive(Debug, Clone)]
 pub struct Exchange {
-    /// The messages: what was said, what the tools gave, what was answered.
+    /// Messages: the question, tool calls and results, and the answer.
     pub messages: Vec<Arc<Message>>,
-    /// How many tokens they are at a guess.
+    /// Estimated tokens.
     pub tokens: u64,
 }
 
-/// The exchanges of one conversation that fit in the budget.
+/// Exchanges of one conversation that fit in the budget.
 #[derive(Debug)]
 pub struct History {
     conversation: ConversationId,
-    /// The summary of what is not shown any more, and its last turn.
+    /// Summary of the compacted part, and its last turn.
     compacted: Option<(TurnId, Arc<Message>)>,
     exchanges: VecDeque<Exchange>,
     tokens: u64,
     shape: Shape,
     left_out: usize,
-    /// How often words of the conversation had gone when it was read.
+    /// Deletion revision of the conversation when it was loaded.
     pub revision: i64,
-    /// The last turn in it: a new turn grows from it.
+    /// The last turn, from which a new turn is derived.
     pub last_turn: Option<TurnId>,
-    /// The dynamic block as it was last shown.
+    /// Dynamic block as last shown.
     pub last_context: Option<Text>,
-    /// The addresses in the conversation so far, by who had them first.
+    /// Addresses in the conversation so far, by first source.
     pub addresses: Addresses,
-    /// The tools as they were when the conversation was first looked at: while it lasts, the
-    /// beginning of its prompts stays the same.
+    /// Tools when the conversation was first loaded. They stay fixed while it lasts, so that the
+    /// beginning of its prompts does not change.
     pub tools: Arc<[ToolSpec]>,
 }
 
-/// How a history is shown.
+/// Display settings of a history.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// The zone of its times.
+    /// Time zone of its timestamps.
     pub zone: Zone,
-    /// How many tokens the exchanges may be together, as our guess.
+    /// Maximum estimated tokens of all exchanges together.
     pub budget: u64,
-    /// Whether the dynamic block stands in it.
+    /// Placement of the dynamic block.
     pub placement: Placement,
 }
 
-/// Everything that the journal has of one turn.
+/// Everything that the journal holds about one turn.
 #[derive(Debug)]
 pub struct Record {
     /// The turn.
     pub turn: TurnRow,
-    /// What it answers.
+    /// Messages that it answers.
     pub messages: Vec<StoredMessage>,
-    /// Who said each of them, where many speak at once.
+    /// Speakers of those messages, in a group.
     pub speakers: HashMap<MessageId, String>,
-    /// The texts of those.
+    /// Texts of those messages.
     pub texts: Vec<StoredText>,
-    /// The files of those.
+    /// Files of those messages.
     pub attachments: Vec<Attachment>,
-    /// What it was told of reactions; blank if nothing was.
+    /// Reactions that it was shown; blank if there were none.
     pub reacted: String,
-    /// Its steps.
+    /// Steps of the turn.
     pub steps: Vec<StepRow>,
-    /// The question that it was begun by a yes to, instead of by messages.
+    /// Question whose yes began the turn, if no messages did.
     pub yes_to: Option<QuestionRow>,
-    /// The first message of the exchange that it goes on with, or that it is.
+    /// First message of the exchange that the turn continues or starts.
     pub first_message: Option<MessageId>,
 }
 
@@ -110,7 +110,7 @@ impl Record {
 }
 
 impl History {
-    /// The history of a conversation.
+    /// Loads the history of a conversation.
     pub fn load(
         db: Db<'_>,
         conversation: ConversationId,
@@ -135,7 +135,7 @@ impl History {
         for turn in db.turns().past_turns(conversation)? {
             let record = Record::read(db, turn)?;
             if upto.is_some_and(|upto| record.turn.id <= upto) {
-                // Who had an address first counts, whether it is still shown or not.
+                // The first source of an address counts, even if it is no longer shown.
                 history.addresses.add(&record);
                 history.last_turn = Some(record.turn.id);
             } else {
@@ -145,12 +145,12 @@ impl History {
         Ok(history)
     }
 
-    /// Which conversation it is of.
+    /// Id of the conversation.
     pub fn conversation(&self) -> ConversationId {
         self.conversation
     }
 
-    /// Adds a turn that is over, and leaves out the oldest ones if the budget asks for it.
+    /// Appends a finished turn, and drops the oldest ones if the budget requires it.
     pub fn append(&mut self, record: &Record) {
         let Shape { zone, budget, placement } = self.shape;
         let exchange = exchange(record, zone, placement);
@@ -166,43 +166,42 @@ impl History {
         }
     }
 
-    /// Leaves out the oldest exchanges until no more than `target` tokens are left, but never the
-    /// newest one.
+    /// Drops the oldest exchanges until at most `target` tokens are left, but never the newest one.
     pub fn shrink(&mut self, target: u64) {
         while self.tokens > target && self.exchanges.len() > 1 {
             if let Some(oldest) = self.exchanges.pop_front() {
                 self.tokens = self.tokens.saturating_sub(oldest.tokens);
                 self.left_out += 1;
-                // The copy of the dynamic block may have gone with it.
+                // The copy of the dynamic block may have been dropped with it.
                 self.last_context = None;
             }
         }
     }
 
-    /// How it is shown.
+    /// Display settings.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The last turn that is shown as a summary only; zero if there is none.
+    /// Last turn that is shown only as a summary; zero if there is none.
     pub fn compacted_upto(&self) -> TurnId {
         self.compacted.as_ref().map_or(TurnId(0), |(upto, _)| *upto)
     }
 
-    /// How many exchanges are left out.
+    /// Number of dropped exchanges.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// The messages in order.
+    /// Messages in order.
     pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
         let summary = self.compacted.iter().map(|(_, message)| message);
         summary.chain(self.exchanges.iter().flat_map(|exchange| exchange.messages.iter()))
     }
 }
 
-/// One turn as a model sees it afterwards: like it saw it then, but for pictures, of which only the
-/// mention stays.
+/// Renders one turn as a model sees it afterwards: as during the turn, except for pictures, of
+/// which only the mention stays.
 fn exchange(record: &Record, zone: Zone, placement: Placement) -> Exchange {
     let mut messages = vec![Arc::new(context::question(record, zone, &[], placement))];
     messages.extend(answered(&record.steps, record.turn.scope, None));
@@ -210,7 +209,7 @@ fn exchange(record: &Record, zone: Zone, placement: Placement) -> Exchange {
         let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));
     }
-    // An exchange stays whole, also when its words are gone.
+    // An exchange keeps an answer even if its text was deleted.
     if messages.len() == 1 {
         messages.push(Arc::new(Message::of(
             Role::Assistant,
@@ -221,8 +220,8 @@ fn exchange(record: &Record, zone: Zone, placement: Placement) -> Exchange {
     Exchange { messages, tokens }
 }
 
-/// Who said a message: the configured name of a person, or a guest's number. None for what nobody
-/// said.
+/// Speaker of a message: the configured name of a person, or a guest's number. `None` for a message
+/// without a sender.
 pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<String>> {
     if message.guest > 0 {
         return Ok(Some(crate::wording::prompt::guest(message.guest)));
@@ -231,8 +230,8 @@ pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<Str
     Ok(person.map(|person| person.name))
 }
 
-/// The messages of the steps that are done. A call whose result is missing is left out with it: the
-/// two are never parted. With `most`, results of all but the newest calls are cut to so many
+/// Messages of the finished steps. A call whose result is missing is left out with it: the two are
+/// never separated. With `most`, results of all but the newest calls are cut to that many
 /// characters, and say so.
 pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc<Message>> {
     let newest = steps.iter().rposition(|step| step.kind == "model" && step.done).unwrap_or(0);
@@ -261,7 +260,7 @@ pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc
             let part = RequestPart::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text };
             heard.push(Labelled::new(part, label.clone(), scope));
         }
-        // The words of a step may be gone.
+        // The text of a step may have been deleted.
         if !spoken.parts().is_empty() {
             messages.push(Arc::new(spoken));
         }
@@ -272,7 +271,7 @@ pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc
     messages
 }
 
-/// The tool calls of a model step.
+/// Tool calls of a model step.
 pub fn calls_of(step: &StepRow) -> Vec<ToolCall> {
     serde_json::from_str(&step.call).unwrap_or_default()
 }
@@ -286,7 +285,7 @@ fn call_part(call: &ToolCall) -> RequestPart {
     }
 }
 
-/// The join of the labels of all messages.
+/// Join of the labels of all messages.
 pub fn label_of<'a>(messages: impl Iterator<Item = &'a Arc<Message>>) -> Label {
     Label::join_of(messages.map(|message| message.label()))
 }

@@ -1,15 +1,15 @@
-//! What people put under messages, as the next turn is told of it.
+//! Emoji reactions to messages, as the next turn is shown them.
 //!
-//! The words are made once, in the transaction that begins the turn, and stored with it: whoever
-//! shows the turn again shows the same bytes. They are the program's own but for the beginning of
-//! the message, which stands there only if nothing untrusted had a part in it.
+//! The text is rendered once, in the transaction that begins the turn, and stored with it: every
+//! later rendering of the turn has the same bytes. All of it is the program's own text except for
+//! the beginning of the message, which is quoted only if it is trusted.
 
 use crate::id::{StreamId, TurnId};
 use crate::store::{Db, MessageKind, Reaction, TextKind, Tx, excerpt};
 use crate::time::Zone;
 use crate::wording::reaction as says;
 
-/// Tells a turn that begins of the reactions that came since the one before.
+/// Stores the reactions that came since the previous turn for a turn that begins.
 pub fn tell(tx: Tx<'_>, stream: StreamId, turn: TurnId, zone: Zone) -> anyhow::Result<()> {
     let reactions = tx.reactions().untold_reactions(stream)?;
     if reactions.is_empty() {

@@ -1,8 +1,8 @@
 //! One task per stream: strict order, never two turns at once.
 //!
-//! The task hears a bell when something was stored for its stream, joins what came close together,
-//! claims it for a turn and runs that turn to its end before it looks again. Between turns it keeps
-//! the history of the current conversation.
+//! The task wakes when a message was stored for its stream, joins messages that came close
+//! together, claims them for a turn and runs that turn to its end before it looks again. Between
+//! turns it keeps the history of the current conversation.
 
 mod resume;
 
@@ -28,18 +28,17 @@ use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
 use crate::wording::{self, ProgramText};
 
-/// Messages are joined for at most this long, however fast they follow each other.
+/// Maximum time for which messages are joined, however fast they follow each other.
 const JOIN_AT_MOST: Duration = Duration::from_secs(5);
 
-/// A message that had to wait longer than this because we were away is answered with the delay
-/// named.
+/// Delay beyond which the answer to a message that waited because the program was away mentions the
+/// delay.
 const DELAY_WORTH_NAMING: Duration = Duration::from_secs(15 * 60);
 
-/// How long the task rests after the journal failed it. Nothing is lost meanwhile: what is queued
-/// stays queued.
+/// Rest after a journal error. Nothing is lost meanwhile: queued messages stay queued.
 const AFTER_TROUBLE: Duration = Duration::from_secs(10);
 
-/// The most tokens that the list of skills takes. Beyond that descriptions are shortened.
+/// Maximum number of tokens in the list of skills. Beyond that, descriptions are shortened.
 const SKILL_LINES: u64 = 3_000;
 
 /// The task of one stream.
@@ -48,20 +47,20 @@ pub struct StreamTask {
     id: StreamId,
     running: Arc<Mutex<Option<CancellationToken>>>,
     history: Option<History>,
-    /// The turn that was begun or taken up, and not cut off since.
+    /// The turn that was begun or resumed, and not interrupted since.
     own: Option<TurnId>,
-    /// Errors one after another.
+    /// Number of consecutive errors.
     troubles: u32,
 }
 
-/// What a turn begins with, read once.
+/// Inputs of a turn, read once at its start.
 struct Ready {
     party: Party,
     opening: Conversation,
     known: TurnContext,
 }
 
-/// What the task does next.
+/// Next action of the task.
 enum Now {
     Nothing,
     Until(Timestamp),
@@ -69,7 +68,8 @@ enum Now {
 }
 
 impl StreamTask {
-    /// The task of that stream. `running` holds the token that ends its turn, while there is one.
+    /// Creates the task of that stream. `running` holds the token that cancels its turn, while
+    /// there is one.
     pub fn new(engine: Arc<Engine>, id: StreamId, running: Arc<Mutex<Option<CancellationToken>>>) -> Self {
         Self { engine, id, running, history: None, own: None, troubles: 0 }
     }
@@ -104,8 +104,8 @@ impl StreamTask {
         }
     }
 
-    /// One look, and the rings that come during it. A ring that stayed in the bell would count as
-    /// work while the turn only waits for a time.
+    /// Looks once while draining wake-ups. An undrained wake-up would count as work while the turn
+    /// only waits for a time.
     async fn look_and_listen(&mut self, bell: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<Now> {
         let mut rung = false;
         let looked = {
@@ -118,7 +118,7 @@ impl StreamTask {
                 }
             }
         };
-        // What rang may have come too late for this look.
+        // The cause of the wake-up may have come too late for this look.
         looked.map(|now| if rung { Now::Again } else { now })
     }
 
@@ -131,11 +131,11 @@ impl StreamTask {
         }
         let Some((first, last)) = queued.first().zip(queued.last()) else { return self.wait_for_an_answer().await };
         let now = self.engine.clock.now();
-        // What the program asks for comes whole; only people go on typing.
+        // Requests of the program arrive complete; only people continue typing.
         let is_task = first.kind == MessageKind::Task;
         let join = if is_task { Duration::ZERO } else { self.engine.conversation.join_within };
         let ready = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
-        // A clock that was set back must not make anybody wait for it.
+        // If the clock was set back, do not wait for it to catch up.
         if now < ready && ready.since(now) <= JOIN_AT_MOST {
             return Ok(Now::Until(ready));
         }
@@ -146,7 +146,7 @@ impl StreamTask {
         }
     }
 
-    /// Nothing is to do but to close questions that nobody answered in time.
+    /// Closes unanswered questions that have expired; otherwise there is nothing to do.
     async fn wait_for_an_answer(&self) -> anyhow::Result<Now> {
         let (id, now) = (self.id, self.engine.clock.now());
         match self.engine.journal.read(move |db| db.questions().next_expiry(id)).await? {
@@ -160,9 +160,9 @@ impl StreamTask {
         }
     }
 
-    /// Messages that waited for more than a day are closed with one sentence.
+    /// Closes messages that waited for more than a day, with one notice.
     async fn dismiss_outdated(&self, queued: Vec<StoredMessage>, now: Timestamp) -> anyhow::Result<Vec<StoredMessage>> {
-        // What the program asks for by itself is for whoever asked to give up.
+        // For a request of the program, the code that assigned it decides when to give up.
         let outdated = |m: &StoredMessage| m.kind == MessageKind::Said && now.since(m.effective_at) > PATIENCE;
         let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(outdated);
         let Some(address) = old.last().and_then(|message| message.address) else { return Ok(fresh) };
@@ -184,7 +184,8 @@ impl StreamTask {
         Ok(fresh)
     }
 
-    /// Whether the program was off, or cut off from the channel, when these were said.
+    /// Returns true if the program was off, or disconnected from the channel, when these messages
+    /// were sent.
     fn was_away(&self, messages: &[StoredMessage]) -> bool {
         let missed = |m: &StoredMessage| m.received_at.since(m.effective_at) > DELAY_WORTH_NAMING;
         messages.iter().any(|m| missed(m) || m.received_at < self.engine.runtime.began)
@@ -194,7 +195,7 @@ impl StreamTask {
         wording::turn::late(&self.engine.zone.show_short(said), now.since(said), away)
     }
 
-    /// Gives what is queued in one conversation to a new turn.
+    /// Claims the queued messages of one conversation for a new turn.
     async fn claim(&mut self, queued: Vec<StoredMessage>, now: Timestamp) -> anyhow::Result<Option<(TurnRow, Ready)>> {
         let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
         let together: Vec<StoredMessage> =
@@ -283,8 +284,8 @@ impl StreamTask {
         Ok(row.map(|row| (row, Ready { party, opening, known })))
     }
 
-    /// What comes to mind at the first words of a conversation, and what that and the opening were
-    /// told from.
+    /// Recalled memories for the first messages of a conversation, and the sources of these and of
+    /// the opening.
     async fn recalled(
         &self,
         party: &Party,
@@ -302,7 +303,7 @@ impl StreamTask {
         Ok((recalled, from))
     }
 
-    /// What a turn begins with.
+    /// Reads the inputs of a turn.
     async fn ready(&self, party: Party, conversation: ConversationId, day: Timestamp) -> anyhow::Result<Ready> {
         let opening = summarizer::opening(&self.engine, conversation).await?;
         let now = self.engine.clock.now();
@@ -312,7 +313,7 @@ impl StreamTask {
         Ok(Ready { party, opening, known: TurnContext { loaded, skills, nodes } })
     }
 
-    /// The skills that can be used. A folder that cannot be read keeps nobody from being answered.
+    /// Lists the usable skills. A folder that cannot be read does not prevent an answer.
     async fn skills(&self, tools: &[ToolSpec]) -> (Text, Vec<Node>) {
         let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         match self.engine.review.live().await {
@@ -329,7 +330,7 @@ impl StreamTask {
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
-        // Whoever stopped it before there was a token to cancel has closed its row.
+        // A stop request before the token existed has closed the row.
         if !self.engine.journal.read(move |db| db.turns().turn(id)).await?.is_some_and(|turn| turn.is_open()) {
             return Ok(Now::Again);
         }
@@ -351,7 +352,7 @@ impl StreamTask {
         }
     }
 
-    /// Adds a turn that is over to the history.
+    /// Adds a finished turn to the history.
     async fn remember(&mut self, turn: crate::id::TurnId) -> anyhow::Result<()> {
         let record = self
             .engine
@@ -366,7 +367,7 @@ impl StreamTask {
         Ok(())
     }
 
-    /// The tools of a conversation stay what they were when it was first looked at.
+    /// Returns the tools of a conversation, fixed when it was first loaded.
     async fn tools_of(&self, conversation: &Conversation) -> anyhow::Result<Arc<[ToolSpec]>> {
         if let Some(history) = self.history.as_ref().filter(|history| history.conversation() == conversation.id) {
             return Ok(Arc::clone(&history.tools));
@@ -376,16 +377,16 @@ impl StreamTask {
         Ok(allowance.offered(&self.engine.toolbox))
     }
 
-    /// The history as it is to be shown beside `others`: how many tokens the rest of the prompt is,
-    /// as our guess.
+    /// Returns the history, loaded if necessary. `others` is the estimated number of tokens in the
+    /// rest of the prompt.
     async fn history_of(&mut self, conversation: &Conversation, others: u64) -> anyhow::Result<&mut History> {
         let id = conversation.id;
         let stands = move |db: Db<'_>| {
             Ok((db.turns().last_past_turn(id)?, db.redaction().revision_of(id)?, db.compactions().compacted_upto(id)?))
         };
         let stands = self.engine.journal.read(stands).await?;
-        // A turn that was stopped while it waited ended without this task; words may have gone, or
-        // given way to a summary.
+        // A turn that was stopped while it waited ended without this task; text may have been
+        // deleted, or compacted into a summary.
         let holds = |history: &History| {
             history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == stands
         };
@@ -408,7 +409,7 @@ impl StreamTask {
             if db.groups().group_of(stream)?.is_some() {
                 return Ok(Some(Party::Group(stream)));
             }
-            // Nobody said what the program asks for: it is for whom the stream is.
+            // A request of the program has no sender: its person is the owner of the stream.
             let person = said_by.map_or_else(|| db.conversations().works_for(stream), |person| Ok(Some(person)))?;
             Ok(person.map_or(Ok(None), |person| db.people().person(person))?.map(Party::One))
         });
@@ -426,13 +427,13 @@ impl StreamTask {
     }
 
     fn notice(&self, words: impl Into<ProgramText>) -> Text {
-        // The stream's scope is not known here without a look; a notice holds the program's own
-        // words only.
+        // The stream's scope is not known here without a query; a notice holds only the program's
+        // own text.
         wording::own(words, crate::trust::Scope::Shared)
     }
 }
 
-/// With whom a turn was begun; `None` if they are not allowed in any more.
+/// The party of a turn; `None` if the person has no access any more.
 fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<Option<Party>> {
     match (person, scope) {
         (Some(person), _) => Ok(db.people().person(person)?.map(Party::One)),
@@ -442,13 +443,14 @@ fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<O
 }
 
 impl Engine {
-    /// The room that the first model of a purse leaves.
+    /// Context budget of the first model of a pool.
     pub(super) fn room(&self, purse: &ModelPool) -> ContextBudget {
         let first = purse.order().first().copied().unwrap_or_default();
         ContextBudget::of(purse.card(first), purse.scale(first))
     }
 
-    /// How the history of a conversation is shown beside `others`.
+    /// Display settings of a conversation's history, given the estimated tokens of the rest of the
+    /// prompt.
     fn shape_of(&self, conversation: &Conversation, others: u64) -> Shape {
         let purse = if RunKind::of(conversation).is_some() { &*self.background } else { &self.chat };
         let budget = self.room(purse).history(others);

@@ -1,11 +1,11 @@
-//! Writes down how conversations end, ahead of the person's return.
+//! Summarises finished conversations ahead of the person's return.
 //!
 //! A conversation that has been silent for longer than the gap, or was closed by `/new`, gets its
-//! summary rows: of the trusted view, and for one that read anything untrusted also of everything.
-//! Each row is a durable job. An extractive stand-in is stored at once, so the next conversation
-//! never begins empty-handed; the model's own summary replaces it when it succeeds, with retries in
-//! growing distances. Nothing is closed early by this: the boundary alone decides where a
-//! conversation ends.
+//! summary rows: one for the trusted view, and for a conversation that read anything untrusted also
+//! one for the full view. Each row is a durable job. An extractive stand-in is stored at once, so
+//! the next conversation always has a summary to begin with; the model's own summary replaces it
+//! when it succeeds, with retries at growing intervals. This closes no conversation early: the
+//! boundary alone decides where a conversation ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
 use crate::wording::agent as says;
 
-/// How many titles of earlier conversations the next one is told.
+/// Number of earlier conversations whose titles the next one is shown.
 const TITLES: u32 = 3;
 
 /// Starts the task.
@@ -28,7 +28,7 @@ pub fn start(engine: &Arc<Engine>) {
     engine.runtime.closer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
 }
 
-/// Does what is due, and says when to look again.
+/// Processes due jobs and returns the time of the next one.
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     let gap = engine.conversation.gap;
     let now = engine.clock.now();
@@ -52,14 +52,15 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     Ok(ends.into_iter().chain(job).chain(next_part).min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
 }
 
-/// Stores the jobs of a conversation that is over, with their stand-ins.
+/// Stores the summary jobs of a finished conversation, with their stand-ins.
 async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
     while !want_what_stands(engine, conversation).await? {}
     engine.ring_extractor();
     Ok(())
 }
 
-/// False if words of the conversation went while it was read: then it has to be read again.
+/// Returns false if text of the conversation was deleted while it was read: then it has to be read
+/// again.
 async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
     let of = conversation.clone();
     let now = engine.clock.now();
@@ -128,7 +129,7 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
             let of = conversation.id;
             let kept = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
                 true => tx.summaries().keep_summary(id, "made", &content, &model, now),
-                // Words went while it was made: it is made again of what is left.
+                // Text was deleted meanwhile: the job runs again on the remaining text.
                 false => Ok(()),
             };
             engine.journal.write("keep a summary", kept).await
@@ -145,8 +146,8 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
     }
 }
 
-/// The conversation with what it begins with: fixed on its first turn, but for one swap when the
-/// real summary of the one before takes the place of the stand-in.
+/// Returns the conversation with its opening, which is fixed on its first turn, except for one swap
+/// when the real summary of the previous conversation replaces the stand-in.
 pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
     let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
     let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
@@ -183,7 +184,7 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
     Ok(Conversation { opening, opening_state: state.to_owned(), ..current })
 }
 
-/// What was learned from what went wrong, under its heading; blank if that is nothing.
+/// Lessons learned from failures, under their heading; blank if there are none.
 async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     let nothing = wording::own("", scope);
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
@@ -191,7 +192,7 @@ async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     };
     let learnings = engine.tree.notes().learnings(&party).await?;
     let (words, label, _) = learnings.open();
-    // Only what grew from trusted text alone is loaded by itself.
+    // Only text derived from trusted text alone is loaded automatically.
     let shown = label.is_trusted() && !words.is_empty();
     let block = || Labelled::new(Arc::from(format!("## {}\n\n{words}", says::LEARNINGS)), label.clone(), scope);
     Ok(if shown { block() } else { nothing })
@@ -203,7 +204,7 @@ fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyho
     let (mut titles, mut label) = (Vec::new(), Label::neutral());
     for (index, conversation) in earlier.iter().enumerate() {
         let Some(summary) = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)? else { continue };
-        // Only what grew from trusted text alone is loaded by itself.
+        // Only text derived from trusted text alone is loaded automatically.
         if !summary.content.label().is_trusted() {
             continue;
         }
@@ -214,11 +215,11 @@ fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyho
         }
         if index == 0 {
             ended = zone.show_short(conversation.last_at);
-            // A stand-in that is still being worked on may be swapped once for the real one.
+            // A stand-in whose summary is still being made may be swapped once for the real one.
             if summary.state == "standin" && summary.retry_at < Timestamp::NEVER {
                 state = "standin";
             }
-            // Of a conversation in which nobody typed anything there is nothing to tell.
+            // A conversation without typed messages has no title and nothing to summarise.
             last = Some(content).filter(|content| !content.title.is_empty());
         }
     }

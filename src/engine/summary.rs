@@ -1,9 +1,10 @@
-//! The written end of a conversation: title, topics, decisions, preferences, pending.
+//! Summary of a finished conversation: title, topics, decisions, preferences, pending.
 //!
-//! It is made from the *whole* conversation, in pieces that are joined when it is long, because
-//! what was decided last is what matters most. The trusted view reads only the trusted projection:
-//! what persons typed, and what the assistant said before its turn had read anything untrusted. The
-//! model answers in JSON; what cannot be read as such is a failure, never a summary.
+//! The summary is made from the *whole* conversation, in pieces that are joined when it is long,
+//! because the latest decisions matter most. The trusted view reads only the trusted projection:
+//! the messages that people typed, and the assistant's replies before their turn had read anything
+//! untrusted. The model answers in JSON; an answer that cannot be parsed is a failure, never a
+//! summary.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,30 +19,30 @@ use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
 
-/// How much of a conversation one call reads, in characters; more is read in pieces.
+/// Characters of a conversation that one call reads; the rest is read in further pieces.
 const PIECE: usize = 24_000;
-/// How many pieces are joined in one call.
+/// Number of pieces joined in one call.
 const JOIN: usize = 8;
-/// The most entries kept of each list, and characters of each.
+/// Maximum number of entries in each list, and of characters in each entry.
 const ENTRIES: usize = 12;
 const ENTRY: usize = 300;
 
 /// One line of a conversation.
 #[derive(Debug, Clone)]
 pub struct SummaryLine {
-    /// Whether a person said it.
+    /// True if a person wrote it.
     pub by_person: bool,
-    /// Who, where many speak at once.
+    /// Name of the speaker, in a group.
     pub speaker: Option<String>,
-    /// The message that a person said, or the turn that answered.
+    /// Source: the person's message, or the turn that answered.
     pub from: Node,
-    /// The message whose words they are.
+    /// Message that holds the text.
     pub message: MessageId,
-    /// The words.
+    /// Text of the line.
     pub text: Text,
 }
 
-/// The lines of a conversation in one view, in order.
+/// Lines of a conversation in one view, in order.
 pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> anyhow::Result<Vec<SummaryLine>> {
     let (mut by_assistant, mut speakers) = (HashMap::new(), HashMap::new());
     for message in db.messages().messages_of(conversation.id)? {
@@ -51,7 +52,7 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> an
             speakers.extend(speaker(db, &message)?.map(|name| (message.id, name)));
         }
     }
-    // What somebody wanted forgotten is not written down again, although it was said.
+    // Forgotten words are not written down again, even though they were said.
     let forgotten = db.erasure().forgotten_words(conversation.scope)?;
     Ok(db
         .messages()
@@ -75,7 +76,7 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> an
         .collect())
 }
 
-/// The stand-in that no model is asked for.
+/// Builds the extractive stand-in without a model.
 pub fn extractive(lines: &[SummaryLine], scope: Scope) -> Labelled<SummaryContent> {
     let spoken: Vec<(LineSpeaker, &str)> = lines
         .iter()
@@ -94,9 +95,6 @@ pub fn extractive(lines: &[SummaryLine], scope: Scope) -> Labelled<SummaryConten
 
 /// Asks a model for the summary, in pieces if the conversation is long. Returns it with the model's
 /// name.
-///
-/// # Errors
-/// Why there is none now.
 pub async fn ask(
     purse: &ModelPool,
     lines: &[SummaryLine],
@@ -140,7 +138,7 @@ async fn ask_once(
     Ok((reply.text().clone(), reply.model))
 }
 
-/// The transcript in pieces, cut between lines; a line that is too long alone is cut in two.
+/// Splits the transcript into pieces between lines; a line that exceeds a piece by itself is split.
 fn pieces(lines: &[SummaryLine], scope: Scope) -> Vec<Text> {
     let mut pieces: Vec<(String, Label)> = Vec::new();
     for line in lines {
@@ -170,7 +168,8 @@ fn join(summaries: &[Text], scope: Scope) -> Text {
     Labelled::new(Arc::from(prompt::transcript(&words.join("\n\n"))), label, scope)
 }
 
-/// The summary in a model's answer: its outermost JSON object, with or without a fence around it.
+/// Parses the summary from a model's answer: its outermost JSON object, with or without a fence
+/// around it.
 pub fn parse(answer: &str) -> Option<SummaryContent> {
     let start = answer.find('{')?;
     let end = answer.rfind('}')?;
@@ -179,7 +178,7 @@ pub fn parse(answer: &str) -> Option<SummaryContent> {
     (!content.title.is_empty()).then_some(content)
 }
 
-/// Bounds whatever a model wrote: one line each, a bounded number of them.
+/// Bounds the model's output: one line per entry, a bounded number of entries.
 fn tidy(content: SummaryContent) -> SummaryContent {
     let list = |entries: Vec<String>| {
         let entries = entries.iter().map(|entry| crate::text::shorten(&crate::text::one_line(entry), ENTRY));
@@ -194,7 +193,7 @@ fn tidy(content: SummaryContent) -> SummaryContent {
     }
 }
 
-/// A summary in words, as prompts show it.
+/// Renders a summary as text for prompts.
 pub fn written(summary: &SummaryContent) -> String {
     format!("{}\n{}", summary.title, lists(summary)).trim().to_owned()
 }
@@ -214,7 +213,7 @@ fn lists(summary: &SummaryContent) -> String {
     words
 }
 
-/// What the next conversation begins with: the last summary, and the titles of up to three
+/// Renders the opening of the next conversation: the last summary, and the titles of up to three
 /// conversations with their dates.
 pub fn opening(last: Option<&SummaryContent>, titles: &[(String, String)], ended: &str, zone: Zone) -> String {
     let mut words = String::new();

@@ -1,11 +1,11 @@
-//! What the program asks the assistant to do by itself: a conversation of its own, in a stream that
-//! nobody talks in.
+//! System runs: tasks that the program assigns to the assistant, in a conversation of their own, in
+//! a stream without chat.
 //!
-//! A run is an ordinary turn (full agent, tools, each step stored, taken up after a crash) with
-//! four differences. Nobody reads along, so nothing is shown or posted while it grows, and a way
-//! out that needs a yes is refused at once. Whoever assigned it reads the outcome off the rows and
-//! says what becomes of it. The background models are asked. And it has only tools whose effects
-//! are allowed to its kind ([`Allowance`]): what would begin further work by itself is not among
+//! A run is an ordinary turn (full agent, tools, each step stored, resumed after a crash) with four
+//! differences. No person reads along, so nothing is shown or posted while it grows, and egress
+//! that needs a yes is refused at once. The code that assigned it reads the outcome from the rows
+//! and handles it. It uses the background models. And it has only tools whose effects are allowed
+//! to its kind ([`Allowance`]): tools that would start further work by themselves are not among
 //! them.
 
 mod allowance;
@@ -18,19 +18,19 @@ use crate::trust::{Scope, Text};
 
 pub use allowance::Allowance;
 
-/// What the assistant is asked for.
+/// Kind of a system run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunKind {
-    /// To look back on a day, a week or a month.
+    /// Reflection on a day, a week or a month.
     Reflection,
-    /// To see to what stands in `HEARTBEAT.md`.
+    /// Check of `HEARTBEAT.md`.
     Heartbeat,
-    /// To do something that a person wanted done at this time.
+    /// Task that a person scheduled for this time.
     Task,
 }
 
 impl RunKind {
-    /// The stored word.
+    /// Stored name of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Reflection => "reflection",
@@ -39,7 +39,7 @@ impl RunKind {
         }
     }
 
-    /// The kind of a conversation; `None` for a chat.
+    /// Returns the kind of a conversation; `None` for a chat.
     pub fn of(conversation: &Conversation) -> Option<Self> {
         match conversation.kind.as_str() {
             "reflection" => Some(Self::Reflection),
@@ -49,7 +49,7 @@ impl RunKind {
         }
     }
 
-    /// What its model calls are for.
+    /// Purpose of the run's model calls.
     pub fn purpose(self) -> Purpose {
         match self {
             Self::Reflection => Purpose::Reflection,
@@ -59,53 +59,52 @@ impl RunKind {
     }
 }
 
-/// Something for the assistant to do.
+/// Assignment of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
-    /// For whom.
+    /// Person that the run is for.
     pub person: PersonId,
-    /// What.
+    /// Kind of the run.
     pub kind: RunKind,
-    /// What is asked and what it is about, each part with its own label.
+    /// Request and its material, each part with its own label.
     pub words: &'a [Text],
-    /// What in the journal the words grew from.
+    /// Journal nodes that the texts are derived from.
     pub from: &'a [Node],
-    /// Now.
+    /// Current time.
     pub at: Timestamp,
 }
 
-/// Where a run stands.
+/// Location of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Its stream, which has to be rung.
+    /// Stream of the run, which the caller has to wake.
     pub stream: StreamId,
-    /// Its conversation.
+    /// Conversation of the run.
     pub conversation: ConversationId,
 }
 
-/// What became of the newest run in a conversation.
+/// Outcome of the newest run in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// It is not over.
+    /// The run is not over.
     Open,
-    /// It has an answer, which is stored as a message and was sent to nobody.
+    /// The run has an answer, which is stored as a message and was not delivered.
     Answered {
-        /// The turn.
+        /// Turn of the run.
         turn: TurnId,
-        /// The message that holds the answer.
+        /// Message that holds the answer.
         message: crate::id::MessageId,
-        /// The answer, with the join of everything that was read for it.
+        /// Answer, labelled with the join of everything that was read for it.
         text: Text,
     },
-    /// It ended without one.
+    /// The run ended without an answer.
     GaveUp {
-        /// Why, in a word of ours: `model_away`, `no_answer`, `too_slow`, …
+        /// Reason code: `model_away`, `no_answer`, `too_slow`, …
         reason: String,
     },
 }
 
-/// Assigns it, in a conversation of its own. `None` if the person has no address: then there is
-/// nobody to work for.
+/// Assigns a run, in a conversation of its own. Returns `None` if the person has no address.
 pub fn assign(tx: Tx<'_>, assignment: &Assignment<'_>) -> anyhow::Result<Option<Run>> {
     let Some(address) = address_of(*tx, assignment.person)? else { return Ok(None) };
     let scope = Scope::Person(assignment.person);
@@ -117,10 +116,11 @@ pub fn assign(tx: Tx<'_>, assignment: &Assignment<'_>) -> anyhow::Result<Option<
     Ok(Some(run))
 }
 
-/// Asks once more in the same conversation. `None` if the person has no address any more.
+/// Assigns another run in the same conversation. Returns `None` if the person has no address any
+/// more.
 ///
 /// # Errors
-/// If the journal cannot be written, or the conversation is not there.
+/// If the conversation does not exist.
 pub fn ask_again(tx: Tx<'_>, conversation: ConversationId, again: &Assignment<'_>) -> anyhow::Result<Option<Run>> {
     let Some(address) = address_of(*tx, again.person)? else { return Ok(None) };
     let stream = tx.conversations().work_stream_for(again.person)?;
@@ -129,7 +129,7 @@ pub fn ask_again(tx: Tx<'_>, conversation: ConversationId, again: &Assignment<'_
     Ok(Some(run))
 }
 
-/// What became of the newest run in that conversation.
+/// Outcome of the newest run in that conversation.
 pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<RunOutcome> {
     let messages = db.messages().messages_of(conversation)?;
     let asked = messages.iter().rev().find(|message| message.kind == MessageKind::Task);
@@ -148,8 +148,8 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<RunOu
     Ok(RunOutcome::Answered { turn: turn.id, message: reply.id, text })
 }
 
-/// Where a person is reached: where they like to be, else where they were last heard, else wherever
-/// they have an address.
+/// Address at which a person is reached: the preferred one, else the one where they wrote last,
+/// else any that they have.
 pub fn address_of(db: Db<'_>, person: PersonId) -> anyhow::Result<Option<AddressId>> {
     if let Some(heard) = db.addresses().reached_at(person)? {
         return Ok(Some(heard));
@@ -176,7 +176,7 @@ fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) ->
         turn: None,
     })?;
     for text in assignment.words {
-        // What it repeats stands elsewhere and is found there.
+        // The text is stored elsewhere too, and search finds it there.
         tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
     }
     for parent in assignment.from {

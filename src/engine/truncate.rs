@@ -1,17 +1,17 @@
-//! Files cut to their share of the window. What is cut is said in the text, and nothing is cut in
-//! the middle of a line that fits.
+//! Truncation of files to their share of the window. The text says where it was cut, and no line
+//! that fits is cut in the middle.
 //!
-//! What somebody wrote as an instruction is kept from its beginning; what grows at its end is kept
-//! from its end, because what was noted last counts most. In MEMORY.md both happen: the text on top
-//! is kept from its beginning, the facts from their end, and the index whole as long as it fits.
+//! Instructions are kept from their beginning; files that grow at their end are kept from their
+//! end, because the latest notes count most. In MEMORY.md both apply: the text at the top is kept
+//! from its beginning, the facts from their end, and the index whole as long as it fits.
 
 use crate::text::estimate_tokens;
 use crate::wording::prompt;
 
-/// What heads the regions of MEMORY.md that the program writes.
+/// Headings of the regions of MEMORY.md that the program writes.
 const REGIONS: [&str; 2] = ["## Recent facts", "## Index"];
 
-/// The text from its beginning.
+/// Truncates the text at its end.
 pub fn file(text: &str, max: u64, name: &str) -> String {
     if estimate_tokens(text) <= max {
         return text.to_owned();
@@ -21,7 +21,7 @@ pub fn file(text: &str, max: u64, name: &str) -> String {
     format!("{}\n{note}", kept.join("\n")).trim_start().to_owned()
 }
 
-/// The text from its end.
+/// Truncates the text at its beginning.
 pub fn newest(text: &str, max: u64, name: &str) -> String {
     if estimate_tokens(text) <= max {
         return text.to_owned();
@@ -32,7 +32,8 @@ pub fn newest(text: &str, max: u64, name: &str) -> String {
     format!("{note}\n{}", kept.join("\n")).trim_end().to_owned()
 }
 
-/// MEMORY.md: each region gets what the others leave, the text on top at least a third.
+/// Truncates MEMORY.md: each region gets what the others leave, the text at the top at least a
+/// third.
 pub fn memory(text: &str, max: u64) -> String {
     if estimate_tokens(text) <= max {
         return text.to_owned();
@@ -51,7 +52,8 @@ pub fn memory(text: &str, max: u64) -> String {
 
 const NAME: &str = "memory/MEMORY.md";
 
-/// The text above the first managed heading, the facts, and the index; each with its heading.
+/// Splits into the text above the first managed heading, the facts, and the index, each with its
+/// heading.
 fn regions(text: &str) -> (String, String, String) {
     let mut parts = [String::new(), String::new(), String::new()];
     let mut at = 0;
@@ -68,7 +70,7 @@ fn regions(text: &str) -> (String, String, String) {
     (top, facts, index)
 }
 
-/// As many whole lines as there is room for; a first line that is longer than that alone is cut.
+/// Returns as many whole lines as fit; a first line that is longer than the limit by itself is cut.
 fn lines_within<'a>(lines: impl Iterator<Item = &'a str>, max: u64) -> Vec<&'a str> {
     let (mut kept, mut used) = (Vec::new(), 0);
     for line in lines {

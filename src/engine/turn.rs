@@ -1,10 +1,10 @@
 //! One turn: step by step, each stored before the next, until there is a reply or a reason why
 //! there is none.
 //!
-//! What to do next is read off the stored steps alone, so a turn that was cut off goes on where it
-//! stood: a stored model reply is never asked for again; a tool call that was begun and not
-//! finished is repeated only if the tool says that this is safe. The reply, the end of the turn and
-//! the delivery are one transaction.
+//! The next step is derived from the stored steps alone, so an interrupted turn continues from
+//! where it stopped: a stored model reply is never requested again; a tool call that was begun and
+//! not finished is repeated only if the tool declares that this is safe. The reply, the end of the
+//! turn and the delivery are one transaction.
 
 mod call;
 mod attachments_out;
@@ -33,26 +33,26 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, ProgramText};
 
-/// Characters that stay of a result of an earlier call when the window is nearly full.
+/// Characters kept of the result of an earlier call when the window is nearly full.
 const SHORT_RESULT: usize = 1_000;
-/// In which distances a model that is away is asked again.
+/// Retry intervals while the model is unreachable.
 const AWAY: Pace = Pace { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
-/// So many tries take a day. They are counted, because a day in which the program was off is no day
-/// of trying.
+/// Number of attempts that take a day. Attempts are counted instead of time, because a day in which
+/// the program was off is no day of trying.
 const A_DAY_OF_TRIES: u32 = 100;
 
-/// How a run of a turn ended.
+/// Outcome of running a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The turn is over, with a reply or with a reason.
     Over,
-    /// The model is away; the turn waits until then.
+    /// The model is unreachable; the turn waits until then.
     Waits(Timestamp),
-    /// Somebody stopped it, or the program stops.
+    /// The turn was stopped, or the program is stopping.
     Cut,
 }
 
-/// A turn at work.
+/// A running turn.
 pub struct Turn<'a> {
     engine: &'a Arc<Engine>,
     history: &'a mut History,
@@ -64,14 +64,14 @@ pub struct Turn<'a> {
     watcher: Box<dyn Watcher>,
 }
 
-/// The last step of a turn.
+/// The last model step of a turn.
 struct Answered {
     step: crate::id::StepId,
     model: String,
     counted: u64,
 }
 
-/// What the stored steps say about what comes next.
+/// The next step, derived from the stored steps.
 enum NextStep {
     AskModel { seq: u32 },
     CallTool { seq: u32, call: crate::model::ToolCall, begun: bool },
@@ -79,7 +79,7 @@ enum NextStep {
 }
 
 impl<'a> Turn<'a> {
-    /// The turn of that row.
+    /// Creates the turn of that row.
     pub fn new(
         engine: &'a Arc<Engine>,
         history: &'a mut History,
@@ -96,7 +96,7 @@ impl<'a> Turn<'a> {
         Self { engine, history, row, party, known, conversation, stop, watcher }
     }
 
-    /// What the program asked for, if it is no chat.
+    /// Kind of the system run; `None` for a chat.
     fn work(&self) -> Option<RunKind> {
         RunKind::of(&self.conversation)
     }
@@ -105,12 +105,12 @@ impl<'a> Turn<'a> {
         if self.work().is_some() { &self.engine.background } else { &self.engine.chat }
     }
 
-    /// Runs it until it is over or has to wait.
+    /// Runs until the turn is over or has to wait.
     pub async fn run(mut self) -> anyhow::Result<End> {
         let limit = self.engine.conversation.max_turn;
         let stop = self.stop.clone();
-        // Neither what it waited for nor time in the dark, asleep or under another clock is time of
-        // the answer.
+        // Time spent waiting, and time while the computer was off, asleep or under another clock,
+        // does not count towards the limit.
         let too_slow = self.engine.clock.after(limit);
         let end = tokio::select! {
             end = self.prepared_steps() => end?,
@@ -126,7 +126,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Fetching and reading files may take long as well: it ends with the turn.
+    /// Fetching and reading files may take long too, so the time limit of the turn covers it.
     async fn prepared_steps(&mut self) -> anyhow::Result<Option<End>> {
         match files::prepare(self.engine, &self.row, &self.party).await? {
             Prepared::Ready(pictures) => self.steps(&pictures).await,
@@ -166,7 +166,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// What the journal has of the turn. If words of earlier ones went, they are read again.
+    /// Reads the turn from the journal. Reloads the history if text of earlier turns was deleted.
     async fn record(&mut self) -> anyhow::Result<Record> {
         let (row, known) = (self.row.clone(), self.history.revision);
         let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape());
@@ -183,8 +183,8 @@ impl<'a> Turn<'a> {
         Ok(record)
     }
 
-    /// Builds the request from the blocks, the newest message and the steps so far. Where that is
-    /// more than the window holds, long results of this turn's earlier calls are cut.
+    /// Builds the request from the blocks, the newest message and the steps so far. If it exceeds
+    /// the window, long results of this turn's earlier calls are cut.
     fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
         let whole = self.request_with(record, pictures, None)?;
         if whole.estimate_tokens() <= self.engine.room(self.purse()).most_guessed() {
@@ -222,7 +222,7 @@ impl<'a> Turn<'a> {
         Ok(request.with_tools(Arc::clone(&self.history.tools)))
     }
 
-    /// One model step. `None` when there are tools to call next.
+    /// Runs one model step. Returns `None` if there are tools to call next.
     async fn ask_model(
         &mut self,
         record: &Record,
@@ -254,7 +254,8 @@ impl<'a> Turn<'a> {
             let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
             match self.purse().ask(&request, &on_behalf, AskPolicy::patient(&*self.watcher)).await {
                 Ok(reply) => return self.keep_reply(step, &request, record, reply).await,
-                // The window is smaller than we thought: once, with half of the history.
+                // The window is smaller than assumed: retry once, with the history cut to its
+                // newest exchange.
                 Err(ModelError::TooLong) if !too_long => {
                     too_long = true;
                     self.history.shrink(0);
@@ -268,7 +269,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Stores a reply: with tool calls as a step, without as the end of the turn.
+    /// Stores a reply: as a step if it has tool calls, otherwise as the end of the turn.
     async fn keep_reply(
         &mut self,
         step: crate::id::StepId,
@@ -292,7 +293,7 @@ impl<'a> Turn<'a> {
             return Ok(None);
         }
         let text = match self.work() {
-            // It is read by the program, to the letter.
+            // The program parses the reply verbatim.
             Some(RunKind::Reflection) => readable(&reply),
             _ => addresses::without_strange_links(readable(&reply), request, record.yes_to.as_ref()),
         };
@@ -300,7 +301,7 @@ impl<'a> Turn<'a> {
         Ok(Some(End::Over))
     }
 
-    /// How much of the window the call took: by the provider's own count, or by our guess.
+    /// Tokens of the window that the call took, by the provider's count or by our estimate.
     fn counted(&self, request: &Request, reply: &Reply) -> u64 {
         let usage = reply.usage;
         let room = self.engine.room(self.purse());
@@ -310,7 +311,7 @@ impl<'a> Turn<'a> {
         input.saturating_add(output)
     }
 
-    /// The reply is stored already, but not as the end of the turn.
+    /// Ends a turn whose reply is already stored as a step.
     async fn finish_stored(&mut self, record: &Record) -> anyhow::Result<()> {
         let scope = self.row.scope;
         let nothing = || wording::own(wording::turn::EMPTY_ANSWER, scope);
@@ -318,7 +319,7 @@ impl<'a> Turn<'a> {
         self.finish(None, text).await
     }
 
-    /// Reply, end of the turn and delivery, in one transaction.
+    /// Stores reply, end of the turn and delivery in one transaction.
     async fn finish(&mut self, step: Option<Answered>, text: Text) -> anyhow::Result<()> {
         self.watcher.over();
         let (row, work) = (self.row.clone(), self.work());
@@ -333,7 +334,7 @@ impl<'a> Turn<'a> {
                     tx.turns().finish_step(answered.step, &text, Some("[]"), &answered.model, now)?;
                 }
                 if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
-                    // Stopped while the answer was on its way: it is kept as a step and not
+                    // Stopped while the answer was on its way: the answer is kept as a step and not
                     // delivered.
                     return Ok(());
                 }
@@ -348,7 +349,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// There is no reply now. Waits if waiting may help, else says why.
+    /// Handles a missing reply: waits if waiting may help, otherwise gives up with the reason.
     async fn no_reply(&mut self, error: &ModelError) -> anyhow::Result<End> {
         let sentence = match error {
             ModelError::OverBudget(which) => wording::turn::over_budget(which),
@@ -367,10 +368,10 @@ impl<'a> Turn<'a> {
             self.give_up("model_away", wording::turn::model_away_too_long(why_away(error))).await?;
             return Ok(End::Over);
         }
-        // Who writes again in the meantime asks for one try more, and not for fewer later.
+        // A new message in the meantime triggers one more attempt, which is not counted.
         let early = self.row.retry_at.is_some_and(|at| at > now);
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
-        // A long wait that the provider asks for takes the place of as many tries of ours.
+        // A long wait requested by the provider counts as that many of our attempts.
         let worth = u32::try_from(asked.as_secs() / AWAY.longest.as_secs()).unwrap_or(u32::MAX).max(1);
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
         let retry_at = now.plus(asked.max(AWAY.pause(attempts)));
@@ -395,7 +396,7 @@ impl<'a> Turn<'a> {
         Ok(End::Waits(retry_at))
     }
 
-    /// Ends the turn without an answer, and says why.
+    /// Ends the turn without an answer and posts the reason.
     async fn give_up(&mut self, reason: &'static str, sentence: impl Into<ProgramText>) -> anyhow::Result<()> {
         self.watcher.over();
         let now = self.engine.clock.now();
@@ -404,7 +405,7 @@ impl<'a> Turn<'a> {
         self.engine
             .journal
             .write("give a turn up", move |tx| {
-                // A reply whose storing was under way when the time ran out counts.
+                // A reply that was being stored when the time ran out counts.
                 if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
@@ -424,7 +425,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// The join of everything that a request of this turn would hold now.
+    /// Returns the join of the labels of everything that a request of this turn would hold now.
     fn label_so_far(&self, record: &Record) -> Label {
         let mut label = history::label_of(self.history.messages());
         label.absorb(&record.turn.label);
@@ -435,7 +436,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// The turn's one answer: stored, posted, and the turn is over.
+/// Stores and posts the turn's one answer, and ends the turn.
 fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Timestamp) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.messages().add_text(message, TextKind::Said, text)?;
@@ -449,8 +450,8 @@ fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], 
     tx.turns().end_turn(row.id, "done", "", now)
 }
 
-/// What the answer names: where many speak at once, the last of what it answers, which is quoted
-/// then.
+/// Messages that the answer quotes. In a group, the last message that it answers; elsewhere, as
+/// [`asked_there`].
 fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => {
@@ -460,8 +461,8 @@ fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     }
 }
 
-/// What the turn answers of what was said where its answer goes. Nothing in a group, where no
-/// notice quotes anybody.
+/// External ids of the messages that the turn answers and that came from the address that the
+/// answer goes to. Empty in a group, where no notice quotes a message.
 pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => Ok(String::new()),
@@ -469,8 +470,8 @@ pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     }
 }
 
-/// What came of something that the program asked for: stored, and sent to nobody. Whoever asked
-/// says what becomes of it.
+/// Stores the result of a system run without delivering it. The caller that assigned the run reads
+/// and handles it.
 fn keep_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
@@ -497,7 +498,8 @@ fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<Messag
     })
 }
 
-/// Edges of a turn that begins: what it answers, the turn before it, and the files that are loaded.
+/// Provenance edges of a new turn: the messages that it answers, the turn before it, the loaded
+/// files and the listed skills.
 pub fn parents(history: &History, messages: &[MessageId], known: &TurnContext) -> Vec<Node> {
     let messages = messages.iter().map(|id| Node::Message(*id));
     let files = known.loaded.nodes.iter().map(|id| Node::File(*id));
@@ -528,8 +530,8 @@ fn next(steps: &[StepRow]) -> NextStep {
     NextStep::AskModel { seq: next_seq }
 }
 
-/// The reply's text; a sentence in its place when it is blank, and a remark when it was cut by the
-/// model's limit.
+/// Returns the reply's text: a stock sentence if it is blank, with a remark if the model's limit
+/// cut it.
 fn readable(reply: &Reply) -> Text {
     let (words, label, scope) = reply.text().open();
     let words = match (words.trim().is_empty(), reply.stop) {

@@ -1,4 +1,4 @@
-//! From the configuration to the model.
+//! Builds models from the configuration.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::openai::OpenAi;
 use super::{Model, wire};
 use crate::config::{self, Provider};
 
-/// The model that the configuration names.
+/// Builds the configured model.
 ///
 /// # Errors
-/// If the address is none, or the wire cannot carry the model's name.
+/// If the address is invalid, or the wire cannot carry the model's name.
 pub fn build(config: &config::Model) -> anyhow::Result<Arc<dyn Model>> {
     Ok(match config.provider {
         Provider::Offline => Arc::new(Offline::new(wire::card(config, "offline"))),

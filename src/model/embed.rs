@@ -1,10 +1,9 @@
-//! The seam to the models that turn words into vectors: labelled texts go in, as many vectors come
-//! out.
+//! Interface to the embedding models: labelled texts go in, the same number of vectors comes out.
 //!
-//! Whatever a server answers is checked before anybody counts on it: one vector for each text, all
-//! of the same length and of the length that was asked for, and every number finite. The vectors
-//! are brought to length one here, so that nearness is a plain sum of products everywhere else.
-//! Errors are the ones of any model call; texts and key are never part of one, and never logged.
+//! Every answer of a server is checked first: one vector for each text, all of the same length and
+//! of the requested length, and every number finite. The vectors are normalised to length one here,
+//! so that similarity is a plain dot product everywhere else. Errors are those of any model call;
+//! texts and key are never part of one, and never logged.
 
 mod ollama;
 mod openai;
@@ -22,55 +21,55 @@ use super::{ModelError, error, wire};
 use crate::config::{self, EmbeddingProvider};
 use crate::trust::Text;
 
-/// The most texts that go over in one call.
+/// Maximum number of texts in one call.
 pub const BATCH: usize = 64;
 
-/// The most that is sent of one text, in characters: small models take 512 tokens, and what is
-/// longer is cut into entries before.
+/// Maximum number of characters sent of one text: small models take 512 tokens, and longer texts
+/// are split into entries beforehand.
 const MOST_CHARS: usize = 2_000;
 
-/// No server is waited for longer, whatever it computes.
+/// Maximum wait for a server, regardless of the model.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// The most that is read of an answer, in bytes: a full batch of the longest vectors there are,
-/// written out.
+/// Maximum number of bytes read of an answer: a full batch of the longest existing vectors, written
+/// out.
 const MOST_BYTES: usize = 24 << 20;
 
-/// A model that turns words into vectors.
+/// An embedding model.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// What it is.
+    /// Returns the model's description.
     fn card(&self) -> &EmbedderCard;
 
-    /// The vectors of these texts, in their order; at most [`BATCH`] texts. All of it takes at most
+    /// Computes the vectors of these texts, in order; at most [`BATCH`] texts. Takes at most
     /// `patience`.
     async fn embed(&self, texts: &[Text], patience: Duration) -> Result<Embedded, ModelError>;
 }
 
-/// What such a model is.
+/// Description of an embedding model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbedderCard {
-    /// `openai`, `ollama`.
+    /// Provider: `openai`, `ollama`.
     pub provider: String,
-    /// The name, exactly as the server spells it.
+    /// Model name, exactly as the server spells it.
     pub name: String,
-    /// How many numbers a vector has, if that was asked for.
+    /// Requested vector length, if configured.
     pub dimensions: Option<usize>,
 }
 
 /// Vectors of length one, all of the same dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// One for each text.
+    /// One vector for each text.
     pub vectors: Vec<Vec<f32>>,
-    /// The tokens that the server counted; nought if it did not.
+    /// Tokens counted by the server; zero if it did not count.
     pub input: u64,
 }
 
-/// The model that the configuration names.
+/// Builds the configured embedding model.
 ///
 /// # Errors
-/// If the address is none.
+/// If the address is invalid.
 pub fn build(config: &config::Embedding) -> anyhow::Result<Arc<dyn Embedder>> {
     Ok(match config.provider {
         EmbeddingProvider::OpenAi => Arc::new(openai::OpenAi::new(config)?),
@@ -86,7 +85,7 @@ fn card(config: &config::Embedding, provider: &str) -> EmbedderCard {
     }
 }
 
-/// A server, and the place on it where vectors are computed.
+/// A server and its embeddings endpoint.
 struct Server {
     http: reqwest::Client,
     url: Url,
@@ -103,7 +102,7 @@ impl Server {
         })
     }
 
-    /// One question, and its answer if it is JSON and no error.
+    /// Sends one request and returns the answer if it is JSON and not an error.
     async fn ask(&self, body: &Value, patience: Duration) -> Result<Value, ModelError> {
         let key = wire::key(self.key.as_ref());
         let post = self.http.post(self.url.clone()).json(body).timeout(patience);
@@ -122,7 +121,7 @@ impl Server {
     }
 }
 
-/// A rejection without the server's own sentence, which might quote one of many texts.
+/// Strips the server's own sentence from a rejection, because it might quote one of many texts.
 fn without_words(error: ModelError) -> ModelError {
     match error {
         ModelError::Rejected(said) => {
@@ -133,14 +132,14 @@ fn without_words(error: ModelError) -> ModelError {
     }
 }
 
-/// The words of each text as they go over: never nothing, which some servers refuse together with
-/// all the others of the batch.
+/// Text of each input as sent: never empty, because some servers reject the whole batch for an
+/// empty text.
 fn inputs(texts: &[Text]) -> Vec<String> {
     let of = |text: &Text| crate::text::shorten(text.open().0, MOST_CHARS);
     texts.iter().map(of).map(|words| if words.trim().is_empty() { "-".to_owned() } else { words }).collect()
 }
 
-/// The vectors of an answer, if it is one for that many texts of that dimension.
+/// Parses the vectors of an answer, if it matches the number of texts and the dimension.
 fn checked(rows: &[&Value], texts: usize, dimensions: Option<usize>) -> Result<Vec<Vec<f32>>, ModelError> {
     let wrong = |what: &str| Err(ModelError::Rejected(what.to_owned()));
     if rows.len() != texts {
@@ -156,7 +155,7 @@ fn checked(rows: &[&Value], texts: usize, dimensions: Option<usize>) -> Result<V
     Ok(vectors)
 }
 
-/// A vector brought to length one; `None` if it is none.
+/// Normalises a vector to length one; `None` if it is invalid.
 fn unit(row: &Value) -> Option<Vec<f32>> {
     let numbers: Vec<f64> = row.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
     let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();

@@ -1,10 +1,10 @@
-//! What a server's refusal means: status, headers and body of an answer turned into the one
-//! [`ModelError`] that says what to do next.
+//! Classifies a server's refusal: converts status, headers and body of an answer into a
+//! [`ModelError`] that determines the next action.
 //!
-//! Providers disagree about codes and agree roughly about words, so the words are looked at before
-//! the status. Only a rejection carries the server's own sentence, since nobody could mend the
-//! configuration without it; it is cleaned, short, and left out altogether when it repeats the key
-//! or a piece of the conversation.
+//! Providers disagree about codes and agree roughly about wording, so the words are checked before
+//! the status. Only a rejection carries the server's own sentence, because the configuration cannot
+//! be fixed without it; it is cleaned, short, and left out entirely if it repeats the key or a
+//! piece of the conversation.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use super::retry::PATIENT;
 use super::{ModelError, wire};
 use crate::text;
 
-/// The longest sentence of a server that is passed on, in characters.
+/// Maximum number of characters passed on of a server's sentence.
 const MAX_SENTENCE: usize = 200;
 
-/// As many characters in a row that also stand in the request count as a quote of it.
+/// Length of a character sequence that counts as a quote if the request contains it too.
 const QUOTE: usize = 20;
 
 const REFUSED: &[&str] = &[
@@ -45,18 +45,18 @@ const BAD_KEY: &[&str] =
     &["invalid_api_key", "api_key_invalid", "api key not valid", "authentication_error", "permission_error"];
 const LATER: &[&str] = &["overloaded", "rate_limit", "resource_exhausted", "server_error", "api_error", "unavailable"];
 
-/// A failed answer, before it is known what it means.
+/// A failed answer before classification.
 pub(super) struct Fault<'a> {
-    /// The HTTP status; 200 for an error inside a stream that had begun well.
+    /// HTTP status; 200 for an error inside a stream that had begun well.
     pub status: u16,
-    /// Its headers.
+    /// Response headers.
     pub headers: Option<&'a HeaderMap>,
-    /// Its body.
+    /// Response body.
     pub body: &'a str,
 }
 
 impl Fault<'_> {
-    /// What to do about it. `key` and `request` are what must not be repeated.
+    /// Classifies the failure. `key` and the text of `request` must not be repeated in the error.
     pub(super) fn classify(&self, key: &str, request: Option<&Request>) -> ModelError {
         let body: Value = serde_json::from_str(self.body).unwrap_or(Value::Null);
         let said = ErrorBody::of(&body);
@@ -74,8 +74,7 @@ impl Fault<'_> {
         if matches!(status, 401 | 403) || says(BAD_KEY) {
             return ModelError::BadKey;
         }
-        // An error inside a stream: the request itself was accepted, so what went wrong may go well
-        // the next time.
+        // An error inside a stream: the request itself was accepted, so a retry may succeed.
         if matches!(status, 200 | 408 | 409 | 425 | 429 | 500..) || says(LATER) {
             return self.later(status);
         }
@@ -88,8 +87,7 @@ impl Fault<'_> {
     }
 }
 
-/// How long the server asks to be left alone: seconds, or a date compared with the server's own
-/// clock.
+/// Wait requested by the server: seconds, or a date compared with the server's own clock.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse::<f64>() {
@@ -102,7 +100,7 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(now.map_or(PATIENT.longest_wait, |now| (until - now).to_std().unwrap_or_default()))
 }
 
-/// The error that stands for an answer of 200 that is no answer, as a web page.
+/// Returns the error for a 200 response that is not a model's answer, such as a web page.
 pub(super) fn no_answer(content_type: &str) -> ModelError {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
     let kind = if kind.is_empty() { "nothing" } else { kind };
@@ -110,11 +108,11 @@ pub(super) fn no_answer(content_type: &str) -> ModelError {
 }
 
 struct ErrorBody {
-    /// All codes and words, in lower case, to look for known ones.
+    /// All codes and messages in lower case, for matching.
     words: String,
-    /// The sentence for a person.
+    /// Message for the user.
     sentence: String,
-    /// A status given inside the body.
+    /// Status given inside the body.
     status: Option<u16>,
 }
 
@@ -135,7 +133,7 @@ impl ErrorBody {
     }
 }
 
-/// The server's sentence, made fit to be shown.
+/// Cleans the server's sentence for display.
 fn sentence(status: u16, said: &str, key: &str, request: Option<&Request>) -> String {
     let visible: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let whole = text::one_line(&visible);
@@ -144,7 +142,7 @@ fn sentence(status: u16, said: &str, key: &str, request: Option<&Request>) -> St
     if said.is_empty() || leaks { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") }
 }
 
-/// Whether a stretch of the sentence stands in the conversation as well.
+/// Returns true if a stretch of the sentence also occurs in the conversation.
 fn quotes(said: &str, request: &Request) -> bool {
     let chars: Vec<char> = said.chars().collect();
     let windows: Vec<String> = chars.windows(QUOTE).map(|window| window.iter().collect()).collect();
@@ -158,7 +156,7 @@ fn quotes(said: &str, request: &Request) -> bool {
     })
 }
 
-/// What a response that is not a success means.
+/// Classifies a response that is not a success.
 pub(super) async fn of_response(response: reqwest::Response, key: &str, request: Option<&Request>) -> ModelError {
     const MAX_BODY: usize = 64 << 10;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());

@@ -1,14 +1,15 @@
-//! Whether another model is asked when one gives no answer: a pure rule.
+//! Rule for falling back to another model when one gives no answer: a pure function.
 //!
 //! `ModelPool::ask` walks through the models by it.
 
 use super::{ModelError, ModelInfo};
 
-/// Whether `next` is to be asked after `current` has failed for good (that is, after its retries).
+/// Returns true if `next` is to be asked after `current` has failed for good (that is, after its
+/// retries).
 ///
-/// A refusal stands: shopping for a model that says what another declined to say is not ours to do.
-/// Our own budget counts for all models together. What was too long for one may fit only a larger
-/// one.
+/// A refusal stands: we do not search for a model that says what another declined to say. Our own
+/// budget counts for all models together. A request that is too long for one model may fit only a
+/// larger one.
 pub fn should_fall_back(error: &ModelError, current: &ModelInfo, next: &ModelInfo) -> bool {
     match error {
         ModelError::Refused | ModelError::OverBudget(_) | ModelError::AboveLimit(_) => false,

@@ -1,11 +1,12 @@
-//! Anthropic and Gemini, whose wire formats the `genai` library knows.
+//! Anthropic and Gemini, whose wire formats the `genai` library implements.
 //!
-//! The library only translates; what it leaves open is closed here. It takes an ending such as
-//! `-high` off a model's name unless an effort is given, so one is always given or the name is
-//! refused. It ends a broken-off stream in silence (Anthropic) or with an end that lacks a reason
-//! (Gemini), and goes on after an error: an answer is whole only with a reason to stop, and the
-//! first error ends it. Its errors print the conversation, and it writes such errors to the log by
-//! itself: they are taken apart, never shown, and it runs without a log.
+//! The library only translates; this module closes its gaps. The library strips suffixes such as
+//! `-high` from a model's name unless an effort is given, so one is always given or the name is
+//! rejected. It ends a broken-off stream silently (Anthropic) or with an end event that lacks a
+//! reason (Gemini), and continues after an error: here, an answer is complete only with a stop
+//! reason, and the first error ends it. Its errors print the conversation, and it logs such errors
+//! by itself: here, they are taken apart and never shown, and the library runs without a log
+//! subscriber.
 
 mod ask;
 mod failure;
@@ -27,10 +28,10 @@ use url::Url;
 use super::{Model, ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
 use crate::config;
 
-/// The endings that the library takes for an effort.
+/// Suffixes that the library interprets as an effort.
 const EFFORTS: &[&str] = &["-none", "-zero", "-minimal", "-low", "-medium", "-high", "-xhigh", "-max"];
 
-/// A model behind one of the library's wires.
+/// A model behind one of the library's adapters.
 pub(super) struct Other {
     card: ModelInfo,
     client: Client,
@@ -41,21 +42,21 @@ pub(super) struct Other {
 }
 
 impl Other {
-    /// A model of Anthropic.
+    /// Creates an Anthropic model.
     pub(super) fn anthropic(config: &config::Model) -> anyhow::Result<Self> {
         let mut other = Self::new(config, "anthropic", AdapterKind::Anthropic, "https://api.anthropic.com/v1/")?;
-        // No effort at all leaves the name alone. It also keeps thinking off, whose signed blocks
+        // A zero effort leaves the name unchanged. It also keeps thinking off, whose signed blocks
         // would have to be sent back.
         other.options = other.options.with_reasoning_effort(ReasoningEffort::Zero);
         Ok(other)
     }
 
-    /// A model of Google.
+    /// Creates a Google model.
     pub(super) fn gemini(config: &config::Model) -> anyhow::Result<Self> {
         const USUAL: &str = "https://generativelanguage.googleapis.com/v1beta/";
         let mut other = Self::new(config, "gemini", AdapterKind::Gemini, USUAL)?;
         if EFFORTS.iter().any(|effort| config.name.ends_with(effort)) {
-            // Only for these families the library sends nothing when the effort is a budget.
+            // For these families only, the library sends nothing if the effort is a budget.
             anyhow::ensure!(
                 ["gemini-3", "gemma-4"].iter().any(|family| config.name.contains(family)),
                 "The model name `{}` ends in a word that this wire takes for an effort; use provider `openai` with Gemini's \
@@ -108,7 +109,7 @@ impl Other {
         let stop = match reason {
             None => return Err(ModelError::Cut),
             Some(StopReason::ContentFilter(_)) => return Err(ModelError::Refused),
-            // The model meant to call a tool and failed to write the call down.
+            // The model meant to call a tool and wrote a malformed call.
             Some(StopReason::Other(reason)) if reason == "MALFORMED_FUNCTION_CALL" => {
                 return Err(ModelError::Cut);
             }
@@ -159,15 +160,16 @@ fn usage(counted: &genai::chat::Usage) -> Usage {
     Usage { input, cached: cached.min(input), output: tokens(counted.completion_tokens) }
 }
 
-/// The calls, each with an id of its own: where Gemini gives none the library counts anew in every
-/// piece of a stream.
+/// Returns the calls, each with a unique id: where Gemini gives none, the library restarts its
+/// count in every piece of a stream.
 fn calls(end: StreamEnd, round: usize) -> Vec<ToolCall> {
     let mut seen = BTreeSet::new();
     let calls = end.captured_into_tool_calls().unwrap_or_default();
     let named = calls.into_iter().enumerate().map(|(n, call)| {
         let made_up = call.call_id.is_empty() || call.call_id.starts_with("call#");
         let id = if made_up || !seen.insert(call.call_id.clone()) {
-            // The library's own shape for it, so that it knows not to send the id back.
+            // Uses the library's own format for generated ids, so that it does not send the id
+            // back.
             format!("call#{}#{}", call.fn_name, round * 1000 + n)
         } else {
             call.call_id

@@ -1,11 +1,11 @@
-//! The model that needs nothing: no key, no network, no time. A real default, and not a pretence of
+//! Offline model: needs no key, no network and no time. A real default that does not pretend to be
 //! more than it is.
 //!
-//! It answers from the conversation, the memory and the last summary in the prompt, calls tools for
-//! the plainest of wishes, writes extractive summaries, and says under each answer which model is
-//! speaking. It generates nothing: every statement it makes is a quote with its origin, so what a
-//! tool brought home can be shown by it but never obeyed. The same request gives the same answer.
-//! It looks at the newest messages only, so its time does not grow with a history.
+//! The model answers from the conversation, the memory and the last summary in the prompt, calls
+//! tools for the plainest requests, writes extractive summaries, and names itself under each
+//! answer. It generates nothing: every statement is a quote with its origin, so it can show a
+//! tool's output but never obey it. The same request gives the same answer. Only the newest
+//! messages are read, so its time does not grow with the history.
 
 mod answer;
 pub mod extract;
@@ -30,7 +30,7 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// The model behind that card.
+    /// Creates the model with that description.
     pub fn new(card: ModelInfo) -> Self {
         Self { card }
     }
@@ -46,7 +46,8 @@ impl Model for Offline {
         let answer = match request.purpose() {
             Purpose::Summary => answer::OfflineAnswer::text(transcript::summary(request)),
             Purpose::Reflection => answer::OfflineAnswer::text(reflection::answer(request)),
-            // It understands no list of what to look at, so it never has anything to report.
+            // The offline model does not understand the checklist, so it never has anything to
+            // report.
             Purpose::Heartbeat => answer::OfflineAnswer::text(phrases::NOTHING_TO_REPORT.to_owned()),
             Purpose::Task => {
                 answer::OfflineAnswer::text(phrases::time_for(&text::one_line(&PromptView::of(request).question)))

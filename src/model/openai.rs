@@ -1,9 +1,9 @@
-//! The client for every server that speaks OpenAI's chat completions: OpenAI, OpenRouter, vLLM,
-//! llama.cpp, Ollama.
+//! Client for every server with OpenAI's chat completions API: OpenAI, OpenRouter, vLLM, llama.cpp,
+//! Ollama.
 //!
-//! Small and exact: the model's name goes over untouched, an answer is always streamed, and a
-//! stream counts as whole only when the server said that it is. What went wrong becomes the one
-//! [`ModelError`] that says what to do; bodies are never logged and never part of an error.
+//! Small and exact: the model's name is sent unchanged, an answer is always streamed, and a stream
+//! counts as complete only if the server said so. Failures become a [`ModelError`] that determines
+//! the next action; bodies are never logged and never part of an error.
 
 mod body;
 mod draft;
@@ -33,8 +33,8 @@ pub(super) struct OpenAi {
 }
 
 impl OpenAi {
-    /// The model as configured; `provider` is its word in the card and `usual` the address when
-    /// none is set.
+    /// Creates the model from its configuration; `provider` is its name in the description and
+    /// `usual` the default address.
     pub(super) fn new(config: &config::Model, provider: &str, usual: &str) -> anyhow::Result<Self> {
         let base = wire::base(config.base_url.as_deref(), usual)?;
         Ok(Self {
@@ -74,14 +74,15 @@ impl OpenAi {
             let piece = match response.chunk().await {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
-                // All that was to be said has been said; only the connection ended badly.
+                // The answer is complete; only the connection ended badly.
                 Err(_) if draft.is_whole() => return Ok(draft),
                 Err(error) => return Err(wire::lost(&error)),
             };
             for event in events.take(&piece).map_err(|_| ModelError::Cut)? {
                 draft.take(&event, live).map_err(|refusal| self.refused(&refusal, request))?;
                 if draft.is_over() {
-                    // Reading the end that has mostly come along lets the connection be used again.
+                    // Reading the end of the stream, which has usually arrived, lets the connection
+                    // be reused.
                     let _ = response.chunk().now_or_never();
                     return Ok(draft);
                 }

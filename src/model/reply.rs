@@ -1,26 +1,26 @@
-//! What a model answers. The only way to build a reply takes the request, so that its label is the
-//! join of all that went in.
+//! Answer of a model. The only constructor takes the request, so that the reply's label is the join
+//! of all that went in.
 
 use std::sync::Arc;
 
 use super::request::Request;
 use crate::trust::{Labelled, Text};
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     text: Text,
     calls: Vec<Labelled<ToolCall>>,
-    /// Why the model stopped.
+    /// Stop reason.
     pub stop: Stop,
-    /// What the provider counted.
+    /// Token counts of the provider.
     pub usage: Usage,
     /// The model that answered, as `provider/name`.
     pub model: String,
 }
 
 impl Reply {
-    /// The answer to `request`; it takes the request's label and scope.
+    /// Creates the answer to `request`, with the request's label and scope.
     pub fn to(request: &Request, text: &str, calls: Vec<ToolCall>, stop: Stop, usage: Usage, model: String) -> Self {
         let (label, scope) = (request.label(), request.scope());
         Self {
@@ -32,12 +32,12 @@ impl Reply {
         }
     }
 
-    /// What it says; may be empty when it calls tools.
+    /// Text of the answer; may be empty if there are tool calls.
     pub fn text(&self) -> &Text {
         &self.text
     }
 
-    /// The tools it calls.
+    /// Tool calls.
     pub fn calls(&self) -> &[Labelled<ToolCall>] {
         &self.calls
     }
@@ -46,34 +46,34 @@ impl Reply {
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ToolCall {
-    /// The provider's id of the call, or one of ours where it gives none.
+    /// The provider's id of the call, or one of ours if the provider gives none.
     pub id: String,
-    /// The tool's name.
+    /// Name of the tool.
     pub name: String,
-    /// The arguments as JSON text, just as the model wrote them; possibly not valid JSON.
+    /// Arguments as JSON text, exactly as the model wrote them; possibly invalid JSON.
     pub arguments: String,
-    /// What the provider wants back unchanged with the call (thought signatures), or empty.
+    /// Data to send back unchanged to the provider with the call (thought signatures), or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub extra: String,
 }
 
-/// Why a model stopped.
+/// Reason why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// It had said all.
+    /// The answer is finished.
     End,
-    /// It wants tools.
+    /// The model calls tools.
     Tools,
-    /// The limit on the answer was reached.
+    /// The answer reached its token limit.
     Length,
 }
 
-/// What the provider counted, in tokens.
+/// Token counts of the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
     /// All input, cached or not.
     pub input: u64,
-    /// The part of the input that came from the provider's cache.
+    /// Part of the input that came from the provider's cache.
     pub cached: u64,
     /// Output.
     pub output: u64,

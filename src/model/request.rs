@@ -1,34 +1,34 @@
-//! What a model is asked: labelled parts in order, and the tools it may call.
+//! Request to a model: labelled parts in order, and the tools it may call.
 
 use std::sync::Arc;
 
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 
-/// What a call is for. Budgets and usage are kept apart by it.
+/// Purpose of a call. Budgets and usage are separated by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
     /// Answering a person.
     Chat,
-    /// Writing the end of a conversation down.
+    /// Summarising a conversation.
     Summary,
-    /// Taking down facts.
+    /// Extracting facts.
     Extraction,
-    /// Turning a person's voice note into words.
+    /// Transcribing a voice note.
     Transcription,
     /// Computing embeddings.
     Embedding,
     /// Reviewing a change to a skill.
     Review,
-    /// Looking back on a day, a week or a month.
+    /// Reflecting on a day, a week or a month.
     Reflection,
-    /// Seeing to what the owner wants looked at again and again.
+    /// Checking the owner's recurring list.
     Heartbeat,
-    /// Doing what somebody wanted done at a time.
+    /// Running a scheduled task of a person.
     Task,
 }
 
 impl Purpose {
-    /// The stored word.
+    /// Stored name of the purpose.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -43,61 +43,62 @@ impl Purpose {
         }
     }
 
-    /// Whether nobody waits for it.
+    /// Returns true if no person waits for the result.
     pub fn is_background(self) -> bool {
         !matches!(self, Self::Chat | Self::Transcription)
     }
 }
 
-/// Who speaks in a message.
+/// Role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The program's instructions.
     System,
-    /// A person, or text that the program puts before the model.
+    /// A person, or text that the program presents to the model.
     User,
     /// The model.
     Assistant,
-    /// The results of tool calls.
+    /// Results of tool calls.
     Tool,
 }
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequestPart {
-    /// Words.
+    /// Text.
     Text(Arc<str>),
-    /// A picture.
+    /// Picture.
     Image {
-        /// Its type, as `image/jpeg`.
+        /// MIME type, such as `image/jpeg`.
         mime: Arc<str>,
-        /// Its bytes.
+        /// Image data.
         bytes: Arc<[u8]>,
     },
-    /// A tool call that the model made.
+    /// Tool call made by the model.
     Call {
         /// The provider's id of the call.
         id: Arc<str>,
-        /// The tool's name.
+        /// Name of the tool.
         name: Arc<str>,
-        /// The arguments as JSON text.
+        /// Arguments as JSON text.
         arguments: Arc<str>,
-        /// What the provider wants back unchanged with the call (thought signatures), or empty.
+        /// Data to send back unchanged to the provider with the call (thought signatures), or
+        /// empty.
         extra: Arc<str>,
     },
-    /// What a tool call gave.
+    /// Result of a tool call.
     Result {
-        /// The call's id.
+        /// Id of the call.
         id: Arc<str>,
-        /// The tool's name.
+        /// Name of the tool.
         name: Arc<str>,
-        /// What it gave.
+        /// Text of the result.
         text: Arc<str>,
     },
 }
 
 impl RequestPart {
-    /// How many tokens it is at a guess, a picture at a flat rate.
+    /// Estimates the number of tokens, with a flat rate for a picture.
     fn estimate_tokens(&self) -> u64 {
         const IMAGE: u64 = 1_500;
         const FRAME: u64 = 4;
@@ -109,7 +110,7 @@ impl RequestPart {
     }
 }
 
-/// A message of one speaker.
+/// A message of one role.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     role: Role,
@@ -120,12 +121,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// An empty message of `role`.
+    /// Creates an empty message of `role`.
     pub fn new(role: Role) -> Self {
         Self { role, parts: Vec::new(), label: Label::neutral(), cache: false, tokens: 0 }
     }
 
-    /// A message of one text.
+    /// Creates a message of one text.
     pub fn of(role: Role, text: Text) -> Self {
         let mut message = Self::new(role);
         message.push_text(text);
@@ -139,57 +140,57 @@ impl Message {
         self.parts.push(part);
     }
 
-    /// Adds words.
+    /// Adds text.
     pub fn push_text(&mut self, text: Text) {
         let (value, label, scope) = text.open();
         self.push(Labelled::new(RequestPart::Text(Arc::clone(value)), label.clone(), scope));
     }
 
-    /// Marks the message as the end of a stretch that a provider's prompt cache may keep.
+    /// Marks the message as the end of a prefix that a provider's prompt cache may keep.
     #[must_use]
     pub fn cached(mut self) -> Self {
         self.cache = true;
         self
     }
 
-    /// Who speaks.
+    /// Role of the author.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// The parts in order.
+    /// Parts in order.
     pub fn parts(&self) -> &[Labelled<RequestPart>] {
         &self.parts
     }
 
-    /// Whether a cache mark stands after this message.
+    /// Returns true if a cache mark follows this message.
     pub fn ends_cached_stretch(&self) -> bool {
         self.cache
     }
 
-    /// How many tokens it is at a guess.
+    /// Estimated number of tokens.
     pub fn estimate_tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// The join of its parts' labels.
+    /// Join of the labels of its parts.
     pub fn label(&self) -> &Label {
         &self.label
     }
 }
 
-/// A tool as it is described to a model.
+/// A tool as described to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// What it does and when to use it.
+    /// Description of its purpose and use.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of its arguments.
     pub schema: serde_json::Value,
 }
 
-/// Everything that one call sends.
+/// Complete input of one call.
 #[derive(Debug, Clone)]
 pub struct Request {
     scope: Scope,
@@ -202,7 +203,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// An empty request for one scope.
+    /// Creates an empty request for one scope.
     pub fn new(scope: Scope, purpose: Purpose) -> Self {
         Self {
             scope,
@@ -246,50 +247,50 @@ impl Request {
         self
     }
 
-    /// Limits the answer to so many tokens, where that is less than the model's own limit.
+    /// Limits the answer to that many tokens, if this is less than the model's own limit.
     #[must_use]
     pub fn with_max_output(mut self, tokens: u64) -> Self {
         self.max_output = Some(tokens);
         self
     }
 
-    /// For whom the prompt is built.
+    /// Scope that the prompt is built for.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// What the call is for.
+    /// Purpose of the call.
     pub fn purpose(&self) -> Purpose {
         self.purpose
     }
 
-    /// The messages in order.
+    /// Messages in order.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }
 
-    /// The tools on offer.
+    /// Offered tools.
     pub fn tools(&self) -> &[ToolSpec] {
         &self.tools
     }
 
-    /// The join of all labels: the reply's label.
+    /// Join of all labels, which is also the reply's label.
     pub fn label(&self) -> &Label {
         &self.label
     }
 
-    /// The limit on the answer, if the caller set one.
+    /// Limit on the answer, if the caller set one.
     pub fn max_output(&self) -> Option<u64> {
         self.max_output
     }
 
-    /// How many tokens the request is at a guess.
+    /// Estimated number of tokens in the request.
     pub fn estimate_tokens(&self) -> u64 {
         self.tokens + guess_tools(&self.tools)
     }
 }
 
-/// How many tokens the descriptions of tools are at a guess.
+/// Estimated number of tokens in the descriptions of tools.
 pub fn guess_tools(tools: &[ToolSpec]) -> u64 {
     let one = |tool: &ToolSpec| {
         crate::text::estimate_tokens(&tool.description) + crate::text::estimate_tokens(&tool.schema.to_string())

@@ -1,17 +1,18 @@
-//! Server-sent events from raw bytes: whole `data` payloads, whatever way the network cut them.
+//! Parses server-sent events from raw bytes into complete `data` payloads, regardless of how the
+//! network split them.
 //!
 //! Pieces may end anywhere, within a character too; lines may end in LF, CRLF or CR. A line or an
-//! event longer than [`MAX_EVENT`] is an error, so that a server cannot fill the memory. Bytes that
-//! are not UTF-8 become replacement marks instead of ending an answer that is otherwise whole.
+//! event longer than [`MAX_EVENT`] is an error, so that a server cannot exhaust memory. Bytes that
+//! are not UTF-8 become replacement characters instead of ending an otherwise complete answer.
 
-/// The longest event, in bytes.
+/// Maximum length of an event, in bytes.
 pub(super) const MAX_EVENT: usize = 1 << 20;
 
-/// An event is longer than any sensible one.
+/// Error: an event exceeds [`MAX_EVENT`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLongEvent;
 
-/// The reader's state between two pieces.
+/// Parser state between two pieces.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     line: Vec<u8>,
@@ -41,7 +42,7 @@ impl Events {
         Ok(events)
     }
 
-    /// The event that the end of the stream completes, if any: some servers leave out the last
+    /// Returns the event that the end of the stream completes, if any: some servers omit the last
     /// empty line.
     pub(super) fn finish(&mut self) -> Option<String> {
         let complete = self.end_line();

@@ -1,4 +1,4 @@
-//! Voice to text, by any server that offers OpenAI's transcription endpoint.
+//! Speech to text, by any server with OpenAI's transcription endpoint.
 
 use std::time::Duration;
 
@@ -9,23 +9,24 @@ use serde::Deserialize;
 use super::{ModelError, error, wire};
 use crate::config::Transcription;
 
-/// The largest recording that is sent, in bytes: the limit of OpenAI's own endpoint.
+/// Maximum size of a recording, in bytes: the limit of OpenAI's own endpoint.
 const MAX_AUDIO: usize = 25 << 20;
 
-/// The most that is read of an answer, in bytes.
+/// Maximum number of bytes read of an answer.
 const MAX_TEXT: usize = 1 << 20;
 
-/// A recording is heard as a whole before the first byte comes back.
+/// Timeout of the request. Long, because a recording is processed as a whole before the first byte
+/// comes back.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Audio tokens for a second of sound, where a server counts those: OpenAI's guide to realtime
+/// Audio tokens for a second of sound, on servers that count those: OpenAI's guide to realtime
 /// costs names one token for 100 ms of a person's audio.
 const AUDIO_TOKENS_A_SECOND: u64 = 10;
 
-/// Words of a recording, with the server's own count of it.
+/// Transcript of a recording, with the server's own count of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// The words.
+    /// The text.
     pub text: String,
     /// Length of the recording in whole seconds, rounded up.
     pub seconds: Option<u64>,
@@ -33,10 +34,10 @@ pub struct Transcript {
     pub tokens: Option<(u64, u64)>,
 }
 
-/// The words of a recording.
+/// Transcribes a recording.
 ///
 /// # Errors
-/// As for a model; a recording that is larger than any endpoint takes is [`ModelError::TooLong`].
+/// As for a model; a recording that is larger than any endpoint accepts is [`ModelError::TooLong`].
 pub async fn transcribe(config: &Transcription, bytes: Vec<u8>, mime: &str) -> Result<Transcript, ModelError> {
     if bytes.len() > MAX_AUDIO {
         return Err(ModelError::TooLong);
@@ -64,8 +65,8 @@ struct TranscriptionResponse {
     usage: serde_json::Value,
 }
 
-/// OpenAI counts by the length of a recording (`whisper-1`) or in tokens (the newer models); other
-/// servers do not count.
+/// Server's count. OpenAI counts by the length of a recording (`whisper-1`) or in tokens (the newer
+/// models); other servers do not count.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Usage {
@@ -97,7 +98,7 @@ impl Usage {
 fn prepare(config: &Transcription, bytes: Vec<u8>, mime: &str) -> anyhow::Result<reqwest::RequestBuilder> {
     let base = wire::base(Some(&config.base_url), "https://api.openai.com/v1/")?;
     let url = base.join("audio/transcriptions").context("The address does not end in a path")?;
-    // Servers tell the format by the file's name.
+    // Servers detect the format by the file's name.
     let file = Part::bytes(bytes).file_name(format!("voice.{}", extension(mime)));
     let file = file.mime_str(mime).context("The recording has no proper type")?;
     let form = Form::new().text("model", config.name.clone()).text("response_format", "json").part("file", file);

@@ -1,14 +1,13 @@
-//! A request as the wires want it: instructions first, then the two sides by turns.
+//! Arranges a request for the wire formats: instructions first, then alternating sides.
 //!
-//! Local servers fill a chat template that often knows only one system message, at the very
-//! beginning, and wants user and assistant to alternate; the large providers do not mind. So
-//! instructions that come later stand as the program's words on the user's side, and neighbours of
-//! one side are joined. Nothing is reordered, so a cached beginning stays the same from call to
-//! call.
+//! Local servers fill a chat template that often supports only one system message, at the very
+//! beginning, and requires user and assistant to alternate; the large providers do not mind. So
+//! later instructions appear as the program's text on the user's side, and neighbours of one side
+//! are joined. Nothing is reordered, so a cached prefix stays the same from call to call.
 
 use super::request::{Message, Request, RequestPart, Role};
 
-/// No provider takes more cache marks than this in one request.
+/// Maximum number of cache marks that any provider accepts in one request.
 const MAX_MARKS: usize = 4;
 
 /// Neighbouring messages of one side.
@@ -18,14 +17,14 @@ pub(super) struct Turn<'a> {
     pub(super) parts: Vec<Placed<'a>>,
 }
 
-/// A part, and whether a stretch that a prompt cache may keep ends with it.
+/// A part, with a mark if it ends a prefix that a prompt cache may keep.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub(super) part: &'a RequestPart,
     pub(super) marked: bool,
 }
 
-/// The request as turns.
+/// Groups the request into turns.
 pub(super) fn of(request: &Request) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     let marks = request.messages().iter().filter(|message| message.ends_cached_stretch()).count();
@@ -66,10 +65,10 @@ fn placed(message: &Message, marked: bool) -> Vec<Placed<'_>> {
     parts
 }
 
-/// Arguments as they are sent back: an object, whatever the model once wrote.
+/// Returns arguments as they are sent back: always an object.
 ///
-/// Providers and chat templates parse them, and some fail on what is no object. So what is none is
-/// shown as a text.
+/// Providers and chat templates parse them, and some fail on anything but an object. So any other
+/// value is wrapped as text.
 pub(super) fn arguments(written: &str) -> serde_json::Map<String, serde_json::Value> {
     match serde_json::from_str(written) {
         Ok(serde_json::Value::Object(object)) => object,

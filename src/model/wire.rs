@@ -1,7 +1,7 @@
-//! What all wires share: the HTTP client with its patience, the address of an endpoint, and bounded
-//! reading.
+//! Shared parts of all wire modules: the HTTP client with its timeouts, the address of an endpoint,
+//! and bounded reading.
 //!
-//! One client never follows a redirect: it would carry the conversation to a server that nobody
+//! The client never follows a redirect: it would send the conversation to a server that is not
 //! configured.
 
 use std::time::Duration;
@@ -14,18 +14,19 @@ use url::Url;
 use super::{ModelError, ModelInfo};
 use crate::config;
 
-/// The most that is read of one answer, in bytes.
+/// Maximum number of bytes read of one answer.
 pub(super) const MAX_ANSWER: usize = 8 << 20;
 
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Makes the one TLS implementation the default of the process. Calling it again does nothing.
+/// Installs the one TLS implementation as the default of the process. Idempotent.
 pub fn install_tls() {
     // The only failure is that one is installed already, which is what we want.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// A client that waits at most `patience` for the head of an answer and between two pieces of it.
+/// Creates a client that waits at most `patience` for the head of an answer and between two pieces
+/// of it.
 pub(super) fn client(patience: Duration) -> anyhow::Result<reqwest::Client> {
     install_tls();
     reqwest::Client::builder()
@@ -37,9 +38,9 @@ pub(super) fn client(patience: Duration) -> anyhow::Result<reqwest::Client> {
         .context("Cannot set up the HTTP client")
 }
 
-/// The base address: the configured one, or the provider's own. One without a path gets the
+/// Returns the base address: the configured one, or the provider's own. One without a path gets the
 /// provider's usual path, so that `http://localhost:11434` means the same as
-/// `http://localhost:11434/v1`. It always ends with a slash.
+/// `http://localhost:11434/v1`. The result always ends with a slash.
 pub(super) fn base(configured: Option<&str>, usual: &str) -> anyhow::Result<Url> {
     let usual = Url::parse(usual).context("The usual address does not parse")?;
     let Some(configured) = configured else {
@@ -59,12 +60,12 @@ pub(super) fn base(configured: Option<&str>, usual: &str) -> anyhow::Result<Url>
     Ok(url)
 }
 
-/// The key as text; empty when there is none.
+/// Returns the key as text; empty if there is none.
 pub(super) fn key(key: Option<&SecretString>) -> &str {
     key.map_or("", |key| key.expose_secret()).trim()
 }
 
-/// The card of a model as configured.
+/// Builds the description of a configured model.
 pub(super) fn card(config: &config::Model, provider: &str) -> ModelInfo {
     ModelInfo {
         provider: provider.to_owned(),
@@ -76,8 +77,8 @@ pub(super) fn card(config: &config::Model, provider: &str) -> ModelInfo {
     }
 }
 
-/// Why no answer came, or not all of it. The library's own words may hold the address, so none of
-/// them are used.
+/// Classifies a missing or incomplete answer. The library's own messages may hold the address, so
+/// none of them are used.
 pub(super) fn lost(error: &reqwest::Error) -> ModelError {
     let what = if error.is_timeout() {
         "the server keeps silent"
@@ -91,8 +92,8 @@ pub(super) fn lost(error: &reqwest::Error) -> ModelError {
     ModelError::Later { after: None, what: what.to_owned() }
 }
 
-/// The whole body as text, up to `limit` bytes; `None` when it is longer or breaks off. Bytes that
-/// are not UTF-8 are replaced.
+/// Reads the whole body as text, up to `limit` bytes; `None` if it is longer. Bytes that are not
+/// UTF-8 are replaced.
 pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<Option<String>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

@@ -1,15 +1,15 @@
-//! What becomes of what stored reflections propose.
+//! Processes the actions that stored reflections propose.
 //!
-//! Each open action is seen to in its order. A change of a skill that an owner's reflection
-//! proposes goes to the gate, like one that is asked for in a chat, if the owner wants that and the
-//! day has room: that is decided and written down first, by the one writer, so the limit holds
-//! whoever asks at the same time. The proposal and the action's end are one transaction of the
-//! gate. Within the same limits, what an owner's reflection wants to remember is kept through the
-//! one writer of the knowledge, with the label of the reflection: text from outside in it, and it
-//! waits as a note where nothing is loaded by itself. What says `key: value`, or another value
-//! under the title of a fact, is a fact and takes the place of what was known of its key; all else
-//! becomes a note. The rest stays a suggestion. A crash in between leaves the action taken, and it
-//! is taken up.
+//! Open actions are processed in order. A change to a skill proposed by an owner's reflection is
+//! submitted for review, like one requested in a chat, if the owner allows that and the daily limit
+//! has room: this decision is stored first, by the one writer, so the limit holds under
+//! concurrency. The proposal and the end of the action are one transaction of the review. Within
+//! the same limits, a memory proposed by an owner's reflection is stored through the one writer of
+//! the workspace, with the label of the reflection: with untrusted text in it, it waits as a note
+//! that is not loaded automatically. Text of the form `key: value`, or another value under the
+//! title of a fact, is a fact and replaces the known value of its key; any other text becomes a
+//! note. All other actions stay suggestions. A crash in between leaves the action taken, and it is
+//! resumed.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
 
-/// What the gate is given, or why it is not.
+/// A draft for the review, or the reason why there is none.
 type Drafted = Result<ProposalDraft, String>;
 
-/// What is longer in characters is a note, whatever its form.
+/// Maximum number of characters in a fact. Longer text is a note, regardless of its form.
 const FACT: usize = 500;
 
-/// What is decided about an action before anything is done.
+/// Settings and limits that decide about an action before it is processed.
 struct Rule {
     auto_action: bool,
     /// `[memory] enabled`
@@ -42,11 +42,11 @@ struct Rule {
 }
 
 impl Reflector {
-    /// Does what stored reflections propose and nobody has seen to yet.
+    /// Processes the open actions of stored reflections.
     ///
     /// # Errors
-    /// If the journal cannot be used. Trouble with one action keeps the others from nothing; it is
-    /// taken up at the next call.
+    /// If the journal cannot be used. A failure of one action does not affect the others; the
+    /// action is resumed at the next call.
     pub async fn act(&self) -> anyhow::Result<()> {
         for action in self.journal.read(|db| db.reflections().open_actions()).await? {
             if !self.take(&action).await? {
@@ -59,7 +59,7 @@ impl Reflector {
         Ok(())
     }
 
-    /// Whether it is to go to the gate; if not, it is over.
+    /// Returns true if the action is to be processed; otherwise it is over.
     async fn take(&self, action: &ActionRow) -> anyhow::Result<bool> {
         let (config, now) = (&self.config, self.clock.now());
         let most = config.max_actions_per_day;
@@ -84,7 +84,7 @@ impl Reflector {
         }
     }
 
-    /// The same fact or note twice is one, so this can be done again after a crash.
+    /// Stores a fact or note. Idempotent, so it can be repeated after a crash.
     async fn remember(&self, action: &ActionRow) -> anyhow::Result<()> {
         let Some((origin, note)) = self.note_of(action).await? else {
             return self.refuse(action, says::UNREADABLE.to_owned()).await;
@@ -103,8 +103,8 @@ impl Reflector {
         self.journal.write("keep what a reflection remembers", end).await
     }
 
-    /// The fact that a note states, if it is one. Words from outside are none: they would change
-    /// what is loaded.
+    /// Returns the fact that a note states, if any. Untrusted text is never a fact, because that
+    /// would change what is loaded.
     async fn fact_of(&self, origin: &memory::ChangeOrigin, note: &NoteDraft) -> anyhow::Result<Option<Fact>> {
         let text = note.content.trim();
         if !origin.label.is_trusted() || text.contains('\n') || text.chars().count() > FACT {
@@ -121,7 +121,7 @@ impl Reflector {
         Ok(Some(Fact { key, value, category: Category::Fact, layer: Layer::A, sources }))
     }
 
-    /// What is to be remembered, for whom and because of what.
+    /// Builds the note of an action, with its person and origin.
     async fn note_of(&self, action: &ActionRow) -> anyhow::Result<Option<(memory::ChangeOrigin, NoteDraft)>> {
         let (id, scope) = (action.reflection, action.scope);
         let look = move |db: Db<'_>| {
@@ -173,7 +173,7 @@ impl Reflector {
         Ok(Ok(ProposalDraft { skill: payload.skill, change, files, rationale: payload.why, origin }))
     }
 
-    /// A skill that says what a note says. The note's words have their own label.
+    /// Drafts a skill from a note. The note's text has its own label.
     async fn draft_of_note(
         &self,
         action: &ActionRow,
@@ -202,7 +202,7 @@ impl Reflector {
     }
 }
 
-/// Where a note went, in words for whoever reads what became of the action.
+/// Describes where a note was stored, for readers of the action's outcome.
 fn where_kept(kept: memory::Kept) -> String {
     if kept.redirected { says::kept_apart(&kept.path) } else { kept.path }
 }

@@ -1,9 +1,9 @@
-//! What happened in a time, in numbers that the program counted: the part of what a model is shown
-//! that nobody can make up.
+//! Activity of a period in numbers that the program counted: the part of the model's input that
+//! cannot be forged.
 //!
-//! Numbers are safe, names are not: the name of a tool or a skill stands in a call as a model
-//! spelled it, perhaps because a page told it to. So only names that this house knows are written;
-//! everything else is counted without one.
+//! Numbers are safe, names are not: the name of a tool or a skill in a call is written by a model,
+//! perhaps as a page instructed it. So only names that the program knows are written; everything
+//! else is counted without a name.
 
 use crate::id::PersonId;
 use crate::store::Db;
@@ -11,27 +11,27 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
 
-/// Of whom, and when.
+/// Person and period.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// Whose doings.
+    /// Person whose activity is counted.
     pub person: PersonId,
-    /// The first instant, by received time.
+    /// First instant, by received time.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// First instant after the period.
     pub to: Timestamp,
 }
 
-/// The names that may be written.
+/// Names that may be written.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// Of tools.
+    /// Names of tools.
     pub tools: Vec<String>,
-    /// Of skills.
+    /// Names of skills.
     pub skills: Vec<String>,
 }
 
-/// The counters of a time, in a line each.
+/// Renders the counters of a period, one line each.
 pub fn numbers(db: Db<'_>, window: Window, period: &str, names: &Names) -> anyhow::Result<String> {
     let Window { person, from, to } = window;
     let scope = Scope::Person(person);

@@ -1,8 +1,8 @@
-//! What counts as an answer: one JSON object in a strict form, and nothing that has to be guessed.
+//! Schema of a valid answer: one JSON object in a strict form, without any guessing.
 //!
-//! The object may stand alone or in the one fenced block of the answer; it is not fished for in
-//! prose. An answer that is none is asked for again. A proposed action that makes no sense spoils
-//! only itself: it is kept with its error, so that the next reflection can be told, and never done.
+//! The object may stand alone or in the one fenced block of the answer; it is not searched for in
+//! prose. An invalid answer is requested again. An invalid proposed action affects only itself: it
+//! is stored with its error, so that the next reflection can be told, and never executed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,72 +11,72 @@ use crate::skill::{MAIN, name as names};
 use crate::text::{one_line, shorten};
 use crate::wording::reflection as says;
 
-/// The most entries of a list, and characters of an entry and of a title.
+/// Maximum number of entries in a list, and of characters in an entry and in a title.
 const ENTRIES: usize = 20;
 const ENTRY: usize = 600;
 const TITLE: usize = 100;
-/// The most characters of a reason and of a text.
+/// Maximum number of characters in a reason and in a text.
 const WHY: usize = 2_000;
 const TEXT: usize = 8_000;
-/// The most actions: an answer with more is none.
+/// Maximum number of actions: an answer with more is invalid.
 const ACTIONS: usize = 100;
-/// What is kept of an action that makes no sense.
+/// Maximum number of characters kept of an invalid action.
 const MALFORMED: usize = 2_000;
 
 /// A reflection as a model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReflectionForm {
-    /// A few words.
+    /// Title of a few words.
     pub title: String,
-    /// What was seen.
+    /// Observations.
     pub observations: Vec<String>,
-    /// What comes back again and again.
+    /// Recurring patterns.
     pub patterns: Vec<String>,
-    /// What is proposed, in order.
+    /// Proposed actions, in order.
     pub actions: Vec<Proposed>,
 }
 
 /// A proposed action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proposed {
-    /// It makes sense.
+    /// Valid action.
     Good(Action),
-    /// It does not.
+    /// Invalid action.
     Bad {
-        /// What was given as its kind, if that is one.
+        /// Given kind, if valid.
         kind: Option<ActionKind>,
-        /// What was given as its title.
+        /// Given title.
         title: String,
-        /// What was given, cut.
+        /// Given JSON, truncated.
         given: String,
-        /// Why it makes no sense.
+        /// Reason why the action is invalid.
         error: String,
     },
 }
 
-/// What a reflection may propose.
+/// Kind of a proposed action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionKind {
-    /// A skill that there is not.
+    /// New skill.
     CreateSkill,
-    /// Another content of one.
+    /// Change to an existing skill.
     ChangeSkill,
-    /// A note that becomes a skill.
+    /// Conversion of a note to a skill.
     PromoteNote,
-    /// Something to remember, or to remember otherwise.
+    /// New or changed memory.
     Memory,
-    /// Another setting.
+    /// Change to a setting.
     Configuration,
-    /// Anything else.
+    /// Any other action.
     Other,
 }
 
 impl ActionKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::CreateSkill, Self::ChangeSkill, Self::PromoteNote, Self::Memory, Self::Configuration, Self::Other];
 
-    /// The stored word, which is also the one that the model writes.
+    /// Stored name of the kind, which the model uses too.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::CreateSkill => "create_skill",
@@ -88,49 +88,49 @@ impl ActionKind {
         }
     }
 
-    /// The kind of that word.
+    /// Parses the name of a kind.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Whether the program does it, within its limits.
+    /// Returns true if the program executes the action, within its limits.
     pub fn is_done(self) -> bool {
         self.is_for_the_gate() || self == Self::Memory
     }
 
-    /// Whether it would change a skill, and so could go to the gate.
+    /// Returns true if the action would change a skill, and so could be submitted for review.
     pub fn is_for_the_gate(self) -> bool {
         matches!(self, Self::CreateSkill | Self::ChangeSkill | Self::PromoteNote)
     }
 }
 
-/// An action that makes sense.
+/// A valid action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// What it is.
+    /// Kind of the action.
     pub kind: ActionKind,
-    /// One line.
+    /// Title in one line.
     pub title: String,
-    /// Everything else.
+    /// Other fields.
     pub payload: Payload,
 }
 
-/// What is said of an action besides its kind and title; blank where that is not for its kind.
+/// Fields of an action besides its kind and title; blank if they do not apply to its kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Payload {
-    /// Why, for the owner.
+    /// Reason, for the owner.
     pub why: String,
-    /// The skill.
+    /// Name of the skill.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub skill: String,
-    /// Its files; without a content one is taken out.
+    /// Files of the skill; a file without content is removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<File>,
-    /// The note's path.
+    /// Path of the note.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// What to remember, to set, to do.
+    /// Text to remember, setting to change, or task to do.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
@@ -139,14 +139,14 @@ pub struct Payload {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Its path in the skill.
+    /// Path in the skill.
     pub path: String,
-    /// All of it; null takes it out. The key has to be there.
+    /// Whole content; null removes the file. The key is required.
     #[serde(deserialize_with = "Option::deserialize")]
     pub content: Option<String>,
 }
 
-/// The answer as it stands in JSON. Every key has to be there.
+/// The answer in JSON. Every key is required.
 #[derive(Deserialize)]
 struct ReflectionAnswer {
     title: String,
@@ -155,7 +155,7 @@ struct ReflectionAnswer {
     proposed_actions: Vec<Value>,
 }
 
-/// What every action has; the rest is its [`Payload`].
+/// Fields that every action has; the rest is its [`Payload`].
 #[derive(Deserialize)]
 struct Named {
     kind: String,
@@ -164,7 +164,7 @@ struct Named {
     payload: serde_json::Map<String, Value>,
 }
 
-/// Reads an answer; `None` if it is none, or says nothing.
+/// Parses an answer; `None` if it is invalid or empty.
 pub fn read(answer: &str) -> Option<ReflectionForm> {
     let answer: ReflectionAnswer = serde_json::from_str(object(answer)?).ok()?;
     if answer.proposed_actions.len() > ACTIONS {
@@ -180,8 +180,8 @@ pub fn read(answer: &str) -> Option<ReflectionForm> {
     (!form.title.is_empty() && says_something).then_some(form)
 }
 
-/// The answer itself if it is an object, else what stands in its one fenced block. No line of JSON
-/// begins with a fence.
+/// Returns the answer itself if it is an object, otherwise the content of its one fenced block. No
+/// line of JSON begins with a fence.
 fn object(answer: &str) -> Option<&str> {
     let bare = answer.trim();
     if bare.starts_with('{') {
@@ -240,7 +240,7 @@ fn action(given: &Value) -> Result<Action, String> {
     check(kind, &payload).map_or(Ok(Action { kind, title, payload }), |error| Err(error.to_owned()))
 }
 
-/// What an action of that kind lacks.
+/// Returns the reason if an action of that kind is incomplete.
 fn check(kind: ActionKind, payload: &Payload) -> Option<&'static str> {
     let named = names::is_valid(&payload.skill);
     match kind {
@@ -254,8 +254,8 @@ fn check(kind: ActionKind, payload: &Payload) -> Option<&'static str> {
     }
 }
 
-/// Whether these are the files of a new skill: one of them is its main one, and nothing is to be
-/// taken out.
+/// Returns true if these are the files of a new skill: one of them is the main file, and none is
+/// removed.
 fn is_whole(files: &[File]) -> bool {
     files.iter().any(|file| file.path == MAIN) && files.iter().all(|file| file.content.is_some())
 }

@@ -1,8 +1,8 @@
-//! The end of a slot: a good answer with everything that it says, or that there is none.
+//! End of a slot: stores a valid answer with everything in it, or the failure.
 //!
 //! Each is one transaction: the reflection, its text, its actions, the notice to the owner, the
-//! slot. So nobody is told twice, and there is never a reflection without its actions. An answer is
-//! kept under the join of everything that its turn had read.
+//! slot. So no owner is notified twice, and there is never a reflection without its actions. An
+//! answer is stored under the join of everything that its turn had read.
 
 use std::sync::Arc;
 
@@ -19,26 +19,26 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, reflection as says};
 
-/// The reflection in an answer, if there is one.
+/// Parses the reflection in an answer, if there is one.
 pub fn read(answer: &Text) -> Option<ReflectionForm> {
     answer_schema::read(answer.open().0)
 }
 
-/// A good answer, on its way into the journal.
+/// A valid answer about to be stored.
 struct Keeping {
     slot: SlotRow,
     conversation: ConversationId,
     turn: TurnId,
     form: ReflectionForm,
     label: Label,
-    /// How many changes of skills are taken from it; none if that is no question.
+    /// Maximum number of actions taken from the reflection; `None` if the program takes none.
     most: Option<u32>,
     tell_owner: bool,
     now: Timestamp,
 }
 
 impl Reflector {
-    /// Keeps a good answer.
+    /// Stores a valid answer.
     pub(super) async fn keep(
         &self,
         slot: &SlotRow,
@@ -64,7 +64,7 @@ impl Reflector {
         Ok(SlotProgress::Over)
     }
 
-    /// There is no reflection on that period, and the owner is told why.
+    /// Records that there is no reflection on that period, and notifies the owner of the reason.
     pub(super) async fn give_up(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
         let (slot, reason, now) = (slot.clone(), reason.to_owned(), self.clock.now());
         let told = self.journal.write("give a reflection up", move |tx| fail(tx, &slot, &reason, now)).await?;
@@ -76,7 +76,7 @@ impl Reflector {
 }
 
 impl Keeping {
-    /// Where somebody is told.
+    /// Returns the address of the notice, if there is one.
     fn keep(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
         if tx.slots().slot(self.slot.id)?.is_none_or(|slot| slot.state != SlotState::Working) {
             return Ok(None);
@@ -99,7 +99,7 @@ impl Keeping {
         tx.slots().end_slot(self.slot.id, SlotState::Done, "", self.now)?;
         tx.conversations().close_conversation(self.conversation, self.now)?;
         let Scope::Person(person) = self.slot.scope else { return Ok(None) };
-        // Where they are reached now: the run may have begun long ago.
+        // The address where the person is reached now: the run may have begun long ago.
         let address = system_run::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
         if let Some(address) = address {
             let notice = self.text(render::notice(&self.slot, &self.form));
@@ -187,13 +187,13 @@ fn is_done(proposed: &Proposed) -> bool {
     matches!(proposed, Proposed::Good(action) if action.kind.is_done())
 }
 
-/// Whether the journal says, now, that it is an owner's.
+/// Returns true if the scope belongs to an owner, by the current state of the journal.
 pub fn is_owners(db: Db<'_>, scope: Scope) -> anyhow::Result<bool> {
     let Scope::Person(person) = scope else { return Ok(false) };
     Ok(db.people().person(person)?.is_some_and(|person| person.role == Role::Owner))
 }
 
-/// Where somebody is to be told.
+/// Returns the address of the notice, if there is one.
 fn fail(tx: Tx<'_>, slot: &SlotRow, reason: &str, now: Timestamp) -> anyhow::Result<Option<AddressId>> {
     if !tx.slots().end_slot(slot.id, SlotState::Failed, reason, now)? {
         return Ok(None);
@@ -210,7 +210,7 @@ fn fail(tx: Tx<'_>, slot: &SlotRow, reason: &str, now: Timestamp) -> anyhow::Res
     Ok(Some(address))
 }
 
-/// The owner whose it is, else the first one.
+/// Returns the owner of the scope, otherwise the first owner.
 fn whom_to_tell(db: Db<'_>, scope: Scope) -> anyhow::Result<Option<PersonId>> {
     if let Scope::Person(person) = scope
         && is_owners(db, scope)?

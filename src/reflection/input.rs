@@ -1,11 +1,10 @@
-//! What the assistant is shown of a day, a week or a month.
+//! Input for a reflection on a day, a week or a month.
 //!
-//! The trusted projection, numbers that the program counted, and what became of what was proposed
-//! before; nothing that text from outside had a part in. A day is looked at in its conversations. A
-//! week is looked at in its days' reflections, and in the conversations of the days that have none;
-//! a month in its weeks', and where a week has none, in those of its days. So nothing that was said
-//! is passed over, and nothing is looked at twice. A reflection that text from outside had a part
-//! in is only named.
+//! The input holds the trusted projection, numbers that the program counted, and the outcome of
+//! earlier proposals; nothing with untrusted content. A day is covered by its conversations; a week
+//! by its days' reflections, and by the conversations of the days without one; a month by its
+//! weeks' reflections, and, if a week has none, by those of its days. So no conversation is
+//! skipped, and none is covered twice. A reflection with untrusted content is only named.
 
 use super::activity::{self, Names, Window};
 use super::labelled_builder::{ReflectionText, fit};
@@ -15,58 +14,58 @@ use crate::time::{Period, Span, Timestamp, Zone};
 use crate::trust::{Label, Scope, Text};
 use crate::wording::{self, reflection as says};
 
-/// A skill, as it is told of.
+/// A skill as described in the input.
 #[derive(Debug, Clone)]
 pub struct KnownSkill {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
-    /// What it says of itself.
+    /// Description by the skill itself.
     pub description: String,
-    /// Where that came from.
+    /// Label of the description.
     pub label: Label,
-    /// What it grew from.
+    /// Source of the description.
     pub from: Node,
 }
 
-/// What is needed to look.
+/// Data for building the input.
 #[derive(Debug, Clone)]
 pub struct InputRequest {
-    /// What is looked at.
+    /// Slot of the reflection.
     pub slot: SlotRow,
     /// Day, week or month.
     pub job: Job,
-    /// For whom, by the configured name.
+    /// Person that the reflection is for.
     pub person: crate::people::Person,
-    /// The zone.
+    /// Time zone.
     pub zone: Zone,
-    /// The tools that there are.
+    /// Available tools.
     pub tools: Vec<String>,
-    /// The skills that there are and that nothing from outside had a part in.
+    /// Available skills without untrusted content.
     pub skills: Vec<KnownSkill>,
-    /// How many tokens may be shown.
+    /// Maximum number of tokens.
     pub budget: u64,
 }
 
-/// What is put before the assistant.
+/// Input of the assistant.
 #[derive(Debug)]
 pub struct Input {
-    /// The parts.
+    /// Parts of the input.
     pub words: Vec<Text>,
-    /// What they grew from.
+    /// Sources of the parts.
     pub from: Vec<Node>,
 }
 
-/// What there is to be looked at.
+/// Material for a reflection.
 #[derive(Debug)]
 pub struct ReflectionInput {
     /// Reflections on shorter periods, oldest first.
     earlier: Vec<ReflectionRow>,
-    /// The time whose talk is looked at where no reflection has done so.
+    /// Period whose conversations are covered where no reflection has done so.
     window: Window,
 }
 
 impl InputRequest {
-    /// What there is to be looked at; `None` if that is too little to ask a model.
+    /// Returns the material; `None` if it is too little to ask a model.
     pub fn at(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<ReflectionInput>> {
         let (scope, person) = (self.slot.scope, self.person.id);
         let (from, to) = self.reach();
@@ -80,7 +79,7 @@ impl InputRequest {
         Ok((!too_little).then_some(ReflectionInput { earlier, window: Window { person, from, to } }))
     }
 
-    /// The time that it covers. A week belongs to the month of its last day, so a month reaches
+    /// Returns the covered period. A week belongs to the month of its last day, so a month extends
     /// over whole weeks.
     fn reach(&self) -> (Timestamp, Timestamp) {
         let (from, to) = (self.slot.from, self.slot.to);
@@ -91,15 +90,15 @@ impl InputRequest {
         }
     }
 
-    /// Everything that is put before the assistant.
+    /// Builds the whole input.
     pub fn input(&self, db: Db<'_>, seen: &ReflectionInput) -> anyhow::Result<Input> {
         let scope = self.slot.scope;
         let task = wording::own(says::task(&self.period_in_words(), &self.person.name), scope);
         let pages = [self.numbers(db)?, self.last_time(db)?, self.material(db, seen)?, self.catalogue(db)?];
         let (mut words, mut from) = (vec![task], Vec::new());
         for (text, nodes) in pages.into_iter().flatten().map(|page| page.done(scope)) {
-            // All of it is trusted by the way it was chosen. Should a mistake ever let anything
-            // else in, it is left out here.
+            // All of it is trusted by the way it was chosen. If a bug ever lets anything else in,
+            // it is left out here.
             if text.label().is_trusted() {
                 words.push(text);
                 from.extend(nodes);
@@ -173,7 +172,7 @@ impl InputRequest {
         Ok(Some(page))
     }
 
-    /// Once a month the skills are looked through.
+    /// Lists the skills, once a month.
     fn catalogue(&self, db: Db<'_>) -> anyhow::Result<Option<ReflectionText>> {
         if self.job != Job::Monthly || self.skills.is_empty() {
             return Ok(None);
@@ -190,7 +189,7 @@ impl InputRequest {
     }
 }
 
-/// The reflections on a month's weeks, and on the days that none of these covers.
+/// Reflections on a month's weeks, and on the days that none of these covers.
 fn of_a_month(db: Db<'_>, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ReflectionRow>> {
     let mut found = db.reflections().reflections_within(scope, Job::Weekly.as_str(), from, to)?;
     let days = db.reflections().reflections_within(scope, Job::Daily.as_str(), from, to)?;

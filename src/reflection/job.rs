@@ -1,23 +1,23 @@
-//! The three jobs of looking back.
+//! The three reflection jobs.
 
 use crate::time::Span;
 
-/// What is looked back on.
+/// Reflection job, by the length of its periods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Job {
-    /// Days.
+    /// Daily job.
     Daily,
-    /// Weeks: after their days.
+    /// Weekly job, after its days.
     Weekly,
-    /// Months: after their weeks.
+    /// Monthly job, after its weeks.
     Monthly,
 }
 
 impl Job {
-    /// All of them, in the order in which they depend on each other.
+    /// All jobs, in order of dependency.
     pub const ALL: [Self; 3] = [Self::Daily, Self::Weekly, Self::Monthly];
 
-    /// The stored word.
+    /// Stored name of the job.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Daily => "daily",
@@ -26,12 +26,12 @@ impl Job {
         }
     }
 
-    /// The job of that word.
+    /// Parses the name of a job.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|job| job.as_str() == word)
     }
 
-    /// What it covers.
+    /// Length of the job's periods.
     pub fn span(self) -> Span {
         match self {
             Self::Daily => Span::Day,

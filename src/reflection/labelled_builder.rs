@@ -1,5 +1,5 @@
-//! A text that is put together from words of the program and from stored words, with the join of
-//! their labels and what they grew from.
+//! Builder for a text composed of program text and stored text, with the join of their labels and
+//! their sources.
 
 use std::sync::Arc;
 
@@ -15,28 +15,28 @@ pub struct ReflectionText {
 }
 
 impl ReflectionText {
-    /// A blank page: it says nothing, and so nothing has a part in it.
+    /// Creates an empty text with a neutral label.
     pub fn blank() -> Self {
         Self { words: String::new(), label: Label::neutral(), from: Vec::new() }
     }
 
-    /// Adds words of the program, or words whose label is taken on besides.
+    /// Adds program text, or text whose label is added separately.
     pub fn says(&mut self, words: &str) {
         self.words.push_str(words);
     }
 
-    /// Adds words that came from elsewhere.
+    /// Adds stored text with its label.
     pub fn quotes(&mut self, words: &str, label: &Label) {
         self.words.push_str(words);
         self.takes(label);
     }
 
-    /// Takes a label on.
+    /// Adds a label.
     pub fn takes(&mut self, label: &Label) {
         self.label.absorb(label);
     }
 
-    /// Remembers what it grew from.
+    /// Adds sources.
     pub fn grew_from(&mut self, nodes: &[Node]) {
         for node in nodes {
             if !self.from.contains(node) {
@@ -45,18 +45,18 @@ impl ReflectionText {
         }
     }
 
-    /// The text, and what it grew from.
+    /// Returns the text and its sources.
     pub fn done(self, scope: Scope) -> (Text, Vec<Node>) {
         (Labelled::new(Arc::from(self.words), self.label, scope), self.from)
     }
 }
 
-/// How many tokens a text is at a guess.
+/// Estimates the number of tokens in a text.
 pub fn tokens(words: &str) -> u64 {
     crate::text::estimate_tokens(words)
 }
 
-/// As much of the beginning of a text as is about that many tokens.
+/// Returns the beginning of a text up to about that many tokens.
 pub fn fit(words: &str, most: u64) -> String {
     let all = tokens(words);
     if all <= most {

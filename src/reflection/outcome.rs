@@ -1,21 +1,21 @@
-//! What became of a proposed action, in words: for the owner, and for the next reflection, which
-//! learns from it.
+//! Outcome of a proposed action as text: for the owner, and for the next reflection, which learns
+//! from it.
 
 use super::answer_schema::ActionKind;
 use crate::store::{ActionRow, ActionState, Db, ProposalRow};
 use crate::text::{one_line, shorten};
 use crate::wording::reflection as says;
 
-/// The most characters of a reason.
+/// Maximum number of characters in a reason.
 const REASON: usize = 300;
 
-/// What became of it, without a reason that may repeat what the action says: for an action that
-/// text from outside had a part in.
+/// Describes the outcome without a reason that may repeat the action's text: for an action with
+/// untrusted content.
 pub fn bare(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
     told(db, &ActionRow { reason: String::new(), ..action.clone() })
 }
 
-/// What became of it.
+/// Describes the outcome.
 pub fn told(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
     let reason = shorten(&one_line(&action.reason), REASON);
     Ok(match action.state {
@@ -33,7 +33,7 @@ pub fn told(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
     })
 }
 
-/// The kind, if it is one; what a model wrote in its place is not repeated.
+/// Returns the kind if it is valid; invalid text of a model is not repeated.
 pub fn known_kind(action: &ActionRow) -> &'static str {
     ActionKind::parse(&action.kind).unwrap_or(ActionKind::Other).as_str()
 }
@@ -48,8 +48,8 @@ fn decided(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
     })
 }
 
-/// Why the owner refused it; blank if that repeats text from outside, which must not come back as
-/// the owner's word.
+/// Returns the owner's reason for a rejection; blank if that repeats untrusted text, which must not
+/// return as the owner's own.
 fn owners_reason(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
     let repeats = !db.fingerprints().pasted_from(&proposal.reason, proposal.scope)?.is_empty();
     Ok(if repeats { String::new() } else { shorten(&one_line(&proposal.reason), REASON) })

@@ -1,4 +1,4 @@
-//! A reflection as people read it.
+//! Renders reflections for people.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::store::{Db, ReflectionRow, SlotRow};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::reflection as says;
 
-/// So many lines of what was learned, and of what is proposed, stand in a notice.
+/// Maximum number of lessons, and of proposals, in a notice.
 const LEARNED: usize = 3;
 const LISTED: usize = 5;
 
-/// What is stored, searched and shown of it, in Markdown.
+/// Renders a reflection in Markdown, for storage, search and display.
 pub fn markdown(slot: &SlotRow, form: &ReflectionForm) -> String {
     let mut words = says::heading(&form.title, &slot.job, &slot.period);
     for (heading, entries) in [
@@ -27,7 +27,7 @@ pub fn markdown(slot: &SlotRow, form: &ReflectionForm) -> String {
     words
 }
 
-/// What the owner is sent.
+/// Renders the notice to the owner.
 pub fn notice(slot: &SlotRow, form: &ReflectionForm) -> String {
     let learned: Vec<String> = form.patterns.iter().chain(&form.observations).take(LEARNED).cloned().collect();
     let mut waits: Vec<String> = form.actions.iter().take(LISTED).map(title).collect();
@@ -37,7 +37,8 @@ pub fn notice(slot: &SlotRow, form: &ReflectionForm) -> String {
     says::notice(&slot.job, &slot.period, &form.title, &learned, &waits)
 }
 
-/// A stored reflection with what became of what it proposed. Its label is the join over all of it.
+/// Renders a stored reflection with the outcomes of its proposals. The label is the join over all
+/// of it.
 pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     let (mut words, mut label): (String, Label) = (String::new(), reflection.label.clone());
     for text in db.messages().texts_of(reflection.message)? {

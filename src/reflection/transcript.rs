@@ -1,9 +1,9 @@
-//! What was said in a time, as far as nothing from outside had a part in it, and how much of that
-//! fits.
+//! Trusted conversation text of a period, truncated to a budget.
 //!
-//! A message belongs to the time in which it was received, whenever its conversation began, and an
-//! answer belongs to the message that it answers. What does not fit is cut from the beginning of
-//! each conversation, what was said last being worth most, and the cut is named.
+//! A message belongs to the period in which it was received, regardless of when its conversation
+//! began, and an answer belongs to the message that it answers. Text that does not fit is cut from
+//! the beginning of each conversation, because the latest messages matter most, and the cut is
+//! mentioned.
 
 use std::fmt::Write as _;
 
@@ -16,14 +16,14 @@ use crate::time::{Timestamp, Zone};
 use crate::trust::Text;
 use crate::wording::{prompt, reflection as says};
 
-/// The most characters of one line.
+/// Maximum number of characters in a line.
 const LINE: usize = 2_000;
-/// The least tokens that a conversation is given, however many there are.
+/// Minimum number of tokens for a conversation, regardless of their number.
 const LEAST: u64 = 100;
-/// The most tokens of what a summary says.
+/// Maximum number of tokens of a summary.
 const SUMMARY: u64 = 600;
 
-/// What was said in one conversation.
+/// Trusted lines of one conversation.
 #[derive(Debug)]
 pub struct ConversationTranscript {
     conversation: Option<ConversationId>,
@@ -41,7 +41,8 @@ struct DialogueLine {
     text: Text,
 }
 
-/// What was said in that time but for the given stretches of it, one conversation after the other.
+/// Collects the messages of that period outside the given subperiods, one conversation after the
+/// other.
 pub fn between(
     db: Db<'_>,
     window: Window,
@@ -69,14 +70,14 @@ pub fn between(
     Ok(talks)
 }
 
-/// The answer to what was said last.
+/// Adds the answer to the last messages.
 fn answer(db: Db<'_>, talk: Option<&mut ConversationTranscript>, turn: Option<TurnId>) -> anyhow::Result<()> {
     let (Some(talk), Some(turn)) = (talk, turn) else { return Ok(()) };
     let reply = db.activity().reply_of(turn)?.map(|id| db.messages().message(id)).transpose()?.flatten();
     reply.map_or(Ok(()), |reply| talk.hears(db, &reply))
 }
 
-/// As many of their lines as fit.
+/// Writes as many of their lines as fit.
 pub fn tell(
     db: Db<'_>,
     page: &mut ReflectionText,
@@ -105,13 +106,13 @@ impl ConversationTranscript {
         }
     }
 
-    /// Takes in what a message says, as far as it is trusted.
+    /// Adds the trusted texts of a message.
     fn hears(&mut self, db: Db<'_>, message: &StoredMessage) -> anyhow::Result<()> {
         let by_person = message.kind == MessageKind::Said;
         self.messages += usize::from(by_person);
         let texts = db.messages().texts_of(message.id)?;
         let texts = texts.into_iter().filter(|text| !matches!(text.kind, TextKind::Quote | TextKind::Edit));
-        // Words that are gone are no line.
+        // Deleted texts are empty.
         let texts = texts.filter(|text| !text.text.open().0.is_empty());
         let (trusted, others): (Vec<_>, Vec<_>) = texts.partition(|text| text.text.label().is_trusted());
         self.withheld += others.len();
@@ -163,8 +164,8 @@ impl ConversationTranscript {
         Ok(())
     }
 
-    /// What is written down of the whole conversation, from what is trusted of it. Gives how much
-    /// that is.
+    /// Writes the summary of the whole conversation, if it is trusted. Returns its number of
+    /// tokens.
     fn tell_in_short(&self, db: Db<'_>, page: &mut ReflectionText, most: u64) -> anyhow::Result<u64> {
         let summary =
             self.conversation.map(|id| db.summaries().summary_of(id, SummaryInputs::Trusted)).transpose()?.flatten();

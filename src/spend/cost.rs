@@ -1,44 +1,45 @@
-//! What a call costs at worst, and what it did cost. Integers only: tokens, and micro-units of
-//! money, always rounded up.
+//! Worst-case and actual cost of a call. Integers only: tokens, and micro-units of money, always
+//! rounded up.
 
 use crate::config::Price;
 use crate::model::{ModelInfo, Reply, Request, Usage};
 use crate::text;
 
-/// A price is for so many tokens.
+/// Number of tokens that a price is for.
 const PER: u128 = 1_000_000;
 
-/// Tokens for a second of sound where nothing is counted: the highest rate that a provider
+/// Tokens for a second of sound if the server does not count: the highest rate that a provider
 /// publishes (Gemini's guide to audio; OpenAI counts 10).
 const TOKENS_A_SECOND: u64 = 32;
 
 /// Tokens and money of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// Whether the money counts, or the tokens do.
+    /// True if the money counts; otherwise the tokens do.
     pub priced: bool,
     /// All input tokens.
     pub input: u64,
-    /// Of them, from the provider's cache.
+    /// Input tokens from the provider's cache.
     pub cached: u64,
     /// Output tokens.
     pub output: u64,
-    /// In micro-units.
+    /// Money in micro-units.
     pub micros: u64,
 }
 
 impl Cost {
-    /// A call that was never made, or of which it is certain that nothing was charged.
+    /// Cost of a call that was never made, or that was certainly not charged.
     pub(super) fn nothing() -> Self {
         Self { priced: true, input: 0, cached: 0, output: 0, micros: 0 }
     }
 
-    /// A call that only reads so many tokens, at a price that is not known.
+    /// Cost of a call that only reads that many tokens, at an unknown price.
     pub(super) fn of_reading(input: u64) -> Self {
         Self { priced: false, input, cached: 0, output: 0, micros: 0 }
     }
 
-    /// A recording of that many seconds: in money where a price is known, else in tokens.
+    /// Cost of a recording of that many seconds: in money if the price is known, otherwise in
+    /// tokens.
     pub(super) fn of_sound(seconds: u64, price_per_minute: Option<u64>) -> Self {
         let tokens = seconds.saturating_mul(TOKENS_A_SECOND);
         let micros = price_per_minute.map_or(0, |price| {
@@ -48,20 +49,19 @@ impl Cost {
         Self { priced: price_per_minute.is_some(), input: tokens, cached: 0, output: 0, micros }
     }
 
-    /// The most that the call can cost: nothing cached, and an answer as long as it may get.
-    /// `scale` corrects our guess, upwards only.
+    /// Worst-case cost of the call: nothing cached, and the longest possible answer. `scale`
+    /// corrects our estimate, upwards only.
     pub(super) fn worst(card: &ModelInfo, request: &Request, scale: f64) -> Self {
         let output = request.max_output().map_or(card.max_output, |most| most.min(card.max_output));
         Self::at(tariff(card), upwards(request.estimate_tokens(), scale), 0, output)
     }
 
-    /// What is reserved at least for any call: a question of one token, and an answer as long as it
-    /// may get.
+    /// Minimum reservation for any call: a question of one token, and the longest possible answer.
     pub(super) fn least(card: &ModelInfo) -> Self {
         Self::at(tariff(card), 1, 0, card.max_output)
     }
 
-    /// What the call took by the provider's own count; where it did not count, by our estimate.
+    /// Actual cost of the call by the provider's count; by our estimate if it did not count.
     pub(super) fn actual(card: &ModelInfo, request: &Request, reply: &Reply) -> Self {
         let Usage { input, cached, output } = reply.usage;
         let input = if input == 0 { request.estimate_tokens() } else { input };
@@ -69,7 +69,7 @@ impl Cost {
         Self::at(tariff(card), input, cached.min(input), output)
     }
 
-    /// All tokens.
+    /// Input and output tokens together.
     pub(super) fn tokens(self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -80,7 +80,7 @@ impl Cost {
     }
 }
 
-/// The offline model has a price whatever the configuration says: none.
+/// The price of a model. The offline model is free, regardless of the configuration.
 fn tariff(card: &ModelInfo) -> Option<Price> {
     if card.provider == "offline" { Some(Price { input: 0, cached: 0, output: 0 }) } else { card.price }
 }

@@ -1,6 +1,6 @@
 //! Metered embeddings. Their price is not configured, so they count in tokens; and they leave half
-//! of what the background may spend to others, because computing vectors of old words can wait for
-//! years and a summary cannot.
+//! of the background budget to other work, because embedding old texts can wait for years and a
+//! summary cannot.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::text;
 use crate::trust::{Scope, Text};
 
 impl Ledger {
-    /// The vectors of these texts, if every limit has room for them.
+    /// Computes the vectors of these texts, if every limit has room for them.
     ///
     /// # Errors
     /// [`ModelError::OverBudget`] without any call, or the model's own.
@@ -40,7 +40,7 @@ impl Ledger {
         self.metered(wanted, on_behalf_of(scope), embedder.embed(texts, patience), cost).await
     }
 
-    /// Whether more than half of what may be spent in the background today is left.
+    /// Returns true if more than half of today's background budget is left.
     pub async fn has_spare(&self) -> anyhow::Result<bool> {
         let left = self.left().await?.background;
         let limit = self.background_limit();

@@ -1,4 +1,4 @@
-//! The ledger: reserves before a call, settles after it.
+//! Spending ledger: reserves before a call, settles after it.
 
 use std::sync::Arc;
 
@@ -22,47 +22,47 @@ pub struct Ledger {
     scales: Scales,
 }
 
-/// For what a call is made, as `usage` shows it later.
+/// Cause of a call, as `usage` shows it later.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OnBehalf {
-    /// For which turn.
+    /// Turn that makes the call.
     pub turn: Option<TurnId>,
-    /// For whom.
+    /// Person that the call is for.
     pub person: Option<PersonId>,
 }
 
 /// A call about to be made.
 pub(super) struct CallEstimate {
-    /// Whose purse.
+    /// Scope whose budget is charged.
     pub scope: Scope,
-    /// What for.
+    /// Purpose of the call.
     pub purpose: Purpose,
-    /// `provider/name`.
+    /// Model as `provider/name`.
     pub model: String,
-    /// Input tokens at a guess.
+    /// Estimated input tokens.
     pub guessed: u64,
-    /// The most that it can cost.
+    /// Worst-case cost.
     pub worst: Cost,
 }
 
-/// What is left of today's budget. Reservations of calls in flight count as spent.
+/// Remainder of today's budget. Reservations of calls in flight count as spent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// The local day.
+    /// Local day.
     pub day: String,
-    /// For everything.
+    /// Total remainder.
     pub all: Limit,
-    /// For work for which nobody waits.
+    /// Remainder for background work.
     pub background: Limit,
 }
 
 impl Ledger {
-    /// A ledger that is kept in the journal.
+    /// Creates a ledger that is kept in the journal.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, budget: Budget) -> Self {
         Self { journal, clock, zone, budget, scales: Scales::default() }
     }
 
-    /// Takes up what was counted for the last calls of that model.
+    /// Loads the provider's counts of the last calls of that model.
     pub async fn recollect(&self, card: &ModelInfo) -> anyhow::Result<()> {
         let (name, of) = (name(card), name(card));
         for (guessed, counted) in
@@ -73,17 +73,17 @@ impl Ledger {
         Ok(())
     }
 
-    /// What the provider counts for one token of our guess.
+    /// Returns the provider's count for one of our estimated tokens.
     pub(super) fn scale(&self, card: &ModelInfo) -> f64 {
         self.scales.of(&name(card))
     }
 
-    /// What may be spent in a day for what nobody waits for.
+    /// Returns the daily limit for background work.
     pub(super) fn background_limit(&self) -> Limit {
         self.budget.background_daily
     }
 
-    /// What is left today.
+    /// Returns the remainder of today's budget.
     pub async fn left(&self) -> anyhow::Result<Left> {
         let day = self.zone.day(self.clock.now());
         let of = day.clone();
@@ -98,7 +98,8 @@ impl Ledger {
         })
     }
 
-    /// Whether every limit has room for the least that an answer within that scope can cost.
+    /// Returns true if every limit has room for the least that an answer within that scope can
+    /// cost.
     pub(super) async fn has_room(&self, card: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
         let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(card));
         let look = move |db: Db<'_>| limits::exceeded(db, &budget, &day, scope, false, least);
@@ -193,7 +194,8 @@ impl Ledger {
             .await
     }
 
-    /// If this fails the reservation stands, and too much is counted rather than too little.
+    /// Settles a call. If this fails the reservation stands, and too much is counted rather than
+    /// too little.
     pub(super) async fn settle(&self, id: SpendId, cost: Cost) {
         let settled = self
             .journal
@@ -207,12 +209,12 @@ impl Ledger {
     }
 }
 
-/// The name by which its calls are counted.
+/// Name under which the model's calls are counted.
 fn name(card: &ModelInfo) -> String {
     format!("{}/{}", card.provider, card.name)
 }
 
-/// What a call is to be settled with; `None` leaves it at its worst case.
+/// Cost to settle a call with; `None` leaves it at its worst case.
 fn cost_of(result: &Result<Reply, ModelError>, card: &ModelInfo, request: &Request, grew: bool) -> Option<Cost> {
     match result {
         Ok(reply) => Some(Cost::actual(card, request, reply)),

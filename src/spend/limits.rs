@@ -1,4 +1,4 @@
-//! Which limits a call counts towards, and whether it still fits.
+//! Limits that apply to a call, and the check that it fits.
 
 use super::cost::Cost;
 use crate::config::{Budget, Limit};
@@ -10,20 +10,20 @@ use crate::trust::Scope;
 /// A limit of the local day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
-    /// On all spending.
+    /// Limit on all spending.
     All,
-    /// On one person's.
+    /// Limit on one person's spending.
     Person,
-    /// On one group's.
+    /// Limit on one group's spending.
     Group,
-    /// On work for which nobody waits.
+    /// Limit on background work.
     Background,
-    /// On everything but the chats of owners.
+    /// Limit on everything but the chats of owners.
     Reserve,
 }
 
 impl Which {
-    /// The words that [`ModelError::OverBudget`] carries; they fit after "because of".
+    /// Text for [`ModelError::OverBudget`], which fits after "because of".
     fn as_str(self) -> &'static str {
         match self {
             Self::All => "today's budget",
@@ -34,7 +34,7 @@ impl Which {
         }
     }
 
-    /// The setting that names it.
+    /// Name of its setting.
     fn setting(self, priced: bool) -> &'static str {
         match (self, priced) {
             (Self::All, true) => "daily",
@@ -54,7 +54,7 @@ impl Which {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Exceeded {
     which: Which,
-    /// The setting, if the call would exceed it also on a day on which nothing was spent.
+    /// The setting, if the call would exceed it even on a day without spending.
     alone: Option<&'static str>,
 }
 
@@ -64,7 +64,7 @@ impl Exceeded {
         Self { which, alone: never_fits.then(|| which.setting(cost.priced)) }
     }
 
-    /// Why the call is not made.
+    /// Error for the refused call.
     pub(super) fn refusal(self) -> ModelError {
         match self.alone {
             Some(setting) => ModelError::AboveLimit(setting.to_owned()),
@@ -73,7 +73,7 @@ impl Exceeded {
     }
 }
 
-/// The first limit that `cost` would exceed, if there is one.
+/// Returns the first limit that `cost` would exceed, if there is one.
 pub(super) fn exceeded(
     db: Db<'_>,
     budget: &Budget,
@@ -106,7 +106,7 @@ pub(super) fn exceeded(
     Ok(None)
 }
 
-/// The budget of a day without the part that only the chats of owners may spend.
+/// Daily budget without the part reserved for the chats of owners.
 pub(super) fn without_reserve(budget: &Budget) -> Limit {
     let rest = u128::from(100_u64.saturating_sub(budget.owner_reserve));
     let part = |whole: u64| u64::try_from(u128::from(whole) * rest / 100).unwrap_or(u64::MAX);
@@ -118,13 +118,13 @@ fn is_owner(db: Db<'_>, scope: Scope) -> anyhow::Result<bool> {
     Ok(db.people().person(id)?.is_some_and(|person| person.role == Role::Owner))
 }
 
-/// Whether the limit has room for the cost. What costs nothing always fits.
+/// Returns true if the limit has room for the cost. A cost of zero always fits.
 fn fits(limit: Limit, spent: Spent, cost: Cost) -> bool {
     let room = left(limit, spent);
     if cost.priced { cost.micros <= room.micros } else { cost.tokens() <= room.tokens }
 }
 
-/// What is left of a limit.
+/// Remainder of a limit.
 pub(super) fn left(limit: Limit, spent: Spent) -> Limit {
     Limit { micros: limit.micros.saturating_sub(spent.micros), tokens: limit.tokens.saturating_sub(spent.tokens) }
 }

@@ -1,4 +1,4 @@
-//! The models of one use, in order of choice.
+//! Models of one use, in order of choice.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +11,8 @@ use crate::model::{Model, ModelError, ModelInfo, NullSink, Reply, Request, Strea
 use crate::time::clock::suspend_activity;
 use crate::trust::Scope;
 
-/// The models of one use, each metered. Which one comes first can be changed while it runs; after a
-/// restart it is the configured one again.
+/// Metered models of one use. The preferred model can be changed at runtime; after a restart it is
+/// the configured one again.
 pub struct ModelPool {
     models: Vec<Arc<dyn Model>>,
     ledger: Arc<Ledger>,
@@ -51,7 +51,7 @@ impl<'a> AskPolicy<'a> {
 }
 
 impl ModelPool {
-    /// The models in the order of the configuration, metered by `ledger`.
+    /// Creates a pool with the models in configured order, metered by `ledger`.
     pub fn new(models: Vec<Arc<dyn Model>>, ledger: Arc<Ledger>) -> Self {
         let circuits = Mutex::new(vec![Circuit::default(); models.len()]);
         Self { models, ledger, first: AtomicUsize::new(0), circuits, jitter: rand::random }
@@ -62,28 +62,28 @@ impl ModelPool {
         Self { jitter, ..self }
     }
 
-    /// How many models there are.
+    /// Number of models.
     pub fn len(&self) -> usize {
         self.models.len()
     }
 
-    /// Whether there is no model at all.
+    /// Returns true if there is no model.
     pub fn is_empty(&self) -> bool {
         self.models.is_empty()
     }
 
-    /// What the model at that place is.
+    /// Description of the model at that index.
     pub fn card(&self, index: usize) -> Option<&ModelInfo> {
         self.models.get(index).map(|model| model.card())
     }
 
-    /// What the provider of the model at that place counts for one token of our guess; one until it
-    /// has counted.
+    /// Returns the provider's count for one of our estimated tokens, for the model at that index;
+    /// one until the provider has counted.
     pub fn scale(&self, index: usize) -> f64 {
         self.card(index).map_or(1.0, |card| self.ledger.scale(card))
     }
 
-    /// Takes up what was counted before the program started.
+    /// Loads the counts made before the program started.
     pub async fn recollect(&self) -> anyhow::Result<()> {
         for model in &self.models {
             self.ledger.recollect(model.card()).await?;
@@ -91,7 +91,7 @@ impl ModelPool {
         Ok(())
     }
 
-    /// The places of the models in the order in which they are asked: the preferred one, then the
+    /// Indices of the models in the order in which they are asked: the preferred one, then the
     /// others as configured.
     pub fn order(&self) -> Vec<usize> {
         let first = self.first.load(Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl ModelPool {
     }
 
     /// Prefers the model of that name (`name` or `provider/name`), or with `None` the configured
-    /// one. False, and nothing changed, if there is no such model.
+    /// one. Returns false and changes nothing if there is no such model.
     pub fn prefer(&self, name: Option<&str>) -> bool {
         let place = match name {
             None => Some(0),
@@ -113,7 +113,7 @@ impl ModelPool {
         place.is_some()
     }
 
-    /// Whether every limit has room for an answer within that scope, were it the shortest.
+    /// Returns true if every limit has room for at least the shortest answer within that scope.
     pub async fn has_room(&self, scope: Scope) -> anyhow::Result<bool> {
         let order = self.order();
         match order.first().and_then(|first| self.card(*first)) {

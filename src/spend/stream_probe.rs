@@ -1,11 +1,11 @@
-//! Whether anybody saw an answer grow: then its provider has worked, and will want its money
-//! whatever error came after.
+//! Records that part of an answer was streamed: then its provider has worked, and will charge for
+//! it despite any later error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::model::StreamSink;
 
-/// Passes everything on to another and remembers whether there was anything.
+/// Forwards everything to another sink and records that there was text.
 pub(super) struct StreamProbe<'a> {
     to: &'a dyn StreamSink,
     grew: AtomicBool,
@@ -16,7 +16,7 @@ impl<'a> StreamProbe<'a> {
         Self { to, grew: AtomicBool::new(false) }
     }
 
-    /// Whether a piece of text was seen, even if it was void later.
+    /// Returns true if a piece of text was seen, even if it was discarded later.
     pub(super) fn grew(&self) -> bool {
         self.grew.load(Ordering::Relaxed)
     }

@@ -1,5 +1,4 @@
-//! What the ledger promises, against the real journal, a simulated clock and a model that does as
-//! it is told.
+//! Tests of the ledger's guarantees, with the real journal, a simulated clock and a scripted model.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,14 +18,14 @@ const ADA: Scope = Scope::Person(PersonId(1));
 const BEN: Scope = Scope::Person(PersonId(2));
 /// One micro-unit for each token of input, a tenth of it when cached, ten for each token of output.
 const PRICE: Price = Price { input: 1_000_000, cached: 100_000, output: 10_000_000 };
-/// The worst case of [`asks`]: 40 characters are 10 tokens, and 4 more for the frame; the answer is
-/// 100 tokens at most.
+/// Worst case of [`asks`]: 40 characters are 10 tokens, and 4 more for the frame; the answer is 100
+/// tokens at most.
 const WORST: u64 = 14 + 1_000;
 
-/// What a provider counts that agrees with our guess.
+/// Provider's count that agrees with our estimate.
 const AS_GUESSED: Usage = Usage { input: 14, cached: 0, output: 5 };
 
-/// A model that waits until it may answer, and then does what its script says.
+/// A model that waits for a permit, and then follows its script.
 struct Told {
     card: ModelInfo,
     calls: AtomicUsize,
@@ -154,8 +153,8 @@ async fn calls_side_by_side_never_exceed_the_limit() {
         let purse = Arc::clone(&house.purse);
         all.spawn(async move { purse.call(0, &asks(ADA, Purpose::Chat), &NullSink, &OnBehalf::default()).await });
     }
-    // The five that were let through wait at the gate, so the first fifteen to end are those that
-    // were not.
+    // The five admitted calls wait at the semaphore, so the first fifteen to end are the refused
+    // ones.
     for _ in 0..15 {
         assert_eq!(all.join_next().await.unwrap().unwrap(), over("today's budget"));
     }

@@ -1,34 +1,33 @@
-//! What a provider counts for one token of our guess, learned from its own figures.
+//! Ratio of a provider's token count to our estimate, learned from its own figures.
 //!
-//! A guess from the characters of a text is right within a factor of about two, whatever the
-//! language (CJK, JSON and base64 are where it errs most); the ratio of what was counted to what
-//! was guessed is a property of a model and of how somebody writes, so the last calls tell it.
-//! Newer calls weigh more. It is kept in the journal call by call, so a restart begins with what
-//! was known.
+//! An estimate from the characters of a text is right within a factor of about two in any language
+//! (CJK, JSON and base64 are where it errs most); the ratio of count to estimate is a property of a
+//! model and of a person's writing, so the last calls determine it. Newer calls weigh more. The
+//! counts are kept in the journal per call, so a restart begins with the known ratio.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// So many of the newest calls tell the scale after a restart.
+/// Number of newest calls that determine the scale after a restart.
 pub(super) const CALLS: u32 = 16;
-/// What a newer call weighs against all older ones.
+/// Weight of a newer call against all older ones.
 const WEIGHT: f64 = 0.25;
-/// No provider is this far off; a figure beyond is a mistake.
+/// Bounds of a plausible scale; a figure beyond them is a mistake.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 6.0;
 
-/// The scale of each model, by `provider/name`.
+/// Scale of each model, by `provider/name`.
 #[derive(Debug, Default)]
 pub(super) struct Scales(Mutex<HashMap<String, f64>>);
 
 impl Scales {
-    /// The scale of a model; one if nothing was counted yet.
+    /// Returns the scale of a model; one if nothing was counted yet.
     pub(super) fn of(&self, model: &str) -> f64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied().unwrap_or(1.0)
     }
 
-    /// A provider counted so many tokens where we guessed so many. What neither guessed nor counted
-    /// anything says nothing.
+    /// Learns from a provider's count and our estimate for the same call. Ignored if either is
+    /// zero.
     pub(super) fn learn(&self, model: &str, guessed: u64, counted: u64) {
         let Some(ratio) = ratio(guessed, counted) else { return };
         let mut scales = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,7 @@
 //!
 //! Only the size of a recording is known beforehand, and the length that a sender claims proves
 //! nothing. So the worst case is the length that this size has at the lowest bitrate that Opus
-//! knows for speech. A server that counts nothing leaves a call there.
+//! supports for speech. A server without counts leaves a call there.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use crate::model::transcribe::{Transcript, transcribe};
 use crate::model::{ModelError, Purpose};
 use crate::trust::Scope;
 
-/// Bytes of a second of sound at least: 6 kbit/s, the lowest bitrate of Opus (RFC 6716, section
-/// 2.1.1).
+/// Minimum number of bytes in a second of sound: 6 kbit/s, the lowest bitrate of Opus (RFC 6716,
+/// section 2.1.1).
 const LEAST_BYTES_A_SECOND: u64 = 750;
-/// Reserved for a recording whose size nobody tells, and the most that is fetched of one.
+/// Size reserved for a recording of unknown size, and the maximum fetched of one.
 const UNKNOWN_SIZE: u64 = 4 << 20;
-/// Reserved at least: the headers of a short recording are larger than its sound.
+/// Minimum reservation: the headers of a short recording are larger than its sound.
 const LEAST_SIZE: u64 = 16 << 10;
 
-/// The endpoint of `[transcription]`, metered.
+/// Metered endpoint of `[transcription]`.
 pub struct Transcriber {
     config: config::Transcription,
     ledger: Arc<Ledger>,
@@ -34,12 +34,12 @@ pub struct Transcriber {
 #[must_use = "it is settled by the transcription, or released"]
 pub struct ReservedTranscription {
     id: SpendId,
-    /// The most bytes that the reservation covers.
+    /// Maximum number of bytes that the reservation covers.
     pub most: u64,
 }
 
 impl Transcriber {
-    /// The endpoint of that configuration, metered by `ledger`.
+    /// Creates the configured endpoint, metered by `ledger`.
     pub fn new(config: config::Transcription, ledger: Arc<Ledger>) -> Self {
         Self { config, ledger }
     }
@@ -57,18 +57,18 @@ impl Transcriber {
         let most = size.unwrap_or(UNKNOWN_SIZE).max(LEAST_SIZE);
         let worst = Cost::of_sound(most.div_ceil(LEAST_BYTES_A_SECOND), self.config.price_per_minute);
         let model = format!("openai/{}", self.config.name);
-        // Nothing learns from this guess: it is of a size, not of a text.
+        // The calibration must not learn from this estimate, which is of a size and not of a text.
         let wanted = CallEstimate { scope, purpose: Purpose::Transcription, model, guessed: 0, worst };
         let id = self.ledger.reserve(wanted, on_behalf).await?;
         Ok(ReservedTranscription { id, most })
     }
 
-    /// Gives a reservation back: nothing was sent.
+    /// Releases a reservation: nothing was sent.
     pub async fn release(&self, reserved: ReservedTranscription) {
         self.ledger.settle(reserved.id, Cost::nothing()).await;
     }
 
-    /// The words of a recording that is no larger than what was reserved.
+    /// Transcribes a recording that is no larger than the reserved size.
     ///
     /// # Errors
     /// As for a model. A recording that is larger than it was said to be is
@@ -90,7 +90,7 @@ impl Transcriber {
         result.map(|transcript| transcript.text)
     }
 
-    /// The cost by the server's count; `None` leaves the call at its worst case.
+    /// Cost by the server's count; `None` leaves the call at its worst case.
     fn cost_of(&self, result: &Result<Transcript, ModelError>) -> Option<Cost> {
         let price = self.config.price_per_minute;
         match result {

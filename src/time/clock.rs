@@ -1,11 +1,10 @@
-//! The clock as a parameter, and the count of work in hand.
+//! Injectable clock, with a count of active work.
 //!
-//! A task that works holds a [`ActivityGuard`]; when it has to wait for a time it rests through it,
-//! which gives the count back for as long as it waits. Wake-ups travel between tasks with their
-//! `ActivityGuard` inside the channel ([`wakeups`]), so there is no instant at which work exists
-//! and nobody counts it. In production nobody looks at the count and it costs an atomic add; a
-//! simulated clock also knows where each `ActivityGuard` was taken, so that a test that is stuck
-//! can name its cause.
+//! A working task holds an [`ActivityGuard`]; to wait for a time it rests through the guard, which
+//! is not counted while it waits. Wake-ups travel between tasks with their `ActivityGuard` inside
+//! the channel ([`wakeups`]), so there is no instant at which work exists and is not counted. In
+//! production the count is unused and costs an atomic add; a simulated clock also records where
+//! each `ActivityGuard` was taken, so that a stuck test can name its cause.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -18,24 +17,24 @@ use tokio::sync::{Notify, mpsc};
 
 use super::Timestamp;
 
-/// Where the time comes from.
+/// Source of the time.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Completes at `at`, or at once if that has passed. Yields a [`ActivityGuard`]: whoever is
-    /// woken is at work.
+    /// Completes at `at`, or at once if that has passed. Yields an [`ActivityGuard`], because a
+    /// woken task is at work.
     fn wake_at(&self, at: Timestamp) -> BoxFuture<'static, ActivityGuard>;
 
-    /// Completes when `span` has passed for a computer that was awake: sleep and a clock that is
-    /// set do not count.
+    /// Completes after `span` of time awake: sleep of the computer and changes to its clock do not
+    /// count.
     fn after(&self, span: Duration) -> BoxFuture<'static, ActivityGuard>;
 
-    /// The count of work in hand.
+    /// Returns the count of active work.
     fn work(&self) -> &Work;
 }
 
-// Not a method of the trait: through a vtable every caller would have the same place.
+// Not a method of the trait: through a vtable every caller would have the same location.
 impl dyn Clock + '_ {
     /// Counts the caller as working until the result is dropped.
     #[track_caller]
@@ -44,7 +43,7 @@ impl dyn Clock + '_ {
     }
 }
 
-/// How long the system clock sleeps before it looks at the time again.
+/// Maximum sleep of the system clock before it checks the time again.
 const NAP: Duration = Duration::from_secs(60);
 
 /// The computer's own clock.
@@ -66,8 +65,8 @@ impl Clock for SystemClock {
                 if left.is_zero() {
                     return clock.work.enter();
                 }
-                // In naps, because a computer that was asleep or whose clock was set has another
-                // time when it wakes.
+                // Sleeps in short intervals, because the time may have jumped while the computer
+                // was asleep or when its clock was set.
                 tokio::time::sleep(left.min(NAP)).await;
             }
         })
@@ -86,7 +85,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// How many tasks are at work. Cloning gives another handle on the same count.
+/// Count of working tasks. Clones share the same count.
 #[derive(Debug, Clone, Default)]
 pub struct Work(Arc<Count>);
 
@@ -103,16 +102,16 @@ struct Watched {
     places: BTreeMap<GuardLocation, i64>,
 }
 
-/// Where in the code a [`ActivityGuard`] was taken.
+/// Code location where an [`ActivityGuard`] was taken.
 type GuardLocation = &'static Location<'static>;
 
 impl Work {
-    /// A count that knows where each [`ActivityGuard`] was taken.
+    /// Creates a count that records where each [`ActivityGuard`] was taken.
     pub fn watched() -> Self {
         Self(Arc::new(Count { watched: Some(Mutex::default()), ..Count::default() }))
     }
 
-    /// One more at work, until the result is dropped.
+    /// Counts one more working task, until the result is dropped.
     #[track_caller]
     pub fn enter(&self) -> ActivityGuard {
         self.enter_at(Location::caller())
@@ -138,25 +137,25 @@ impl Work {
         *watched.places.entry(place).or_default() += change;
     }
 
-    /// Returns the places in the code where work in hand began, if this count is watched.
+    /// Returns the code locations where active work began, if this count is watched.
     pub fn places(&self) -> Vec<String> {
         let Some(watched) = &self.0.watched else { return Vec::new() };
         let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.places.iter().filter(|(_, n)| **n != 0).map(|(place, n)| format!("{n} at {place}")).collect()
     }
 
-    /// Returns how often work began or ended, if this count is watched.
+    /// Returns the number of times that work began or ended, if this count is watched.
     pub fn changes(&self) -> u64 {
         let watched = self.0.watched.as_ref();
         watched.map_or(0, |watched| watched.lock().unwrap_or_else(PoisonError::into_inner).changes)
     }
 
-    /// Whether nobody is at work.
+    /// Returns true if no task is working.
     pub fn is_idle(&self) -> bool {
         self.0.working.load(Ordering::SeqCst) == 0
     }
 
-    /// Completes when nobody is at work.
+    /// Completes when no task is working.
     pub async fn idle(&self) {
         loop {
             let changed = self.0.changed.notified();
@@ -189,7 +188,7 @@ impl ActivityGuard {
         wake.await.of(place)
     }
 
-    /// The same work, by the place where it first began instead of the clock's.
+    /// Attributes the work to the location where it first began instead of the clock's.
     fn of(mut self, place: GuardLocation) -> Self {
         self.0.note(self.1, -1);
         self.0.note(place, 1);
@@ -211,8 +210,8 @@ impl Drop for ActivityGuard {
 }
 
 /// Waits for `span` on behalf of a caller that is counted as working, and is not counted meanwhile:
-/// for something that is called by a worker and knows itself that it only waits. Whoever cancels
-/// the wait is counted again.
+/// for a function that a worker calls and that only waits. A cancelled wait counts the caller
+/// again.
 pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
     struct Lent<'a>(&'a Work, GuardLocation, bool);
     impl Drop for Lent<'_> {
@@ -224,8 +223,8 @@ pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
         }
     }
     let wake = clock.after(span);
-    // The caller's own place is not known here: while it rests, this one is counted once less than
-    // not at all.
+    // The caller's own location is not known here: while it waits, the count of this location is
+    // one too low.
     let place = Location::caller();
     let mut lent = Lent(clock.work(), place, true);
     clock.work().leave(place);
@@ -234,7 +233,7 @@ pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
     std::mem::forget(busy);
 }
 
-/// A bell for one task: ringing it any number of times before it is heard counts as once.
+/// Creates a wake-up channel for one task: any number of wake-ups before it is read count as one.
 #[track_caller]
 pub fn wakeups() -> (WakeupSender, Wakeups) {
     let (sender, receiver) = mpsc::channel(1);
@@ -242,35 +241,34 @@ pub fn wakeups() -> (WakeupSender, Wakeups) {
     (WakeupSender(sender, place), Wakeups(receiver, place))
 }
 
-/// The end that rings.
+/// Sending end of a wake-up channel.
 #[derive(Debug, Clone)]
 pub struct WakeupSender(mpsc::Sender<ActivityGuard>, GuardLocation);
 
 impl WakeupSender {
-    /// Wakes the other end; it is counted as working from this moment on.
+    /// Wakes the receiving end, which is counted as working from this moment on.
     pub fn ring(&self, clock: &dyn Clock) {
-        // A full channel means that a ring is already on its way, with its own count.
+        // A full channel means that a wake-up is already on its way, with its own count.
         let _ = self.0.try_send(clock.work().enter_at(self.1));
     }
 }
 
-/// The end that hears.
+/// Receiving end of a wake-up channel.
 #[derive(Debug)]
 pub struct Wakeups(mpsc::Receiver<ActivityGuard>, GuardLocation);
 
 impl Wakeups {
-    /// The next ring; `None` when nobody can ring any more.
+    /// Waits for the next wake-up; `None` if all senders are dropped.
     pub async fn heard(&mut self) -> Option<ActivityGuard> {
         self.0.recv().await
     }
 
-    /// The next ring, or the given time, whichever is first. `None` when nobody can ring any more.
-    /// If the clock is set back meanwhile it is not waited for longer than was meant, so whoever is
-    /// woken looks at the time.
+    /// Waits for the next wake-up or the given time, the earlier of the two. `None` if all senders
+    /// are dropped. If the clock is set back meanwhile, the wait is no longer than originally
+    /// planned, so the woken task has to check the time.
     ///
-    /// `resting` is what the caller worked under until now: it is given back only when the wait is
-    /// known to the clock, so that there is no instant at which nobody seems to have anything to
-    /// do.
+    /// `resting` is the caller's guard until now: it is dropped only when the clock knows of the
+    /// wait, so that there is no instant at which all tasks seem idle.
     pub async fn heard_or(
         &mut self,
         clock: &dyn Clock,

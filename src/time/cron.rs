@@ -1,9 +1,9 @@
-//! When something comes back: a cron expression, counted in the one zone.
+//! Recurring times: a cron expression, evaluated in the one zone.
 //!
 //! Five fields (minute, hour, day, month, weekday), with the names, ranges, `L`, `#` and `@daily`
-//! that the `croner` crate knows. When clocks go forward over a time, it counts as the first
+//! that the `croner` crate supports. When clocks go forward over a time, it counts as the first
 //! instant after the gap; when they go back, a fixed time counts once, the first time. Seconds and
-//! years are refused: nothing here needs to run more than once a minute.
+//! years are rejected: no job needs to run more than once a minute.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,41 +13,41 @@ use croner::parser::{CronParser, Seconds, Year};
 
 use super::{Timestamp, Zone};
 
-/// A cron expression that comes true at least once.
+/// A cron expression that matches at least one date.
 #[derive(Clone)]
 pub struct Cron {
     text: Arc<str>,
     pattern: Arc<Pattern>,
 }
 
-/// Why a text is no cron expression.
+/// Reason why a text is not a valid cron expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotCron {
-    /// It is not written as one.
+    /// The text does not have the form of a cron expression.
     #[error(
         "it does not have five fields such as \"30 3 * * *\" (minute, hour, day of the month, month, day of the week)"
     )]
     Form,
-    /// No date is ever like that.
+    /// No date matches.
     #[error("no date is ever like that")]
     Never,
 }
 
 impl Cron {
-    /// The expression of that text.
+    /// Parses a cron expression.
     ///
     /// # Errors
-    /// If it is none, or never comes true.
+    /// If the text is invalid, or matches no date.
     pub fn parse(text: &str) -> Result<Self, NotCron> {
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
         let pattern = parser.parse(text.trim()).map_err(|_| NotCron::Form)?;
         let cron = Self { text: text.trim().into(), pattern: Arc::new(pattern) };
-        // From a fixed instant, so that the same text is judged the same way every day; the crate
-        // looks far enough for 29 February.
+        // From a fixed instant, so that the result for a text does not depend on the day; the crate
+        // searches far enough for 29 February.
         cron.next_from(Timestamp(0), Zone::UTC).map(|_| cron).ok_or(NotCron::Never)
     }
 
-    /// The first time at or after `from`.
+    /// Returns the first time at or after `from`.
     pub fn next_from(&self, from: Timestamp, zone: Zone) -> Option<Timestamp> {
         // Seconds count: an instant within a minute is after that minute's beginning.
         let found = self.pattern.find_next_occurrence(&zone.local(from), true).ok()?;
@@ -55,18 +55,18 @@ impl Cron {
         if at >= from { Some(at) } else { self.next_after(from, zone) }
     }
 
-    /// The first time after `from`.
+    /// Returns the first time after `from`.
     pub fn next_after(&self, from: Timestamp, zone: Zone) -> Option<Timestamp> {
         let found = self.pattern.find_next_occurrence(&zone.local(from), false).ok()?;
         Some(Timestamp(found.timestamp_millis())).filter(|at| *at > from)
     }
 
-    /// The next times after `from`, at most `count`.
+    /// Returns the next times after `from`, at most `count`.
     pub fn next_times(&self, from: Timestamp, zone: Zone, count: usize) -> Vec<Timestamp> {
         std::iter::successors(self.next_after(from, zone), |last| self.next_after(*last, zone)).take(count).collect()
     }
 
-    /// As it was written.
+    /// Returns the original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -1,9 +1,9 @@
-//! Local days, weeks and months: what a slot covers.
+//! Local days, weeks and months: the periods of slots.
 //!
 //! A day is the time in which its date is the local one; it begins with the first instant that has
-//! this date or a later one. So days abut whatever the clocks do: they may have 23 or 25 hours, or
-//! none at all where a zone skipped a date. A week is that of ISO 8601, Monday to Sunday, and
-//! belongs to the month of its last day. A month is that of the calendar.
+//! this date or a later one. So days are contiguous despite clock changes: they may have 23 or 25
+//! hours, or none at all where a zone skipped a date. A week is that of ISO 8601, Monday to Sunday,
+//! and belongs to the month of its last day. A month is that of the calendar.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 
 use super::{Timestamp, Zone};
 
-/// How long a period is.
+/// Length of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Span {
     /// A local day.
@@ -30,19 +30,19 @@ pub struct Period {
 }
 
 impl Period {
-    /// The period that `at` lies in.
+    /// Returns the period that contains `at`.
     pub fn containing(span: Span, at: Timestamp, zone: Zone) -> Self {
         Self::around(span, zone.local(at).date_naive())
     }
 
-    /// The period of that name; `None` if the name is of another span, or no date.
+    /// Parses the name of a period; `None` if the name is of another span, or not a date.
     pub fn named(span: Span, name: &str) -> Option<Self> {
         let first = match span {
             Span::Day => NaiveDate::parse_from_str(name, "%Y-%m-%d").ok()?,
             Span::Week => NaiveDate::parse_from_str(&format!("{name}-1"), "%G-W%V-%u").ok()?,
             Span::Month => NaiveDate::parse_from_str(&format!("{name}-01"), "%Y-%m-%d").ok()?,
         };
-        // Only the one way to write it.
+        // Accepts only the canonical form.
         Some(Self { span, first }).filter(|period| period.to_string() == name)
     }
 
@@ -55,12 +55,12 @@ impl Period {
         Self { span, first }
     }
 
-    /// How long it is.
+    /// Length of the period.
     pub fn span(self) -> Span {
         self.span
     }
 
-    /// The one after it.
+    /// Returns the next period.
     #[must_use]
     pub fn next(self) -> Self {
         let first = match self.span {
@@ -71,7 +71,7 @@ impl Period {
         Self { first: first.unwrap_or(NaiveDate::MAX), ..self }
     }
 
-    /// The one before it.
+    /// Returns the previous period.
     #[must_use]
     pub fn previous(self) -> Self {
         let first = match self.span {
@@ -82,17 +82,17 @@ impl Period {
         Self { first: first.unwrap_or(NaiveDate::MIN), ..self }
     }
 
-    /// Its first instant, which is also the end of the one before.
+    /// Returns the first instant, which is also the end of the previous period.
     pub fn begins(self, zone: Zone) -> Timestamp {
         zone.first_instant(self.first)
     }
 
-    /// The first instant after it.
+    /// Returns the first instant after the period.
     pub fn ends(self, zone: Zone) -> Timestamp {
         self.next().begins(zone)
     }
 
-    /// Its first day.
+    /// Returns the first day.
     pub fn first_day(self) -> NaiveDate {
         self.first
     }

@@ -1,8 +1,8 @@
-//! A clock that stands still until everybody rests, and then jumps to the next time somebody waits
-//! for.
+//! Simulated clock: stands still until every task rests, and then jumps to the next time that a
+//! task waits for.
 //!
-//! It is part of the program, not of its tests, because `compline demo` lives through several days
-//! with it.
+//! The clock is part of the program, not of its tests, because `compline demo` lives through
+//! several days with it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -31,12 +31,12 @@ struct SimulatedState {
 #[derive(Debug)]
 struct Sleeper {
     wake: oneshot::Sender<ActivityGuard>,
-    /// Whether it waits for time to pass, and not for a time of day.
+    /// True if it waits for a span to pass, and not for a time of day.
     counts: bool,
 }
 
 impl SimulatedClock {
-    /// A clock that stands at `start`.
+    /// Creates a clock that stands at `start`.
     pub fn new(start: Timestamp) -> Self {
         Self {
             state: Mutex::new(SimulatedState { now: start, next_id: 0, sleepers: BTreeMap::new() }),
@@ -44,7 +44,7 @@ impl SimulatedClock {
         }
     }
 
-    /// Lets `span` pass: again and again waits until nobody works, then wakes whoever is due next.
+    /// Lets `span` pass: repeatedly waits until no task works, then wakes the next due sleeper.
     pub async fn advance(&self, span: Duration) {
         let end = self.now().plus(span);
         loop {
@@ -57,8 +57,8 @@ impl SimulatedClock {
         self.work.idle().await;
     }
 
-    /// Sets the time without waking anybody, as when a computer sleeps or its clock is set. It may
-    /// go back.
+    /// Sets the time without waking any sleeper, as when a computer sleeps or its clock is set. The
+    /// time may go back.
     pub fn set(&self, now: Timestamp) {
         let mut state = self.lock();
         let then = state.now;
@@ -71,13 +71,13 @@ impl SimulatedClock {
             .collect();
     }
 
-    /// When the next sleeper is due, if anybody sleeps.
+    /// Returns the time at which the next sleeper is due, if there is one.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.lock().sleepers.keys().next().map(|(at, _)| *at)
     }
 
-    /// Wakes the first sleeper that is due by `end`, and moves the time there. False if there is
-    /// none.
+    /// Wakes the first sleeper that is due by `end`, and advances the time to it. Returns false if
+    /// there is none.
     fn wake_next(&self, end: Timestamp) -> bool {
         let mut state = self.lock();
         while let Some(entry) = state.sleepers.first_entry() {
@@ -87,7 +87,7 @@ impl SimulatedClock {
             }
             let sleeper = entry.remove();
             state.now = state.now.max(at);
-            // A sleeper that was cancelled is only forgotten: nobody works on its behalf.
+            // A cancelled sleeper is only removed: no task works on its behalf.
             if sleeper.wake.send(self.work.enter()).is_ok() {
                 return true;
             }
@@ -107,7 +107,7 @@ impl SimulatedClock {
         Box::pin(async move {
             match woken.await {
                 Ok(busy) => busy,
-                // The clock is gone, so no time will ever pass again; the program is stopping.
+                // The clock is dropped, so no time will ever pass again; the program is stopping.
                 Err(_) => work.enter(),
             }
         })

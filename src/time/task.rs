@@ -1,19 +1,19 @@
-//! Work that must not take its task down with it.
+//! Panic isolation for tasks.
 
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 
-/// Runs one piece of a task's work. A panic in it becomes an error, so the task can rest a while
-/// and go on with the next.
+/// Runs one piece of a task's work. A panic in it becomes an error, so the task can pause and
+/// continue with the next.
 ///
 /// # Errors
-/// What the work returned, or that it panicked.
+/// Error of the work, or [`Panicked`].
 pub async fn guarded<T>(name: &str, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Panicked(name.to_owned()).into()))
 }
 
-/// What was at work broke in the middle.
+/// Error: the work panicked.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} panicked")]
 pub struct Panicked(String);

@@ -1,11 +1,11 @@
-//! A point in time as people and models write it: `tomorrow 9:00`, `in 20 minutes`, `monday 18:30`,
-//! `2026-11-22 09:00`.
+//! Parses a point in time as people and models write it: `tomorrow 9:00`, `in 20 minutes`, `monday
+//! 18:30`, `2026-11-22 09:00`.
 //!
-//! Pure and total: the same words at the same instant in the same zone mean the same, and any other
-//! text means nothing at all rather than something near it. What names no clock time, or a span, is
-//! refused: a guess would be told at the wrong hour. Local times follow the clocks: one that is
-//! skipped when they go forward is the first instant after the gap; of one that comes twice the
-//! first is meant that is still to come; and what happened is said ([`Shift`]). A day or a week is
+//! Pure and total: the same text at the same instant in the same zone has the same meaning, and any
+//! other text is rejected instead of approximated. Text without a clock time or a span is rejected:
+//! a guess would come at the wrong hour. Local times follow the clocks: one that is skipped when
+//! they go forward is the first instant after the gap; one that occurs twice is the first
+//! occurrence still to come; and the result reports the shift ([`Shift`]). A day or a week is
 //! counted on the calendar, minutes and hours in real time.
 
 use std::time::Duration;
@@ -14,48 +14,49 @@ use chrono::{DateTime, Datelike, Days, MappedLocalTime, NaiveDate, NaiveDateTime
 
 use super::{Timestamp, Zone};
 
-/// Nobody plans further ahead than this in chat; a longer way is a slip of the year.
+/// Maximum distance into the future; a later time in a chat is a mistyped year.
 const FURTHEST: Duration = Duration::from_secs(5 * 366 * 86_400);
 
-/// How far after a skipped local time the next one is looked for: even a skipped date is shorter.
+/// Range after a skipped local time that is searched for the next one: even a skipped date is
+/// shorter.
 const LONGEST_GAP_MINUTES: i64 = 2 * 24 * 60;
 
-/// A point in time that was named, and is still to come.
+/// A point in time still to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct When {
     /// The instant.
     pub at: Timestamp,
-    /// What the clocks did to it.
+    /// Adjustment for clock changes.
     pub shift: Shift,
 }
 
-/// What the clocks do to a local time.
+/// Effect of a clock change on a local time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
-    /// Nothing.
+    /// No effect.
     None,
-    /// It is skipped: the first instant after the gap is meant.
+    /// Skipped local time, moved to the first instant after the gap.
     Skipped,
-    /// It comes twice: the first that is still to come is meant.
+    /// Repeated local time, resolved to the first occurrence still to come.
     Twice,
 }
 
-/// Why words name no time to come.
+/// Reason why a text is not a time to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotWhen {
-    /// They are not understood.
+    /// Unknown form.
     Form,
-    /// It is over.
+    /// Time in the past.
     Past,
-    /// It is too far away.
+    /// Time too far away.
     Far,
 }
 
 impl When {
-    /// What these words mean at `now`.
+    /// Parses the meaning of a text at `now`.
     ///
     /// # Errors
-    /// If they mean nothing, or nothing that is still to come within five years.
+    /// If the text is invalid, or not within the next five years.
     pub fn parse(text: &str, now: Timestamp, zone: Zone) -> Result<Self, NotWhen> {
         let words = text.trim().to_lowercase();
         let found = stamp(&words)
@@ -75,7 +76,7 @@ impl When {
     }
 }
 
-/// A time with its offset, as RFC 3339 has it; seconds may be left out.
+/// Parses a time with its offset, as in RFC 3339; seconds may be omitted.
 fn stamp(words: &str) -> Option<When> {
     let words = words.to_uppercase();
     let utc = words.strip_suffix('Z').map(|bare| format!("{bare}+00:00"));
@@ -86,7 +87,7 @@ fn stamp(words: &str) -> Option<When> {
         .map(|at| When::exact(Timestamp(at.timestamp_millis())))
 }
 
-/// `in 2 hours`, `in 1 hour and 30 minutes`, `in 3 days`.
+/// Parses `in 2 hours`, `in 1 hour and 30 minutes`, `in 3 days`.
 fn span(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, NotWhen>> {
     let words = words.strip_prefix("in ")?;
     let (mut days, mut exact) = (0_u64, Duration::ZERO);
@@ -114,7 +115,7 @@ fn later(span: Duration, count: u64, seconds: u64) -> Option<Duration> {
     span.checked_add(Duration::from_secs(count.checked_mul(seconds)?))
 }
 
-/// Digits and letters apart, so that `20m` is two pieces.
+/// Separates digits from letters, so that `20m` is two pieces.
 fn pieces(words: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut last = None;
@@ -130,7 +131,7 @@ fn pieces(words: &str) -> Vec<String> {
     pieces
 }
 
-/// A day, or none, and a clock time.
+/// Parses an optional day and a clock time.
 fn local(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, NotWhen>> {
     let stamped = words.split_once('t').filter(|(date, _)| date.len() == 10);
     let words = stamped.map_or_else(|| words.to_owned(), |(date, time)| format!("{date} {time}"));
@@ -157,13 +158,13 @@ fn day(word: &str, today: NaiveDate) -> Option<Day> {
     match word {
         "today" => Some(Day::On(today)),
         "tomorrow" => today.succ_opt().map(Day::On),
-        // Only in full, so that no year of two digits is taken for one of the first century.
+        // Requires four digits, so that a two-digit year is not taken for one of the first century.
         _ if word.len() == 10 => NaiveDate::parse_from_str(word, "%Y-%m-%d").ok().map(Day::On),
         _ => word.parse().ok().map(Day::Every),
     }
 }
 
-/// `18:30`, `18:30:00`, `9am`, `9:30pm`, `noon`.
+/// Parses `18:30`, `18:30:00`, `9am`, `9:30pm`, `noon`.
 fn time_of_day(word: &str) -> Option<NaiveTime> {
     if word == "noon" {
         return NaiveTime::from_hms_opt(12, 0, 0);
@@ -186,7 +187,7 @@ fn two_digits(word: &str) -> Option<u32> {
     (word.len() == 2 && word.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.parse().ok()).flatten()
 }
 
-/// That clock time on the first fitting day on which it is still to come.
+/// Returns that clock time on the first matching day on which it is still to come.
 fn first_to_come(
     today: NaiveDate,
     now: Timestamp,
@@ -199,7 +200,7 @@ fn first_to_come(
     times.find(|when| when.at > now).ok_or(NotWhen::Far)
 }
 
-/// When clocks there show this.
+/// Converts a local time to an instant.
 fn on_the_clock(local: NaiveDateTime, now: Timestamp, zone: Zone) -> Result<When, NotWhen> {
     match zone.instants(local) {
         MappedLocalTime::Single(at) => Ok(When::exact(at)),
@@ -209,7 +210,7 @@ fn on_the_clock(local: NaiveDateTime, now: Timestamp, zone: Zone) -> Result<When
         MappedLocalTime::None => {
             let minutes = (1..=LONGEST_GAP_MINUTES).filter_map(|n| local.checked_add_signed(TimeDelta::minutes(n)));
             let first = minutes.filter_map(|local| zone.instants(local).earliest()).next().ok_or(NotWhen::Far)?;
-            // Gaps end on whole minutes, whatever seconds were named.
+            // Gaps end on whole minutes, regardless of the given seconds.
             Ok(When { at: Timestamp(first.0 - first.0.rem_euclid(60_000)), shift: Shift::Skipped })
         }
     }

@@ -1,5 +1,4 @@
-//! The one zone of the configuration: which local day an instant lies in, and how a time is shown
-//! to a person.
+//! The one zone of the configuration: local days and display of times.
 
 use chrono::{
     DateTime, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc,
@@ -12,15 +11,15 @@ use super::Timestamp;
 pub struct Zone(chrono_tz::Tz);
 
 impl Zone {
-    /// UTC, for what has no owner yet.
+    /// UTC, used without a configured zone.
     pub const UTC: Self = Self(chrono_tz::Tz::UTC);
 
-    /// The zone of that IANA name, as `Europe/Vienna`.
+    /// Returns the zone of that IANA name, such as `Europe/Vienna`.
     pub fn named(name: &str) -> Option<Self> {
         name.parse().ok().map(Self)
     }
 
-    /// The zone of this computer, if its name can be told (`TZ`, `/etc/timezone`,
+    /// Returns the zone of this computer, if its name is available (`TZ`, `/etc/timezone`,
     /// `/etc/localtime`).
     pub fn of_this_computer() -> Option<Self> {
         let from_env = std::env::var("TZ").ok();
@@ -36,47 +35,47 @@ impl Zone {
             .find_map(|name| Self::named(name.trim().trim_start_matches(':')))
     }
 
-    /// Its IANA name.
+    /// IANA name.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// The local day of an instant, as `2026-11-20`.
+    /// Returns the local day of an instant, such as `2026-11-20`.
     pub fn day(self, at: Timestamp) -> String {
         self.local(at).format("%Y-%m-%d").to_string()
     }
 
-    /// For a person: `2026-11-20 18:05 (Europe/Vienna)`.
+    /// Formats for a person: `2026-11-20 18:05 (Europe/Vienna)`.
     pub fn show(self, at: Timestamp) -> String {
         format!("{} ({})", self.show_short(at), self.name())
     }
 
-    /// For a line that names the zone elsewhere: `2026-11-20 18:05`.
+    /// Formats for a line that names the zone elsewhere: `2026-11-20 18:05`.
     pub fn show_short(self, at: Timestamp) -> String {
         self.local(at).format("%Y-%m-%d %H:%M").to_string()
     }
 
-    /// For a prompt: weekday, date, time, offset and zone.
+    /// Formats for a prompt: weekday, date, time, offset and zone.
     pub fn show_long(self, at: Timestamp) -> String {
         let local = self.local(at);
         format!("{} {} {}", local.format("%A, %-d %B %Y, %H:%M"), local.offset().fix(), self.name())
     }
 
-    /// For the part of a prompt that changes once a day: `Saturday, 21 November 2026`.
+    /// Formats for the part of a prompt that changes once a day: `Saturday, 21 November 2026`.
     pub fn show_day(self, at: Timestamp) -> String {
         self.local(at).format("%A, %-d %B %Y").to_string()
     }
 
-    /// The clock time alone: `18:05`.
+    /// Formats the clock time alone: `18:05`.
     pub fn time_of_day(self, at: Timestamp) -> String {
         let local = self.local(at);
         format!("{:02}:{:02}", local.hour(), local.minute())
     }
 
-    /// The first instant that has this local date or a later one.
+    /// Returns the first instant that has this local date or a later one.
     pub(super) fn first_instant(self, date: NaiveDate) -> Timestamp {
-        // Midnight does not exist on some days of some zones, and some dates exist nowhere there:
-        // then it is the first quarter of an hour that does.
+        // Midnight does not exist on some days of some zones, and some dates are skipped entirely:
+        // then the day begins with the first quarter of an hour that exists.
         let midnight = date.and_time(NaiveTime::MIN);
         (0..2 * 96)
             .filter_map(|quarter| midnight.checked_add_signed(TimeDelta::minutes(15 * quarter)))
@@ -84,7 +83,8 @@ impl Zone {
             .map_or(Timestamp(i64::MAX), |start| Timestamp(start.timestamp_millis()))
     }
 
-    /// The instants at which clocks show this: none where it is skipped, two where it comes again.
+    /// Returns the instants at which clocks show this: none if it is skipped, two if it is
+    /// repeated.
     pub(super) fn instants(self, local: NaiveDateTime) -> MappedLocalTime<Timestamp> {
         self.0.from_local_datetime(&local).map(|at| Timestamp(at.timestamp_millis()))
     }

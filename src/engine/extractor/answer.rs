@@ -1,4 +1,4 @@
-//! What a model answered, read strictly: JSON and nothing around it but a fence. Prose, or an
+//! Strict parser of the model's answer: JSON with nothing around it but a fence. Prose, or an
 //! answer that was cut off, is a failure and never "nothing".
 
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::store::{Category, Correction, Fact, Layer, Node, Taken};
 use crate::text::{one_line, shorten};
 
-/// The longest key of a fact, and the longest value, in characters.
+/// Maximum length of a fact's key and value, in characters.
 const MAX_KEY: usize = 80;
 const MAX_VALUE: usize = 500;
-/// The most facts that one answer may hold, and the most corrections.
+/// Maximum number of facts in one answer, and of corrections.
 const MAX_FACTS: usize = 60;
 
 #[derive(Deserialize)]
@@ -44,12 +44,12 @@ struct Righted {
     sources: Vec<Value>,
 }
 
-/// What an answer holds; `lines` are the nodes of the lines that it was asked about. `None` if it
-/// is not what was asked for.
+/// Parses an answer; `lines` are the nodes of the lines in the question. Returns `None` if the
+/// answer is malformed.
 ///
-/// What names no line that it could come from, or fits in no line, is left out. If that is true of
-/// all of it the answer is none. Of what was put right the beginning is enough to know it again: it
-/// is cut, and never left out for being long.
+/// Facts and corrections without a valid source line are dropped, and facts that are too long. If
+/// that drops everything, the answer is malformed. The beginning of a correction is enough to
+/// recognise it: corrections are truncated, never dropped for their length.
 pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<Taken> {
     let (facts, corrections) = match serde_json::from_str(unfenced(answer)).ok()? {
         ExtractorAnswer::Both { facts, corrections } => (facts, corrections),
@@ -74,7 +74,7 @@ impl ExtractedFact {
             "context" => Category::Context,
             _ => Category::Fact,
         };
-        // What travels has to be said to.
+        // Layer A, which travels, must be given explicitly.
         let layer = if self.layer.trim().eq_ignore_ascii_case("A") { Layer::A } else { Layer::B };
         (fits && !sources.is_empty()).then_some(Fact { key, value, category, layer, sources })
     }
@@ -89,7 +89,7 @@ impl Righted {
     }
 }
 
-/// On one line, and without the marks that end a key in a file.
+/// Puts text on one line, without the marks that end a key in a file.
 fn bare(words: &str) -> String {
     one_line(&words.replace("**", ""))
 }
@@ -106,7 +106,7 @@ fn sources(numbers: &[Value], lines: &[Node]) -> Vec<Node> {
     nodes
 }
 
-/// Without the fence that many models put around JSON.
+/// Removes the fence that many models put around JSON.
 fn unfenced(answer: &str) -> &str {
     let answer = answer.trim();
     let inner = answer.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -1,9 +1,9 @@
-//! What one question about a conversation covers: whole messages in their order, from the oldest
-//! that was not asked about.
+//! Piece of a conversation covered by one question: whole messages in order, from the oldest unread
+//! one.
 //!
-//! Nothing is ever left out. What is longer than one call may be is asked about piece by piece, and
-//! the newest words come last instead of never; a single message that is longer than a call is read
-//! in several and answered as one.
+//! Nothing is left out. Material longer than one call is asked about piece by piece, so that the
+//! newest text comes last instead of never; a single message longer than a call is read in several
+//! and answered as one.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::store::Node;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{extraction, prompt};
 
-/// How much of a conversation one call reads, in characters.
+/// Characters of a conversation that one call reads.
 pub(super) const MOST: usize = 20_000;
 
-/// A part of a conversation.
+/// Part of a conversation.
 #[derive(Debug, Clone)]
 pub(super) struct ConversationChunk {
-    /// What is read, with a number before each line: one text, or several of one long message.
+    /// Text with a number before each line: one text, or several of one long message.
     pub texts: Vec<Text>,
-    /// Where the lines come from: the one with number 1 first.
+    /// Sources of the lines, starting with line number 1.
     pub sources: Vec<Node>,
-    /// Its last message.
+    /// Last message of the part.
     pub upto: MessageId,
 }
 
-/// The first piece of these lines; `None` if there are none.
+/// Returns the first piece of these lines; `None` if there are none.
 pub(super) fn first(lines: &[SummaryLine], scope: Scope) -> Option<ConversationChunk> {
     let first = lines.first()?.message;
     let (mut taken, mut length, mut upto) = (0, 0, first);
@@ -44,7 +44,7 @@ pub(super) fn first(lines: &[SummaryLine], scope: Scope) -> Option<ConversationC
     Some(ConversationChunk { texts: texts(&taken, scope), sources: taken.iter().map(|line| line.from).collect(), upto })
 }
 
-/// The lines as they are read, cut where a single one is too long.
+/// Renders the lines, split where a single one is too long.
 fn texts(lines: &[&SummaryLine], scope: Scope) -> Vec<Text> {
     let mut texts: Vec<(String, usize, Label)> = Vec::new();
     for (number, line) in (1..).zip(lines) {

@@ -1,9 +1,8 @@
-//! The words of a document, page by page: what the child of [`super::reader`] does with the bytes
-//! that it is given.
+//! Text of a document, page by page: the work of [`super::reader`]'s child process.
 //!
-//! Nothing here defends the process. A parser may panic on a page, which costs the page; what is
-//! worse costs the process, and that is what it is for. The words that come out hold no control
-//! characters and no spelling that search would not know again.
+//! Nothing here defends the process. A parser may panic on a page, which loses the page; worse
+//! failures end the process, which exists to absorb them. The output has no control characters and
+//! no spelling that search would not recognise.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,22 +11,23 @@ use pdf_extract::{Document as Pdf, PlainTextOutput, output_doc_page};
 use super::reader::Document;
 use crate::tool::web;
 
-/// Later pages are not read.
+/// Maximum number of pages. Later pages are not read.
 const MAX_PAGES: u32 = 2_000;
 
-/// Why a document has no words that could be read.
+/// Reason why a document has no readable text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
-    /// It is locked with a password.
+    /// Locked with a password.
     Locked,
-    /// It is not what it is said to be, or is broken; perhaps only from some page on.
+    /// Broken, or not of its declared type; perhaps only from some page on.
     Broken,
 }
 
-/// Gives `each` the words of each page, as soon as they are known. Ends when it gives back `false`.
+/// Passes the text of each page to `each` as soon as it is extracted. Stops when it returns
+/// `false`.
 ///
 /// # Errors
-/// If the document, or one of its pages, could not be read. What came before that counts.
+/// If the document, or one of its pages, could not be read. The pages before that count.
 pub fn read(kind: Document, bytes: &[u8], mut each: impl FnMut(&str) -> bool) -> Result<(), Unread> {
     match kind {
         Document::Html => {
@@ -57,8 +57,8 @@ fn read_pdf(bytes: &[u8], mut each: impl FnMut(&str) -> bool) -> Result<(), Unre
     if whole { Ok(()) } else { Err(Unread::Broken) }
 }
 
-/// The words of one page, and whether these are all: laid out if that works, else at least in the
-/// order in which they stand in the file.
+/// Extracts the text of one page, with `true` if it is complete: laid out if that works, otherwise
+/// at least in file order.
 fn read_page(pdf: &Pdf, page: u32) -> (String, bool) {
     let mut laid_out = String::new();
     let done = caught(|| output_doc_page(pdf, &mut PlainTextOutput::new(&mut laid_out), page).ok());
@@ -76,7 +76,7 @@ fn caught<T>(work: impl FnOnce() -> Option<T>) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok().flatten()
 }
 
-/// Clean, and with the letters that printers join taken apart.
+/// Cleans text and splits typographic ligatures.
 fn plain(words: &str) -> String {
     let mut apart = String::with_capacity(words.len());
     for c in words.chars() {

@@ -1,39 +1,39 @@
-//! What a received file is, by its bytes first and by what its sender says of it only where the
-//! bytes leave it open.
+//! Detects the kind of a received file, by its bytes first and by the sender's claims only where
+//! the bytes are ambiguous.
 //!
-//! Text is read here, because decoding it can neither fail badly nor take long; whatever needs a
-//! parser is a [`Document`] and is read elsewhere.
+//! Text is decoded here, because decoding can neither fail badly nor take long; a format that needs
+//! a parser is a [`Document`] and is read elsewhere.
 
 use super::reader::Document;
 use crate::tool::web::decode;
 
-/// How far into a file the mark of a PDF is looked for; some programs put a line before it.
+/// Range in which the PDF signature is searched; some programs put a line before it.
 const MARK_WITHIN: usize = 1024;
-/// How far into a text it is looked for what a page begins with.
+/// Range in which the beginning of an HTML page is searched.
 const PAGE_WITHIN: usize = 512;
-/// Endings of names that stand for text.
+/// File extensions that stand for text.
 const TEXT_ENDINGS: [&str; 16] = [
     "txt", "text", "md", "markdown", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "toml", "log", "ini", "srt",
     "ics",
 ];
-/// The set that text without any mark is taken for when it is not UTF-8.
+/// Encoding assumed for text without a byte order mark that is not UTF-8.
 const WESTERN: &str = "windows-1252";
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DocumentKind {
-    /// Words, in the file just as they are.
+    /// Text, verbatim in the file.
     Plain(String),
-    /// Words, in another spelling than the one that everybody reads.
+    /// Text in another encoding than UTF-8.
     Foreign(String),
-    /// Something that a parser has to read.
+    /// Document that needs a parser.
     Document(Document),
-    /// Nothing that can be read.
+    /// Unsupported format.
     Unknown,
 }
 
 impl DocumentKind {
-    /// What these bytes are, if they came under that type and name.
+    /// Detects the kind of these bytes, given the declared type and name.
     pub(super) fn of(bytes: &[u8], mime: &str, name: &str) -> Self {
         let start = bytes.get(..MARK_WITHIN).unwrap_or(bytes);
         if start.windows(5).any(|five| five == b"%PDF-") {
@@ -75,8 +75,8 @@ fn is_page(start: &[u8], mime: &str, ending: &str) -> bool {
         .any(|mark| start.get(..mark.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(mark)))
 }
 
-/// Bytes that are not wholly UTF-8 as text: a few bad ones among many good ones were UTF-8 once,
-/// all others are taken for the Western set.
+/// Decodes bytes that are not valid UTF-8: if most non-ASCII characters are valid, as damaged
+/// UTF-8, otherwise as the Western encoding.
 fn decoded(bytes: &[u8], marked: bool) -> Option<String> {
     let lossy = String::from_utf8_lossy(bytes);
     let bad = lossy.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
@@ -87,7 +87,7 @@ fn decoded(bytes: &[u8], marked: bool) -> Option<String> {
     decode(bytes, (!marked).then_some(WESTERN)).ok()
 }
 
-/// Whether a person could have written it: not one zero, and hardly a control character.
+/// Returns true for plausible text: no NUL, and hardly any control characters.
 fn is_text(words: &str) -> bool {
     let strange = words.chars().filter(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}')).count();
     !words.contains('\0') && strange * 50 <= words.chars().count()

@@ -1,13 +1,13 @@
-//! Documents are read by a program of their own: this one, started once more for each document,
-//! with nothing but its bytes.
+//! Reads documents in a separate process: this program, started once more for each document, with
+//! nothing but its bytes.
 //!
-//! Whoever sends a document chooses every byte of it, and a parser may panic on some of them,
-//! recurse until its stack is gone, or go on for ever. In a process of its own that costs the
-//! document. The child is given an empty environment and limits that it sets itself before it reads
-//! (`compline read-document`); here it is given time, and no more of its words are taken than a
-//! file may hold. It writes page by page, so what it had read when it was ended is kept.
+//! The sender of a document controls every byte of it, and a parser may panic on some of them,
+//! overflow the stack, or loop forever. In a separate process that costs only the document. The
+//! child gets an empty environment and limits that it sets itself before it reads (`compline
+//! read-document`); the parent enforces a time limit, and takes no more text than a file may hold.
+//! The child writes page by page, so the text read before a kill is kept.
 //!
-//! What it gives is untrusted, which the caller must say.
+//! The output is untrusted, and the caller must label it so.
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -21,30 +21,30 @@ use tokio::sync::Semaphore;
 
 use crate::time::Clock;
 
-/// How the child is asked, on its command line.
+/// Subcommand of the child on its command line.
 pub const COMMAND: &str = "read-document";
-/// With what the child ends when the document is locked.
+/// Exit code of the child for a locked document.
 pub const LOCKED: u8 = 3;
-/// The most that is kept of a document's words, in bytes: somewhat less than a text file of the
+/// Maximum number of bytes kept of a document's text: somewhat less than a text file of the
 /// workspace may hold.
 pub const MAX_WORDS: usize = 1_000_000;
 
-/// How long one document may take.
+/// Time limit for one document.
 const TIME: Duration = Duration::from_secs(60);
-/// How many are read at once, whoever sent them.
+/// Maximum number of documents read at once, across all senders.
 const AT_ONCE: usize = 2;
 
-/// A kind of document that is read in a process of its own.
+/// Kind of document that is read in a separate process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Document {
-    /// A PDF.
+    /// PDF.
     Pdf,
-    /// A web page.
+    /// Web page.
     Html,
 }
 
 impl Document {
-    /// The word for it on the command line.
+    /// Name of the kind on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pdf => "pdf",
@@ -52,31 +52,31 @@ impl Document {
         }
     }
 
-    /// The kind of that word.
+    /// Parses the name of a kind.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Pdf, Self::Html].into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// What a document holds.
+/// Content of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentContent {
-    /// Words, never blank.
+    /// Text, never blank.
     Words {
-        /// The words.
+        /// The text.
         text: String,
-        /// Whether these are all.
+        /// True if the text is complete.
         whole: bool,
     },
-    /// It is locked with a password.
+    /// Locked with a password.
     Locked,
-    /// It was read to its end and holds no words: pictures of pages, perhaps.
+    /// Fully read and without text: perhaps scanned pages.
     Nothing,
-    /// It could not be read.
+    /// Unreadable document.
     Broken,
 }
 
-/// Reads documents. Cloning gives another handle on the same one.
+/// Reads documents. Clones share the same limit on concurrent processes.
 #[derive(Debug, Clone)]
 pub struct DocumentReader {
     program: PathBuf,
@@ -84,12 +84,12 @@ pub struct DocumentReader {
 }
 
 impl DocumentReader {
-    /// A reader that starts that program, which must know [`COMMAND`].
+    /// Creates a reader that starts that program, which must support [`COMMAND`].
     pub fn new(program: &Path) -> Self {
         Self { program: program.to_owned(), turns: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
-    /// The words of a document.
+    /// Extracts the text of a document.
     pub async fn read(&self, clock: &dyn Clock, kind: Document, bytes: &[u8]) -> DocumentContent {
         let Ok(_turn) = self.turns.acquire().await else { return DocumentContent::Broken };
         self.ask(clock, kind, bytes).await.unwrap_or_else(|error| {
@@ -106,7 +106,8 @@ impl DocumentReader {
         let late = clock.wake_at(clock.now().plus(TIME));
         let talk = async {
             let give = async {
-                // A child that ends before it has heard all says why with its end.
+                // A child that exits before it has read all input reports the reason by its exit
+                // status.
                 let _ = input.write_all(bytes).await;
                 drop(input);
             };
@@ -129,7 +130,7 @@ impl DocumentReader {
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // What a parser says of a document may quote it.
+            // Error output of a parser may quote the document.
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()
@@ -137,14 +138,14 @@ impl DocumentReader {
     }
 }
 
-/// What was found, by the words that came and by how the child ended; `None` if it was ended.
+/// Derives the content from the output and the exit status; `None` if the child was killed.
 fn told(words: &[u8], end: Option<ExitStatus>) -> DocumentContent {
     let code = end.and_then(|end| end.code());
     if code == Some(i32::from(LOCKED)) {
         return DocumentContent::Locked;
     }
     let words = words.get(..MAX_WORDS).unwrap_or(words);
-    // The end may have fallen into the middle of a character.
+    // The cut may have split a character.
     let text = String::from_utf8_lossy(words);
     let text = text.trim_end_matches(char::REPLACEMENT_CHARACTER).trim();
     match (text.is_empty(), code == Some(0)) {
@@ -159,12 +160,12 @@ mod tests {
     use super::*;
     use crate::time::{SimulatedClock, Timestamp};
 
-    /// A reader whose program does that.
+    /// Creates a reader whose program is that script.
     fn reader(script: &str) -> (DocumentReader, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
-        // Written by somebody else: what this process has open for writing, a child that another
-        // test starts just then has too, and it cannot be started.
+        // Written by another process: a file that this process has open for writing is also open in
+        // a child that another test starts just then, and cannot be executed.
         let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 700 \"$0\"";
         let written = std::process::Command::new("/bin/sh").args(["-c", write]).arg(&program).arg(script).status();
         assert!(written.unwrap().success());
@@ -232,7 +233,7 @@ mod tests {
             while !folder.path().join("pid").exists() {
                 tokio::task::yield_now().await;
             }
-            // What it wrote before is on its way.
+            // Lets the output written before arrive.
             for _ in 0..1_000 {
                 tokio::task::yield_now().await;
             }

@@ -1,8 +1,9 @@
-//! Voice notes as words: the worst case of the transcription is reserved before a byte is fetched.
+//! Transcribes voice notes: the worst-case cost of the transcription is reserved before a byte is
+//! fetched.
 //!
-//! A fresh note of a known person's own is their word; any other recording keeps the label of its
-//! file. A cut between reservation and settlement leaves the reservation, and the next life of the
-//! turn makes one of its own.
+//! A fresh note by a known person counts as their own words; any other recording keeps the label of
+//! its file. A crash between reservation and settlement leaves the reservation, and the resumed
+//! turn makes another.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::store::{Attachment, TextKind, TurnRow};
 use crate::trust::Labelled;
 use crate::wording::{document as says, prompt};
 
-/// Transcribes a voice note, if the budget has room; the refusal of the budget is returned.
+/// Transcribes a voice note if the budget allows it; otherwise returns the refusal of the budget.
 pub(super) async fn hear(
     engine: &Arc<Engine>,
     turn: &TurnRow,

@@ -1,8 +1,8 @@
-//! A turn that is not over: taken up again after it waited, or after it was cut off.
+//! Resumes a turn that is not over: after it waited, or after it was interrupted.
 //!
-//! Its time begins anew each time, since time in the dark is not its own. What bounds it is how
-//! often it was cut off: one that ends the program whenever it is worked on, or breaks here each
-//! time, has an end itself, and the chat goes on.
+//! The time limit restarts each time, since downtime does not count. The bound is the number of
+//! interruptions: a turn that crashes the program whenever it runs, or fails here each time, ends,
+//! and the chat goes on.
 
 use tokio_util::sync::CancellationToken;
 
@@ -13,14 +13,14 @@ use crate::time::Timestamp;
 use crate::time::task::Panicked;
 use crate::wording::{self, ProgramText};
 
-/// How often a turn may be cut off.
+/// Maximum number of interruptions of a turn.
 const LIVES: u32 = 5;
-/// So many errors in a row, ten seconds apart, count like one time that it was cut off. While the
-/// journal cannot be written none does.
+/// Number of consecutive errors, ten seconds apart, that count as one interruption. Errors do not
+/// count while the journal cannot be written.
 const TROUBLES: u32 = 30;
 
 impl StreamTask {
-    /// Takes up a turn that was begun: one that waited, or one that was cut off.
+    /// Resumes a turn that waited or was interrupted.
     pub(super) async fn take_up(
         &mut self,
         mut row: TurnRow,
@@ -28,7 +28,8 @@ impl StreamTask {
         stop: &CancellationToken,
     ) -> anyhow::Result<Now> {
         let now = self.engine.clock.now();
-        // Somebody who writes again while the model is away is there now: that is worth a try.
+        // A new message while the model is unreachable means that the person is waiting now: try
+        // again.
         if let Some(retry_at) = row.retry_at.map(|at| at.put_off(PATIENCE, now)).filter(|at| *at > now && !hurry) {
             return Ok(Now::Until(retry_at));
         }
@@ -49,15 +50,14 @@ impl StreamTask {
         self.run_turn(row, ready, stop).await
     }
 
-    /// After an error: a turn that breaks, or whose errors do not end, is taken up as one that was
-    /// cut off.
+    /// Marks the turn as interrupted after an error, if it panicked or its errors do not end.
     pub(super) fn may_be_its_fault(&mut self, error: &anyhow::Error) {
         if error.is::<Panicked>() || (self.troubles.is_multiple_of(TROUBLES) && !is_full(error)) {
             self.own = None;
         }
     }
 
-    /// Counts that it was cut off. If that took long, whoever waits is told so, once.
+    /// Counts an interruption. If it took long, posts one notice of the delay.
     async fn live_again(&self, row: &TurnRow, now: Timestamp) -> anyhow::Result<u32> {
         let (id, address) = (row.id, row.address);
         let late = if row.state == "running" && row.lives == 0 { self.late_by_now(row, now).await? } else { None };
@@ -79,8 +79,8 @@ impl StreamTask {
         Ok(lives)
     }
 
-    /// The sentence that names the delay, unless it was long when the turn began: then it was
-    /// named.
+    /// Returns the sentence that names the delay, unless the delay was already long, and named,
+    /// when the turn began.
     async fn late_by_now(&self, row: &TurnRow, now: Timestamp) -> anyhow::Result<Option<ProgramText>> {
         let id = row.id;
         let messages = self.engine.journal.read(move |db| db.messages().messages_of_turn(id)).await?;
@@ -91,14 +91,14 @@ impl StreamTask {
         Ok(late.filter(|said| !told(said)).map(|said| self.late(said, now, row.claimed_at < self.engine.runtime.began)))
     }
 
-    /// Ends a turn that nothing can be made of, with a sentence for whoever waits for it.
+    /// Ends a turn that cannot continue, with a notice to the person who waits for it.
     async fn abandon(&self, row: TurnRow, reason: &'static str, sentence: Option<&'static str>) -> anyhow::Result<Now> {
         let now = self.engine.clock.now();
         let (address, notice) = (row.address, sentence.map(|sentence| self.notice(sentence)));
         self.engine
             .journal
             .write("abandon a turn", move |tx| {
-                // Stopped meanwhile: that is said already.
+                // Stopped meanwhile: the person knows already.
                 if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }

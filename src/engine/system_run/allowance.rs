@@ -1,9 +1,9 @@
-//! Which tools a conversation has: those whose effects are allowed to its kind.
+//! Tools of a conversation: those whose effects are allowed to its kind.
 //!
-//! A run that nobody reads along hands nothing to other programs, with one exception: a tool that
-//! its person named in words that they wrote themselves. `HEARTBEAT.md` counts as written by hand.
-//! The words of a task were chosen by a model; they count only if they stand letter by letter in
-//! what the person typed when they asked for it.
+//! A run that no person reads along passes nothing to other programs, with one exception: a tool
+//! that its person named in text that they wrote themselves. `HEARTBEAT.md` counts if it was
+//! written by hand. The text of a task was chosen by a model; it counts only if it appears verbatim
+//! in what the person typed up to the request.
 
 use super::RunKind;
 use crate::id::{ConversationId, FileId, TurnId};
@@ -14,27 +14,28 @@ use crate::tool::{Effects, Toolbox};
 use crate::trust::{Scope, Text};
 use crate::wording::tool as says;
 
-/// What files are that a person wrote with a program of their own.
+/// Author of files that a person wrote with another program.
 const BY_HAND: &str = "hand";
 
-/// What a run may do that nobody reads along. A reflection says in its result what else it wants.
+/// Effects allowed to a run that no person reads along. A reflection requests everything else in
+/// its result.
 const REFLECTION: Effects = Effects::READS.and(Effects::READS_PERSONAL).and(Effects::FETCHES);
 const ERRAND: Effects = REFLECTION.and(Effects::WRITES).and(Effects::PROPOSES);
-/// Lists, proposals and reflections are things of one person, who can say so in their direct chat.
+/// Lists, proposals and reflections belong to one person, who can manage them in their direct chat.
 const GROUP: Effects =
     Effects::ALL.without(Effects::SCHEDULES).without(Effects::PROPOSES).without(Effects::READS_PERSONAL);
 
-/// What a conversation may use.
+/// Permitted effects of a conversation.
 #[derive(Debug)]
 pub struct Allowance {
     effects: Effects,
     is_run: bool,
-    /// In these words tools may be named that other programs have.
+    /// Texts in which tools of other programs may be named.
     words: Vec<String>,
 }
 
 impl Allowance {
-    /// What the journal says of a conversation.
+    /// Derives the allowance of a conversation from the journal.
     pub fn of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Self> {
         let kind = RunKind::of(conversation);
         let effects = match (kind, conversation.scope) {
@@ -50,7 +51,7 @@ impl Allowance {
         Ok(Self { effects, is_run: kind.is_some(), words })
     }
 
-    /// The tools that are offered.
+    /// Tools that are offered.
     pub fn offered(&self, toolbox: &Toolbox) -> std::sync::Arc<[ToolSpec]> {
         let all = toolbox.specs();
         if all.iter().all(|tool| self.refuses(toolbox, &tool.name).is_none()) {
@@ -59,7 +60,7 @@ impl Allowance {
         all.iter().filter(|tool| self.refuses(toolbox, &tool.name).is_none()).cloned().collect()
     }
 
-    /// Why that tool is not called here, if it is not.
+    /// Returns the reason if that tool may not be called here.
     pub fn refuses(&self, toolbox: &Toolbox, name: &str) -> Option<String> {
         let effects = toolbox.effects(name)?;
         if effects.are_within(self.effects) {
@@ -77,7 +78,7 @@ impl Allowance {
     }
 }
 
-/// Whether a name stands in a text as a word of its own.
+/// Returns true if a name occurs in a text as a whole word.
 fn names_whole(words: &str, name: &str) -> bool {
     let is_of_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     !name.is_empty()
@@ -88,11 +89,11 @@ fn names_whole(words: &str, name: &str) -> bool {
         })
 }
 
-/// The words of a run that its person wrote themselves.
+/// Texts of a run that its person wrote themselves.
 fn words_of_person(db: Db<'_>, kind: RunKind, run: ConversationId) -> anyhow::Result<Vec<String>> {
     let asked = db.messages().messages_of(run)?.into_iter().find(|message| message.kind == MessageKind::Task);
     let Some(asked) = asked else { return Ok(Vec::new()) };
-    // Before them stands what the program says about the run.
+    // The first text is the program's own description of the run.
     let texts = db.messages().texts_of(asked.id)?.into_iter().skip(1).map(|text| text.text);
     let texts: Vec<Text> = texts.filter(|text| text.label().is_trusted()).collect();
     let mut words: Vec<String> = texts.iter().map(|text| one_line(text.open().0)).collect();
@@ -115,7 +116,7 @@ fn words_of_person(db: Db<'_>, kind: RunKind, run: ConversationId) -> anyhow::Re
     Ok(words)
 }
 
-/// What was typed in the conversation of that turn until then.
+/// Texts typed in the conversation of that turn up to then.
 fn typed_in(db: Db<'_>, turn: TurnId) -> anyhow::Result<Vec<String>> {
     let Some(row) = db.turns().turn(turn)? else { return Ok(Vec::new()) };
     let mut typed = Vec::new();

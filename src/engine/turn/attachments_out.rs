@@ -1,5 +1,5 @@
-//! The emoji that goes out with an answer: a delivery of its own behind the reply, so that what a
-//! channel makes of it is no trouble of the reply's.
+//! The emoji reaction that goes out with an answer: a separate delivery after the reply, so that a
+//! channel's failure to deliver it does not affect the reply.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use crate::store::{NewOutbox, OutboxKind, TurnRow, Tx};
 use crate::time::Timestamp;
 use crate::trust::Labelled;
 
-/// Posts it, under the last message that the turn answers and that came from where the answer goes.
+/// Posts the reaction to the last message that the turn answers and that came from the address that
+/// the answer goes to.
 pub(super) fn post_reaction(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()> {
     let Some(emoji) = tx.outgoing_files().enclosed_reaction(row.id)? else { return Ok(()) };
     let messages = tx.messages().messages_of_turn(row.id)?;

@@ -1,9 +1,9 @@
-//! The tool calls of a turn: made, refused, or put to the person.
+//! Tool calls of a turn: made, refused, or put to the person.
 //!
-//! A question is the turn's one answer. The call that it is about and those behind it are stored as
-//! not made, in the transaction that stores the question and ends the turn: the history shows a
-//! call with its outcome, whatever the person says. What they said yes to is read from the journal,
-//! and holds for the turn that their yes began and for no other.
+//! A question is the turn's one answer. Its call and the calls after it are stored as not made, in
+//! the transaction that stores the question and ends the turn: the history shows each call with its
+//! outcome, regardless of the person's answer. The granted call is read from the journal; the grant
+//! applies only to the turn that the yes began.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,15 +21,14 @@ use crate::tool::{Ask, AuthorizableCall, Decision, ToolResult, digest};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::tool as says;
 
-/// How long a question waits for its answer, from when it was delivered.
+/// Time that a question waits for its answer, counted from its delivery.
 const WAITS: Duration = Duration::from_secs(10 * 60);
 
-/// The step at which the call that a person said yes to is made: the first after the one that holds
-/// it.
+/// The step at which a granted call is made: the first after the step that holds it.
 const GRANTED: u32 = 1;
 
 impl Turn<'_> {
-    /// One tool step. The end of the turn if the person has to be asked first.
+    /// Runs one tool step. Returns the end of the turn if the person has to be asked first.
     pub(super) async fn call_tool(
         &mut self,
         record: &Record,
@@ -87,7 +86,7 @@ impl Turn<'_> {
         self.keep_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
     }
 
-    /// The hosts that were shown when the skills behind that label were accepted.
+    /// Hosts that were shown when the skills behind that label were accepted.
     async fn shown_hosts(&self, label: &Label) -> anyhow::Result<BTreeSet<String>> {
         let origins: Vec<_> = label.origins().collect();
         if origins.is_empty() {
@@ -96,8 +95,8 @@ impl Turn<'_> {
         self.engine.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
-    /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along,
-    /// the answer is no at once.
+    /// The person who can be asked: the owner of the chat. In a system run there is none, and the
+    /// answer is no at once.
     fn asks(&self) -> Option<PersonId> {
         self.row.person.filter(|_| self.work().is_none())
     }
@@ -124,8 +123,7 @@ impl Turn<'_> {
             .await
     }
 
-    /// Counts a failure of a tool, which is one that there is. That it cannot be written down keeps
-    /// nobody from being answered.
+    /// Counts a failure of an existing tool. A failure to record it does not prevent an answer.
     async fn learn_failure(&self, tool: &str, how: &'static str) {
         let now = self.engine.clock.now();
         if let Err(error) = self.engine.tree.notes().learn_failure(&self.party, tool, how, now).await {
@@ -133,7 +131,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Puts the question, in one transaction with everything that it means.
+    /// Asks the question, in one transaction with all its effects.
     async fn ask_person(&mut self, asking: Asking) -> anyhow::Result<End> {
         self.watcher.over();
         self.engine.journal.write("ask the person", move |tx| asking.put(tx)).await?;
@@ -142,23 +140,23 @@ impl Turn<'_> {
     }
 }
 
-/// A question that is about to be put.
+/// A question that is about to be asked.
 struct Asking {
     row: TurnRow,
-    /// The step of the call that it is about.
+    /// Step of the call in question.
     seq: u32,
-    /// That call and those behind it.
+    /// The call in question and those after it.
     calls: Vec<ToolCall>,
     ask: Ask,
     person: PersonId,
-    /// Where the words of the calls came from.
+    /// Label of the calls' text.
     label: Label,
     now: Timestamp,
 }
 
 impl Asking {
     fn put(&self, tx: Tx<'_>) -> anyhow::Result<()> {
-        // Stopped meanwhile: nobody wants to know any more.
+        // Stopped meanwhile: the question is moot.
         if !tx.turns().turn(self.row.id)?.is_some_and(|turn| turn.is_open()) {
             return Ok(());
         }
@@ -201,7 +199,7 @@ impl Asking {
     }
 }
 
-/// What a person said yes to, as far as it has to do with this call.
+/// The grant of the person's yes, if it covers this call.
 fn granted<'a>(record: &'a Record, seq: u32, call: &ToolCall) -> Option<&'a Covers> {
     let question = record.yes_to.as_ref()?;
     let holds = match &question.covers {
@@ -211,7 +209,7 @@ fn granted<'a>(record: &'a Record, seq: u32, call: &ToolCall) -> Option<&'a Cove
     holds.then_some(&question.covers)
 }
 
-/// The calls of the last reply from that step on.
+/// Calls of the last reply from that step on.
 fn unmade(record: &Record, seq: u32) -> Vec<ToolCall> {
     let Some(reply) = record.steps.iter().rev().find(|step| step.kind == "model") else { return Vec::new() };
     let made = usize::try_from(seq.saturating_sub(reply.seq + 1)).unwrap_or(usize::MAX);

@@ -1,10 +1,10 @@
-//! "Keep this?": what a tainted turn wanted to remember is put to its person, behind the turn's
-//! answer.
+//! "Keep this?": asks the person, after the turn's answer, about what a tainted turn wanted to
+//! remember.
 //!
-//! The words lie in `memory/untrusted/` already, and nothing reads them by itself. The person sees
-//! all of them, with nothing hidden, or is told where to look: nobody is asked about what they were
-//! not shown. The questions are posted in the transaction that ends the turn, so they are put once.
-//! Nobody is asked in a group or about work that the program does by itself.
+//! The text is already in `memory/untrusted/`, and nothing loads it automatically. The person sees
+//! all of it, with nothing hidden, or is told where to look: no question is about text that was not
+//! shown. The questions are posted in the transaction that ends the turn, so they are asked once.
+//! There are no questions in a group or in a system run.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::trust::{Label, Labelled};
 use crate::wording::memory as says;
 use crate::wording::why::all_in_words;
 
-/// So many are asked one by one.
+/// Maximum number of separate questions.
 const MOST: usize = 3;
-/// What is longer than this in bytes is not put into a question.
+/// Maximum length in bytes of a text in a question.
 const LONGEST: usize = 3_000;
 
 /// Asks about everything that the turn wanted to keep.
@@ -34,7 +34,7 @@ pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<(
     point_to(tx, row, &rest, now)
 }
 
-/// One question with the exact words.
+/// Posts one question with the exact text.
 fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyhow::Result<()> {
     let number = tx.keep_requests().ask_to_keep(keep.id, row.address)?;
     let (words, label, scope) = keep.shown.open();
@@ -47,12 +47,12 @@ fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyhow::Res
     tx.outbox().post(&NewOutbox { kind, buttons, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
 }
 
-/// Where to look for what is too long, or too much.
+/// Posts a notice that names the files that are too long or too many to ask about.
 fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Timestamp) -> anyhow::Result<()> {
     if rest.is_empty() {
         return Ok(());
     }
-    // The names of the files were made of words from outside.
+    // The file names were derived from untrusted text.
     let label = rest.iter().fold(Label::clone(&row.label), |label, keep| label.join_with(keep.shown.label()));
     let name = |path: &str| path.trim_start_matches("memory/untrusted/").trim_end_matches(".md").to_owned();
     let lines = rest.iter().map(|keep| says::keep_later(&keep.path, &name(&keep.path)));

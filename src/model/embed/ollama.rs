@@ -10,14 +10,13 @@ use super::{Embedded, Embedder, EmbedderCard, Server, card, checked, inputs};
 use crate::config;
 use crate::trust::Text;
 
-/// A model that Ollama runs.
 pub(super) struct Ollama {
     card: EmbedderCard,
     server: Server,
 }
 
 impl Ollama {
-    /// The model as configured.
+    /// Creates the model from its configuration.
     pub(super) fn new(config: &config::Embedding) -> anyhow::Result<Self> {
         Ok(Self { card: card(config, "ollama"), server: Server::new(config, "http://127.0.0.1:11434/", "api/embed")? })
     }

@@ -1,4 +1,4 @@
-//! Every server that speaks OpenAI's embeddings.
+//! Client for every server with OpenAI's embeddings API.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) struct OpenAi {
 }
 
 impl OpenAi {
-    /// The model as configured.
+    /// Creates the model from its configuration.
     pub(super) fn new(config: &config::Embedding) -> anyhow::Result<Self> {
         Ok(Self {
             card: card(config, "openai"),
@@ -39,7 +39,7 @@ impl Embedder for OpenAi {
         }
         let answer = self.server.ask(&body, patience).await?;
         let mut rows: Vec<&Value> = answer.get("data").and_then(Value::as_array).into_iter().flatten().collect();
-        // Some servers compute side by side and answer as they finish.
+        // Some servers compute in parallel and answer in order of completion.
         rows.sort_by_key(|row| row.get("index").and_then(Value::as_u64));
         let rows: Vec<&Value> = rows.into_iter().map(|row| row.get("embedding").unwrap_or(&Value::Null)).collect();
         let vectors = checked(&rows, texts.len(), self.card.dimensions)?;

@@ -1,4 +1,4 @@
-//! A request in the library's terms: a pure translation.
+//! Translates a request into the library's types: a pure function.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,15 +9,15 @@ use genai::chat::{
 use crate::model::request::{Request, RequestPart, Role, ToolSpec};
 use crate::model::turns::{self, Turn};
 
-/// The request for one call.
+/// Builds the library's request for one call.
 pub(super) fn of(request: &Request) -> ChatRequest {
     let messages: Vec<ChatMessage> = turns::of(request).iter().flat_map(messages).collect();
     let asked = ChatRequest::from_messages(messages);
     if request.tools().is_empty() { asked } else { asked.with_tools(request.tools().iter().map(tool)) }
 }
 
-/// One message for a turn, or several where cache marks stand within it, since a mark counts at the
-/// end of a message.
+/// Converts a turn into one message, or into several if it contains cache marks, because a mark
+/// counts at the end of a message.
 fn messages(turn: &Turn<'_>) -> Vec<ChatMessage> {
     let mut messages = Vec::new();
     for stretch in turn.parts.split_inclusive(|placed| placed.marked) {
@@ -48,7 +48,7 @@ fn part(part: &RequestPart) -> ContentPart {
             call_id: id.to_string(),
             fn_name: name.to_string(),
             fn_arguments: turns::arguments(arguments).into(),
-            // What another wire kept here is no list of signatures and stays behind.
+            // Extra data of another wire is not a list of signatures and is dropped.
             thought_signatures: serde_json::from_str(extra).ok(),
         }),
         RequestPart::Result { id, name, text } => ContentPart::ToolResponse(

@@ -1,5 +1,5 @@
-//! What the library's errors mean. Only their kinds, statuses and headers are used; printed, they
-//! may hold the conversation.
+//! Classifies the library's errors. Only their kinds, statuses and headers are used; their printed
+//! form may hold the conversation.
 
 use genai::Error;
 use genai::webc;
@@ -7,7 +7,7 @@ use genai::webc;
 use crate::model::error::{self, Fault};
 use crate::model::{ModelError, Request, wire};
 
-/// What to do about an error. `begun` says whether a part of the answer was there already.
+/// Classifies an error. `begun` is true if a part of the answer had arrived.
 pub(super) fn meaning(error: &Error, begun: bool, key: &str, request: &Request) -> ModelError {
     let classify = |fault: Fault<'_>| fault.classify(key, Some(request));
     match error {
@@ -29,8 +29,7 @@ pub(super) fn meaning(error: &Error, begun: bool, key: &str, request: &Request) 
             webc::Error::Reqwest(error) => wire::lost(error),
             _ => ModelError::Cut,
         },
-        // A piece without an answer and without an error: Gemini declines the question itself in
-        // this way.
+        // A piece with neither answer nor error: Gemini declines the question itself this way.
         Error::ChatResponse { body, .. } if body.get("usageMetadata").is_some_and(serde_json::Value::is_null) => {
             if begun {
                 ModelError::Cut

@@ -1,8 +1,8 @@
-//! What the offline model says to what it sees.
+//! Answers of the offline model.
 //!
-//! The order is the whole design: what a tool brought is shown first, since it was asked for; then
-//! come the wishes that are beyond doubt; then what is known; then a look into earlier
-//! conversations; and what is none of these was told to be remembered.
+//! The order matters: tool results are shown first, because they were requested; then come
+//! unambiguous requests; then known facts; then a search in earlier conversations; everything else
+//! is acknowledged as something to remember.
 
 use serde_json::json;
 
@@ -12,10 +12,10 @@ use crate::model::ToolCall;
 use crate::text;
 use crate::wording::offline as phrases;
 
-/// The most characters of one quote.
+/// Maximum number of characters in a quote.
 const MAX_QUOTE: usize = 300;
 
-/// The most quotes in one answer.
+/// Maximum number of quotes in an answer.
 const MAX_QUOTES: usize = 5;
 
 const GREETINGS: &[&str] = &[
@@ -117,11 +117,11 @@ const ASKING: &[&str] = &[
     " welches ",
     " sag mir ",
 ];
-/// Words of a question about the past that no past message answers to.
+/// Words of a question about the past that are useless as search terms.
 const ABOUT_TALK: &[&str] =
     &["talk", "discuss", "conversation", "search", "last", "time", "week", "yesterday", "gesprochen"];
 
-/// An answer: words, or a wish to use tools.
+/// An answer: text, or tool calls.
 #[derive(Debug)]
 pub(super) struct OfflineAnswer {
     pub(super) text: String,
@@ -129,7 +129,7 @@ pub(super) struct OfflineAnswer {
 }
 
 impl OfflineAnswer {
-    /// Words alone, as they are.
+    /// Creates an answer of text alone, unsigned.
     pub(super) fn text(text: String) -> Self {
         Self { text, calls: Vec::new() }
     }
@@ -149,7 +149,7 @@ impl OfflineAnswer {
     }
 }
 
-/// The answer to what is seen.
+/// Answers the request in the view.
 pub(super) fn to(view: &PromptView<'_>) -> OfflineAnswer {
     if !view.results.is_empty() {
         return OfflineAnswer::signed(&results(view));
@@ -220,8 +220,8 @@ fn sum(question: &str) -> Option<String> {
     Some(result.map_or_else(|| phrases::NO_SUM.to_owned(), |result| phrases::sum(&sum, &arithmetic::show(result))))
 }
 
-/// What the person or the notes say that answers to the question, the best first and the newer
-/// before the older.
+/// Finds the statements of the person or the notes that answer the question, best first and newer
+/// before older.
 fn known(view: &PromptView<'_>) -> Option<String> {
     let mut asked = words::stems(&view.question);
     asked.sort_unstable();
@@ -233,7 +233,7 @@ fn known(view: &PromptView<'_>) -> Option<String> {
     let scored = scores.into_iter().zip(stems.iter().zip(&candidates));
     let fitting = scored.filter(|(score, (stems, _))| *score > 0.0 && covers(stems));
     let mut hits: Vec<(f64, &QuotedSentence<'_>)> = fitting.map(|(score, (_, told))| (score, told)).collect();
-    // Stable, so that of equals the newer stays first.
+    // The sort is stable, so among equals the newer stays first.
     hits.reverse();
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = hits.first()?.0;
@@ -244,13 +244,13 @@ fn known(view: &PromptView<'_>) -> Option<String> {
     Some(lines.join("\n\n"))
 }
 
-/// A sentence, and what leads in a quote of it.
+/// A sentence, and the introduction of its quote.
 struct QuotedSentence<'a> {
     origin: &'static str,
     words: &'a str,
 }
 
-/// All that could be an answer, the oldest first. Questions answer nothing.
+/// All candidate sentences, oldest first. Questions are not candidates.
 fn candidates<'a>(view: &PromptView<'a>) -> Vec<QuotedSentence<'a>> {
     let mut candidates = Vec::new();
     for (origin, texts) in [
@@ -266,21 +266,21 @@ fn candidates<'a>(view: &PromptView<'a>) -> Vec<QuotedSentence<'a>> {
     candidates
 }
 
-/// What the tools gave, as quotes under the tool's name.
+/// Renders the tool results as quotes under the tool's name.
 fn results(view: &PromptView<'_>) -> String {
     let asked = words::stems(&view.question);
     let shown = view.results.iter().map(|(tool, text)| {
         if text.trim().is_empty() {
             return phrases::found_nothing(tool);
         }
-        // Hits come in the order of their worth; of a page only some sentences are to the point.
+        // Search hits come in order of relevance; of a page only some sentences are relevant.
         let shown = if *tool == "recall" { quotes(text.lines()) } else { extract(text, &asked) };
         format!("{}\n{shown}", phrases::found(tool))
     });
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The sentences of a text that answer best to the words, or its first ones, in their own order.
+/// The sentences of a text that best match the words, or its first ones, in their original order.
 fn extract(text: &str, asked: &[String]) -> String {
     let sentences: Vec<&str> = words::sentences(text).collect();
     let stems: Vec<Vec<String>> = sentences.iter().map(|sentence| words::stems(sentence)).collect();
@@ -303,7 +303,7 @@ fn quote(words: &str) -> String {
     format!("> {}", text::shorten(&text::one_line(&visible), MAX_QUOTE))
 }
 
-/// What to look for in earlier conversations.
+/// Builds the search query for earlier conversations.
 fn query(question: &str) -> String {
     let telling = words::telling(question);
     let about_talk: Vec<String> = ABOUT_TALK.iter().flat_map(|word| words::stems(word)).collect();
@@ -315,7 +315,7 @@ fn query(question: &str) -> String {
     if kept.is_empty() { text::shorten(question, 200) } else { text::shorten(&kept.join(" "), 200) }
 }
 
-/// The first web address in a text.
+/// Finds the first web address in a text.
 fn address(text: &str) -> Option<String> {
     let word = text.split_whitespace().map(|word| word.trim_start_matches(['<', '(', '"', '\'', '[']));
     let word = word.into_iter().find(|word| word.starts_with("http://") || word.starts_with("https://"))?;

@@ -1,7 +1,8 @@
-//! Sums: `+ - * /`, brackets and decimals, exactly as written in a question.
+//! Arithmetic: `+ - * /`, brackets and decimals, exactly as written in a question.
 
-/// The sum within a question and its result: `what is 12*7?` gives `12*7` and 84. The inner `None`
-/// is a sum without a result, as a division by zero; the outer one is no sum at all.
+/// Finds the expression in a question and its result: `what is 12*7?` gives `12*7` and 84. The
+/// inner `None` is an expression without a result, such as a division by zero; the outer one means
+/// no expression.
 pub(super) fn find(question: &str) -> Option<(String, Option<f64>)> {
     let sum = longest_run(question)?;
     let operators = sum.chars().filter(|c| "+-*/".contains(*c)).count();
@@ -11,22 +12,22 @@ pub(super) fn find(question: &str) -> Option<(String, Option<f64>)> {
     }
     let mut reader = ExpressionParser { rest: sum.chars().filter(|c| *c != ' ').collect::<Vec<_>>(), at: 0, depth: 0 };
     let result = reader.sum();
-    // A date or a range of numbers looks like the beginning of a sum; only what reads as one to its
-    // end counts.
+    // A date or a range of numbers looks like the beginning of an expression; only text that parses
+    // to its end counts.
     if reader.at < reader.rest.len() {
         return None;
     }
     Some((sum, result?.filter(|result| result.is_finite())))
 }
 
-/// A number as a person writes it.
+/// Formats a number as a person writes it.
 pub(super) fn show(number: f64) -> String {
     let text = format!("{number:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The question's one run of digits, operators and brackets; `None` when there are several, or when
-/// it is glued to letters.
+/// The question's one run of digits, operators and brackets; `None` if there are several, or if the
+/// run is a date.
 fn longest_run(question: &str) -> Option<String> {
     let question = question.replace(['×', '·'], "*").replace('÷', "/").replace('−', "-");
     let is_part = |c: char| c.is_ascii_digit() || "+-*/(). ".contains(c);
@@ -45,7 +46,7 @@ struct ExpressionParser {
 }
 
 impl ExpressionParser {
-    /// `None` where the grammar does not fit; the inner `None` is a number that does not exist.
+    /// Parses a sum. The outer `None` is a syntax error; the inner `None` is an undefined number.
     fn sum(&mut self) -> Option<Option<f64>> {
         let mut value = self.product()?;
         while let Some(operator) = self.take("+-") {

@@ -1,10 +1,8 @@
-//! A summary without a language model: sentences chosen by plain cues, words by how often they
-//! occur.
+//! Summaries without a language model: sentences chosen by simple cues, topics by word frequency.
 //!
-//! The heuristics are language-neutral where they can be (frequency, marks, order) and know cues of
-//! English and German where they cannot. Nothing is rephrased, so nothing can be invented. Only
-//! what persons said becomes a decision, a preference or something pending: the assistant's words
-//! are not theirs.
+//! The heuristics are language-neutral where possible (frequency, punctuation, order) and otherwise
+//! use cues of English and German. Nothing is rephrased, so nothing can be invented. Only people's
+//! statements become decisions, preferences or pending items, never the assistant's.
 
 use std::collections::HashMap;
 
@@ -13,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::words;
 use crate::text;
 
-/// The most entries of each list.
+/// Maximum number of entries in each list.
 const MOST: usize = 6;
 
-/// The most characters of an entry, and of the title.
+/// Maximum number of characters in an entry, and in the title.
 const MAX_ENTRY: usize = 200;
 const MAX_TITLE: usize = 60;
 
@@ -115,7 +113,7 @@ const PENDING: &[&str] = &[
     " frist ",
 ];
 
-/// Who said a line.
+/// Speaker of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineSpeaker {
     /// A person.
@@ -124,24 +122,24 @@ pub enum LineSpeaker {
     Assistant,
 }
 
-/// The end of a conversation, as it is written down.
+/// Extractive summary of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extract {
-    /// What it was about, in one line; empty if nothing was said.
+    /// Subject in one line; empty if nothing was said.
     pub title: String,
-    /// The words it turned around.
+    /// Most frequent words.
     pub topics: Vec<String>,
-    /// What was decided.
+    /// Decisions.
     pub decisions: Vec<String>,
-    /// What persons said about themselves and their liking.
+    /// People's statements about themselves and their likes.
     pub preferences: Vec<String>,
-    /// What is still to be done or to be answered.
+    /// Open tasks and questions.
     pub pending: Vec<String>,
 }
 
-/// The summary of a conversation, given line by line from the first to the last.
+/// Summarises a conversation, given line by line from first to last.
 pub fn summarise(lines: &[(LineSpeaker, &str)]) -> Extract {
-    // What the offline model says of itself under each answer is no part of any conversation.
+    // The offline model's signature under each answer is not part of the conversation.
     let own_words: Vec<(LineSpeaker, String)> =
         lines.iter().map(|(speaker, text)| (*speaker, text.replace(crate::wording::offline::SIGNATURE, ""))).collect();
     let lines: Vec<(LineSpeaker, &str)> = own_words.iter().map(|(speaker, text)| (*speaker, text.as_str())).collect();
@@ -169,7 +167,7 @@ pub fn summarise(lines: &[(LineSpeaker, &str)]) -> Extract {
 }
 
 impl Extract {
-    /// Joins the summaries of consecutive stretches of one conversation.
+    /// Joins the summaries of consecutive parts of one conversation.
     pub fn merged(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut whole = Self::default();
         for part in parts {
@@ -189,7 +187,8 @@ impl Extract {
     }
 }
 
-/// Adds an entry unless it is there; of too many the oldest goes, since what was said last holds.
+/// Adds an entry, or moves a known one to the end; if there are too many the oldest is dropped,
+/// because later statements take precedence.
 fn add(list: &mut Vec<String>, entry: &str) {
     let entry = text::shorten(&text::one_line(entry), MAX_ENTRY);
     list.retain(|other| *other != entry);
@@ -199,8 +198,7 @@ fn add(list: &mut Vec<String>, entry: &str) {
     }
 }
 
-/// The words that occur most, in the spelling in which they occurred first; persons' words count
-/// double.
+/// The most frequent words, in the spelling of their first occurrence; people's words count double.
 fn topics(lines: &[(LineSpeaker, &str)]) -> Vec<String> {
     let mut counted: HashMap<String, (usize, usize, &str)> = HashMap::new();
     for (speaker, text) in lines {
@@ -218,7 +216,7 @@ fn topics(lines: &[(LineSpeaker, &str)]) -> Vec<String> {
     counted.into_iter().take(MOST).map(|(_, _, word)| word.to_owned()).collect()
 }
 
-/// The first sentence that turns around one of the topics; else the topics themselves.
+/// The first sentence about one of the topics; otherwise the first sentence.
 fn title(sentences: &[&str], topics: &[String]) -> String {
     let topics: Vec<String> = topics.iter().flat_map(|topic| words::stems(topic)).take(3).collect();
     let telling = sentences.iter().find(|sentence| {
@@ -229,7 +227,7 @@ fn title(sentences: &[&str], topics: &[String]) -> String {
     text::shorten(text::one_line(title).trim_end_matches(['.', '!', '?']), MAX_TITLE)
 }
 
-/// The last thing said, if it is a person's question.
+/// The last sentence, if it is a person's question.
 fn left_unanswered<'a>(lines: &[(LineSpeaker, &'a str)]) -> Option<&'a str> {
     let (speaker, text) = lines.last()?;
     let last = words::sentences(text).last()?;

@@ -1,8 +1,8 @@
-//! Facts without a language model: a few plain sentences of English and German whose meaning is
-//! beyond doubt, word for word.
+//! Facts without a language model: a few unambiguous sentence patterns of English and German,
+//! matched literally.
 //!
-//! Only what persons say about themselves is taken down, and only what they put right in so many
-//! words is a correction. All else is nothing: whoever wants more than that configures a model.
+//! Only people's statements about themselves become facts, and only explicit corrections count as
+//! corrections. Everything else needs a configured model.
 
 use serde_json::json;
 
@@ -11,17 +11,17 @@ use crate::model::request::{Request, RequestPart, Role};
 use crate::text::{one_line, shorten};
 use crate::wording::{offline::SIGNATURE, prompt};
 
-/// The most words that name a thing, and that say what it is.
+/// Maximum number of words that name a thing, and that describe it.
 const NAME: usize = 4;
 const VALUE: usize = 20;
-/// The most characters of what was wrong, and of what is right.
+/// Maximum number of characters of the wrong and of the right statement.
 const RIGHTED: usize = 200;
 
-/// How somebody says what something of theirs is called: what is between thing and name.
+/// Phrases between a thing and its name.
 const CALLED: &[&str] = &[" is called ", " is named ", "'s name is ", " heißt ", " heisst "];
-/// Things of a person of which "is" says something that lasts.
+/// Things of a person for which "is" states a lasting fact.
 const LASTING: &[&str] = &["birthday", "name", "job", "geburtstag", "name", "beruf"];
-/// How somebody says what they like or cannot have.
+/// Phrases for likes, dislikes and allergies.
 const LIKING: &[(&str, &str)] = &[
     ("i'm allergic to ", "allergic to"),
     ("i am allergic to ", "allergic to"),
@@ -34,7 +34,7 @@ const LIKING: &[(&str, &str)] = &[
     ("ich liebe ", "liebt"),
     ("ich hasse ", "hasst"),
 ];
-/// How somebody says that an answer was wrong.
+/// Phrases that call an answer wrong.
 const WRONG: &[&str] = &[
     " that's wrong ",
     " that is wrong ",
@@ -53,7 +53,7 @@ struct TranscriptLine<'t> {
     words: &'t str,
 }
 
-/// The answer to a request for facts.
+/// Answers a request for facts.
 pub(super) fn answer(request: &Request) -> String {
     let said = request.messages().iter().filter(|message| message.role() == Role::User);
     let texts = said.flat_map(|message| message.parts()).filter_map(|part| match part.open().0 {
@@ -83,7 +83,7 @@ pub(super) fn answer(request: &Request) -> String {
     json!({ "facts": facts, "corrections": corrections }).to_string()
 }
 
-/// The numbered lines of a transcript, each with the lines of text that belong to it.
+/// Splits a transcript into numbered lines, each with its continuation lines.
 fn lines(text: &str) -> Vec<TranscriptLine<'_>> {
     let transcript = text.split_once("<transcript>\n").map_or("", |(_, rest)| rest);
     let transcript = transcript.rsplit_once("\n</transcript>").map_or(transcript, |(inner, _)| inner);
@@ -92,7 +92,7 @@ fn lines(text: &str) -> Vec<TranscriptLine<'_>> {
     for line in transcript.split_inclusive('\n') {
         let number = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
         let number = number.and_then(|(number, rest)| Some((number.parse().ok()?, rest)));
-        // A number that does not follow on the last one is part of what somebody wrote.
+        // A number that does not continue the sequence is part of a message.
         if let Some((number, rest)) = number.filter(|(number, _)| *number == starts.len() + 1) {
             starts.push((number, at, at + line.len() - rest.len()));
         }
@@ -106,7 +106,7 @@ fn lines(text: &str) -> Vec<TranscriptLine<'_>> {
     spoken.collect()
 }
 
-/// What a sentence says about its speaker.
+/// Extracts the fact that a sentence states about its speaker.
 fn fact(sentence: &str) -> Option<(String, String)> {
     let sentence = one_line(&sentence.replace('\u{2019}', "'"));
     let said = sentence.trim_end_matches(['.', '!', ' ']);
@@ -134,7 +134,7 @@ fn owned(said: &str) -> Option<(String, String)> {
     (lasts && is_short(what, NAME) && is_short(value, VALUE)).then(|| (what.to_owned(), value.to_owned()))
 }
 
-/// What somebody asks to be remembered.
+/// Extracts the content of a request to remember.
 fn told(said: &str) -> Option<(String, String)> {
     let starts = ["remember that ", "please remember that ", "merk dir, dass ", "merk dir bitte, dass "];
     let what = starts.iter().find_map(|start| after(said, start))?;
@@ -146,7 +146,7 @@ fn is_short(words: &str, most: usize) -> bool {
     !words.is_empty() && words.split(' ').count() <= most
 }
 
-/// What follows the start of a sentence, whatever its case.
+/// Returns the rest of a sentence after a start, ignoring ASCII case.
 fn after<'s>(said: &'s str, start: &str) -> Option<&'s str> {
     said.get(..start.len()).filter(|begin| begin.eq_ignore_ascii_case(start))?;
     said.get(start.len()..)

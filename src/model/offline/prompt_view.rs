@@ -1,53 +1,53 @@
-//! The parts of a request that the offline model understands: who said what, what is known, and
-//! what is asked now.
+//! The parts of a request that the offline model understands: speakers and their messages, known
+//! facts, and the current question.
 //!
-//! Only the newest [`REACH`] messages are looked at. What a person typed is told apart from what
-//! they passed on by its label: only typed words are a wish.
+//! Only the newest [`REACH`] messages are read. The label separates text that a person typed from
+//! text that they forwarded: only typed text is a request.
 
 use crate::model::request::{Message, Request, RequestPart, Role};
 use crate::text;
 
-/// How many messages back it looks.
+/// Number of messages that are read.
 const REACH: usize = 200;
 
-/// The most of one message that is looked at, in bytes.
+/// Maximum number of bytes read of one message.
 const MAX_SAID: usize = 4_000;
 
-/// The most of one block of memory, page or other material that is looked at, in bytes.
+/// Maximum number of bytes read of one block of memory, page or other material.
 const MAX_BLOCK: usize = 32_000;
 
-/// Parts of the instructions that hold knowledge and not rules, by a word of their heading.
+/// Words in headings of instruction sections that hold knowledge, not rules.
 const KNOWLEDGE: &[&str] = &["previous conversation", "earlier", "memory", "note", "person", "user", "today"];
 
-/// What is understood of a request.
+/// Understood parts of a request.
 #[derive(Debug, Default)]
 pub(super) struct PromptView<'a> {
-    /// What was typed last.
+    /// Text typed last.
     pub(super) question: String,
-    /// The time in front of it.
+    /// Time in front of it.
     pub(super) time: Option<&'a str>,
-    /// What was passed on with it: pages, files, quotes, other people's words.
+    /// Material that came with it: pages, files, quotes, other people's text.
     pub(super) material: Vec<&'a str>,
-    /// Whether a picture came with it.
+    /// True if a picture came with it.
     pub(super) picture: bool,
-    /// What persons said before, the oldest first.
+    /// Earlier messages of people, oldest first.
     pub(super) said: Vec<&'a str>,
-    /// What they passed on before, the oldest first.
+    /// Earlier forwarded text, oldest first.
     pub(super) passed_on: Vec<&'a str>,
     /// Lines of memory and of the last summary.
     pub(super) notes: Vec<&'a str>,
-    /// The line that names the day.
+    /// Line that names the day.
     pub(super) day: Option<&'a str>,
-    /// What tools gave since: the tool's name and its text.
+    /// Tool results since then: the tool's name and the text.
     pub(super) results: Vec<(&'a str, &'a str)>,
-    /// The names of the tools on offer.
+    /// Names of the offered tools.
     pub(super) tools: Vec<&'a str>,
-    /// How long the prompt is, in messages: no two rounds of a conversation have the same.
+    /// Length of the prompt in messages, unique for each round of a conversation.
     pub(super) round: usize,
 }
 
 impl<'a> PromptView<'a> {
-    /// The view of a request.
+    /// Creates the view of a request.
     pub(super) fn of(request: &'a Request) -> Self {
         let messages = request.messages();
         let recent = messages.get(messages.len().saturating_sub(REACH)..).unwrap_or_default();
@@ -132,14 +132,14 @@ impl<'a> PromptView<'a> {
         }
     }
 
-    /// Takes the program's own block off a text and reads it; `None` when nothing else is there.
+    /// Strips the program's context block from a text and reads it; `None` if nothing else is left.
     fn without_context(&mut self, text: &'a str) -> Option<&'a str> {
         let Some((mark, inner)) = text.trim_start().strip_prefix("<context").and_then(|rest| rest.split_once('>'))
         else {
             return Some(text);
         };
         let (context, rest) = inner.split_once("</context>").unwrap_or((inner, ""));
-        // The newest copy is the one that counts; what came to mind besides says no day.
+        // The newest copy counts; a recalled block names no day.
         if mark.is_empty() {
             self.day = None;
         }
@@ -175,7 +175,7 @@ fn cut(text: &str) -> &str {
     text::cut_bytes(text, MAX_BLOCK)
 }
 
-/// Splits `[2026-11-20 18:05]` off the beginning of a text.
+/// Splits a timestamp like `[2026-11-20 18:05]` off the beginning of a text.
 pub(super) fn after_time(text: &str) -> (Option<&str>, &str) {
     let text = text.trim();
     let split = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));

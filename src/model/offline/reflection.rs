@@ -1,9 +1,9 @@
-//! A look back without a language model: sentences that were said, chosen by plain cues, in the
-//! form that is asked for.
+//! Reflection without a language model: quoted sentences, chosen by simple cues, in the requested
+//! form.
 //!
-//! Of conversations it quotes what was decided, liked and left open; of earlier reflections their
-//! own lines. What a person likes it proposes to remember; it proposes no change of a skill,
-//! because that would take understanding.
+//! Conversations are quoted for decisions, preferences and open items, earlier reflections line by
+//! line. Preferences are proposed as memories; no change to a skill is proposed, because that would
+//! take understanding.
 
 use serde_json::{Value, json};
 
@@ -13,11 +13,11 @@ use crate::model::request::{Request, RequestPart, Role};
 use crate::text::shorten;
 use crate::wording::{offline as phrases, prompt};
 
-/// The most lines that are taken from earlier reflections, and that it proposes to remember.
+/// Maximum number of lines taken from earlier reflections, and of proposed memories.
 const MOST: usize = 8;
 const REMEMBERED: usize = 3;
 
-/// The answer to a request to look back.
+/// Answers a request for a reflection.
 pub(super) fn answer(request: &Request) -> String {
     let mut seen = PromptActivity::default();
     for message in request.messages().iter().filter(|message| message.role() == Role::User) {
@@ -30,7 +30,7 @@ pub(super) fn answer(request: &Request) -> String {
     seen.told().to_string()
 }
 
-/// What is put before it.
+/// Material in the prompt.
 #[derive(Default)]
 struct PromptActivity<'a> {
     lines: Vec<(LineSpeaker, &'a str)>,
@@ -38,7 +38,7 @@ struct PromptActivity<'a> {
 }
 
 impl<'a> PromptActivity<'a> {
-    /// Only what stands in frames is material; the example in the instructions is not.
+    /// Only framed text is material; the example in the instructions is not.
     fn read(&mut self, text: &'a str) {
         for (within, rest) in [("<transcript>\n", "</transcript>"), ("<reflection ", "</reflection>")] {
             for piece in text.split(within).skip(1) {

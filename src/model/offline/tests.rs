@@ -1,4 +1,4 @@
-//! The offline model through the same door as every other.
+//! Tests of the offline model through the interface that all models share.
 
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -1,16 +1,16 @@
-//! The summary of a transcript, as the JSON that a summary is asked for in.
+//! Summary of a transcript, in the JSON form that summaries require.
 //!
-//! A transcript comes as messages of both sides, as lines `name: words` in one message, or, when a
-//! long conversation is summarised in stretches, as the summaries of those.
+//! A transcript comes as messages of both sides, as lines `name: words` in one message, or, for a
+//! long conversation summarised in parts, as the summaries of those parts.
 
 use super::extract::{self, Extract, LineSpeaker};
 use super::prompt_view::after_time;
 use crate::model::request::{Request, RequestPart, Role};
 
-/// What the assistant is called in a transcript.
+/// Names of the assistant in a transcript.
 const ASSISTANT: &[&str] = &["assistant", "the assistant", "compline", "bot", "model", "you"];
 
-/// The summary that the request asks for.
+/// Builds the summary that the request asks for.
 pub(super) fn summary(request: &Request) -> String {
     let mut lines: Vec<(LineSpeaker, &str)> = Vec::new();
     let mut parts: Vec<Extract> = Vec::new();
@@ -43,7 +43,7 @@ fn read<'a>(speaker: LineSpeaker, text: &'a str, lines: &mut Vec<(LineSpeaker, &
         lines.push((speaker, after_time(text).1));
         return;
     }
-    // A line without a name goes on with what the one before it said.
+    // A line without a name continues the previous one.
     let mut last = speaker;
     for line in written {
         let (who, words) = named_or(line, last);

@@ -1,8 +1,7 @@
-//! Words, made comparable: folded, stemmed by a few endings of English and German, without the ones
-//! that mean nothing.
+//! Word normalisation: folded, stemmed by a few endings of English and German, without stop words.
 //!
-//! Crude on purpose. Both sides pass through here, so it matters only that forms of one word mostly
-//! meet.
+//! Deliberately crude. Both sides of a comparison pass through this module, so it matters only that
+//! forms of one word mostly match.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -29,14 +28,14 @@ const STOP: &[&str] = &[
 
 const ENDINGS: &[&str] = &["ings", "ing", "ern", "est", "ed", "es", "en", "er", "em", "s", "n", "e"];
 
-/// A word as it stands, and what it is compared by.
+/// A word as written, with its comparison form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word<'a> {
     pub(super) surface: &'a str,
     pub(super) stem: String,
 }
 
-/// The words of a text that mean something.
+/// Words of a text without stop words.
 pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
     text.unicode_words()
         .flat_map(|surface| {
@@ -47,17 +46,17 @@ pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
         .collect()
 }
 
-/// The stems of a text's telling words.
+/// Stems of these words.
 pub(super) fn stems(text: &str) -> Vec<String> {
     telling(text).into_iter().map(|word| word.stem).collect()
 }
 
-/// In lower case, without diacritics, and ideographs apart.
+/// Text in lower case, without diacritics, with ideographs separated.
 pub(super) fn plain(text: &str) -> String {
     fold(text).to_lowercase().chars().filter_map(without_diacritic).collect()
 }
 
-/// A text as the cues are looked for in it: plain words with single spaces around each.
+/// Text prepared for the cue search: plain words with single spaces around each.
 pub(super) fn spaced(text: &str) -> String {
     let plain: String = plain(&text.replace('’', "'"));
     let words: Vec<&str> =
@@ -65,7 +64,7 @@ pub(super) fn spaced(text: &str) -> String {
     format!(" {} ", words.join(" "))
 }
 
-/// The sentences of a text, bounded by marks and line ends.
+/// Sentences of a text, bounded by punctuation and line ends.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.unicode_sentences()).map(str::trim).filter(|sentence| !sentence.is_empty())
 }
@@ -102,8 +101,8 @@ fn stem(word: &str) -> String {
     }
 }
 
-/// How well each text answers to the words of a question, by BM25; texts without any of the words
-/// score nothing.
+/// Scores each text against the words of a question, by BM25; texts without any of the words score
+/// zero.
 pub(super) fn score(question: &[String], texts: &[Vec<String>]) -> Vec<f64> {
     const SATURATION: f64 = 1.2;
     const LENGTH: f64 = 0.5;

@@ -1,4 +1,4 @@
-//! The body of a chat completion: a pure translation of a request.
+//! Body of a chat completion request: a pure translation.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,19 +8,19 @@ use crate::model::ModelInfo;
 use crate::model::request::{Request, RequestPart, Role, ToolSpec};
 use crate::model::turns::{self, Placed, Turn};
 
-/// What a server is known to want differently; every other server gets what all of them understand.
+/// Known differences between servers; every other server gets the common subset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// OpenAI's own servers, where `max_tokens` has been replaced.
     OpenAi,
-    /// OpenRouter, which hands marks for the prompt cache on to those providers that need them.
+    /// OpenRouter, which passes prompt-cache marks on to the providers that need them.
     OpenRouter,
-    /// Any other.
+    /// Any other server.
     Common,
 }
 
 impl Dialect {
-    /// The dialect of a server by its host.
+    /// Detects the dialect of a server by its host.
     pub(super) fn of(host: &str) -> Self {
         let is = |domain: &str| host == domain || host.ends_with(&format!(".{domain}"));
         if is("openai.com") || is("openai.azure.com") {
@@ -33,7 +33,7 @@ impl Dialect {
     }
 }
 
-/// The body for one call.
+/// Builds the body for one call.
 pub(super) fn of(request: &Request, card: &ModelInfo, dialect: Dialect, temperature: Option<f64>) -> Value {
     let limit = match dialect {
         Dialect::OpenAi => "max_completion_tokens",
@@ -82,8 +82,8 @@ fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
     message
 }
 
-/// Plain text where that is enough, since every server takes it; parts for pictures and marks; null
-/// for nothing.
+/// Plain text where possible, because every server accepts it; parts for pictures and marks; null
+/// for no content.
 fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
     let marks = dialect == Dialect::OpenRouter && parts.iter().any(|placed| placed.marked);
     let pictures = parts.iter().any(|placed| matches!(placed.part, RequestPart::Image { .. }));
@@ -121,7 +121,7 @@ fn call(placed: &Placed<'_>, dialect: Dialect) -> Option<Value> {
     };
     let arguments = Value::Object(turns::arguments(arguments)).to_string();
     let mut call = json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
-    // OpenAI gives nothing extra and rejects what another server gave.
+    // OpenAI gives no extra data and rejects that of other servers.
     if let Ok(extra @ Value::Object(_)) = serde_json::from_str(extra)
         && dialect != Dialect::OpenAi
     {

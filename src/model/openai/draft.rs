@@ -1,5 +1,5 @@
-//! An answer while it grows out of the pieces of a stream, or out of the one piece of a server that
-//! does not stream.
+//! Assembles an answer from the pieces of a stream, or from the single piece of a server that does
+//! not stream.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::model::{ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
 
-/// The most tool calls of one answer.
+/// Maximum number of tool calls in one answer.
 const MAX_CALLS: usize = 128;
 
-/// What was understood so far.
+/// The answer so far.
 #[derive(Debug, Default)]
 pub(super) struct ReplyDraft {
     text: String,
@@ -22,12 +22,12 @@ pub(super) struct ReplyDraft {
     over: bool,
 }
 
-/// Why a piece cannot be part of an answer.
+/// Reason why a piece cannot be part of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DraftError {
-    /// The server says in the midst of the stream that it failed; its words.
+    /// Error reported by the server within the stream, verbatim.
     Said(String),
-    /// Not what this protocol looks like, or more than any answer needs.
+    /// Malformed piece, or an answer above the size limits.
     Unreadable,
 }
 
@@ -40,7 +40,7 @@ struct CallDraft {
 }
 
 impl ReplyDraft {
-    /// Takes one piece. New words are shown at once.
+    /// Adds one piece. New text is shown at once.
     pub(super) fn take(&mut self, piece: &str, live: &dyn StreamSink) -> Result<(), DraftError> {
         if piece.trim() == "[DONE]" {
             self.over = true;
@@ -63,17 +63,17 @@ impl ReplyDraft {
         }
     }
 
-    /// Whether the server has said why it stopped.
+    /// Returns true if the server has sent a stop reason.
     pub(super) fn is_whole(&self) -> bool {
         self.over || self.finish.is_some()
     }
 
-    /// Whether nothing more is to come.
+    /// Returns true if nothing more will follow.
     pub(super) fn is_over(&self) -> bool {
         self.over
     }
 
-    /// The reply, if the answer is whole.
+    /// Returns the reply if the answer is complete.
     pub(super) fn finish(self, request: &Request, card: &ModelInfo) -> Result<Reply, ModelError> {
         if !self.is_whole() {
             return Err(ModelError::Cut);
@@ -106,7 +106,7 @@ impl ReplyDraft {
         Ok(())
     }
 
-    /// Pieces of one call share an index. Where a server gives none, a new id begins a new call.
+    /// Pieces of one call share an index. If a server gives none, a new id begins a new call.
     fn take_call(&mut self, piece: CallPiece) -> Result<(), DraftError> {
         let index = piece.index.unwrap_or_else(|| self.index_for(piece.id.as_deref()));
         let call = self.calls.entry(index).or_default();
@@ -140,7 +140,7 @@ impl ReplyDraft {
 }
 
 impl CallDraft {
-    /// The call with an id that no other call of the conversation has, where the server gave none.
+    /// Converts the call, with an id that is unique in the conversation if the server gave none.
     fn named(self, round: usize, n: usize) -> ToolCall {
         let id = if self.id.is_empty() { format!("call_{round}_{n}") } else { self.id };
         let extra = self.extra.map(|extra| extra.to_string()).unwrap_or_default();
@@ -169,7 +169,7 @@ struct Delta {
     tool_calls: Option<Vec<CallPiece>>,
 }
 
-/// Text, or the list of parts that some servers make of it.
+/// Text, or the list of parts that some servers send instead.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ChunkContent {
