@@ -1,4 +1,4 @@
-//! What stands in a file before it is changed, and what a person made of it since we wrote it last.
+//! State of a file before a change, and edits that a person made since our last version.
 
 use super::disk;
 use super::label::{self, Foreign};
@@ -11,20 +11,20 @@ use crate::store::{Db, NewFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-/// What stands in a file before a change.
+/// Content of a file before a change.
 #[derive(Debug)]
 pub(super) struct Before {
-    /// Its words; `None` if there is no file.
+    /// Text; `None` if there is no file.
     pub text: Option<String>,
-    /// SHA-256 of them; blank if there is no file.
+    /// SHA-256 of the text; empty if there is no file.
     pub digest: String,
-    /// Where it really lies, relative to the workspace.
+    /// Real path, relative to the workspace.
     pub inside: String,
-    /// What a change that was cut off has left beside it.
+    /// File left next to it by an interrupted change.
     left: Option<String>,
 }
 
-/// A version that nobody wrote through us.
+/// A version written by hand.
 struct ByHand {
     text: Option<String>,
     digest: String,
@@ -64,8 +64,8 @@ impl FileVersions<'_> {
         Ok(text.map(|text| Before { text: Some(text), digest, inside, left }).map_err(|_| NotWritten::NoText))
     }
 
-    /// The label of what stands there, if it is that party's. What a person made of it by hand
-    /// becomes a version of its own.
+    /// Returns the label of the present content, if it belongs to that party. Records an edit by
+    /// hand as a version.
     pub(super) async fn adopt(
         &self,
         spot: &str,
@@ -103,7 +103,7 @@ impl FileVersions<'_> {
     }
 }
 
-/// The content as a version, if there is none of it.
+/// Returns the content as a version, if it is not recorded yet.
 fn by_hand(db: Db<'_>, asked: &str, inside: &str, text: Option<String>) -> anyhow::Result<Option<ByHand>> {
     let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
     let (row, label) = label::of_content(db, asked, inside, &digest)?;

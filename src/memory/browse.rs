@@ -1,8 +1,7 @@
-//! Looking around in somebody's own folder: what lies there, and the words of a file with their
-//! label.
+//! Listing of a party's own folder, and reading of text files with their labels.
 //!
-//! Only what really lies in the folder is given, wherever a link in it points; hidden names and, in
-//! the first owner's folder, those of everybody else are not there.
+//! Only what really lies in the folder is accessible, wherever a link in it points. Hidden names
+//! are left out and, in the root, so are the folders of other parties.
 
 use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
@@ -16,63 +15,63 @@ use crate::store::{Db, Node};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// Something that lies in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name, without the folder.
+    /// Name without the folder.
     pub name: String,
-    /// Whether it is a folder.
+    /// True for a folder.
     pub folder: bool,
-    /// In bytes; 0 for a folder.
+    /// Size in bytes; 0 for a folder.
     pub size: u64,
-    /// When it was written.
+    /// Time of the last modification.
     pub at: Timestamp,
-    /// Where its name came from.
+    /// Label of the name.
     pub label: Label,
 }
 
-/// A note, as a person is shown it in a list.
+/// A note in a list for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteLine {
-    /// Where it lies, as its owner sees it.
+    /// Path as its owner sees it.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// What it says, in one line.
+    /// Summary in one line.
     pub hook: String,
-    /// What it says of itself that it is.
+    /// Kind stated by the note.
     pub kind: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was written.
+    /// Time of the last modification.
     pub at: Timestamp,
-    /// Whether it is trusted.
+    /// True if its label is trusted.
     pub trusted: bool,
 }
 
-/// A note of which nothing can be shown.
+/// A note that cannot be displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadNote {
-    /// Where it lies, as its owner sees it.
+    /// Path as its owner sees it.
     pub path: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Why.
+    /// Reason.
     pub why: NotGiven,
-    /// Where its name came from.
+    /// Label of the name.
     pub label: Label,
 }
 
-/// The notes of a party.
+/// Notes of a party.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Those that can be read, by path.
+    /// Readable notes, by path.
     pub read: Vec<NoteLine>,
-    /// Those that cannot.
+    /// Unreadable notes.
     pub unread: Vec<UnreadNote>,
 }
 
-/// A file that was read: by what path, where it really lies, and its words.
+/// A file that was read: requested path, real path and content.
 struct Read {
     asked: String,
     inside: String,
@@ -81,10 +80,10 @@ struct Read {
 }
 
 impl WorkspaceFiles<'_> {
-    /// The words of a text file, what in the journal they stand for, and the SHA-256 of its bytes.
+    /// Returns the content of a text file, its journal nodes, and the SHA-256 of its bytes.
     ///
     /// # Errors
-    /// If the journal cannot be read; inside, why the file is not given.
+    /// The inner error is the reason for a refusal.
     pub async fn read_text(
         &self,
         who: &Party,
@@ -105,10 +104,10 @@ impl WorkspaceFiles<'_> {
         Ok(Ok((text, row.map(Node::File).into_iter().collect(), digest)))
     }
 
-    /// The words of one section of a file; `None` if there is no such section.
+    /// Returns the content of one section of a file; `None` if there is no such section.
     ///
     /// # Errors
-    /// If the journal cannot be read; inside, why the file is not given.
+    /// The inner error is the reason for a refusal.
     pub async fn read_section(
         &self,
         who: &Party,
@@ -123,10 +122,10 @@ impl WorkspaceFiles<'_> {
         }))
     }
 
-    /// What lies in a folder, by name; a blank path is the party's own folder.
+    /// Lists a folder by name; an empty path is the party's own folder.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be read; inside, why the folder is not given.
+    /// The inner error is the reason for a refusal.
     pub async fn list(&self, who: &Party, path: &str) -> anyhow::Result<Result<Vec<Listed>, NotGiven>> {
         let folder = self.folder_of(who).await?;
         let Some(path) = layout::normal(path.trim().trim_end_matches('/')) else { return Ok(Err(NotGiven::BadPath)) };
@@ -142,11 +141,8 @@ impl WorkspaceFiles<'_> {
         self.0.journal.read(look).await.map(Ok)
     }
 
-    /// The notes of the memory, by path: also the notes of days, and what waits in
+    /// Lists the notes of the memory by path, including daily notes and notes that wait in
     /// `memory/untrusted/`.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be read.
     pub async fn list_notes(&self, who: &Party) -> anyhow::Result<Notes> {
         let folder = self.folder_of(who).await?;
         let (tree, at) = (self.tree.clone(), folder.clone());
@@ -169,8 +165,8 @@ impl WorkspaceFiles<'_> {
         self.0.journal.read_much(look).await
     }
 
-    /// Where that path of the party's folder really lies, relative to the workspace; also if
-    /// nothing lies there.
+    /// Returns the real location of that path of the party's folder, relative to the workspace.
+    /// Nothing need exist there.
     pub(super) async fn real_spot(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, NotGiven>> {
         let folder = self.folder_of(who).await?;
         let (tree, path) = (self.tree.clone(), path.to_owned());
@@ -214,7 +210,7 @@ impl WorkspaceFiles<'_> {
     }
 }
 
-/// A note that was found, before anything is known of where its words came from.
+/// A note that was found, before its label is known.
 struct FoundNote {
     path: String,
     spot: String,
@@ -222,7 +218,7 @@ struct FoundNote {
     read: Result<Read, NotGiven>,
 }
 
-/// The line of a note; `None` if it was written for somebody else.
+/// Returns the list entry of a note; `None` if it was written for another party.
 fn line_of(
     db: Db<'_>,
     whose: Scope,
@@ -240,7 +236,7 @@ fn line_of(
     Ok(Some(NoteLine { path, title, hook, kind, size: entry.size, at: entry.at, trusted: label.is_trusted() }))
 }
 
-/// The folder by where it really is, and what lies in it.
+/// Returns the real path of a folder, and its entries.
 fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String, Vec<FolderEntry>), NotGiven>> {
     let asked = if path.is_empty() { folder.to_owned() } else { layout::within(folder, path) };
     if layout::is_hidden(path) || !(asked.is_empty() || layout::is_plain(&asked)) {
@@ -257,7 +253,7 @@ fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String,
     Ok(Ok((real, entries)))
 }
 
-/// An entry with the label of its name; `None` if it is a file that was written for somebody else.
+/// Adds the label of the name; `None` for a file that was written for another party.
 fn named(db: Db<'_>, whose: Scope, folder: &str, entry: FolderEntry) -> anyhow::Result<Option<Listed>> {
     let spot = layout::within(folder, &entry.name);
     if !entry.folder && label::is_foreign(db, whose, &spot, &spot)? {

@@ -1,11 +1,11 @@
-//! The name of a thing as its folder spells it.
+//! Canonical names of files, as their folder spells them.
 //!
-//! On some disks one file answers to many names: capitals count for nothing, an accent may stand in
-//! its letter or behind it, a character that leaves no mark is passed over, a long name has a short
-//! one. The journal knows a file by one name, and the label of its words hangs on that; so whatever
-//! name it was asked for by, the name that counts is the one that the folder itself tells. Looking
-//! that up means reading the folder, and almost every disk spares it: where the same name in other
-//! letters leads to nothing, or to something else, the name that was asked for is the only one.
+//! On some filesystems one file answers to many names: case is ignored, an accent may be composed
+//! or decomposed, invisible characters are skipped, a long name has a short form. The journal knows
+//! a file by one name, and the label of its content depends on that; so for any requested name the
+//! name in the folder listing counts. That means reading the folder, which is unnecessary on almost
+//! every filesystem: if variants of the name lead to nothing, or to something else, the requested
+//! name is the only one.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,15 +15,15 @@ use rustix::fs::{AtFlags, Dir, Stat};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
-/// How a name is looked up in a folder. Tests put a disk in this place that is less exact.
+/// Name lookup in a folder. Tests substitute a less exact filesystem.
 pub(super) type Lookup = fn(&OwnedFd, &str) -> rustix::io::Result<Stat>;
 
-/// The way of the system. A link is not followed.
+/// Looks a name up with the system call. Does not follow links.
 pub(super) fn lookup(folder: &OwnedFd, name: &str) -> rustix::io::Result<Stat> {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// How the folder spells the name of what was `found` in it by that name.
+/// Returns the name that the folder lists for what was `found` under `name`.
 pub(super) fn own_name(folder: &OwnedFd, name: &str, found: &Stat, lookup: Lookup) -> anyhow::Result<String> {
     if tells_apart(folder, name, found, lookup) {
         return Ok(name.to_owned());
@@ -36,14 +36,13 @@ pub(super) fn own_name(folder: &OwnedFd, name: &str, found: &Stat, lookup: Looku
     names.into_iter().find(is_it).context("A name is spelt otherwise in its folder")
 }
 
-/// Whether a part of a path is written in one of the two usual ways: accents within their letters,
-/// or all of them behind. A sign that only looks like a letter and counts as one (the unit kelvin,
-/// say) is neither.
+/// Returns true if a part of a path is in normal form, either composed (NFC) or decomposed (NFD). A
+/// compatibility character that merely counts as a letter (the kelvin sign, say) is neither.
 pub(super) fn is_usual(part: &str) -> bool {
     part.is_ascii() || part.nfc().eq(part.chars()) || part.nfd().eq(part.chars())
 }
 
-/// Whether it is sure that no other spelling of the name leads to the same thing.
+/// Returns true if certainly no other spelling of the name leads to the same file.
 fn tells_apart(folder: &OwnedFd, name: &str, found: &Stat, lookup: Lookup) -> bool {
     let case = in_other_case(name);
     let form = in_other_form(name);
@@ -58,7 +57,7 @@ fn in_other_case(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// The name with its accents in the other place, if that makes a difference.
+/// Returns the name in the other normal form, if that differs.
 fn in_other_form(name: &str) -> Option<String> {
     [name.nfc().collect(), name.nfd().collect()].into_iter().find(|other: &String| other != name)
 }
@@ -67,7 +66,7 @@ fn is_same(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 
-/// All names in a folder that are text.
+/// Returns all names in a folder that are UTF-8.
 fn names_in(folder: &OwnedFd) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -76,7 +75,7 @@ fn names_in(folder: &OwnedFd) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// As on a disk that knows no capitals, no places of accents, and no characters that leave no mark.
+/// Simulates a filesystem that ignores case, normal forms and invisible characters.
 #[cfg(test)]
 pub(super) fn lenient_lookup(folder: &OwnedFd, name: &str) -> rustix::io::Result<Stat> {
     let plain = |name: &str| -> String {
@@ -88,7 +87,7 @@ pub(super) fn lenient_lookup(folder: &OwnedFd, name: &str) -> rustix::io::Result
     lookup(folder, entry)
 }
 
-/// As on a disk that knows capitals, and no places of accents.
+/// Simulates a filesystem that respects case but ignores normal forms.
 #[cfg(test)]
 pub(super) fn formless_lookup(folder: &OwnedFd, name: &str) -> rustix::io::Result<Stat> {
     let names = names_in(folder).unwrap();

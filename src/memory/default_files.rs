@@ -1,4 +1,4 @@
-//! The files that are loaded by themselves, and what stands in them at first.
+//! Automatically loaded files, and their initial contents.
 
 use super::layout;
 
@@ -8,28 +8,28 @@ const USER: &str = include_str!("../../config/prompts/workspace-USER.md");
 const MEMORY: &str = include_str!("../../config/prompts/workspace-MEMORY.md");
 const DAY: &str = include_str!("../../config/prompts/workspace-day.md");
 
-/// A file that is loaded by itself.
+/// A file that is loaded automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum DefaultFile {
-    /// How to work.
+    /// Working instructions.
     Agents,
     /// The assistant's character.
     Soul,
-    /// The person.
+    /// The person's description of themselves.
     User,
-    /// What was kept about them.
+    /// Facts and notes about the person.
     Memory,
-    /// Their note of the day.
+    /// The person's note of the day.
     Today,
 }
 
 impl DefaultFile {
-    /// Those that are everybody's.
+    /// Files shared by all people.
     pub(super) const SHARED: [Self; 2] = [Self::Agents, Self::Soul];
-    /// Those that each person has of their own.
+    /// Files that each person has.
     pub(super) const OWN: [Self; 3] = [Self::User, Self::Memory, Self::Today];
 
-    /// How the person whose file it is finds it.
+    /// Returns the path as the file's owner sees it.
     pub(super) fn name(self, day: &str) -> String {
         match self {
             Self::Agents => "AGENTS.md".to_owned(),
@@ -40,17 +40,17 @@ impl DefaultFile {
         }
     }
 
-    /// Where it lies for the person with that folder.
+    /// Returns the path for the person with that folder.
     pub(super) fn path(self, folder: &str, day: &str) -> String {
         if self.is_shared() { self.name(day) } else { layout::within(folder, &self.name(day)) }
     }
 
-    /// Whether it is everybody's.
+    /// Returns true for shared files.
     pub(super) fn is_shared(self) -> bool {
         Self::SHARED.contains(&self)
     }
 
-    /// What stands in it at first; `date` is the day as a person writes it.
+    /// Returns the initial contents; `date` is the day in human-readable form.
     pub(super) fn first_contents(self, date: &str) -> String {
         match self {
             Self::Agents => AGENTS.to_owned(),
@@ -62,7 +62,7 @@ impl DefaultFile {
     }
 }
 
-/// Whether that is a shared file as the program gives it first.
+/// Returns true for a shared file with its initial contents.
 pub(super) fn is_first(path: &str, digest: &str) -> bool {
     DefaultFile::SHARED
         .into_iter()

@@ -1,5 +1,4 @@
-//! What somebody took away with them lies in their folder for a while, because it is sent from
-//! there.
+//! Exported archives, which lie in the party's folder for a while because they are sent from there.
 
 use super::disk::Existing;
 use super::program_files::FileDraft;
@@ -10,15 +9,12 @@ use crate::people::Party;
 use crate::time::Timestamp;
 use crate::trust::Label;
 
-/// The largest one that is looked at again, in bytes: more than is ever sent.
+/// Size limit for reading an archive again, in bytes: more than is ever sent.
 const LARGEST: u64 = 64 << 20;
 
 impl WorkspaceFiles<'_> {
-    /// Keeps an archive under the `exports/` of a party. Gives its path relative to the workspace,
-    /// and its SHA-256.
-    ///
-    /// # Errors
-    /// If the workspace or the journal cannot be written.
+    /// Saves an archive in the `exports/` folder of a party. Returns its path relative to the
+    /// workspace, and its SHA-256.
     pub async fn save_export(
         &self,
         who: &Party,
@@ -36,10 +32,10 @@ impl WorkspaceFiles<'_> {
         Ok((path, digest))
     }
 
-    /// Takes an archive off the disk, if it is still the one that we wrote. False if it is not.
+    /// Deletes an archive, if it is still the one that we wrote. Returns false if it is not.
     ///
     /// # Errors
-    /// If it cannot be deleted.
+    /// If the file cannot be deleted.
     pub async fn drop_export(&self, path: &str, digest: &str) -> anyhow::Result<bool> {
         let (tree, path, digest) = (self.tree.clone(), path.to_owned(), digest.to_owned());
         let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;

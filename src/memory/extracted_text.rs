@@ -1,7 +1,6 @@
-//! The words of a received file that are not in the file itself: kept beside it, under its name
-//! with `.txt` behind it, so that people, the file tools and the index find them like any other
-//! text. They are untrusted by their place and by their label, whoever edits them, and go with the
-//! file.
+//! Text extracted from received files: stored next to the file, under its name with `.txt`
+//! appended, so that people, the file tools and the index find it like any other text. It is
+//! untrusted by location and label, regardless of edits, and is deleted with the file.
 
 use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
@@ -18,17 +17,16 @@ use super::write::Author;
 use crate::time::Timestamp;
 use crate::trust::Text;
 
-/// What is put behind the name of a file for the name of its words.
+/// Suffix of the file name for extracted text.
 const ENDING: &str = ".txt";
-/// The folder of received files.
 const INBOX: &str = "inbox";
-/// The most of such a file that is read back: more than is ever written.
+/// Size limit for reading such a file, in bytes: more than is ever written.
 const MAX_TEXT: u64 = 4 * 1024 * 1024;
 
-/// How many versions of such a file are looked at to see whether it is ours.
+/// Number of versions checked to recognise our own text.
 const VERSIONS: u32 = 100;
 
-/// Where a received file lies, as its owner sees it; blank if it does not lie anywhere.
+/// Returns the path of a received file as its owner sees it; empty if it is not in an inbox.
 pub fn received_path(path: &str) -> &str {
     match path.rfind("inbox/") {
         Some(at) if layout::is_inbox(path) => path.get(at..).unwrap_or_default(),
@@ -37,12 +35,11 @@ pub fn received_path(path: &str) -> &str {
 }
 
 impl WorkspaceFiles<'_> {
-    /// Keeps the words of the received file at that path, which is relative to the workspace. Gives
-    /// the path where they lie.
+    /// Saves the text extracted from the received file at that path, which is relative to the
+    /// workspace. Returns the path of the text.
     ///
     /// # Errors
-    /// If the path leads anywhere else than to an inbox, or the workspace or the journal cannot be
-    /// written.
+    /// If the path leads out of an inbox, or the workspace or the journal cannot be written.
     pub async fn save_text_of(&self, path: &str, words: &Text, now: Timestamp) -> anyhow::Result<String> {
         let (folder, name) = path.rsplit_once('/').context("A received file lies in a folder")?;
         anyhow::ensure!(
@@ -64,11 +61,11 @@ impl WorkspaceFiles<'_> {
         Ok(lies)
     }
 
-    /// Deletes the words that [`Tree::save_text_of`] kept at that path, if they are still what we
-    /// wrote. No link is followed.
+    /// Deletes the text that [`Self::save_text_of`] saved at that path, if it is unchanged. Does
+    /// not follow links.
     ///
     /// # Errors
-    /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.
+    /// If the path leads out of an inbox, or the file cannot be deleted.
     pub async fn drop_text_of(&self, path: &str) -> anyhow::Result<Received> {
         anyhow::ensure!(layout::is_inbox(path), "Only received files have words beside them");
         let asked = path.to_owned();

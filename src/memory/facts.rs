@@ -4,9 +4,9 @@
 //! facts` in `MEMORY.md`. Facts extracted from conversations go by layer: facts about the person go
 //! to what the agent's profile has learned, next to the workspace, and travel with the profile;
 //! facts about this workspace go to the agent's memory in it. A fact stays where it was first
-//! stored: a new value of the same key replaces the old one there, whatever its layer is now, and
-//! is removed from the other lists. The old value stays in the file's history. The same value in
-//! other words (case, spaces, a full stop) is not news, and nothing is written.
+//! stored: a new value of the same key replaces the old one there, even if its layer has changed,
+//! and is removed from the other lists. The old value stays in the file's history. The same value
+//! in other words (case, spaces, a full stop) is not news, and nothing is written.
 //!
 //! A list is bounded. Facts that no longer fit, oldest first, move to the note of the month: they
 //! are written there before they leave the list, with the label of the list, and a fact that cannot

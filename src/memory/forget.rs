@@ -1,11 +1,11 @@
-//! Forgetting reaches the files first and the journal after them.
+//! Erasure on request: first from the files, then from the journal.
 //!
-//! The file of a note goes, with its line in the index; the lines of other files of the memory that
-//! say the same go as well. Then the journal lets go of every copy ([`crate::store::Db::held`]),
-//! everything is looked through again, and what still holds the words is named. At last the search
-//! indexes are put together anew, because they let go of single words only then. Files that only a
-//! person's hand changes, and what people sent, are left and named. All of it can be done twice:
-//! what is gone is not found the second time.
+//! The file of a note is deleted with its index line, and so are lines of other memory files with
+//! the same text. Then every copy in the journal is blanked (`Erasure::held` of the store),
+//! everything is searched again, and remaining places are reported. Finally the search indexes are
+//! merged, because only a merge removes single words from them. Files that only a person edits, and
+//! files that people sent, are kept and reported. Every step can be repeated: a second run finds
+//! nothing more to erase.
 
 mod kept;
 mod look;
@@ -29,64 +29,63 @@ use super::owned_files::OwnPath;
 use super::write::{Author, ChangeOrigin, New};
 use super::{layout, memory_md};
 
-/// How many rows one transaction changes at most.
+/// Maximum number of rows changed in one transaction.
 const ROWS: usize = 200;
-/// Under a clock that was ahead an archive may be younger than now.
+/// Allowance for archives dated later than now, by a clock that was ahead.
 const FUTURE: Duration = Duration::from_hours(10 * 365 * 24);
-/// How many messages go in one transaction.
+/// Number of messages in one transaction.
 const MESSAGES: usize = 50;
-/// What is written while this goes on is looked for once more, but not for ever.
+/// Number of passes for data written meanwhile.
 const ROUNDS: usize = 3;
 
-/// Something that can be forgotten.
+/// Data that can be erased.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forgettable {
-    /// A note, a fact, or words that were only said.
+    /// A note, a fact, or text that occurs only in messages.
     pub what: Forgotten,
-    /// The note's path relative to the workspace; the fact's key; the words.
+    /// Path of the note relative to the workspace, key of the fact, or the text.
     pub target: String,
-    /// The words that nothing may hold any more.
+    /// Texts to be erased everywhere.
     pub needles: ErasureQuery,
-    /// Where they came from.
+    /// Label of the data.
     pub label: Label,
 }
 
-/// What came of a forgetting.
+/// Result of an erasure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErasureOutcome {
-    /// How much of what went, from its beginning on.
+    /// Number of erased items, since its start.
     pub counts: Counts,
-    /// What still holds it.
+    /// Places that still hold the data.
     pub left: Left,
-    /// The streams whose turns ended with the messages that they answered.
+    /// Streams whose turns ended because their messages were erased.
     pub partings: Vec<Parting>,
 }
 
 impl WorkspaceErasure<'_> {
-    /// Waits until nothing is being forgotten. As long as what this gives is held, nothing is: what
-    /// is written meanwhile is either seen by a forgetting, or leaves out what is forgotten.
+    /// Waits until no erasure runs, and blocks new ones while the guard is held. Data written
+    /// meanwhile is either seen by an erasure or leaves out the erased data.
     pub async fn no_forgetting(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.0.forgetting).lock_owned().await
     }
 
-    /// Does a forgetting of a note or a fact, or goes on with it, and looks whether anything holds
-    /// it still.
+    /// Erases a note or a fact, or resumes doing so, and checks what still holds it.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; then it is gone on with later.
+    /// If the journal or the disk cannot be used; then the erasure is resumed later.
     pub async fn forget(&self, id: ForgettingId, now: Timestamp) -> anyhow::Result<Option<ErasureOutcome>> {
         let _alone = self.no_forgetting().await;
         self.forget_alone(id, now).await
     }
 
-    /// The same for whoever sees to it that nothing else is forgotten meanwhile.
+    /// Like [`Self::forget`], for a caller that holds the guard against other erasures.
     pub(super) async fn forget_alone(
         &self,
         id: ForgettingId,
         now: Timestamp,
     ) -> anyhow::Result<Option<ErasureOutcome>> {
         let Some(row) = self.0.journal.read(move |db| db.erasure().forgetting(id)).await? else { return Ok(None) };
-        // To find nothing without knowing what to look for would be taken for success.
+        // Without its search terms an erasure would find nothing and report success.
         ensure!(row.is_readable, "The words of forgetting {id} cannot be read, so it is not finished");
         let who = self.party_of(row.scope).await?;
         if let Some(who) = &who {
@@ -113,7 +112,7 @@ impl WorkspaceErasure<'_> {
         Ok(Some(ErasureOutcome { counts, left, partings }))
     }
 
-    /// Whose words a scope holds, if they are still let in.
+    /// Returns the party of a scope, if it still has access.
     async fn party_of(&self, scope: Scope) -> anyhow::Result<Option<Party>> {
         match scope {
             Scope::Person(id) => Ok(self.0.journal.read(move |db| db.people().person(id)).await?.map(Party::One)),
@@ -129,8 +128,8 @@ impl WorkspaceErasure<'_> {
             let counts = if note == Some(file.spot.as_str()) {
                 Counts { notes: usize::from(self.folders().drop_one(&file).await?), ..Counts::default() }
             } else if let Some((_, digest)) = archives.iter().rfind(|(path, _)| *path == file.spot) {
-                // A copy of everything is a copy of this too. What somebody put beside it is
-                // theirs.
+                // An archive of everything contains this too. A file that a person put next to it
+                // is theirs.
                 Counts {
                     archives: usize::from(self.files().drop_export(&file.spot, digest).await?),
                     ..Counts::default()
@@ -150,8 +149,7 @@ impl WorkspaceErasure<'_> {
         Ok(())
     }
 
-    /// Cuts the lines that say it out of another file, and in the index the line that leads to the
-    /// note.
+    /// Removes matching lines from another file, and the note's line from the index.
     async fn cut_from(
         &self,
         row: &ForgettingRow,
@@ -211,7 +209,7 @@ impl WorkspaceErasure<'_> {
         Ok(partings)
     }
 
-    /// Cuts it out of the journal, and says what is left.
+    /// Blanks the data in the journal and returns what is left.
     async fn cut_out(&self, row: &ForgettingRow) -> anyhow::Result<Left> {
         let of = row.clone();
         let held = self.0.journal.read_much(move |db| db.erasure().held(&of)).await?;
@@ -232,13 +230,13 @@ impl WorkspaceErasure<'_> {
     }
 }
 
-/// Whether lines that are forgotten are cut out of a file.
+/// Returns true if matching lines are removed from that file.
 fn is_memory(path: &str) -> bool {
     let ours = ["memory/", "learnings/", "agents/", layout::EXPERIENCE];
     ours.iter().any(|start| path.starts_with(start)) && path.ends_with(".md")
 }
 
-/// Whether lines that lead to notes stand in a file.
+/// Returns true if the file holds index lines.
 fn holds_index(path: &str) -> bool {
     let name = path.strip_prefix("memory/").filter(|name| !name.contains('/'));
     name.is_some_and(|name| name == "MEMORY.md" || memory_md::is_fold(name))

@@ -1,7 +1,7 @@
-//! A person is forgotten as a whole: first they are nobody any more, then their words go piece by
-//! piece, then their files, and at last every table and the folder are looked through for what is
-//! left. Each part can be done again. A group keeps what others said there; what it took down from
-//! this person's words goes.
+//! Erasure of a whole person. First everything pending for them ends and their name and addresses
+//! are removed, then their messages are blanked in batches, then their files are deleted, and
+//! finally every table and the folder are searched for remains. Each step can be repeated. A group
+//! keeps what others wrote there; facts extracted from this person's messages are erased.
 
 use crate::id::{ForgettingId, PersonId};
 use crate::memory::workspace::WorkspaceErasure;
@@ -14,41 +14,41 @@ use crate::wording;
 use super::workspace::blocking;
 use super::{disk, layout};
 
-/// How many rows one transaction changes at most.
+/// Maximum number of rows changed in one transaction.
 const ROWS: u32 = 200;
-/// How many pages of the search indexes are merged at a time, and how often at most; what is left
-/// then goes in the night.
+/// Number of index pages merged at a time, and maximum number of merges; the nightly maintenance
+/// does the rest.
 const PAGES: i64 = 64;
 const MERGES: u32 = 5_000;
 
-/// What came of it.
+/// Result of erasing a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PersonGone {
-    /// How many files went.
+    /// Number of deleted files.
     pub files: usize,
-    /// How many messages lost their words.
+    /// Number of blanked messages.
     pub messages: usize,
-    /// What still holds something of theirs, and how often; nothing when it worked.
+    /// Places that still hold the person's data, with counts; empty on success.
     pub left: Vec<(String, usize)>,
-    /// Files of groups, relative to the workspace, in which words of theirs stand and which only a
-    /// person's hand changes.
+    /// Files of groups, relative to the workspace, that contain the person's text and that only a
+    /// person edits.
     pub by_hand: Vec<String>,
 }
 
 impl WorkspaceErasure<'_> {
-    /// The folder of somebody who is let in, or was once.
+    /// Returns the folder of a person with present or former access.
     pub async fn folder_once_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
         let folder = self.0.journal.read(move |db| db.folders().folder_once_of(id)).await?;
         Ok(folder.unwrap_or_else(|| layout::folder_name(id, name)))
     }
 
-    /// Forgets a person, or goes on with it.
+    /// Erases a person, or resumes doing so.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; then it is gone on with later.
+    /// If the journal or the disk cannot be used; then the erasure is resumed later.
     pub async fn forget_person(&self, id: ForgettingId, now: Timestamp) -> anyhow::Result<PersonGone> {
         let _alone = self.no_forgetting().await;
-        // One that is over has no folder any more, and none means the first owner's.
+        // A finished one has no folder any more, and an empty folder means the root.
         let row = self.0.journal.read(move |db| db.erasure().open_forgetting(id)).await?;
         let Some(row) = row.filter(|row| row.what == Forgotten::Person) else { return Ok(PersonGone::default()) };
         let Some(person) = row.person else { return Ok(PersonGone::default()) };
@@ -98,8 +98,9 @@ impl WorkspaceErasure<'_> {
         }
     }
 
-    /// What was taken down in groups from what they said there is to go: a forgetting for each
-    /// group, whose row keeps the words until nothing holds them. Nothing is wanted twice.
+    /// Requests the erasure of facts that groups extracted from the person's messages: one request
+    /// for each group, whose row keeps the texts until nothing holds them. Does nothing on a second
+    /// call.
     async fn want_forgotten_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         if !self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await?.is_empty() {
             return Ok(());
@@ -124,8 +125,8 @@ impl WorkspaceErasure<'_> {
         self.0.journal.write("want something forgotten in groups", want).await
     }
 
-    /// It goes out of the files of those groups, and out of all that was made of it. Which files
-    /// hold it still, and how much else does.
+    /// Erases those facts from the files of the groups and from everything derived from them.
+    /// Returns the files that still hold them, and the number of other places.
     async fn forget_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<(Vec<String>, usize)> {
         let (mut by_hand, mut elsewhere) = (Vec::new(), 0_usize);
         for row in self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await? {
@@ -140,7 +141,7 @@ impl WorkspaceErasure<'_> {
         Ok((by_hand, elsewhere))
     }
 
-    /// The folder that goes with them. None if it is somebody else's.
+    /// Returns the folder to be deleted; `None` if it belongs to another person.
     async fn folder_to_drop(&self, row: &ForgettingRow, person: PersonId) -> anyhow::Result<Option<String>> {
         let holder = self.0.journal.read(|db| db.folders().workspace_owner()).await?;
         if row.target.is_empty() && holder != Some(person) {
@@ -156,7 +157,7 @@ impl WorkspaceErasure<'_> {
         Ok(Some(row.target.clone()))
     }
 
-    /// Their folder, and whatever was written for them elsewhere in the workspace.
+    /// Deletes the person's folder, and files written for them elsewhere in the workspace.
     async fn drop_files_of(&self, person: PersonId, folder: Option<&str>) -> anyhow::Result<usize> {
         let mut dropped = match folder {
             Some(folder) => self.folders().drop_all_in(folder, Scope::Person(person)).await?,
@@ -169,9 +170,9 @@ impl WorkspaceErasure<'_> {
         Ok(dropped)
     }
 
-    /// The search indexes let go of single words only when they are put together anew. For a
-    /// message that its sender deletes the night is soon enough; for what somebody wants forgotten
-    /// it is now.
+    /// Merges the search indexes, because only a merge removes single words from them. For a
+    /// message deleted by its sender the nightly merge is soon enough; an erasure on request does
+    /// it at once.
     pub(super) async fn purge_index(&self) -> anyhow::Result<()> {
         for step in 0..MERGES {
             let merge = move |tx: Tx<'_>| tx.maintenance().merge_index(PAGES, step == 0);
@@ -193,8 +194,7 @@ impl WorkspaceErasure<'_> {
         Ok(left)
     }
 
-    /// Takes a file off the disk that was written for somebody. What leads elsewhere is none of
-    /// ours.
+    /// Deletes a file that was written for a person. Skips a path that leads elsewhere.
     async fn drop_spot(&self, spot: &str) -> anyhow::Result<bool> {
         let (tree, spot) = (self.tree.clone(), spot.to_owned());
         let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;

@@ -1,6 +1,6 @@
-//! The root of the workspace changes hands. Places are swapped, never contents: the files of who
-//! had it go to a folder of their own, those of the heir to the root, and every version keeps for
-//! whom it was written.
+//! Hand-over of the root. Locations are swapped, never contents: the files of the previous owner
+//! move to a folder of their own, those of the heir to the root, and every version keeps the scope
+//! it was written for.
 
 use crate::memory::workspace::WorkspaceFolders;
 use std::sync::Arc;
@@ -13,29 +13,29 @@ use crate::people::Party;
 use crate::store::{FolderState, NotBegun, Tx};
 use crate::trust::Scope;
 
-/// What a hand-over did, or would do.
+/// Plan or result of a hand-over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandedOver {
-    /// Who had the root.
+    /// Previous owner of the root.
     pub from: PersonId,
-    /// The folder of who had the root from now on.
+    /// New folder of the previous owner.
     pub from_folder: String,
-    /// The folder that the heir's files came from.
+    /// Previous folder of the heir.
     pub heir_folder: String,
 }
 
-/// Why the root does not change hands, by what to do.
+/// Reason for a refused hand-over, by what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotHandedOver {
-    /// It belongs to nobody yet.
+    /// The root has no owner yet.
     NoOwner,
-    /// It is theirs already.
+    /// The root already belongs to the heir.
     Same,
-    /// Only an owner can have it.
+    /// The heir is not an owner.
     NotAnOwner,
-    /// Something is being written, answered or forgotten just now.
+    /// A write, an answer or an erasure is in progress.
     Busy,
-    /// This lies at the top of one of the folders and is neither file nor folder.
+    /// A top-level entry of one of the folders is neither file nor folder; holds its path.
     Unmovable(String),
 }
 
@@ -51,10 +51,10 @@ impl From<NotBegun> for NotHandedOver {
 }
 
 impl WorkspaceFolders<'_> {
-    /// What a hand-over to that person would do. Changes nothing.
+    /// Plans a hand-over to that person without changing anything.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why it is not possible.
+    /// The inner error is the reason for a refusal.
     pub async fn look_at_hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
         let heir_folder = self.folder_of(heir).await?;
         let Some(from) = self.0.journal.read(|db| db.folders().workspace_owner()).await? else {
@@ -71,7 +71,7 @@ impl WorkspaceFolders<'_> {
                     return Ok(Err(NotHandedOver::Unmovable(path)));
                 }
             }
-            // Whatever lies in it was not in use, and stays apart.
+            // A folder that exists was not in use, and stays separate.
             let is_free = !stored.is_empty() && !tree.folders().is_there(&stored);
             let from_folder = if is_free { stored } else { tree.folders().free_folder(&name)? };
             Ok(Ok(HandedOver { from, from_folder, heir_folder }))
@@ -82,8 +82,8 @@ impl WorkspaceFolders<'_> {
     /// Gives the root to that person.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used, and then it is gone on with at the next start;
-    /// inside, why nothing was done.
+    /// If the journal or the disk cannot be used, and then the next start resumes the hand-over;
+    /// the inner error is the reason for a refusal.
     pub async fn hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
         self.hand_over_in_steps(heir, &|| Ok(())).await
     }
@@ -97,7 +97,7 @@ impl WorkspaceFolders<'_> {
             Ok(plan) => plan,
             Err(why) => return Ok(Err(why)),
         };
-        // A forgetting takes its time; a single file does not.
+        // An erasure takes long, so it is not waited for; a single file change is.
         let Ok(_forgetting) = Arc::clone(&self.0.forgetting).try_lock_owned() else {
             return Ok(Err(NotHandedOver::Busy));
         };
@@ -121,8 +121,7 @@ impl WorkspaceFolders<'_> {
         Ok(Ok(plan))
     }
 
-    /// The folder that somebody had besides the root, blank if none, and the one that they would
-    /// get.
+    /// Returns the folder stored for a person (empty if none), and the folder they would get.
     async fn stored_folder(&self, id: PersonId) -> anyhow::Result<(String, String)> {
         let look = self.0.journal.read(move |db| Ok((db.folders().stored_folder(id)?, db.folders().name_once_of(id)?)));
         let (stored, name) = look.await?;

@@ -1,16 +1,15 @@
-//! The entry index: what is known, cut into units that search finds.
+//! Entry index: knowledge cut into units for search.
 //!
-//! Knowledge is files, and what happened is the journal; this is derived from both and can be
-//! thrown away at any time. Facts, notes, the points of daily notes, passages of every other text
-//! file of the workspace, and what was written down of conversations and reflections are entries,
-//! each with the label and the scope of where it stands. A key that survives rebuilding keeps how
-//! often an entry was of use.
+//! Knowledge is files, history is the journal; the index is derived from both and can be deleted at
+//! any time. Entries are facts, notes, points of daily notes, passages of every other text file of
+//! the workspace, and summaries of conversations and reflections, each with the label and the scope
+//! of its source. A key that survives rebuilding keeps the usage counts of an entry.
 //!
-//! Whoever searches first takes in what changed, so a hand edit, a deletion and what was written a
-//! moment ago are seen without a restart. Trusted entries are given; untrusted ones are counted,
-//! and given only when they are asked for. Whose entry it is, is decided inside the full-text
-//! index. Being found is not being used: only what a clean turn was given counts ([`Index::used`]),
-//! and that never lifts an entry over an exact match.
+//! Every search first takes in changes, so an edit by hand, a deletion and a write of a moment ago
+//! are seen without a restart. Trusted entries are returned; untrusted ones are counted, and
+//! returned only on request. Scopes are checked inside the full-text index. Being found is not
+//! being used: only entries given to a clean turn count ([`Index::used`]), and usage never ranks an
+//! entry above an exact match.
 
 mod listing;
 mod parse;
@@ -37,14 +36,13 @@ use crate::time::{Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use sync::Noticed;
 
-/// A search reads at most so many changed files before it answers; the rest is read by
-/// [`Index::refresh`] and by the next searches.
+/// Maximum number of changed files that a search reads before it answers; [`Index::refresh`] and
+/// later searches read the rest.
 const READ_BEFORE_SEARCH: usize = 512;
-/// At most so many entries are weighed for the beginning of a conversation.
+/// Maximum number of entries ranked for the start of a conversation.
 const WEIGHED: u32 = 500;
 
-/// The index of the tree and of what the journal tells of conversations. Cloning gives another
-/// handle on the same one.
+/// Index of the workspace and of conversations in the journal. Clones share the same state.
 #[derive(Clone)]
 pub struct Index(Arc<IndexInner>, Option<Vectors>);
 
@@ -53,37 +51,37 @@ struct IndexInner {
     journal: Journal,
     clock: Arc<dyn Clock>,
     noticed: Mutex<Noticed>,
-    /// Held by who walks, or reads a few files.
+    /// Held during a walk, and while a batch of files is read.
     reading: tokio::sync::Mutex<()>,
 }
 
-/// What is looked for, and where.
+/// A search of the index.
 #[derive(Debug, Clone)]
 pub struct IndexQuery {
-    /// Who asks: only their own and what is shared is looked into.
+    /// Party that searches: only its own and shared entries are searched.
     pub party: Party,
-    /// The words.
+    /// Query text.
     pub words: Text,
     /// Only these kinds; all if empty.
     pub kinds: Vec<EntryKind>,
     /// Only this category.
     pub category: Option<String>,
-    /// Only under this heading.
+    /// Only entries under this heading.
     pub section: Option<String>,
-    /// Only in the memory of this agent.
+    /// Only the memory of this agent.
     pub agent: Option<String>,
-    /// Only where the words stand just as they are written.
+    /// Case-sensitive match.
     pub case: bool,
-    /// Untrusted entries as well.
+    /// Include untrusted entries.
     pub untrusted_too: bool,
-    /// Only what was written before.
+    /// Only entries written before this time.
     pub before: Option<Timestamp>,
-    /// At most so many.
+    /// Maximum number of hits.
     pub limit: usize,
 }
 
 impl IndexQuery {
-    /// Anything trusted that matches those words, at most five hits.
+    /// Searches all trusted entries for that text, with at most five hits.
     pub fn of(party: &Party, words: Text) -> Self {
         Self {
             party: party.clone(),
@@ -99,76 +97,76 @@ impl IndexQuery {
         }
     }
 
-    /// Whose text is looked into.
+    /// Returns the scope to be searched.
     pub fn scope(&self) -> Scope {
         self.party.scope()
     }
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, Default)]
 pub struct IndexMatches {
-    /// The best hits, best first.
+    /// Best hits, best first.
     pub hits: Vec<EntryHit>,
-    /// How many untrusted entries match besides, when they were not asked for; counted up to a
-    /// bound.
+    /// Number of further matches that are untrusted, if these were not requested; counted up to a
+    /// limit.
     pub untrusted: usize,
 }
 
-/// An entry that was found. Its path stands under the same label as its text.
+/// An entry that was found. Its path has the same label as its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryHit {
-    /// What it keeps through every rebuilding.
+    /// Key that survives rebuilding.
     pub key: String,
-    /// What it is.
+    /// Kind of entry.
     pub kind: EntryKind,
-    /// Its category; blank if it has none.
+    /// Category; empty if it has none.
     pub category: String,
-    /// Its file as its owner sees it, or `conversations/N`, `reflections/N`.
+    /// Path as its owner sees it, or `conversations/N`, `reflections/N`.
     pub path: String,
-    /// The line in it, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// The heading that it stands under.
+    /// Heading above it.
     pub section: Text,
-    /// A fact's key, a note's title; blank for running text.
+    /// Key of a fact or title of a note; empty for running text.
     pub name: Text,
-    /// The words, with a fact's key in front.
+    /// Text; that of a fact begins with its key.
     pub text: Text,
-    /// When they were written.
+    /// Time of writing.
     pub at: Timestamp,
-    /// Higher is better.
+    /// Score; higher is better.
     pub score: f64,
 }
 
-/// How the index of a party is.
+/// State of a party's index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexHealth {
-    /// Files that were looked at.
+    /// Number of indexed files.
     pub files: usize,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Entries.
+    /// Number of entries.
     pub entries: usize,
-    /// Files that are not searched as they should be: path and a sentence.
+    /// Files that are not fully searchable: path and explanation.
     pub troubled: Vec<(String, String)>,
-    /// Files that are known to have changed and were not read again yet.
+    /// Number of files with known changes that are not read yet.
     pub waiting: usize,
 }
 
-/// How the indexes of everybody are, in numbers alone.
+/// Totals over the indexes of all parties.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IndexTotals {
-    /// Entries.
+    /// Number of entries.
     pub entries: usize,
-    /// Files that are not searched as they should be.
+    /// Number of files that are not fully searchable.
     pub troubled: usize,
-    /// Files that are known to have changed and were not read again yet.
+    /// Number of files with known changes that are not read yet.
     pub waiting: usize,
 }
 
 impl Index {
-    /// The index of that tree, by words alone.
+    /// Creates an index of that workspace, without semantic search.
     pub fn new(tree: Workspace, journal: Journal, clock: Arc<dyn Clock>) -> Self {
         Self(
             Arc::new(IndexInner {
@@ -182,32 +180,25 @@ impl Index {
         )
     }
 
-    /// The same, by meaning as well if there are vectors.
+    /// Adds semantic search, if there are vectors.
     #[must_use]
     pub fn with_vectors(self, vectors: Option<Vectors>) -> Self {
         Self(self.0, vectors)
     }
 
-    /// Nearness in meaning, if somebody computes it.
+    /// Returns the vectors for semantic search, if configured.
     pub fn vectors(&self) -> Option<&Vectors> {
         self.1.as_ref()
     }
 
-    /// Takes in everything that changed in the folder of that party and in what the journal tells
-    /// of them.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be read.
+    /// Takes in all changes in the folder of that party and in the journal's data about them.
     pub async fn refresh(&self, party: &Party) -> anyhow::Result<()> {
         let room = self.room(party).await?;
         self.sync(&room, usize::MAX).await
     }
 
-    /// The same for everybody, and drops what belongs to nobody any more. For the start, in the
-    /// background. From then on the index is whole, unless there was no workspace to look at.
-    ///
-    /// # Errors
-    /// If the journal or the workspace cannot be read.
+    /// Refreshes the indexes of all parties, and drops entries without an owner. Runs in the
+    /// background at the start. Afterwards the index is complete, unless there was no workspace.
     pub async fn refresh_all(&self) -> anyhow::Result<()> {
         let was_whole = self.0.journal.read(|db| db.entries().entries_are_whole()).await?;
         if !was_whole {
@@ -220,7 +211,7 @@ impl Index {
         Ok(())
     }
 
-    /// All of whom anything may be known: people and groups.
+    /// Returns all parties that can have entries: people and groups.
     pub async fn parties(&self) -> anyhow::Result<Vec<Party>> {
         let people = self.0.journal.read(|db| db.people().people()).await?;
         let streams = self.0.journal.read(|db| db.conversations().streams()).await?;
@@ -238,23 +229,23 @@ impl Index {
         self.drop_strays(&rooms).await
     }
 
-    /// Throws the index away. The next look makes it anew, with the same answers.
+    /// Clears the index. The next search rebuilds it, with the same answers.
     pub async fn forget_all(&self) -> anyhow::Result<()> {
         self.0.journal.write("throw the index away", |tx| tx.entries().clear_entries()).await?;
         self.walk_again();
         Ok(())
     }
 
-    /// Forgets what was noticed of the disk, after folders were moved: the next look at any folder
-    /// looks at every file, and watches it anew.
+    /// Discards the known state of the disk, after folders were moved: the next look at any folder
+    /// checks every file and watches it again.
     pub fn look_anew(&self) {
         *self.0.noticed() = Noticed::nothing();
     }
 
-    /// What matches, best first.
+    /// Returns matches, best first.
     ///
     /// # Errors
-    /// If the journal cannot be read. No question is an error.
+    /// If the journal cannot be read. An unusable query is not an error.
     pub async fn search(&self, question: &IndexQuery) -> anyhow::Result<IndexMatches> {
         let room = self.room(&question.party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
@@ -263,7 +254,7 @@ impl Index {
         Ok(found)
     }
 
-    /// The trusted facts and notes that were of use most and last.
+    /// Returns the trusted facts and notes used most often and most recently.
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
         let room = self.room(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
@@ -273,7 +264,7 @@ impl Index {
         Ok(hits)
     }
 
-    /// Those entries were given to a turn that nothing untrusted had a part in.
+    /// Records that those entries were given to a turn without untrusted input.
     pub async fn used(&self, keys: &[String]) -> anyhow::Result<()> {
         if keys.is_empty() {
             return Ok(());
@@ -282,7 +273,7 @@ impl Index {
         self.0.journal.write("count the use of entries", move |tx| tx.entries().entries_used(&keys, now)).await
     }
 
-    /// What in the journal those entries grew from: versions of files, summaries, turns.
+    /// Returns the journal nodes behind those entries: file versions, summaries, turns.
     pub async fn origins(&self, hits: &[EntryHit]) -> anyhow::Result<Vec<Node>> {
         let keys: Vec<String> = hits.iter().map(|hit| hit.key.clone()).collect();
         self.0
@@ -299,7 +290,7 @@ impl Index {
             .await
     }
 
-    /// How the index of that party is, after it took in what changed.
+    /// Returns the state of that party's index, after taking in changes.
     pub async fn health(&self, party: &Party) -> anyhow::Result<IndexHealth> {
         let room = self.room(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
@@ -325,7 +316,7 @@ impl Index {
             .await
     }
 
-    /// The same for everybody together.
+    /// Returns the totals over all parties.
     pub async fn totals(&self) -> anyhow::Result<IndexTotals> {
         let mut totals = IndexTotals::default();
         for party in self.parties().await? {

@@ -1,8 +1,8 @@
-//! First contents, and what a turn begins with.
+//! Initial files, and the files that a turn begins with.
 //!
-//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is
-//! too long is left out or cut, and [`Loaded::notes`] says so: a broken file never keeps the
-//! assistant from answering.
+//! Only trusted text is loaded automatically. Text that is unreadable, unfit for a prompt or too
+//! long is left out or cut, and [`Loaded::notes`] says so: a broken file never stops the assistant
+//! from answering.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 impl Workspace {
-    /// Makes the folders and gives every file that is missing its first contents. What exists is
-    /// left as it is. The owner's own files wait until there is an owner.
+    /// Creates the folders and missing initial files, and keeps existing ones. The owner's own
+    /// files are created once there is an owner.
     ///
     /// # Errors
     /// If the workspace cannot be written.
@@ -44,11 +44,12 @@ impl Workspace {
         Ok(())
     }
 
-    /// What a turn for that person or group on that local day begins with. What is missing of its
-    /// own gets its first contents. If nothing is to be kept, nothing that was is shown either.
+    /// Loads the files for a turn of that person or group on that local day. Creates missing files
+    /// of the party with their initial contents. If memory is disabled, existing memory is not
+    /// shown either.
     ///
     /// # Errors
-    /// If the journal cannot be read. Trouble with a file is no error but a note.
+    /// If the journal cannot be read. Problems with files are reported as notes instead.
     pub async fn load(&self, who: &Party, now: Timestamp, day: &str) -> anyhow::Result<Loaded> {
         let scope = who.scope();
         let mut notes = Vec::new();
@@ -70,14 +71,14 @@ impl Workspace {
         Ok(Gathered::of(judged, scope, notes).loaded(&self.1))
     }
 
-    /// Without a folder only what is everybody's.
+    /// Looks up the files of a turn; without a folder only the shared ones.
     async fn look(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLook>> {
         let (inner, habits) = (Arc::clone(&self.0), Arc::clone(&self.1));
         let (folder, day) = (folder.map(str::to_owned), day.to_owned());
         blocking(move || Ok(look(&inner.shelf, &habits, folder.as_deref(), &day))).await
     }
 
-    /// Whether anything was made.
+    /// Creates missing files. Returns true if any was created.
     async fn create_missing(
         &self,
         seen: &[FileLook],
@@ -100,21 +101,21 @@ impl Workspace {
     }
 }
 
-/// What a file is loaded for.
+/// Purpose of a loaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum LoadPurpose {
-    /// To be shown as it is.
+    /// Shown as it is.
     File(DefaultFile),
     /// The agent's memory of the workspace.
     Workspace,
-    /// What the agent's profile has learned.
+    /// Experience of the agent's profile.
     Profile,
-    /// What that other profile has learned.
+    /// Experience of another profile.
     OtherProfile(String),
 }
 
 impl LoadPurpose {
-    /// The kind, if it gets first contents where it is missing.
+    /// Returns the file's kind if it is created when missing.
     fn is_made(&self) -> Option<DefaultFile> {
         match self {
             Self::File(kind) if !kind.is_shared() => Some(*kind),
@@ -123,23 +124,23 @@ impl LoadPurpose {
     }
 }
 
-/// A look at a file.
+/// Lookup of a file.
 struct FileLook {
     what: LoadPurpose,
-    /// How the person whose file it is finds it.
+    /// Name as the file's owner knows it.
     name: String,
-    /// Where it was looked for.
+    /// Requested path.
     asked: String,
     look: PageLookup,
 }
 
-/// A look at a file with the row and the label of what was seen, if it may be read.
+/// Lookup of a file, with its row and label if it may be read.
 struct Judged {
     seen: FileLook,
     found: Result<(Option<i64>, Label), Foreign>,
 }
 
-/// Looks at everything that a turn begins with. Blocks.
+/// Looks up all files that a turn begins with. Blocks.
 fn look(shelf: &PageCache, habits: &AgentLayout, folder: Option<&str>, day: &str) -> Vec<FileLook> {
     let is_closed = folder.is_none();
     let folder = folder.unwrap_or_default();
@@ -185,7 +186,7 @@ fn judge(db: Db<'_>, whose: Scope, seen: FileLook) -> anyhow::Result<Judged> {
     Ok(Judged { seen, found })
 }
 
-/// What was found of what a turn begins with: the trusted pages, and notes about the rest.
+/// Trusted files of a turn, and notes about the others.
 struct Gathered {
     own: Scope,
     pages: Vec<(LoadPurpose, Arc<FileVersion>, Label)>,
@@ -220,7 +221,7 @@ impl Gathered {
         gathered
     }
 
-    /// The page that is loaded for that.
+    /// Returns the file loaded for that purpose.
     fn page(&self, what: &LoadPurpose) -> Option<&(LoadPurpose, Arc<FileVersion>, Label)> {
         self.pages.iter().find(|(of, ..)| of == what)
     }
@@ -233,7 +234,7 @@ impl Gathered {
         }
     }
 
-    /// How much of the room that a file has is taken, in per cent.
+    /// Returns the share of its size limit that a file uses, in per cent.
     fn percent(&self, kind: DefaultFile) -> usize {
         self.page(&LoadPurpose::File(kind))
             .map_or(0, |(_, page, _)| page.size * 100 / layout::most_bytes(&page.inside).max(1))

@@ -1,33 +1,33 @@
-//! A note: one Markdown file about one thing, with a few words in front that say what it is.
+//! Notes: Markdown files about one subject each, with front matter.
 
 use super::{memory_md, page};
 use crate::skill::manifest;
 use crate::text::{cut_bytes, one_line, shorten};
 
-/// What a note can be said to be.
+/// Kinds of notes.
 pub const KINDS: [&str; 5] = ["user", "project", "simulator", "preference", "reference"];
 
-/// The most bytes of the name of a note's file, without `.md`.
+/// Length limit of a note's file name without `.md`, in bytes.
 const SLUG: usize = 48;
-/// The most characters of a title, and of what is said of a note in one line.
+/// Length limits of a title and of a hook, in characters.
 const TITLE: usize = 120;
 const HOOK: usize = 100;
 
-/// A note as it is written down.
+/// A note as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Its title; blank if it does not say.
+    /// Title; empty if not stated.
     pub name: String,
-    /// What it says, in one line; blank if it does not say.
+    /// Summary in one line; empty if not stated.
     pub description: String,
-    /// `user`, `project`, `simulator`, `preference`, `reference`, … ; blank if it does not say.
+    /// `user`, `project`, `simulator`, `preference`, `reference`, …; empty if not stated.
     pub kind: String,
-    /// The words.
+    /// Text of the note.
     pub body: String,
 }
 
 impl Note {
-    /// A note of these words under that title. A kind that there is not is taken for `project`.
+    /// Creates a note. An unknown kind becomes `project`.
     pub fn new(title: &str, content: &str, kind: &str) -> Self {
         let kind = kind.trim().to_lowercase();
         let kind = if KINDS.contains(&kind.as_str()) { kind } else { "project".to_owned() };
@@ -36,15 +36,15 @@ impl Note {
     }
 }
 
-/// The name of the file of a note with that title, without `.md`. A title of which no letter can
-/// stand in it is named by its own digest; so is one that would be taken for something else: a day,
-/// `memory`, `untrusted`, or a file that holds what moved out of `MEMORY.md`.
+/// Returns the file name for a note with that title, without `.md`. A digest is added if the title
+/// has no usable letters, or if the name would mean something else: a day, `memory`, `untrusted`,
+/// or a file that holds lines moved out of `MEMORY.md`.
 pub fn slug(title: &str) -> String {
     let lower = one_line(title).to_lowercase();
     let dashed: String = lower.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
     let slug = cut_bytes(&joined, SLUG).trim_end_matches('-').to_owned();
-    // Letters that were left out may be all that two titles differ in.
+    // Two titles may differ only in letters that were dropped.
     let lost = lower.chars().any(|c| c.is_alphanumeric() && !c.is_ascii());
     if !lost && !slug.is_empty() && !is_reserved(&slug) {
         return slug;
@@ -52,12 +52,12 @@ pub fn slug(title: &str) -> String {
     with_digest(if slug.is_empty() { "note" } else { &slug }, &lower)
 }
 
-/// Another name for the same title, where the first one is taken by another note.
+/// Returns an alternative name for a title whose first name belongs to another note.
 pub fn other_slug(title: &str) -> String {
     with_digest(&slug(title), &one_line(title))
 }
 
-/// Reads a note. Without front matter all of it is body.
+/// Parses a note. Without front matter the whole text is the body.
 pub fn read(text: &str) -> Note {
     let (pairs, body) = manifest::plain(text);
     let of =
@@ -65,21 +65,21 @@ pub fn read(text: &str) -> Note {
     Note { name: of("name"), description: of("description"), kind: of("type"), body: body.to_owned() }
 }
 
-/// The text of a note.
+/// Formats a note.
 pub fn write(note: &Note) -> String {
     let quoted = |words: &str| serde_json::Value::from(one_line(words)).to_string();
     let (name, description, kind) = (quoted(&note.name), quoted(&note.description), quoted(&note.kind));
-    // A JSON string is YAML as well, whatever stands in it.
+    // A JSON string is also valid YAML, regardless of its content.
     format!("---\nname: {name}\ndescription: {description}\ntype: {kind}\n---\n\n{}\n", note.body.trim())
 }
 
-/// The first line of a body that says anything, in at most 100 characters.
+/// Returns the first line of a body with any text, in at most 100 characters.
 pub fn hook(body: &str) -> String {
     let words = |line: &str| one_line(line.trim_start_matches(['#', '>', ' ']));
     body.lines().map(words).find(|line| !line.is_empty()).map(|line| shorten(&line, HOOK)).unwrap_or_default()
 }
 
-/// Whether a file of that name is something else than a note of its own.
+/// Returns true if a file of that name is something other than an ordinary note.
 pub(super) fn is_reserved(slug: &str) -> bool {
     let managed = ["index-", "facts-"].iter().any(|start| slug.starts_with(start));
     memory_md::is_day(slug) || managed || matches!(slug, "memory" | "untrusted")

@@ -1,9 +1,9 @@
-//! Lines of the note of the day, and sections of files.
+//! Lines of daily notes, and sections of files.
 //!
-//! The same line is not added twice, and another value of the same key takes the place of the old
-//! one, also of one that is known as a fact (`supersede`). What would reach out of its section is
-//! refused. Words of a tainted turn that were meant for a file that is loaded by itself wait in
-//! `memory/untrusted/`, in a file of their own.
+//! An equal line is not added twice, and a new value of a known key replaces the old one, also if
+//! the key is known as a fact (`supersede`). Text that would break out of its section is refused.
+//! Text of a tainted turn meant for an automatically loaded file waits in a separate file in
+//! `memory/untrusted/`.
 
 use super::default_files::DefaultFile as First;
 use super::remember::Kept;
@@ -13,17 +13,17 @@ use crate::memory::workspace::WorkspaceFiles;
 use crate::text::{one_line, shorten};
 use crate::wording::knowledge as says;
 
-/// The most characters of one line.
+/// Length limit of a line, in characters.
 const LINE: usize = 2_000;
-/// Characters of the title of words that were set aside.
+/// Length limit of the title of a waiting text, in characters.
 const TITLE: usize = 60;
 
-/// What is done to a section.
+/// Change of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Section {
-    /// This is added at its end.
+    /// Adds text at its end.
     Append(String),
-    /// This stands in it instead.
+    /// Replaces its content.
     Replace(String),
 }
 
@@ -31,7 +31,7 @@ impl WorkspaceFiles<'_> {
     /// Adds a line to the note of the day.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    /// The inner error is the reason for a refusal.
     pub async fn save_today(&self, origin: &ChangeOrigin, text: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
         let words = shorten(&one_line(text), LINE);
         if words.is_empty() {
@@ -52,10 +52,10 @@ impl WorkspaceFiles<'_> {
         Ok(written.map(|written| Kept { written, path, redirected: false }))
     }
 
-    /// Changes one section of a file; all other bytes of it stay.
+    /// Changes one section of a file; all other bytes stay.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    /// The inner error is the reason for a refusal.
     pub async fn section(
         &self,
         origin: &ChangeOrigin,
@@ -80,7 +80,7 @@ impl WorkspaceFiles<'_> {
         }
     }
 
-    /// What a file is where there is none.
+    /// Returns the initial text of a file that does not exist.
     fn first_text(&self, path: &str, origin: &ChangeOrigin) -> String {
         let day = self.0.zone.day(origin.now);
         let date = self.0.zone.show_day(origin.now);
@@ -89,7 +89,7 @@ impl WorkspaceFiles<'_> {
     }
 }
 
-/// The note with that line, in the place of one that says the same or is about the same.
+/// Adds a line to the note, and removes lines about the same key; an equal line is not added twice.
 fn with_line(text: &str, time: &str, words: &str) -> New {
     if text.lines().filter_map(said).any(|said| said == *words) {
         return New::Same;
@@ -101,7 +101,7 @@ fn with_line(text: &str, time: &str, words: &str) -> New {
     New::Text(format!("{kept}- [{time}] {words}\n"))
 }
 
-/// The note of a day without its lines about that key.
+/// Removes the lines about that key from a daily note.
 pub(super) fn without_key(text: &str, key: &str) -> String {
     let is_about = |line: &str| {
         said(line).is_some_and(|said| memory_md::key_of(&said).is_some_and(|(old, _)| memory_md::is_same_key(key, old)))
@@ -109,7 +109,7 @@ pub(super) fn without_key(text: &str, key: &str) -> String {
     text.split_inclusive('\n').filter(|line| !is_about(line.trim_end())).collect()
 }
 
-/// What a line of the note of a day says, without its time.
+/// Returns the text of a line in a daily note, without its time.
 fn said(line: &str) -> Option<String> {
     line.strip_prefix("- [").and_then(|line| line.split_once("] ")).map(|(_, said)| one_line(said))
 }
@@ -124,7 +124,7 @@ fn changed(text: &str, name: &str, change: &Section) -> Result<New, NotWritten> 
     if kept { Ok(New::Text(new)) } else { Err(NotWritten::Impossible(says::REACHES_OUT.to_owned())) }
 }
 
-/// Whether the words stand in that section already, line for line.
+/// Returns true if the section already contains the text, line for line.
 fn stands(text: &str, name: &str, words: &str) -> bool {
     let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
     let (own, words) =

@@ -188,7 +188,7 @@ fn below(root: &Path, target: &Path) -> Option<String> {
     inside.to_str().map(str::to_owned)
 }
 
-/// Does the same where folders above the root are named by links.
+/// Variant of [`below`] for targets that name folders above the root by links.
 fn deepest(target: &Path, real: &Path) -> Option<PathBuf> {
     let names_up = target.components().any(|part| part == Component::ParentDir);
     let mut above = target.ancestors().skip(1);

@@ -1,10 +1,9 @@
-//! What cannot be read as text makes way for an earlier version of its file: it gets a name of its
-//! own beside it, whole, and is nobody's memory any more.
+//! Quarantine of unreadable files: before a version is restored over an unreadable file, that file
+//! is renamed to `NAME.unreadable` next to it, and no longer belongs to the memory.
 //!
-//! Nothing of it is written anew or looked into, so it may be as large and as broken as it likes.
-//! Where its words came from goes along: the new name is marked before the file has it. A crash in
-//! between leaves the broken file where it was, or beside, and the same command again puts the
-//! version back.
+//! The file is neither rewritten nor parsed, so any size and any damage is fine. Its label goes
+//! along: the new name is recorded with the label before the rename. A crash in between leaves the
+//! broken file under either name, and repeating the command restores the version.
 
 use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
@@ -17,25 +16,21 @@ use super::write::{ChangeOrigin, may};
 use super::{layout, page};
 use crate::id::FileId;
 
-/// What is put behind its name, and the most files of one name that make way.
+/// Suffix of the new name, and maximum number of quarantined files of one name.
 const BEHIND: &str = "unreadable";
 const MOST: usize = 99;
 
-/// A file that is to make way.
+/// A file to be renamed.
 struct UnreadableFile {
     found: Reached,
-    /// Its name from then on.
+    /// New name.
     name: String,
     digest: String,
 }
 
 impl FileVersions<'_> {
-    /// Makes room where something stands that cannot be read as text, if that version of the file
-    /// may come back there. Gives the new name as its owner sees it; `None` if nothing has to make
-    /// way, or nothing may.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be used.
+    /// Quarantines an unreadable file so that the given version can be restored. Returns the new
+    /// name as its owner sees it; `None` if no file has to move, or none may.
     pub async fn make_way(&self, origin: &ChangeOrigin, path: &str, version: FileId) -> anyhow::Result<Option<String>> {
         let Some((text, words)) = self.version(&origin.who, path, version).await? else { return Ok(None) };
         let fits = text.is_none_or(|text| text.len() <= layout::most_bytes(path));
@@ -65,7 +60,7 @@ impl FileVersions<'_> {
         Ok(layout::own(&folder, &beside))
     }
 
-    /// The file there, and the first name beside it that is free.
+    /// Returns the file at that place, with the first free name for it.
     async fn broken(&self, spot: &str) -> anyhow::Result<Option<UnreadableFile>> {
         let (tree, spot) = (self.tree.clone(), spot.to_owned());
         blocking(move || {
@@ -78,14 +73,14 @@ impl FileVersions<'_> {
             let free = (1..=MOST).map(name).find(|name| !disk::is_taken(&found.folder, name));
             let Some(name) = free.filter(|_| found.lies == Lies::File) else { return Ok(None) };
             let bytes = disk::open(&found).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE));
-            // What is too large to be read is marked by its name alone.
+            // A file too large to be read is recorded by the digest of its name.
             let digest = page::digest(&bytes.unwrap_or_else(|_| name.clone().into_bytes()));
             Ok(Some(UnreadableFile { found, name, digest }))
         })
         .await
     }
 
-    /// What is not trusted stays so under its new name.
+    /// Records that an untrusted file stays untrusted under its new name.
     async fn mark(
         &self,
         origin: &ChangeOrigin,

@@ -1,5 +1,4 @@
-//! Files that came with messages: kept under `inbox/`, read back, and deleted when their time is
-//! over.
+//! Received attachments: stored under `inbox/`, read back, and deleted when they expire.
 
 use crate::memory::workspace::WorkspaceFiles;
 use anyhow::Context;
@@ -14,25 +13,21 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 use std::sync::Arc;
 
-/// The most of one received file that is read back: somewhat more than is ever received.
+/// Size limit for reading a received file, in bytes: somewhat more than is ever received.
 const MAX_RECEIVED: u64 = 64 * 1024 * 1024;
 
-/// What became of a received file that was to be deleted.
+/// Result of deleting a received file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
-    /// It is gone now, or was before.
+    /// The file does not exist any more.
     Gone,
-    /// Somebody put something else there, which stays.
+    /// The file was replaced by another one, which stays.
     Changed,
 }
 
 impl WorkspaceFiles<'_> {
-    /// Keeps a file that came with a message, under the `inbox/` of the person's or group's folder.
-    /// Gives its path relative to the workspace, and its SHA-256. The same file of the same message
-    /// replaces itself.
-    ///
-    /// # Errors
-    /// If the workspace or the journal cannot be written.
+    /// Saves an attachment in the `inbox/` folder of the person or group. Returns its path relative
+    /// to the workspace, and its SHA-256. Saving the same attachment again replaces the file.
     #[allow(clippy::too_many_arguments, reason = "each is one fact about the file, and none has a default")]
     pub async fn save_inbox(
         &self,
@@ -53,11 +48,10 @@ impl WorkspaceFiles<'_> {
         Ok((path, digest))
     }
 
-    /// The bytes of a file that [`Tree::save_inbox`] kept for that party.
+    /// Reads a file that [`Self::save_inbox`] saved for that party.
     ///
     /// # Errors
-    /// If it is not there, was kept for somebody else, or the path leads anywhere else than to an
-    /// inbox.
+    /// If it does not exist, was saved for another party, or the path leads out of an inbox.
     pub async fn read_inbox(&self, whose: Scope, path: &str) -> anyhow::Result<Vec<u8>> {
         anyhow::ensure!(layout::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
@@ -69,11 +63,10 @@ impl WorkspaceFiles<'_> {
         Ok(bytes)
     }
 
-    /// Deletes a file that [`Tree::save_inbox`] kept, if it is still the one that we wrote. No link
-    /// is followed.
+    /// Deletes a file that [`Self::save_inbox`] saved, if it is unchanged. Does not follow links.
     ///
     /// # Errors
-    /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.
+    /// If the path leads out of an inbox, or the file cannot be deleted.
     pub async fn drop_received(&self, path: &str, digest: &str) -> anyhow::Result<Received> {
         anyhow::ensure!(layout::is_inbox(path), "Only received files are deleted here");
         let (inner, asked, digest) = (Arc::clone(&self.0), path.to_owned(), digest.to_owned());

@@ -1,9 +1,9 @@
-//! Changes that were announced and not made, because the power went or the turn was stopped in
-//! between.
+//! Recovery of changes that were announced but not completed, because of a power cut or a cancelled
+//! turn.
 //!
-//! A change is a row first. Where what it replaces still stands untouched, it is made now; where
-//! its words stand there already, only that is written down; where anything else stands there, a
-//! person has changed the file since, and theirs stays.
+//! A change is a row first. If the old content is still in place, the change is completed now; if
+//! the new content is already in place, only its row is closed; with any other content a person has
+//! edited the file since, and their version stays.
 
 use super::disk::Placed;
 use super::workspace::blocking;
@@ -12,20 +12,20 @@ use crate::memory::workspace::FileVersions;
 use crate::store::{Tx, Unplaced};
 
 impl FileVersions<'_> {
-    /// Makes the changes that were announced and not made, as far as the disk lets it; gives how
-    /// many still are not. To be called at the start, before anybody reads.
+    /// Completes pending changes where the disk allows it; returns how many remain. Must be called
+    /// at the start, before any read.
     pub async fn finish(&self) -> anyhow::Result<usize> {
         let _alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
         self.finish_open().await
     }
 
-    /// The same for whoever holds the lock.
+    /// Like [`Self::finish`], for a caller that holds the lock.
     pub(super) async fn finish_open(&self) -> anyhow::Result<usize> {
         let mut left = 0;
         for open in self.0.journal.read(|db| db.file_versions().files_to_place()).await? {
             let (tree, id) = (self.tree.clone(), open.id);
             if let Err(error) = blocking(move || tree.versions().make_up(&open)).await {
-                // It stays open, and keeps nobody from changing other files.
+                // The row stays open, and does not block changes of other files.
                 tracing::warn!(file.id = %id, "Change {id} of a file was cut off, and cannot be made yet: {error:#}");
                 left += 1;
                 continue;

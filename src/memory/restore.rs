@@ -1,5 +1,4 @@
-//! What a person decides about words that are there already: that they are theirs, or that an
-//! earlier version counts again.
+//! Decisions of a person about existing text: approving it, and restoring an earlier version.
 
 use super::note;
 use super::remember::{Kept, NoteDraft};
@@ -12,16 +11,16 @@ use crate::store::{Db, FileRow};
 use crate::trust::Label;
 use crate::wording::knowledge as says;
 
-/// A version as it is put back: its words, or nothing, and where they came from.
+/// Content of a version (`None` for a deleted file) and its label.
 type Version = (Option<String>, Label);
 
 impl FileVersions<'_> {
-    /// Makes an untrusted text a person's own by their yes: what lies in `memory/untrusted/`
-    /// becomes a note with a line in the index, what lies elsewhere is trusted from now on.
-    /// `digest` is what they were shown.
+    /// Approves an untrusted text for a person: a file in `memory/untrusted/` becomes a note with
+    /// an index line, a file elsewhere becomes trusted. `digest` is that of the content they were
+    /// shown.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    /// The inner error is the reason for a refusal.
     pub async fn promote(
         &self,
         origin: &ChangeOrigin,
@@ -66,10 +65,10 @@ impl FileVersions<'_> {
         self.notes().file_note(origin, &draft, Some((path, digest))).await
     }
 
-    /// Puts an earlier version of a file back, with the label that it had.
+    /// Restores an earlier version of a file, with its former label.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why it is not put back.
+    /// The inner error is the reason for a refusal.
     pub async fn restore_version(
         &self,
         origin: &ChangeOrigin,
@@ -86,12 +85,12 @@ impl FileVersions<'_> {
         Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
     }
 
-    /// That version, if it is one of the file at that path and its words are kept.
+    /// Returns that version, if it belongs to the file at that path and its content is stored.
     pub(super) async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
         let Ok(spot) = self.files().real_spot(who, path).await? else { return Ok(None) };
         let scope = who.scope();
         let look = move |db: Db<'_>| {
-            // Whoever had that folder before them had it under another scope.
+            // Versions of a previous owner of the folder have another scope.
             let is_theirs = |row: &FileRow| row.path == spot && row.scope.equals(scope);
             let Some(row) = db.file_versions().file_row(version)?.filter(is_theirs) else { return Ok(None) };
             let content = db.file_versions().file_content(version)?;
@@ -102,7 +101,7 @@ impl FileVersions<'_> {
     }
 }
 
-/// What stands there, if it is what was shown.
+/// Keeps the content, if it is what was shown.
 fn same(stood: Option<&str>, shown: &str) -> Result<New, NotWritten> {
     match stood {
         Some(text) if page::digest(text.as_bytes()) == shown => Ok(New::Text(text.to_owned())),

@@ -60,7 +60,8 @@ impl Notes<'_> {
         }
     }
 
-    /// Does the same for a text of the form `key: value`; `None` if the key is unknown.
+    /// Stores a text of the form `key: value` with [`Self::keep_told`]; `None` if the key is
+    /// unknown.
     pub(super) async fn put_right(
         &self,
         origin: &ChangeOrigin,
@@ -70,8 +71,8 @@ impl Notes<'_> {
         Ok(Some(self.keep_told(origin, key, value).await?.map(named)))
     }
 
-    /// Does the same for a note. If a note of that title exists, it is replaced and the key is
-    /// removed from all lists; `None` if the note is to be filed.
+    /// Stores a note of the form `key: value`. If a note of that title exists, it is replaced and
+    /// the key is removed from all lists; `None` if the note is to be filed.
     pub(super) async fn put_right_by(
         &self,
         origin: &ChangeOrigin,

@@ -1,4 +1,4 @@
-//! What the tree promises, against real folders and the real journal.
+//! Tests of the workspace with real folders and a real journal.
 
 mod broken;
 mod labels;
@@ -60,7 +60,7 @@ impl Home {
         self.tree.load(&Party::One(who.clone()), NOW, DAY).await.unwrap()
     }
 
-    /// As another part of the program announces that it is about to write a file.
+    /// Announces a file write, like another part of the program.
     async fn announce(&self, inside: &str, words: &str, label: Label) -> i64 {
         let (inside, digest) = (inside.to_owned(), page::digest(words.as_bytes()));
         let job = self

@@ -246,7 +246,7 @@ impl Vectors {
         }
     }
 
-    /// Records a failure and sets the pause.
+    /// Records a failure, even one of our own budget, and sets the pause.
     fn failed(&self, error: &ModelError) {
         let now = self.0.clock.now();
         let mut state = self.state();

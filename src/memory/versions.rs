@@ -1,4 +1,4 @@
-//! What a file of somebody's own folder was before, and where it lies for the hand of its person.
+//! History of a file, and its location on the disk for editing by hand.
 
 use crate::memory::workspace::FileVersions;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use super::write::{ChangeOrigin, New, NotWritten, Written};
 use crate::people::Party;
 use crate::store::{Db, FileRow};
 
-/// So many versions are looked at.
+/// Number of versions read.
 const VERSIONS: u32 = 200;
 
 impl FileVersions<'_> {
-    /// The newest versions of the file at that path of the party's folder, newest first, and the
-    /// last trusted one, however old; none if it is no path of theirs.
+    /// Returns the newest versions of the file at that path of the party's folder, newest first,
+    /// and the last trusted one, however old. Empty if the path is not theirs.
     pub async fn past(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
         let Ok(spot) = self.files().real_spot(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
@@ -25,15 +25,15 @@ impl FileVersions<'_> {
             Ok(rows)
         };
         let rows = self.0.journal.read(look).await?;
-        // Whoever had that folder before them had it under another scope.
+        // Versions of a previous owner of the folder have another scope.
         Ok(rows.into_iter().filter(|row| row.scope.equals(scope)).collect())
     }
 
-    /// Where the file at that path of the party's folder lies on the disk, whether it is there or
-    /// not. Its folder is made.
+    /// Returns the location on the disk of that path of the party's folder, and creates its folder.
+    /// The file need not exist.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why the place is not given.
+    /// The inner error is the reason for a refusal.
     pub async fn by_hand(&self, who: &Party, path: &str) -> anyhow::Result<Result<PathBuf, NotGiven>> {
         let spot = match self.files().real_spot(who, path).await? {
             Ok(spot) => spot,
@@ -48,10 +48,10 @@ impl FileVersions<'_> {
         .await
     }
 
-    /// Records what a person has made of a file by hand, if they have.
+    /// Records an edit that a person made by hand, if there is one.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used; inside, why it is not looked at.
+    /// The inner error is the reason for a refusal.
     pub async fn take_note_of(&self, origin: &ChangeOrigin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
         let written = self.change(origin, path, |_| Ok(New::Same)).await?;
         if let Ok(written) = &written {

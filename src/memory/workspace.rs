@@ -1,4 +1,4 @@
-//! The tree: where it lies, whose folder is whose, and what its rooms share.
+//! The workspace: location, folders of parties, and state shared by the modules.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -18,32 +18,32 @@ use crate::people::Party;
 use crate::store::{FolderState, Journal, Tx};
 use crate::time::Zone;
 
-/// The knowledge tree. Cloning gives another handle on the same one.
+/// Handle of the workspace. Clones share the same state.
 #[derive(Debug, Clone)]
 pub struct Workspace(pub(super) Arc<WorkspaceInner>, pub(super) Arc<AgentLayout>);
 
 #[derive(Debug)]
 pub(super) struct WorkspaceInner {
     pub(super) disk: Disk,
-    /// What profiles have learned, beside the workspace.
+    /// Experience of profiles, next to the workspace.
     pub(super) experience: Disk,
     pub(super) shelf: PageCache,
     pub(super) journal: Journal,
     pub(super) zone: Zone,
-    /// Held while a file is written: between its row and its renaming nobody else writes.
+    /// Held during a file change: no other task writes between its row and its rename.
     pub(super) writing: Arc<Mutex<()>>,
-    /// Held while something is forgotten, and while what was read before is written down.
+    /// Held during an erasure, and while previously read data is being written.
     pub(super) forgetting: Arc<Mutex<()>>,
-    /// Held while folders are moved; nobody asks where files lie meanwhile. Taken after the two
-    /// above.
+    /// Held while folders are moved, so that no location is looked up meanwhile. Taken after the
+    /// two locks above.
     pub(super) moving: RwLock<()>,
-    /// What was written since the index looked last.
+    /// Paths written since the last look of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
 }
 
 impl Workspace {
-    /// The tree in that folder, which need not exist yet, with what profiles have learned in the
-    /// other one.
+    /// Creates a handle for that folder, which need not exist yet, and for the folder with the
+    /// experience of profiles.
     pub fn new(root: PathBuf, experience: PathBuf, journal: Journal, zone: Zone) -> Self {
         let (disk, experience) = (Disk::new(root), Disk::new(experience));
         let inner = WorkspaceInner {
@@ -60,27 +60,27 @@ impl Workspace {
         Self(Arc::new(inner), Arc::new(AgentLayout::usual()))
     }
 
-    /// The same tree, as that agent keeps it.
+    /// Sets the agent and its memory settings.
     #[must_use]
     pub fn kept_by(self, agent: &config::Agent, memory: &config::Memory) -> Self {
         Self(self.0, Arc::new(AgentLayout { agent: agent.clone(), memory: memory.clone() }))
     }
 
-    /// The most that the program writes into the file at that path, in bytes.
+    /// Returns the size limit for the program's changes to that file, in bytes.
     pub fn room_for(path: &str) -> usize {
         layout::most_bytes(path)
     }
 
-    /// The files that the agent keeps what it took down in, as their owner sees them: that of its
-    /// profile, if it has one, and that of the workspace.
+    /// Returns the files with extracted facts as their owner sees them: the experience of the
+    /// agent's profile, if it has one, and the agent's memory of the workspace.
     pub fn taken_down(&self) -> Vec<String> {
         self.1.profile_file().into_iter().chain([self.1.workspace_file()]).collect()
     }
 
-    /// The folder of that person or group, relative to the root.
+    /// Returns the folder of that person or group, relative to the root.
     ///
     /// # Errors
-    /// With [`Closed`] if nobody may read it now, and if the journal cannot be used.
+    /// [`Closed`] if no one may read the folder now.
     pub(super) async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
         let _still = self.0.moving.read().await;
         let scope = who.scope();
@@ -100,7 +100,7 @@ impl Workspace {
         }
     }
 
-    /// Does something that blocks with the disk.
+    /// Runs a blocking operation on the disk.
     pub(super) async fn on_disk<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Disk) -> anyhow::Result<T> + Send + 'static,
@@ -109,13 +109,13 @@ impl Workspace {
         blocking(move || job(&inner.disk)).await
     }
 
-    /// Where that path of the party's folder lies, relative to the workspace.
+    /// Returns the location of that path of the party's folder, relative to the workspace.
     pub(super) async fn spot_of(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, NotWritten>> {
         let folder = self.folder_of(who).await?;
         Ok(layout::spot(&folder, path).ok_or(NotWritten::Elsewhere))
     }
 
-    /// The folder on the disk of a path, and the path within it.
+    /// Splits a location into its base folder on the disk and the path within.
     pub(super) fn disk_of<'a>(&self, spot: &'a str) -> (&Disk, &'a str) {
         match spot.strip_prefix(layout::EXPERIENCE) {
             Some(inside) => (&self.0.experience, inside),
@@ -123,12 +123,12 @@ impl Workspace {
         }
     }
 
-    /// That file is not what it was when the index looked last.
+    /// Marks a file as changed since the last look of the index.
     pub(super) fn touched(&self, spot: &str) {
         self.0.touched.lock().unwrap_or_else(PoisonError::into_inner).insert(spot.to_owned());
     }
 
-    /// Everything that was touched since the last time.
+    /// Returns and clears the paths marked as changed.
     pub(super) fn take_touched(&self) -> BTreeSet<String> {
         std::mem::take(&mut *self.0.touched.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -138,7 +138,7 @@ impl Workspace {
     }
 }
 
-/// Nobody may read the files of that person now.
+/// The person's files may not be read now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("Their files are closed, because they are not let in or their folder is being moved")]
 pub(super) struct Closed;
@@ -149,7 +149,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(job).await.context("Work with a file was abandoned")?
 }
 
-/// Files of one person: reading, listing, receiving, exporting.
+/// Access to files of one person: reading, listing, receiving, exporting.
 #[derive(Clone, Copy)]
 pub struct WorkspaceFiles<'a> {
     pub(super) tree: &'a Workspace,
@@ -163,7 +163,7 @@ impl Deref for WorkspaceFiles<'_> {
     }
 }
 
-/// Writing of files, their versions and their restoring.
+/// Writing, history and restoration of files.
 #[derive(Clone, Copy)]
 pub struct FileVersions<'a> {
     pub(super) tree: &'a Workspace,
@@ -177,7 +177,7 @@ impl Deref for FileVersions<'_> {
     }
 }
 
-/// Facts, notes and what an agent learns.
+/// Facts, notes and learnings.
 #[derive(Clone, Copy)]
 pub struct Notes<'a> {
     pub(super) tree: &'a Workspace,
@@ -191,7 +191,7 @@ impl Deref for Notes<'_> {
     }
 }
 
-/// Deletion of what a person asked to be forgotten.
+/// Erasure of data on request.
 #[derive(Clone, Copy)]
 pub struct WorkspaceErasure<'a> {
     pub(super) tree: &'a Workspace,
@@ -205,7 +205,7 @@ impl Deref for WorkspaceErasure<'_> {
     }
 }
 
-/// Whose folder is whose: ownership, moves and hand-over.
+/// Ownership, moves and hand-over of folders.
 #[derive(Clone, Copy)]
 pub struct WorkspaceFolders<'a> {
     pub(super) tree: &'a Workspace,
@@ -219,7 +219,7 @@ impl Deref for WorkspaceFolders<'_> {
     }
 }
 
-/// Checks of the workspace, and their fixes.
+/// Checks and fixes of the workspace.
 #[derive(Clone, Copy)]
 pub struct WorkspaceChecks<'a> {
     pub(super) tree: &'a Workspace,
@@ -234,32 +234,32 @@ impl Deref for WorkspaceChecks<'_> {
 }
 
 impl Workspace {
-    /// Files of one person: reading, listing, receiving, exporting.
+    /// Returns access to the files of one person.
     pub fn files(&self) -> WorkspaceFiles<'_> {
         WorkspaceFiles { tree: self }
     }
 
-    /// Writing of files, their versions and their restoring.
+    /// Returns the writer and history of files.
     pub fn versions(&self) -> FileVersions<'_> {
         FileVersions { tree: self }
     }
 
-    /// Facts, notes and what an agent learns.
+    /// Returns the facts, notes and learnings.
     pub fn notes(&self) -> Notes<'_> {
         Notes { tree: self }
     }
 
-    /// Deletion of what a person asked to be forgotten.
+    /// Returns erasure on request.
     pub fn erasure(&self) -> WorkspaceErasure<'_> {
         WorkspaceErasure { tree: self }
     }
 
-    /// Whose folder is whose: ownership, moves and hand-over.
+    /// Returns ownership, moves and hand-over of folders.
     pub fn folders(&self) -> WorkspaceFolders<'_> {
         WorkspaceFolders { tree: self }
     }
 
-    /// Checks of the workspace, and their fixes.
+    /// Returns checks and fixes of the workspace.
     pub fn checks(&self) -> WorkspaceChecks<'_> {
         WorkspaceChecks { tree: self }
     }

@@ -1,8 +1,8 @@
-//! What stands in no file any more, but in earlier versions that could be put back.
+//! Erasure from earlier versions of files, which could be restored.
 //!
-//! A note that was deleted is meant by its name or by a title that it had; a fact or a line by what
-//! stood in any file. A file that is still there is no note by a title of then: its lines of then
-//! are found all the same.
+//! A deleted note is identified by its file name or a former title; a fact or a line by the text of
+//! any file version. A file that still exists is not identified by a former title, but its former
+//! lines are found.
 
 use crate::memory::workspace::WorkspaceErasure;
 use crate::people::Party;
@@ -16,14 +16,14 @@ use crate::memory::{layout, memory_md};
 use crate::trust::Label;
 
 impl WorkspaceErasure<'_> {
-    /// What a party means by a name that nothing has any more.
+    /// Finds data with that name which only earlier versions hold.
     pub(super) async fn kept_to_forget(
         &self,
         who: &Party,
         files: &[OwnPath],
         name: &str,
     ) -> anyhow::Result<Option<Forgettable>> {
-        // A number goes on with a forgetting that was begun; that is what we told them to type.
+        // A number resumes an unfinished erasure, as we tell people to type it.
         if name.trim().parse::<i64>().is_ok() {
             return Ok(None);
         }
@@ -53,7 +53,7 @@ impl WorkspaceErasure<'_> {
     }
 }
 
-/// Where the note lay that somebody means.
+/// Returns the former location of the note with that name.
 fn note_once(gone: &[&KeptWords], folder: &str, name: &str) -> Option<String> {
     let notes: Vec<(OwnPath, &str)> = gone
         .iter()
@@ -72,7 +72,7 @@ fn lines_of_note(kept: &KeptWords) -> ErasureQuery {
     ErasureQuery::of_note(&title, &kept.words)
 }
 
-/// What a text says under that key, and the lines of it that say just that.
+/// Returns the values under that key in a text, and the lines that consist of just that name.
 fn said_once(text: &str, name: &str) -> ErasureQuery {
     let mut needles = ErasureQuery::default();
     for line in text.lines() {

@@ -1,8 +1,8 @@
-//! What the files of a party hold of something after it was forgotten: whole, in another sentence,
-//! or nobody can tell.
+//! Check of a party's files after an erasure: a file may hold the data, hold a paraphrase, or be
+//! unreadable.
 //!
-//! A file that is too large to be changed is still read, so that it is named for what stands in it
-//! and not for its size.
+//! A file too large to be changed is still searched, so that it is reported for its content and not
+//! for its size.
 
 use crate::memory::workspace::WorkspaceErasure;
 use crate::store::{ForgettingRow, Forgotten, Left};
@@ -13,10 +13,10 @@ use crate::memory::disk;
 use crate::memory::owned_files::OwnPath;
 use crate::memory::workspace::blocking;
 
-/// A larger file is not looked into.
+/// Size limit for searched files, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
 
-/// How a file is found.
+/// Result of the check of a file.
 enum FileMatch {
     Holding,
     Also,
@@ -25,11 +25,7 @@ enum FileMatch {
 }
 
 impl WorkspaceErasure<'_> {
-    /// Adds to what is left the files that hold what a forgetting is about, as their owner sees
-    /// them.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be read.
+    /// Adds to `left` the files that hold the erased data, with paths as their owner sees them.
     pub async fn look_into_files(&self, row: &ForgettingRow, left: &mut Left) -> anyhow::Result<()> {
         let Some(who) = self.party_of(row.scope).await? else { return Ok(()) };
         let is_fact = row.what == Forgotten::Fact && !row.is_of_somebody();
@@ -55,12 +51,12 @@ impl WorkspaceErasure<'_> {
     /// Blocks.
     fn look_into(&self, file: &OwnPath, row: &ForgettingRow, sought: &Sought) -> FileMatch {
         let (disk, inside) = self.disk_of(&file.spot);
-        // A broken one that made way for a version is one of the memory all the same.
+        // An unreadable file that was renamed for a restored version still counts as memory.
         let is_ours = is_memory(&file.path) || file.path.contains(".md.unreadable");
         let bytes = match disk.read(inside, MOST) {
             Ok(bytes) => bytes,
             Err(error) if disk::is_missing(&error) => return FileMatch::Without,
-            // What cannot be looked through may hold it.
+            // An unreadable file may hold the data.
             Err(_) if is_ours => return FileMatch::Unread,
             Err(_) => return FileMatch::Without,
         };

@@ -1,8 +1,8 @@
-//! What a party means by what they want forgotten: a note, a fact, a line, whether it still stands
-//! in a file or only in what is kept of earlier versions.
+//! Resolution of a name that a party wants erased: a note, a fact or a line, in present files or
+//! only in earlier versions.
 //!
-//! What stands counts before what stood. A file that is still there is no note by a title that it
-//! had once; its lines of then are found all the same.
+//! Present content takes precedence. A file that still exists is not identified by a former title,
+//! but its former lines are found.
 
 use crate::memory::workspace::WorkspaceErasure;
 use crate::people::Party;
@@ -15,12 +15,8 @@ use crate::memory::owned_files::OwnPath;
 use crate::memory::{label, memory_md, note, page};
 
 impl WorkspaceErasure<'_> {
-    /// What a party means by a name: a note by its path, file or title, a fact by its key, or a
-    /// line by all its words; first of what stands in files, then of what stood there once. `None`
-    /// if there is no such thing.
-    ///
-    /// # Errors
-    /// If the journal or the disk cannot be read.
+    /// Resolves a name: a note by path, file name or title, a fact by key, or a line by its full
+    /// text. Searches present files first, then earlier versions. `None` if nothing matches.
     pub async fn to_forget(&self, who: &Party, name: &str) -> anyhow::Result<Option<Forgettable>> {
         let files = self.folders().files_of(who).await?;
         if let Some(note) = note_named(&files, name).cloned() {
@@ -50,7 +46,7 @@ impl WorkspaceErasure<'_> {
         Ok(Forgettable { what: Forgotten::Note, target: file.spot, needles, label })
     }
 
-    /// A fact with every value that it ever had, as far as that is kept.
+    /// Returns a fact with all its recorded values, past and present.
     async fn fact_to_forget(&self, who: &Party, files: &[OwnPath], key: &str) -> anyhow::Result<Option<Forgettable>> {
         let (scope, mut label) = (who.scope(), Label::neutral());
         let mut found: Option<(String, ErasureQuery)> = None;
@@ -73,8 +69,8 @@ impl WorkspaceErasure<'_> {
         Ok(Some(Forgettable { what: Forgotten::Fact, target, needles, label }))
     }
 
-    /// A line of the memory that says just that, in a list (as a text without a key is kept) or in
-    /// prose; if it is an entry that states a fact, that.
+    /// Returns a memory line with exactly that text, in a list (as a text without a key is stored)
+    /// or in prose; if the line states a fact, returns the fact.
     async fn line_to_forget(&self, who: &Party, files: &[OwnPath], words: &str) -> anyhow::Result<Option<Forgettable>> {
         let mut label = Label::neutral();
         let mut found = false;
@@ -101,7 +97,7 @@ impl WorkspaceErasure<'_> {
     }
 }
 
-/// The note that somebody means by a path, or by the name of its file.
+/// Returns the note with that path or file name.
 pub(super) fn note_named<'f>(files: &'f [OwnPath], name: &str) -> Option<&'f OwnPath> {
     let named = name.trim().trim_end_matches(".md");
     let meant = |file: &&OwnPath, path: &str| file.path.strip_suffix(".md") == Some(path);
@@ -109,7 +105,7 @@ pub(super) fn note_named<'f>(files: &'f [OwnPath], name: &str) -> Option<&'f Own
     places.iter().find_map(|path| files.iter().filter(|file| is_note(&file.path)).find(|file| meant(file, path)))
 }
 
-/// Whether a file is a note that can go as a whole.
+/// Returns true if the file is a note that can be deleted as a whole.
 pub(super) fn is_note(path: &str) -> bool {
     path.starts_with("memory/") && path.ends_with(".md") && path != "memory/MEMORY.md"
 }
@@ -123,14 +119,14 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
     !one.trim().is_empty() && plain(one) == plain(other)
 }
 
-/// The title of a note: what its front matter calls it, or its first heading.
+/// Returns the title of a note: the name in its front matter, or its first heading.
 pub(super) fn title_of(text: &str) -> Option<String> {
     let named = Some(note::read(text).name).filter(|name| !name.is_empty());
     let headed = || text.lines().find_map(|line| line.strip_prefix("# ")).map(|title| title.trim().to_owned());
     named.or_else(headed).filter(|title| !title.is_empty())
 }
 
-/// The name of a file without its folder and its ending.
+/// Returns the file name without folder and extension.
 pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)

@@ -1,9 +1,9 @@
-//! What the journal tells of conversations and reflections, as entries.
+//! Entries from the journal: conversations and reflections.
 //!
-//! A conversation is found by what was written down of it. What was written from the trusted
-//! projection is trusted; the whole of a conversation that read text from outside stands beside it
-//! with its label. Nothing of this is a file: it is put into words anew whenever the journal says
-//! that it changed.
+//! A conversation is found by its summaries. The summary of the trusted projection is trusted; the
+//! summary of a whole conversation with text from outside has its own label and is a separate
+//! entry. None of these are files: entries are generated again whenever the journal reports a
+//! change.
 
 use super::super::label;
 use super::passages::passages;
@@ -14,16 +14,16 @@ use crate::trust::{Label, Scope};
 
 const CONVERSATIONS: &str = "conversations/";
 const REFLECTIONS: &str = "reflections/";
-/// Stands as the heading over what was written from everything.
+/// Section name of a summary made from all inputs.
 const WHOLE: &str = "whole";
 
-/// Whether the path is none of a file.
+/// Returns true if the path names a journal entry and not a file.
 pub(super) fn is_told(path: &str) -> bool {
     let number = path.strip_prefix(CONVERSATIONS).or_else(|| path.strip_prefix(REFLECTIONS));
     number.is_some_and(|number| number.parse::<i64>().is_ok())
 }
 
-/// What is found of a conversation or a reflection; `None` if nothing was written down of it.
+/// Returns the entries of a conversation or a reflection; `None` if it has no summary.
 pub(super) fn told(db: Db<'_>, path: &str) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
     if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
         return conversation(db, path, ConversationId(id));
@@ -34,7 +34,7 @@ pub(super) fn told(db: Db<'_>, path: &str) -> anyhow::Result<Option<(Indexed, Ve
     }
 }
 
-/// What in the journal the entries at that path and under that heading grew from.
+/// Returns the journal node behind the entries at that path and under that heading.
 pub(super) fn origin(db: Db<'_>, path: &str, section: &str) -> anyhow::Result<Option<Node>> {
     if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
         let view = if section == WHOLE { SummaryInputs::Full } else { SummaryInputs::Trusted };
@@ -98,14 +98,14 @@ fn reflection(db: Db<'_>, path: &str, id: ReflectionId) -> anyhow::Result<Option
     Ok(labelled(file, entries))
 }
 
-/// With the label of all entries together; nothing, if there are none.
+/// Sets the joined label of all entries; `None` if there are no entries.
 fn labelled(mut file: Indexed, entries: Vec<NewEntry>) -> Option<(Indexed, Vec<NewEntry>)> {
     let labels = entries.iter().filter_map(|entry| entry.label.clone());
     file.label = labels.reduce(|all, label| all.join_with(&label))?;
     Some((file, entries))
 }
 
-/// Of unknown origin until its entries are known.
+/// Creates a record of unknown origin, until its entries are known.
 fn file(path: &str, scope: Scope, at: Timestamp) -> Indexed {
     Indexed {
         path: path.to_owned(),

@@ -1,5 +1,5 @@
-//! What lies in a folder: every file with its stamp, and every folder. Hidden names are nobody's
-//! business, and no link is followed: what it leads to is found where it lies. All of this blocks.
+//! Recursive listing of a folder: every file with its stamp, and every subfolder. Skips hidden
+//! names, and links too: their targets are found at their own locations. All of this blocks.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -7,25 +7,25 @@ use std::path::Path;
 
 use super::super::layout;
 
-/// Folders further down than this are not looked into.
+/// Maximum depth of nested folders.
 const DEEPEST: usize = 32;
 
-/// A file, by its path and what changes when it changes.
+/// A file's path and change stamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) path: String,
     pub(super) stamp: String,
 }
 
-/// What lies in a folder of somebody.
+/// Files below a party's folder.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) files: Vec<Listed>,
 }
 
 impl Listing {
-    /// Adds what lies in that folder below `root`. With a blank one, folders that belong to
-    /// somebody else are left out. `seen` is told of every folder before its names are read.
+    /// Adds the files of that folder below `root`. With an empty folder, the folders of other
+    /// parties are left out. `seen` is called for every folder before it is read.
     pub(super) fn add(&mut self, root: &Path, folder: &str, seen: &mut dyn FnMut(&str)) {
         let mut open = vec![(folder.to_owned(), 0)];
         while let Some((inside, depth)) = open.pop() {
@@ -34,7 +34,7 @@ impl Listing {
                 continue;
             }
             seen(&inside);
-            // One that cannot be read is as good as empty; it is looked at again next time.
+            // An unreadable folder counts as empty; it is checked again next time.
             let Ok(names) = fs::read_dir(&path) else { continue };
             for entry in names.flatten() {
                 let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
@@ -52,7 +52,7 @@ impl Listing {
 }
 
 impl Listing {
-    /// Adds those files that are there.
+    /// Adds those of the named files that exist.
     pub(super) fn add_files(&mut self, root: &Path, names: &[&str]) {
         for name in names {
             if let Some(found) = fs::symlink_metadata(root.join(name)).ok().filter(Metadata::is_file) {
@@ -62,8 +62,8 @@ impl Listing {
     }
 }
 
-/// What changes when a file changes. The time of the last status change also sees a write that sets
-/// the old time back.
+/// Returns a text that changes with the file. The time of the last status change also reveals a
+/// write that resets the modification time.
 pub(super) fn stamp(of: &Metadata) -> String {
     let (written, changed) = ((of.mtime(), of.mtime_nsec()), (of.ctime(), of.ctime_nsec()));
     format!("{}:{}:{}:{}.{}:{}.{}", of.dev(), of.ino(), of.len(), written.0, written.1, changed.0, changed.1)

@@ -1,12 +1,11 @@
-//! A text file as entries. What a line or a passage is depends on the file's place and on nothing
-//! else, so reading the same file again gives the same entries with the same keys.
+//! Division of a text file into entries. The kind of a line or passage depends only on the file's
+//! path, so reading the same file again gives the same entries with the same keys.
 //!
-//! A line `- **key**: value` is a fact by itself, whatever stands around it;
-//! ` (preference, 2026-11-21)` at its end gives its category and its day. A point of a daily note
-//! is one entry. A note is one entry as long as it is short. Everything else is passages, each
-//! under its heading, and the first one of a section has the heading in front, so that its words
-//! are found too. Comments are not searched, as they are not shown. Lines of the managed index of
-//! notes are not entries: the notes are.
+//! A line `- **key**: value` is a fact of its own in any context; ` (preference, 2026-11-21)` at
+//! its end gives category and day. A point of a daily note is one entry. A short note is one entry.
+//! All other text becomes passages under their headings, and the first passage of a section begins
+//! with the heading, so that its words are found too. Comments are not searched, as they are not
+//! shown. Lines of the managed index of notes are not entries: the notes are.
 
 use std::collections::HashMap;
 
@@ -17,21 +16,21 @@ use crate::store::{EntryKind, NewEntry};
 use crate::time::{Period, Span, Timestamp, Zone};
 use crate::wording;
 
-/// A note of at most so many characters is one entry.
+/// Length limit of a note that is one entry, in characters.
 const SHORT_NOTE: usize = 2_400;
 
-/// The categories that the end of a fact's line may name.
+/// Categories that the end of a fact's line may name.
 const CATEGORIES: [&str; 4] = ["preference", "decision", "fact", "context"];
 
-/// What stands in a file.
+/// Content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
     pub(super) entries: Vec<NewEntry>,
-    /// What is wrong with it; blank if nothing is.
+    /// Problem with the file; empty if there is none.
     pub(super) trouble: &'static str,
 }
 
-/// The entries of the file at that path, which is as its owner sees it.
+/// Parses the file at that path, which is as its owner sees it.
 pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
     let shape = shape_of(own);
     let mut reader = SectionParser::new(own, shape, zone);
@@ -46,16 +45,16 @@ pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
     Parsed { entries: reader.entries, trouble: "" }
 }
 
-/// Whether a file begins with lines that say what it is.
+/// State of the front matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Front {
     None,
     Whole,
-    /// They never end.
+    /// Unterminated.
     Endless,
 }
 
-/// The text after the front matter, and how many lines stand above it.
+/// Returns the text after the front matter, and the number of lines above it.
 fn front_matter(text: &str) -> (Front, &str, u32) {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.split_inclusive('\n');
@@ -70,7 +69,7 @@ fn front_matter(text: &str) -> (Front, &str, u32) {
     (Front::Endless, text, 0)
 }
 
-/// The text without the inside of `<!-- … -->`, with as many lines as before.
+/// Removes the content of `<!-- … -->` and keeps its line breaks.
 fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -132,7 +131,7 @@ impl SectionParser {
         self.rest(&about, left);
     }
 
-    /// What stands beside facts and points: a short note is one entry, all else is passages.
+    /// Adds the remaining text: a short note as one entry, any other text as passages.
     fn rest(&mut self, about: &str, parts: Vec<(String, Vec<(u32, &str)>)>) {
         let lines = |(_, lines): &(String, Vec<(u32, &str)>)| {
             lines.iter().map(|(_, line)| line.chars().count() + 1).sum::<usize>()
@@ -160,15 +159,15 @@ impl SectionParser {
         }
     }
 
-    /// What a note says of itself above its words.
+    /// Returns the title and description of a note.
     fn title(&self, about: &str) -> String {
         let own_name = self.shape.kind != EntryKind::File;
         let name = if own_name { self.name.as_str() } else { "" };
         [name, about].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Takes out what is an entry by itself: facts, and the points of a daily note. Gives the lines
-    /// that are left.
+    /// Extracts the entries of their own: facts, and points of a daily note. Returns the remaining
+    /// lines.
     fn take_points<'t>(&mut self, section: &str, lines: &[(u32, &'t str)]) -> Vec<(u32, &'t str)> {
         let mut left = Vec::new();
         let mut rest = lines;
@@ -252,12 +251,12 @@ impl SectionParser {
     }
 }
 
-/// The words of a point of a list that stands at the left edge.
+/// Returns the text of a list item at the left margin.
 fn point(line: &str) -> Option<&str> {
     line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).map(str::trim).filter(|words| !words.is_empty())
 }
 
-/// Whether a line goes on with the point above it.
+/// Returns true if the line continues the list item above it.
 fn is_continued(line: &str) -> bool {
     line.starts_with("  ") && !line.trim().is_empty() && point(line.trim_start()).is_none()
 }
@@ -267,20 +266,19 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// Key and value of `**key**: value`.
+/// Parses `**key**: value`.
 fn fact(words: &str) -> Option<(&str, &str)> {
     let (key, value) = words.strip_prefix("**")?.split_once("**:")?;
     let (key, value) = (key.trim(), value.trim());
     (!key.is_empty() && !value.is_empty()).then_some((key, value))
 }
 
-/// Whether it is a line of the managed index of notes: `[Title](slug.md): hook`.
+/// Returns true for a line of the managed index of notes: `[Title](slug.md): hook`.
 fn is_index_line(words: &str) -> bool {
     words.starts_with('[') && words.split_once("](").is_some_and(|(_, rest)| rest.contains(".md)"))
 }
 
-/// A value without the ` (preference, 2026-11-21)` at its end, and what that says: category and
-/// day.
+/// Splits ` (preference, 2026-11-21)` off the end of a value; returns value, category and day.
 fn ending(value: &str) -> (&str, &str, &str) {
     let whole = (value, "", "");
     let Some((before, inside)) = value.strip_suffix(')').and_then(|value| value.rsplit_once(" (")) else {
@@ -301,7 +299,7 @@ fn begin_of(day: &str, zone: Zone) -> Option<Timestamp> {
     Period::named(Span::Day, day).map(|period| period.begins(zone))
 }
 
-/// How long after midnight `[13:05] …` was written down.
+/// Returns the time of `[13:05] …` as an offset from midnight.
 fn minutes_of(words: &str) -> std::time::Duration {
     let time = words.strip_prefix('[').and_then(|words| words.split_once(']')).map_or("", |(time, _)| time);
     let parse = |(hours, minutes): (&str, &str)| Some((hours.parse::<u64>().ok()?, minutes.parse::<u64>().ok()?));

@@ -1,18 +1,18 @@
-//! Long texts in passages that are found and read by themselves. They are cut between paragraphs; a
-//! paragraph that is too long, between lines, then between words. No character is lost but blank
-//! space at the cuts, and nothing depends on how the text came to be what it is.
+//! Division of long texts into passages that are found and read separately. Cuts are between
+//! paragraphs; in a paragraph that is too long, between lines, then between words. Only blank space
+//! at the cuts is lost, and the result depends on the text alone, not on its edit history.
 
-/// A passage ends before it has more characters than this, wherever it can.
+/// Length limit of a passage in characters, where possible.
 pub(super) const PASSAGE: usize = 1_200;
 
-/// A piece of a text and the line in which it begins, counted from that of the text.
+/// A piece of a text, with the number of its first line in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Passage {
     pub(super) line: u32,
     pub(super) text: String,
 }
 
-/// The passages of these lines, each given with its number.
+/// Returns the passages of numbered lines.
 pub(super) fn passages(lines: &[(u32, &str)]) -> Vec<Passage> {
     let mut cut = Cut::default();
     for paragraph in lines.split(|(_, line)| line.trim().is_empty()).filter(|lines| !lines.is_empty()) {
@@ -78,8 +78,8 @@ impl Cut {
     }
 }
 
-/// A text of more than [`PASSAGE`] characters in two: at the last blank that fits, else just where
-/// it becomes too long.
+/// Splits a text of more than [`PASSAGE`] characters at the last blank that fits, or else at the
+/// limit.
 fn split_at_word(text: &str) -> (&str, &str) {
     let end = text.char_indices().nth(PASSAGE).map_or(text.len(), |(at, _)| at);
     let (head, _) = text.split_at(end);

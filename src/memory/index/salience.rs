@@ -1,26 +1,26 @@
-//! How much an entry matters, from how often it was of use and when last. Computed when it is read:
-//! nothing decays in a table, and no traffic is needed for it.
+//! Salience of an entry, from the number of its uses and the time of the last one. Computed on
+//! reading: no stored value decays, and no periodic update is needed.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// It never grows beyond this.
+/// Upper bound.
 const MOST: f64 = 10.0;
-/// A day without use leaves this share.
+/// Share left after a day without use.
 const KEPT_A_DAY: f64 = 0.95;
-/// It never falls below this share by lying unused.
+/// Minimum share after disuse.
 const LEAST_KEPT: f64 = 0.01;
-/// What a day takes of the weight of earlier uses, and what is left of it in the end.
+/// Daily loss of the weight of earlier uses, and its minimum.
 const DAILY_LOSS: f64 = 0.05;
 const LEAST_WEIGHT: f64 = 0.1;
-/// The most that salience lifts a score, as a share of it.
+/// Maximum increase of a score by salience, as a share of the score.
 const LIFT: f64 = 0.25;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// `min(10, 1 + ln(1 + n) × max(0.1, 1 − 0.05 d)) × max(0.01, 0.95^d)`, for `uses` and the days
-/// since the last one; what was never used counts from when it was written.
+/// Returns `min(10, 1 + ln(1 + n) × max(0.1, 1 − 0.05 d)) × max(0.01, 0.95^d)`, for `uses` and the
+/// days since the last one; an unused entry counts from its time of writing.
 pub(super) fn salience(uses: u32, last: Timestamp, now: Timestamp) -> f64 {
     let days = now.since(last).div_duration_f64(DAY);
     let weight = (1.0 - DAILY_LOSS * days).max(LEAST_WEIGHT);
@@ -28,7 +28,7 @@ pub(super) fn salience(uses: u32, last: Timestamp, now: Timestamp) -> f64 {
     grown * KEPT_A_DAY.powf(days).max(LEAST_KEPT)
 }
 
-/// By what a score is multiplied: between 1 and 1.25.
+/// Returns the multiplier for a score: between 1 and 1.25.
 pub(super) fn factor(salience: f64) -> f64 {
     1.0 + LIFT * (salience / MOST).clamp(0.0, 1.0)
 }

@@ -1,17 +1,17 @@
-//! Finding entries.
+//! Search for entries.
 //!
-//! By words: BM25 over name and words, the name weighing double, and whatever holds all words is a
-//! candidate even where much else matches better. By meaning, where vectors are to be had: what
-//! lies near the question. The two scales are put together by [`fuse`]; without vectors words
-//! decide alone, and never worse. What was of use lifts a score by a quarter at the most.
+//! Full-text scores are BM25 over name and text, with double weight for the name; an entry that
+//! contains all words is a candidate even if many others match better. With vectors, entries near
+//! the query are candidates too. [`hybrid_score`] combines the two scales; without vectors full
+//! text decides alone, and never worse. Usage raises a score by a quarter at most.
 //!
-//! Then in three tiers: the best three categories; inside them, what scores at least half as much
-//! as the best of all; then everything else. With vectors the best categories are those whose
-//! centres are nearest to the question ([`category`](super::super::vectors::category)), without
-//! them those with the best members, where an entry without a category counts as of its kind.
-//! Before all of that stands an exact match: an entry whose name is the question, or that says it
-//! word for word; and the best of all is in the first tier wherever it belongs. Within a tier the
-//! score decides, so nothing strong is ever pushed out of the list by something weak.
+//! Results come in three tiers: the best three categories; inside them, entries that score at least
+//! half as much as the best of all; then the others. With vectors the best categories are those
+//! whose centres are nearest to the query ([`category`](super::super::vectors::category)); without
+//! them, those with the best members, where an entry without a category counts under its kind.
+//! Exact matches come before all tiers: an entry whose name is the query, or that contains it
+//! verbatim. The best entry of all is in the first tier regardless of its category. Within a tier
+//! the score decides, so no weak entry pushes a strong one off the list.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -25,33 +25,33 @@ use crate::store::{Db, EntryRow, Journal, Lookup};
 use crate::text::question::Question as Words;
 use crate::time::Timestamp;
 
-/// The fewest candidates that are weighed.
+/// Minimum number of candidates.
 const CANDIDATES: usize = 50;
-/// As many where a question asks for more than the index can decide.
+/// Number of candidates for queries with conditions that the index cannot check.
 const MANY: usize = 2_000;
-/// Of one heading or agent at most so many entries are compared by meaning, the newest.
+/// Maximum number of entries of a heading or agent compared by meaning, newest first.
 const NAMED: usize = 20_000;
-/// So many categories are the first tier.
+/// Number of categories in the first tier.
 const CATEGORIES: usize = 3;
-/// A member of theirs is in the second tier if its score is at least this share of the best.
+/// Minimum share of the best score for their members in the second tier.
 const STRONG: f64 = 0.5;
 
-/// How exactly an entry is what was asked for.
+/// Exactness of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Exact {
     Not,
-    /// It says the question word for word.
+    /// The text contains the query verbatim.
     Phrase,
-    /// Its name is the question.
+    /// The name is the query.
     Name,
 }
 
-/// A candidate with all that decides where it stands.
+/// A candidate with its ranking criteria.
 struct HitCandidate {
     row: EntryRow,
     score: f64,
-    /// What it would score by its meaning alone, on a scale on which the nearest of all has all of
-    /// it, and whatever is as near as anything has none.
+    /// Score by meaning alone, scaled so that the nearest entry gets the full share and an average
+    /// one gets none.
     meaning: f64,
     exact: Exact,
     tier: u8,
@@ -63,7 +63,7 @@ pub(super) async fn search(
     question: &IndexQuery,
     now: Timestamp,
 ) -> anyhow::Result<IndexMatches> {
-    // Names of people stay among the words here: what is known is often known of somebody.
+    // Names of people stay in the query here: facts are often about people.
     let words = Words::of(question.words.open().0, &[]);
     if words.is_empty() || question.limit == 0 {
         return Ok(IndexMatches::default());
@@ -80,7 +80,7 @@ pub(super) async fn search(
     journal.read_much(move |db| look(db, &asked, &lookup, &words, near.as_ref(), now)).await
 }
 
-/// What was of use most and last, best first.
+/// Returns the entries used most often and most recently, best first.
 pub(super) fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) -> Vec<EntryHit> {
     let mut hits: Vec<EntryHit> = rows
         .into_iter()
@@ -105,13 +105,13 @@ fn lookup(question: &IndexQuery) -> Lookup {
     }
 }
 
-/// How many candidates it takes.
+/// Returns the number of candidates to fetch.
 fn wanted(question: &IndexQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
     if question.case || question.before.is_some() { usual.max(MANY) } else { usual }
 }
 
-/// The same of what is near in meaning.
+/// Returns the filter for candidates by meaning.
 fn wanted_near(question: &IndexQuery, only: Option<HashSet<String>>) -> EntryFilter {
     EntryFilter {
         untrusted_too: question.untrusted_too,
@@ -122,7 +122,7 @@ fn wanted_near(question: &IndexQuery, only: Option<HashSet<String>>) -> EntryFil
     }
 }
 
-/// To what heading or agent an entry belongs is not known to the vectors, but to the index.
+/// Returns the digests of entries under that heading or agent, which only the index knows.
 async fn only(journal: &Journal, question: &IndexQuery, lookup: &Lookup) -> anyhow::Result<Option<HashSet<String>>> {
     if question.section.is_none() && question.agent.is_none() {
         return Ok(None);
@@ -150,7 +150,7 @@ fn look(
     let mut phrase = matching.phrase;
     load(db, &mut rows, scores.keys().chain(&phrase))?;
     if matching.ranked.len() >= wanted {
-        // There was more than came along: look inside the best categories.
+        // There are more candidates than fetched: search inside the best categories.
         for category in best_categories(&rows, &scores, near) {
             let inside = Lookup { category: Some(category), ..lookup.clone() };
             let more = db.entries().entries_matching(&inside, words, wanted)?;
@@ -172,7 +172,7 @@ fn look(
     Ok(IndexMatches { hits, untrusted: matching.untrusted })
 }
 
-/// The entries that mean something like the question, nearest first, and those that are nearest
+/// Returns the entries similar in meaning to the query, nearest first, followed by the nearest ones
 /// inside the best categories.
 fn meant(db: Db<'_>, lookup: &Lookup, near: &NearEntries, wanted: usize) -> anyhow::Result<Vec<(EntryRow, f64)>> {
     let mut meant = Vec::new();
@@ -232,7 +232,7 @@ fn fits(candidate: &HitCandidate, question: &IndexQuery) -> bool {
     as_written && question.before.is_none_or(|before| row.at < before)
 }
 
-/// Three categories that entries state: by meaning, else by their best members.
+/// Returns three stated categories: the best by meaning, or else by their best members.
 fn best_categories(
     rows: &HashMap<i64, EntryRow>,
     scores: &HashMap<i64, f64>,
@@ -269,14 +269,14 @@ fn set_tiers(found: &mut [HitCandidate], nearest: Option<&BestCategories>) {
     }
 }
 
-/// How far each is above what is usual, as a share of how far the nearest is.
+/// Returns for each entry its excess over the average similarity, as a share of the largest excess.
 fn above_usual(by_meaning: &[(i64, f64)], usual: f64) -> HashMap<i64, f64> {
     let most = by_meaning.iter().map(|(_, similarity)| similarity - usual).fold(0.0, f64::max);
     let share = |similarity: f64| if most > 0.0 { ((similarity - usual) / most).max(0.0) } else { 0.0 };
     by_meaning.iter().map(|(row, similarity)| (*row, share(*similarity))).collect()
 }
 
-/// Whether an entry belongs to one of those categories.
+/// Returns true if an entry belongs to one of those categories.
 fn belongs(row: &EntryRow, to: &BestCategories) -> bool {
     if !has_category(row.kind) {
         return false;

@@ -1,20 +1,20 @@
-//! What a file is by its place, and how it is read for that.
+//! Kind and format of a file, by its path.
 
 use super::super::layout;
 use crate::store::EntryKind;
 
-/// How a file is cut into entries.
+/// Rules for cutting a file into entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// What its running text is.
+    /// Kind of its running text.
     pub(super) kind: EntryKind,
-    /// Whether it has headings, comments and front matter.
+    /// True if it has headings, comments and front matter.
     pub(super) markdown: bool,
-    /// Whether lines of the form `- **key**: value` are facts. What came from outside states none.
+    /// True if lines of the form `- **key**: value` are facts. Received files state none.
     pub(super) facts: bool,
 }
 
-/// The shape of the file at that path, which is as its owner sees it.
+/// Returns the shape of the file at that path, which is as its owner sees it.
 pub(super) fn shape_of(own: &str) -> Shape {
     let markdown = has_ending(own, &["md", "markdown"]);
     let in_memory = own.strip_prefix("memory/untrusted/").or_else(|| own.strip_prefix("memory/"));
@@ -28,14 +28,14 @@ pub(super) fn shape_of(own: &str) -> Shape {
     Shape { kind, markdown, facts: markdown && !layout::is_inbox(own) }
 }
 
-/// The day of a daily note's file name, `2026-11-21`.
+/// Returns the day in a daily note's file name, `2026-11-21`.
 pub(super) fn day_of(name: &str) -> Option<&str> {
     let day = name.strip_suffix(".md")?;
     let form = |(at, c): (usize, char)| if matches!(at, 4 | 7) { c == '-' } else { c.is_ascii_digit() };
     (day.len() == 10 && day.char_indices().all(form)).then_some(day)
 }
 
-/// Whether a file with that name should be text, so that anything else in it is worth a word.
+/// Returns true if a file with that name should be text, so that other content deserves a report.
 pub(super) fn should_be_text(own: &str) -> bool {
     let known = [
         "md", "markdown", "txt", "text", "json", "csv", "html", "htm", "log", "toml", "yaml", "yml", "xml", "org",
@@ -44,7 +44,7 @@ pub(super) fn should_be_text(own: &str) -> bool {
     has_ending(own, &known)
 }
 
-/// Whether it is among the files that say who is who, how to work, and what was learned.
+/// Returns true for files about the people, the instructions and the learnings.
 fn is_about_us(own: &str) -> bool {
     let folder = ["learnings/", "agents/", layout::EXPERIENCE].iter().any(|folder| own.starts_with(folder));
     folder || layout::is_owners_hand(own) || own == "USER.md"

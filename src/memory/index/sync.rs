@@ -1,12 +1,12 @@
-//! Keeping the index with the tree and the journal.
+//! Synchronisation of the index with the workspace and the journal.
 //!
-//! First it is noticed what changed: what the writer touched, what the kernel tells of the folders
-//! that are watched, and now and then (always, where nobody tells) a walk through all of a party's
-//! folder that compares stamps. Then the changed files are read, a few at a time, each few in one
-//! short transaction. A file that is other than its last version was changed by hand, and that
-//! becomes a version first; so its label, its time and its history are right before it is found.
-//! What cannot be read as text is noted with a sentence. Everything may be done twice and may stop
-//! anywhere: what was noticed and not read stays noticed, and a walk finds it again after a
+//! First changes are noticed: paths touched by the writer, kernel notifications for watched
+//! folders, and from time to time (always, without notifications) a walk through a party's whole
+//! folder that compares stamps. Then the changed files are read in small batches, each in one short
+//! transaction. A file that differs from its last version was edited by hand, which is first
+//! recorded as a version; so its label, time and history are right before it is found. An
+//! unreadable file is recorded with an explanation. Every step can be repeated and interrupted
+//! anywhere: changes noticed but not read stay pending, and a walk finds them again after a
 //! restart.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -29,25 +29,26 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::index as says;
 
-/// So many files go into one transaction.
+/// Number of files in one transaction.
 const BATCH: usize = 16;
-/// So many rows of the journal go into one.
+/// Number of journal rows in one transaction.
 const TOLD: u32 = 32;
-/// A walk is good for this long, even where the kernel tells of every change.
+/// Validity of a walk, even with notifications for every change.
 const WALK_EVERY: Duration = Duration::from_secs(60);
-/// In a folder of more files than this it is good for longer, by as much.
+/// Number of files per folder for which a walk stays valid that long; more files extend it in
+/// proportion.
 const FEW_FILES: usize = 10_000;
-/// The files at the root that are everybody's.
+/// Shared files at the root.
 const SHARED: [&str; 2] = ["AGENTS.md", "SOUL.md"];
 
-/// Whose files are looked at, and where they lie.
+/// A party's scope and folder.
 #[derive(Debug, Clone)]
 pub(super) struct SyncScope {
     pub(super) folder: String,
     pub(super) scope: Scope,
 }
 
-/// What is known of the disk and not in the index yet.
+/// Known changes on the disk that are not in the index yet.
 #[derive(Debug)]
 pub(super) struct Noticed {
     watch: Watch,
@@ -55,7 +56,7 @@ pub(super) struct Noticed {
     walked: HashMap<String, (Timestamp, usize)>,
 }
 
-/// One file as it was read just now.
+/// Result of reading a file.
 enum Reading {
     Gone { path: String },
     Text { file: Indexed, parsed: Parsed },
@@ -67,7 +68,7 @@ impl Noticed {
         Self { watch: Watch::new(), waiting: BTreeSet::new(), walked: HashMap::new() }
     }
 
-    /// As on a system that tells of no change.
+    /// Simulates a system without notifications.
     #[cfg(test)]
     pub(super) fn stop_watching(&mut self) {
         self.watch = Watch::deaf();
@@ -81,12 +82,12 @@ impl Noticed {
 }
 
 impl SyncScope {
-    /// The path as whose file it is sees it; `None` if it is not looked at for this party.
+    /// Returns the path as its owner sees it; `None` if it is not indexed for this party.
     fn own(&self, spot: &str) -> Option<String> {
         if is_shared(spot) { Some(spot.to_owned()) } else { layout::own(&self.folder, spot) }
     }
 
-    /// Gives a hit the path that its owner knows.
+    /// Sets the path of a hit to the one that its owner sees.
     pub(super) fn show(&self, hit: &mut EntryHit) {
         if let Some(own) = self.own(&hit.path) {
             hit.path = own;
@@ -107,7 +108,7 @@ impl Index {
         Ok(SyncScope { folder: self.0.tree.folder_of(party).await?, scope: party.scope() })
     }
 
-    /// Takes in what changed, at most `most` files of it.
+    /// Takes in changes, at most `most` files.
     pub(super) async fn sync(&self, room: &SyncScope, most: usize) -> anyhow::Result<()> {
         {
             let _alone = self.0.reading.lock().await;
@@ -117,12 +118,12 @@ impl Index {
         self.read_told(room.scope).await
     }
 
-    /// How many files of a party wait to be read.
+    /// Returns the number of a party's files with pending changes.
     pub(super) fn waiting_of(&self, room: &SyncScope) -> usize {
         self.0.noticed().waiting.iter().filter(|path| room.own(path).is_some()).count()
     }
 
-    /// The next look at any folder looks at every file.
+    /// Makes the next look at any folder check every file.
     pub(super) fn walk_again(&self) {
         self.0.noticed().walked.clear();
     }
@@ -151,8 +152,8 @@ impl Index {
     async fn read_waiting(&self, room: &SyncScope, most: usize) -> anyhow::Result<()> {
         let mut left = most;
         while left > 0 {
-            // Whoever else reads at the moment has taken up some of what waits: it is not in the
-            // index before they are done.
+            // Another task may have taken some of the pending files: these are not in the index
+            // until it is done.
             let _alone = self.0.reading.lock().await;
             let some = self.0.take_waiting(room, BATCH.min(left));
             if some.is_empty() {
@@ -177,7 +178,7 @@ impl Index {
         self.0.journal.write("index files", job).await
     }
 
-    /// A line does not say under which category its fact was taken down; the journal does.
+    /// Adds the categories of facts, which the journal stores and the lines do not.
     async fn add_categories(&self, scope: Scope, readings: &mut [Reading]) -> anyhow::Result<()> {
         let mut bare: Vec<&mut NewEntry> = readings
             .iter_mut()
@@ -222,7 +223,7 @@ impl Index {
         if found.len() > layout::MAX_TEXT_FILE {
             return Ok(unlike(file, says::TOO_LARGE));
         }
-        // Nobody writes between the look at the file and the row that says whose words they are.
+        // Locked so that no write intervenes between the read and the row that holds the label.
         let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
         let before = match self.0.tree.versions().before(path).await {
             Ok(Ok(before)) => before,
@@ -239,7 +240,7 @@ impl Index {
             return Ok(unlike(file, says::NOT_TEXT));
         }
         if before.inside != path {
-            // A link leads to it; it is found where it lies.
+            // The path leads through a link; the file is indexed at its real location.
             return Ok(Reading::Gone { path: path.to_owned() });
         }
         if self.0.tree.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_err() {
@@ -253,8 +254,8 @@ impl Index {
         Ok(Reading::Text { file, parsed })
     }
 
-    /// It is not there any more. If we did not take it away ourselves, a person did; received files
-    /// go when their time is over.
+    /// Handles a missing file. If we did not delete it, a person did; received files are deleted
+    /// when they expire.
     async fn gone(&self, room: &SyncScope, path: &str) -> anyhow::Result<Reading> {
         let gone = Reading::Gone { path: path.to_owned() };
         if layout::is_inbox(path) {
@@ -269,7 +270,7 @@ impl Index {
             && before.text.is_none()
             && before.inside == path
         {
-            // What is gone shows nothing to anybody.
+            // A deleted file reveals nothing to anyone.
             let _ = self.0.tree.versions().adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
         }
         Ok(gone)
@@ -294,7 +295,7 @@ impl Index {
         }
     }
 
-    /// Drops what belongs to nobody that is known any more.
+    /// Drops entries that belong to no known party.
     pub(super) async fn drop_strays(&self, rooms: &[SyncScope]) -> anyhow::Result<()> {
         let known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
         let stray =
@@ -314,14 +315,14 @@ impl IndexInner {
         self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is a workspace: where none is, nothing was looked at.
+    /// Returns true if the workspace exists: without it nothing was checked.
     pub(super) async fn has_workspace(self: &Arc<Self>) -> anyhow::Result<bool> {
         let inner = Arc::clone(self);
         blocking(move || Ok(inner.tree.0.disk.root().is_dir())).await
     }
 
-    /// Takes up what was touched, and looks at every file if it is time for that. Without a
-    /// workspace nothing is known to have gone. Blocks.
+    /// Collects touched paths, and checks every file if a walk is due. Without a workspace no file
+    /// counts as deleted. Blocks.
     fn look(&self, room: &SyncScope, now: Timestamp) -> Option<Listing> {
         let root = self.tree.0.disk.root();
         if !root.is_dir() {
@@ -363,7 +364,7 @@ impl IndexInner {
         some
     }
 
-    /// How the file at that path is, if it is one and lies just there. Blocks.
+    /// Returns the metadata of the file at exactly that path, not behind a link. Blocks.
     fn stat(&self, path: &str) -> Option<Metadata> {
         let (disk, asked) = self.tree.disk_of(path);
         let reached =

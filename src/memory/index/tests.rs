@@ -1,4 +1,4 @@
-//! What the index promises, against real folders and the real journal.
+//! Tests of the index with real folders and a real journal.
 
 use std::fs;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ impl Home {
         job.await.unwrap();
     }
 
-    /// All rows of the index but their ids.
+    /// Returns all rows of the index without their ids.
     async fn rows(&self) -> Vec<String> {
         self.journal
             .read(|db| {
@@ -251,7 +251,7 @@ async fn untrusted_entries_are_counted_and_given_only_when_asked_for() {
     assert_eq!((all.hits.len(), all.untrusted), (3, 0));
     let letter = all.hits.iter().find(|hit| hit.path.starts_with("inbox/")).unwrap();
     assert!(!letter.text.label().is_trusted() && letter.kind == EntryKind::File);
-    // Promoting is a new row for the same bytes, elsewhere or in place.
+    // Approving adds a row for the same bytes, at another path or in place.
     home.announce("memory/odd.md", "The lighthouse is for sale", Label::trusted()).await;
     fs::rename(home.path("memory/untrusted/odd.md"), home.path("memory/odd.md")).unwrap();
     question.untrusted_too = false;
@@ -387,7 +387,7 @@ async fn damaged_files_are_named_and_break_nothing() {
     home.write("memory/bytes.md", "mended");
     assert_eq!(home.index.health(&home.ada).await.unwrap().troubled.len(), 3);
     fs::remove_dir_all(home.path("")).unwrap();
-    // Without a workspace nothing is known to have gone.
+    // Without a workspace no file counts as deleted.
     assert_eq!(home.ada_finds("perfectly").await.len(), 1);
 }
 

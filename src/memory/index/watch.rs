@@ -1,17 +1,17 @@
-//! What changed on the disk since it was asked last.
+//! Changes on the disk since the last query.
 //!
-//! On Linux the kernel keeps the list (inotify), and it is emptied whenever somebody asks: no
-//! thread, no waiting, and whatever a person saved before a question was put is on the list by
-//! then. Elsewhere, and where the kernel has no room for more watches, there is no list, and
-//! whoever asks has to look at every file. Nothing here is relied on alone: on a disk that others
-//! write to over a network nobody tells the kernel.
+//! On Linux the kernel queues them (inotify), and a query drains the queue: there is no thread and
+//! no waiting, and every save before a search is in the queue by then. On other systems, and when
+//! the kernel has no room for more watches, there is no queue, and callers check every file. The
+//! queue is never the only source: on a network filesystem the kernel does not see writes by
+//! others.
 
-/// What is known to have changed.
+/// Known changes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
-    /// Files, by their paths.
+    /// Paths of changed files.
     pub(super) paths: Vec<String>,
-    /// Whether more may have changed than what is named.
+    /// True if unnamed files may have changed as well.
     pub(super) all: bool,
 }
 
@@ -41,14 +41,14 @@ mod system {
         .union(WatchFlags::ONLYDIR)
         .union(WatchFlags::DONT_FOLLOW);
 
-    /// Whatever concerns a whole folder, or is not known to concern just one file.
+    /// Events that concern a whole folder, or are not known to concern a single file.
     const BEYOND_ONE_FILE: ReadFlags = ReadFlags::ISDIR
         .union(ReadFlags::QUEUE_OVERFLOW)
         .union(ReadFlags::UNMOUNT)
         .union(ReadFlags::DELETE_SELF)
         .union(ReadFlags::MOVE_SELF);
 
-    /// The kernel's list.
+    /// The kernel's event queue.
     #[derive(Debug)]
     pub(in super::super) struct Watch {
         list: Option<OwnedFd>,
@@ -61,18 +61,18 @@ mod system {
             Self { list, folders: HashMap::new() }
         }
 
-        /// One that is told nothing.
+        /// Creates a watch without events.
         #[cfg(test)]
         pub(in super::super) fn deaf() -> Self {
             Self { list: None, folders: HashMap::new() }
         }
 
-        /// Whether everything that happens in the folders that were added is on the list.
+        /// Returns true if all events in the added folders are queued.
         pub(in super::super) fn is_working(&self) -> bool {
             self.list.is_some()
         }
 
-        /// From now on what happens in that folder is on the list, under the name `known`.
+        /// Watches a folder, whose events get the path prefix `known`.
         pub(in super::super) fn add(&mut self, folder: &Path, known: &str) {
             let Some(list) = &self.list else { return };
             match inotify::add_watch(list, folder, WATCHED) {
@@ -87,13 +87,13 @@ mod system {
             }
         }
 
-        /// Empties the list.
+        /// Drains the queue.
         pub(in super::super) fn changes(&mut self) -> Changes {
             let mut changes = Changes::default();
             let Some(list) = &self.list else { return Changes { all: true, ..changes } };
             let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
             let mut reader = Reader::new(list, &mut buffer);
-            // It ends with an error, which says that there is nothing more.
+            // The loop ends with an error when the queue is empty.
             while let Ok(event) = reader.next() {
                 if event.events().intersects(BEYOND_ONE_FILE) {
                     changes.all = true;
@@ -117,7 +117,7 @@ mod system {
 
     use super::Changes;
 
-    /// No list.
+    /// No event queue.
     #[derive(Debug)]
     pub(in super::super) struct Watch;
 

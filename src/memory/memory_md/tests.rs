@@ -1,4 +1,4 @@
-//! What the managed regions promise: each fact once, nothing dropped, nothing else moved.
+//! Managed regions hold each fact once, drop nothing, and leave everything else untouched.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a change of a section promises: nothing else moves.
+//! Changes of a section leave everything else untouched.
 
 use proptest::prelude::*;
 

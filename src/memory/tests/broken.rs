@@ -1,4 +1,4 @@
-//! What goes on where a file of the memory is broken, full or in the way.
+//! Tests with broken, full or blocked memory files.
 
 use super::*;
 use crate::store::{Category, Fact, Layer};
@@ -30,7 +30,7 @@ async fn keep(home: &Home, facts: &[Fact]) -> Result<(), NotWritten> {
     home.tree.notes().keep_facts(&ada(home), facts).await.unwrap()
 }
 
-/// In as many ways as a file can be no text.
+/// Makes a file unreadable in one of three ways.
 fn break_it(home: &Home, inside: &str, how: usize) {
     fs::create_dir_all(home.path(inside).parent().unwrap()).unwrap();
     let _ = fs::remove_file(home.path(inside));
@@ -131,7 +131,7 @@ async fn a_list_hands_its_oldest_facts_over_and_one_from_outside_keeps_them() {
 #[tokio::test]
 async fn one_change_that_cannot_be_made_keeps_nobody_from_making_another() {
     let home = home().await;
-    // Where the new content is prepared stands something that is none of ours.
+    // A foreign folder occupies the name of the temporary file.
     fs::create_dir_all(home.path("plans/.a.md.part/x")).unwrap();
     let make = |_: Option<&str>| Ok(New::Text("one".to_owned()));
     assert!(home.tree.versions().change(&ada(&home), "plans/a.md", make).await.is_err());

@@ -1,4 +1,4 @@
-//! The label of words follows them: whatever name they are asked for by, and wherever they move.
+//! Labels follow their text through other spellings and moves.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn origin(who: &Person, label: Label) -> ChangeOrigin {
 }
 
 impl Home {
-    /// As on a disk to which many spellings of a name are the same.
+    /// Switches to a filesystem that treats many spellings of a name as equal.
     fn on_a_lenient_disk(mut self) -> Self {
         let root = self.path("");
         Arc::get_mut(&mut self.tree.0).unwrap().disk = disk::Disk::lenient(root);
@@ -32,7 +32,7 @@ impl Home {
         self.tree.notes().standing(&who, path).await.unwrap().unwrap().label
     }
 
-    /// As after a restore: what stands there is vouched for by nobody.
+    /// Writes a file without known origin, as found after a restore.
     async fn found(&self, path: &str, words: &str) {
         self.write(path, words);
         let (path, digest) = (path.to_owned(), page::digest(words.as_bytes()));
@@ -41,7 +41,7 @@ impl Home {
     }
 }
 
-/// Spellings of `plans/tea.md` that some disks take for it.
+/// Spellings of `plans/tea.md` that some filesystems accept.
 const SPELLINGS: [&str; 4] = ["plans/TEA.md", "Plans/tea.md", "plans/te\u{ad}a.md", "PLANS/tea.MD"];
 
 #[tokio::test]

@@ -1,11 +1,11 @@
-//! Folders that are moved, and what a power cut between any two steps leaves.
+//! Folder moves, with a power cut between any two steps.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::memory::hand_over::NotHandedOver;
 
-/// An owner besides Ada, with files of both.
+/// Creates Carl, an owner besides Ada, and files of both.
 async fn two_owners() -> (Home, Person) {
     let home = home().await;
     let carl = home.journal.write("carl", |tx| tx.people().allow("Carl", Role::Owner, "config", NOW)).await.unwrap();
@@ -27,7 +27,7 @@ async fn two_owners() -> (Home, Person) {
 }
 
 impl Home {
-    /// The same disk and journal after a power cut.
+    /// Opens the same disk and journal after a power cut.
     fn revived(&self) -> Workspace {
         let at = |name: &str| self.folder.path().join(name);
         Workspace::new(at("workspace"), at("experience"), self.journal.clone(), Zone::UTC)
@@ -79,7 +79,7 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
                     "closed meanwhile, after {nth} steps"
                 );
             }
-            // And once more, while it is being finished.
+            // A second power cut, during recovery.
             let _ = tree.folders().settle_folders_in_steps(&|| Err(anyhow::anyhow!("gone again"))).await;
         }
         home.revived().folders().settle_folders().await.unwrap();
@@ -163,7 +163,7 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
     let listed = home.tree.files().list(&ada, "").await.unwrap().unwrap();
     assert!(listed.iter().all(|entry| entry.name != "USER.md"));
     assert_eq!(words(&home.load(&home.ada).await.user), "");
-    // A hand edit does not make it theirs, and a file of another name is.
+    // A hand edit does not make the file Ada's, but a file with another name is hers.
     home.write("USER.md", "edited");
     assert_eq!(words(&home.load(&home.ada).await.user), "");
     assert_eq!(home.tree.checks().health().await.unwrap().misplaced.len(), 1);

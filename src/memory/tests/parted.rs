@@ -1,4 +1,4 @@
-//! What goes with a person, and what does not.
+//! Erasure of a person: what is deleted and what stays.
 
 use super::*;
 use crate::id::ForgettingId;
@@ -6,7 +6,7 @@ use crate::store::{Forgotten, NewForgetting, Tx};
 use crate::text::needle::ErasureQuery;
 
 impl Home {
-    /// Ben is to be forgotten, with his folder.
+    /// Requests the erasure of Ben, with his folder.
     async fn wants_ben_forgotten(&self) -> ForgettingId {
         let ben = self.ben.id;
         let want = move |tx: Tx<'_>| {

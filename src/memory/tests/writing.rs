@@ -1,4 +1,4 @@
-//! What the one writer promises, against real folders and the real journal.
+//! Tests of the writer with real folders and a real journal.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,7 +41,7 @@ impl Home {
         self.tree.notes().remember(origin, &note).await.unwrap().unwrap()
     }
 
-    /// Who wrote the versions of a file, oldest first.
+    /// Returns the authors of a file's versions, oldest first.
     async fn authors(&self, path: &'static str) -> Vec<String> {
         let rows = self.journal.read(move |db| db.file_versions().file_history(path, 100)).await.unwrap();
         rows.into_iter().rev().map(|row| row.author).collect()
@@ -56,7 +56,7 @@ impl Home {
         memory_md::index_lines(&self.read("memory/MEMORY.md")).map(str::to_owned).collect()
     }
 
-    /// Nothing that was begun lies around.
+    /// Returns true if no temporary files are left.
     fn is_tidy(&self) -> bool {
         fs::read_dir(self.path("memory"))
             .unwrap()
@@ -134,8 +134,8 @@ async fn who_saves_in_the_very_instant_of_a_change_loses_nothing() {
         let file = folder.path().join("workspace/memory/2026-11-21.md");
         let saves = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&saves);
-        // Between the row of a change and its file a person saves, as an editor does it: another
-        // file takes the place.
+        // Between the row of a change and its file a person saves, like an editor: by replacing the
+        // file.
         let save = Failpoint(Arc::new(move |point, job| {
             if point == CommitPoint::After
                 && job == "announce a change of a file"

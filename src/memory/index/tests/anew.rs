@@ -1,5 +1,4 @@
-//! Whatever happens to the workspace, the index that came of it step by step is the one that is
-//! made anew.
+//! After any edits to the workspace, the incrementally updated index equals a rebuilt one.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use super::{Home, home, web};
 use crate::time::Clock;
 use crate::trust::Label;
 
-/// One thing that happens to the workspace.
+/// An edit or event in the workspace.
 #[derive(Debug, Clone)]
 enum Edit {
     Write(usize, usize),
@@ -113,7 +112,7 @@ proptest! {
                 }
                 all
             };
-            // How rare a word is, is counted over everybody's entries.
+            // Word rarity is counted over the entries of all parties.
             home.index.refresh_all().await.unwrap();
             let (before, rows) = (answers().await, home.rows().await);
             home.index.forget_all().await.unwrap();

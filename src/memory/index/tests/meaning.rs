@@ -1,5 +1,5 @@
-//! What the index promises where somebody computes vectors: against real folders, the real journal,
-//! and a model that knows a few meanings.
+//! Tests of the index with vectors: real folders, a real journal, and a model that knows a few
+//! meanings.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use crate::memory::vectors::VectorParts;
 use crate::model::{Embedded, Embedder, EmbedderCard, ModelError};
 use crate::spend::Ledger;
 
-/// Words that mean the same to it, a direction each.
+/// Words with the same meaning to the model, one direction each.
 const MEANINGS: [&[&str]; 5] = [
     &["dog", "hound", "puppy"],
     &["car", "automobile", "vehicle"],
@@ -20,7 +20,7 @@ const MEANINGS: [&[&str]; 5] = [
     &["boat", "vessel"],
 ];
 
-/// Gives what a text means, and whatever else there is to it in directions of their own.
+/// Embeds known meanings, and any other content of a text in further directions.
 struct Knowing {
     card: EmbedderCard,
     is_ill: Mutex<bool>,
@@ -46,14 +46,14 @@ fn meaning(text: &str) -> Vec<f32> {
     for (direction, words) in MEANINGS.iter().enumerate() {
         vector[direction] = words.iter().filter(|word| text.contains(**word)).count() as f32;
     }
-    // What is said vaguely is half something else.
+    // A text with "vaguely" has half its weight in another direction.
     let besides = crate::memory::digest(text.as_bytes()).as_bytes()[0] % 8;
     vector[MEANINGS.len() + usize::from(besides)] += if text.contains("vaguely") { 1.0 } else { 0.3 };
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     vector.iter().map(|number| number / length).collect()
 }
 
-/// The house with vectors, and who computes them.
+/// Creates a home with vectors and their embedder.
 async fn knowing_home() -> (Home, Vectors, Arc<Knowing>) {
     let mut home = home().await;
     let card = EmbedderCard { provider: "here".to_owned(), name: "small".to_owned(), dimensions: None };
@@ -79,7 +79,7 @@ fn vectors(home: &Home, embedder: Arc<Knowing>) -> Vectors {
 }
 
 impl Home {
-    /// Everything is in the index, and has its vector.
+    /// Indexes everything and computes all vectors.
     async fn is_known(&self, vectors: &Vectors) {
         self.index.refresh(&self.ada).await.unwrap();
         vectors.catch_up().await.unwrap();
@@ -108,8 +108,7 @@ async fn what_lies_inside_the_nearest_categories_comes_before_the_rest() {
     let (home, vectors, _) = knowing_home().await;
     let drinks: String = (0..3).map(|n| format!("- **drink {n}**: infusion vaguely {n} (drinks)\n")).collect();
     home.write("memory/MEMORY.md", format!("## Recent facts\n\n{drinks}"));
-    // Each of them is nearer to the question than any drink, and there are more than the list
-    // holds.
+    // Each file is nearer to the query than any drink, and there are more than the list holds.
     for number in 0..60 {
         home.write(&format!("logs/{number}.txt"), format!("a sencha crate, the one of week {number}\n"));
     }
@@ -261,8 +260,7 @@ async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
     home.index.refresh_all().await.unwrap();
     vectors.catch_up().await.unwrap();
     home.index.forget_all().await.unwrap();
-    // As after a start: it finds nothing to do, and comes to the sweep before anybody has looked at
-    // the files.
+    // As after a start: no vector is missing, so the sweep runs before the files are checked.
     let kept = async || {
         let anew = self::vectors(&home, embedder.clone());
         anew.catch_up().await.unwrap();
