@@ -1,8 +1,8 @@
-//! Builds the house, starts it, and stops it.
+//! Builds, starts and stops the app.
 //!
-//! Whoever holds the lock of a home is its one writer: the journal is opened and brought up to date
-//! only then. Everything that comes from outside (the clock, the models, the adapters, the way to
-//! web pages) is a seam, so a test builds the same house with other walls.
+//! The holder of a home's lock is its only writer, so the journal is opened and migrated only under
+//! the lock. Everything external (the clock, the models, the adapters, access to web pages) can be
+//! overridden, so a test builds the same app with fakes.
 
 mod lock;
 mod people;
@@ -51,46 +51,46 @@ use crate::wording;
 
 pub use lock::{take_lock, take_lock_as_it_is};
 
-/// What is in work when the program stops gets this long to finish.
+/// Time for unfinished work to end when the program stops.
 const STOP_WITHIN: Duration = Duration::from_secs(8);
-/// How often the index takes in what changed, where vectors are computed of it.
+/// Interval at which the index picks up changes, if vectors are computed.
 const TAKEN_IN_EVERY: Duration = Duration::from_secs(60);
 
-/// What comes from outside. `None` and empty mean the real thing.
+/// Replacements for external dependencies. `None` and empty mean the real ones.
 #[derive(Default)]
 pub struct Overrides {
-    /// The clock.
+    /// Clock.
     pub clock: Option<Arc<dyn Clock>>,
-    /// The models for answers, first choice first.
+    /// Models for answers, first choice first.
     pub chat: Vec<Arc<dyn Model>>,
-    /// The models for work that nobody waits for.
+    /// Models for background work.
     pub background: Vec<Arc<dyn Model>>,
-    /// The way to web pages.
+    /// Access to web pages.
     pub fetcher: Option<Fetcher>,
     /// Random numbers for the waits between two attempts at a model.
     pub jitter: Option<Jitter>,
     /// The skills that ship with the program.
     pub builtins: Option<&'static [Builtin]>,
-    /// Sees every commit from both sides.
+    /// Hook before and after every commit.
     pub failpoint: Option<Failpoint>,
-    /// Sees every step of a change of the skills folder.
+    /// Hook at every step of a change of the skills folder.
     pub disk_failpoint: Option<DiskFailpoint>,
-    /// How long a server of outside tools may take.
+    /// Time limits of MCP servers.
     pub outside: Option<mcp::Limits>,
-    /// How much room there is on the disk of the home.
+    /// Free space on the disk of the home.
     pub free_space: Option<FreeSpace>,
-    /// Whether the terminal is the only adapter, as for `chat` without a running gateway.
+    /// `true` if the terminal is the only adapter, as for `chat` without a running gateway.
     pub terminal_only: bool,
-    /// The program that reads documents.
+    /// Program that reads documents.
     pub reader: Option<PathBuf>,
-    /// Stands between each other adapter and the house, and sees what passes.
+    /// Wraps each other adapter and observes its traffic.
     pub adapters: Option<Stand>,
 }
 
-/// What stands in the place of an adapter, and has it behind itself.
+/// Wraps an adapter in another.
 pub type Stand = Arc<dyn Fn(Arc<dyn Adapter>) -> Arc<dyn Adapter> + Send + Sync>;
 
-/// Why the house cannot be built, by what to do.
+/// Reason why the app cannot be built, grouped by remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// Another process holds the home.
@@ -99,36 +99,36 @@ pub enum BuildError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] OpenError),
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
 }
 
-/// The house.
+/// The assembled app.
 pub struct App {
-    /// The journal.
+    /// Journal.
     pub journal: Journal,
-    /// The clock.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Who answers.
+    /// Engine, which answers messages.
     pub engine: Arc<Engine>,
-    /// Who runs commands.
+    /// Admin, which runs commands.
     pub admin: Arc<Admin>,
-    /// The local door.
+    /// Server of the local socket.
     pub local: Arc<LocalServer>,
-    /// The servers of outside tools.
+    /// MCP servers.
     pub outside: Arc<Servers>,
-    /// What is done by itself.
+    /// Scheduler.
     pub schedule: Arc<Schedule>,
     scheduled: Mutex<Option<Wakeups>>,
     config: Config,
     review: Review,
     signal: Option<Arc<Signal>>,
-    /// Nearness in meaning, if it is set up.
+    /// Vectors for semantic search, if configured.
     pub vectors: Option<Vectors>,
-    /// The knowledge tree.
+    /// Workspace.
     pub tree: Workspace,
-    /// What is found of what is kept.
+    /// Search index.
     pub index: Index,
     desks: Arc<Dispatcher>,
     tasks: TaskTracker,
@@ -137,10 +137,11 @@ pub struct App {
 }
 
 impl App {
-    /// Builds the house; nothing runs yet.
+    /// Builds the app without starting anything.
     ///
     /// # Errors
-    /// By what to do about it.
+    ///
+    /// Returns a [`BuildError`], grouped by remedy.
     pub async fn build(config: Config, seams: Overrides) -> Result<Self, BuildError> {
         crate::model::install_tls();
         let lock = take_lock(&config.home)?;
@@ -151,7 +152,7 @@ impl App {
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
         let (chat, background) = model_pools(&config, seams.chat, seams.background, seams.jitter, &ledger)?;
         if let Some(preferred) = journal.read(|db| db.settings().fact("model")).await? {
-            // A model that is not configured any more is simply not preferred.
+            // A model that is no longer configured is ignored.
             chat.prefer(Some(&preferred));
         }
         chat.recollect().await?;
@@ -194,7 +195,7 @@ impl App {
         });
         let limits = seams.outside.unwrap_or_default();
         let outside = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
-        // Before anybody looks at a skill. One that cannot be written keeps nobody from talking.
+        // Before anything reads a skill. A failure does not prevent the start.
         if let Err(error) = review.start().await {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
@@ -232,7 +233,7 @@ impl App {
             reader: DocumentReader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
             runtime: Runtime::new(clock.now(), stop.clone()),
         });
-        // The engine holds the desks, so they may not hold it.
+        // The engine holds the dispatcher, so a strong reference back would leak both.
         let asks = Arc::downgrade(&engine);
         desks.on_question_delivered(move |stream| {
             if let Some(engine) = asks.upgrade() {
@@ -308,9 +309,10 @@ impl App {
         })
     }
 
-    /// Starts everything: what was left undone is taken up, then the adapters receive.
+    /// Starts everything: resumes unfinished work, then receives from the adapters.
     ///
     /// # Errors
+    ///
     /// If the journal or the socket cannot be used.
     pub async fn start(&self) -> anyhow::Result<()> {
         let (commands, bell) = crate::time::clock::wakeups();
@@ -320,7 +322,7 @@ impl App {
             admin: Arc::clone(&self.admin),
             dispatcher: Arc::clone(&self.desks),
         };
-        // Before anybody is shown it.
+        // Resumes interrupted deletions before anything can display the data.
         self.schedule.let_go().await?;
         self.tasks.spawn(worker.run(bell, self.stop.clone()));
         commands.ring(&*self.clock);
@@ -350,8 +352,8 @@ impl App {
         Ok(())
     }
 
-    /// Stops everything cleanly: nothing new is begun, what is on the wire may arrive, the journal
-    /// is closed last.
+    /// Stops cleanly: starts no new work, lets requests in flight finish, and closes the journal
+    /// last.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
@@ -371,8 +373,8 @@ impl App {
     }
 
     fn ring_on_attach(&self) {
-        // The desks hold the terminal, so it may not hold them: nothing would ever let go of the
-        // journal.
+        // The dispatcher holds the terminal, so a strong reference back would keep the journal open
+        // forever.
         let desks = Arc::downgrade(&self.desks);
         self.local.terminal.on_attach(move |peer| {
             let Some(desks) = desks.upgrade() else { return };
@@ -414,7 +416,7 @@ impl App {
     }
 }
 
-/// How much room there is on the disk that holds a folder.
+/// Returns a probe of the free space on the folder's disk.
 fn room_at(folder: &Path) -> FreeSpace {
     let folder = folder.to_owned();
     Arc::new(move || admin::backup::room(&folder))
@@ -441,7 +443,7 @@ fn model_pools(
     Ok((pool(chat), pool(background)))
 }
 
-/// Vectors, if the configuration names somebody who computes them.
+/// Returns the vectors, if an embedding model is configured.
 fn vectors(
     config: &Config,
     journal: &Journal,
@@ -455,8 +457,8 @@ fn vectors(
     Ok(Some(Vectors::new(VectorParts { journal, clock, ledger, embedder })))
 }
 
-/// Whoever waits at a terminal hears it when nothing more can be written, because no answer can be
-/// stored either.
+/// Warns waiting terminals when nothing more can be written, because no answer can be stored
+/// either.
 async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpace>, stop: CancellationToken) {
     let mut was_none = false;
     loop {
@@ -480,9 +482,8 @@ async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpa
     }
 }
 
-/// Brings the index up to date at the start, so that the first search need not. Where somebody
-/// computes vectors that goes on, because what nobody has looked for yet has to have its vector
-/// when somebody does.
+/// Updates the index at the start, so that the first search does not have to. With an embedding
+/// model it continues, because new text needs its vector before the first search for it.
 async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
     let mut busy = clock.busy();
     loop {
@@ -505,7 +506,7 @@ async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
     }
 }
 
-/// Tells the desks that something waits to be delivered.
+/// Wakes the dispatcher when a delivery was queued.
 struct AdminNotifier(Arc<Dispatcher>);
 
 impl OutboxNotifier for AdminNotifier {
@@ -514,7 +515,7 @@ impl OutboxNotifier for AdminNotifier {
     }
 }
 
-/// Fetches files through the adapter that they came by.
+/// Fetches files through the adapter that delivered them.
 struct FileFetcher(Arc<Dispatcher>);
 
 #[async_trait::async_trait]
@@ -530,7 +531,7 @@ impl Courier for FileFetcher {
     }
 }
 
-/// How the adapters are.
+/// Reports the health of the adapters.
 struct HealthView(Arc<Dispatcher>);
 
 impl HealthSource for HealthView {

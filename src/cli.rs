@@ -1,9 +1,8 @@
-//! The command line: what can be typed, and which file does it.
+//! The command line: its commands, and the module that runs each.
 //!
-//! Commands that only ask are answered by the running gateway if there is one, and by this process
-//! on the same data if not ([`ask`]). Facts go to standard output, everything else to standard
-//! error; the exit code is [`Exit`]. What went wrong is a [`CliError`]: one sentence with its
-//! place, and under it how to mend it.
+//! The running gateway answers queries; without one, this process answers them from the same data
+//! (`client`). Facts go to standard output, everything else to standard error. The exit code is
+//! [`Exit`]. A failure is a [`CliError`]: one sentence that names the location, and below it a fix.
 
 mod client;
 mod backup;
@@ -48,16 +47,16 @@ pub use log::calm_panics;
 use paths::CliPaths;
 use print::Printer;
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
+    /// Success.
     Done,
-    /// It failed.
+    /// Failure.
     Failed,
     /// Wrong usage or configuration.
     Wrong,
-    /// What was to be read is locked.
+    /// The document is locked with a password.
     Locked,
 }
 
@@ -72,7 +71,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A self-hosted assistant that you talk to over Telegram, Signal or in a terminal.
+/// A self-hosted assistant for Telegram, Signal and the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "compline", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
@@ -82,19 +81,19 @@ pub struct Cli {
     command: CliCommand,
 }
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Debug, Clone, Args)]
 struct Globals {
-    /// The directory in which everything lies [default: compline in the platform's data directory]
+    /// Home directory [default: compline in the platform's data directory]
     #[arg(long, global = true, value_name = "DIR", env = "COMPLINE_HOME", hide_env_values = true)]
     home: Option<PathBuf>,
-    /// The configuration [default: compline.toml in the home]
+    /// Configuration file [default: compline.toml in the home]
     #[arg(long, global = true, value_name = "FILE", env = "COMPLINE_CONFIG", hide_env_values = true)]
     config: Option<PathBuf>,
     /// Print facts as JSON
     #[arg(long, global = true)]
     json: bool,
-    /// Print nothing that was not asked for
+    /// Print only the requested output
     #[arg(long, short, global = true)]
     quiet: bool,
     /// Log more, and to standard error too
@@ -104,65 +103,65 @@ struct Globals {
 
 #[derive(Debug, Subcommand)]
 enum CliCommand {
-    /// Live through a month in simulated time, in a minute: no keys, no network, nothing kept
+    /// Demonstrate a simulated month in a minute: no keys, no network, nothing kept
     Demo(demo::DemoArgs),
-    /// Ask what is needed, test it, and write the configuration
+    /// Ask for settings, test them, write the configuration
     Init(Box<init::InitArgs>),
     /// Run the gateway with every configured adapter
     Run(run::RunArgs),
-    /// Talk in this terminal, through the running gateway if there is one
+    /// Chat in this terminal, through a running gateway if any
     Chat(talk::ChatArgs),
-    /// Check everything, and say how to mend what is wrong
+    /// Check everything and suggest fixes
     Doctor(doctor::DoctorArgs),
-    /// Show adapters, queues, conversations and what is left of the budget
+    /// Show adapters, queues, conversations and the remaining budget
     Status,
     /// Check or show the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Say who is allowed in
+    /// Manage people with access
     #[command(subcommand)]
     People(client::People),
-    /// What is to be told or done later
+    /// List or cancel reminders and tasks
     #[command(subcommand)]
     Reminders(client::Reminders),
-    /// Accept tools of other programs (MCP)
+    /// Accept tools of MCP servers
     #[command(subcommand)]
     Tools(tools::Tools),
     /// Read past conversations
     #[command(subcommand)]
     Conversations(client::Conversations),
-    /// Search what was said, what is kept, and the skills
+    /// Search messages, notes, files and skills
     Search(client::Search),
-    /// What the assistant knows: show it, edit it, lead it back
+    /// Show, edit and restore the assistant's memory
     Memory(memory::Memory),
-    /// The assistant's account on Signal: look at it, link one
+    /// Show or link the assistant's Signal account
     #[command(subcommand)]
     Signal(signal::SignalCommand),
-    /// What the assistant has learned to do: list, show, check, bring in, lead back
+    /// List, show, check, import and roll back skills
     #[command(subcommand)]
     Skills(skills::SkillsCommand),
-    /// Decide about proposed changes of skills
+    /// Review proposed changes of skills
     #[command(subcommand)]
     Review(review::ReviewCommand),
-    /// Read what the assistant thinks of past days, weeks and months
+    /// Read reflections on past days, weeks and months
     #[command(subcommand)]
     Reflections(reflect::Reflections),
-    /// Look back on a day, a week or a month now
+    /// Reflect on a day, a week or a month now
     Reflect(reflect::Reflect),
-    /// Show what the models took, by day, person, purpose and model
+    /// Show usage and cost by day, person, purpose and model
     Usage,
-    /// Send again what was set aside, because it could not be delivered
+    /// Resend deliveries that were set aside after failures
     Resend {
         /// One delivery [default: all]
         id: Option<i64>,
     },
-    /// Write everything that is kept of one person into a file
+    /// Export all data of one person into a file
     Export(forget::Export),
-    /// Delete everything of one person, for good
+    /// Delete all data of one person permanently
     Forget(forget::Forget),
-    /// Write the whole state into one file, while the gateway runs or not
+    /// Back up everything into one file
     Backup(backup::Backup),
-    /// Put a backup in the place of the whole state
+    /// Replace everything with a backup
     Restore(restore::Restore),
     /// Read a document on standard input, for the gateway
     #[command(hide = true)]
@@ -172,7 +171,7 @@ enum CliCommand {
     },
 }
 
-/// Does what was typed.
+/// Runs the command.
 pub fn run(cli: Cli) -> Exit {
     let Cli { globals, command } = cli;
     let printer = Printer { json: globals.json, quiet: globals.quiet };
@@ -223,7 +222,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
     }
 }
 
-/// Runs a short piece of work on this thread: starting more of them takes longer than the work.
+/// Runs a short task on this thread: starting worker threads would take longer than the task.
 fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::from)?.block_on(work)
 }

@@ -1,8 +1,8 @@
-//! The configuration: as written ([`written`]), and as meant ([`Config`]).
+//! The configuration: as written ([`written`]), and as interpreted ([`Config`]).
 //!
-//! `written` reads the TOML file key by key and knows where each value came from (file,
-//! environment, default). `Config` is what the rest of the house sees: checked, with units, secrets
-//! that never print, and no optional value that has a default.
+//! `written` reads the TOML file key by key and records the source of each value (file,
+//! environment, default). The rest of the program sees only `Config`: validated, with units, with
+//! secrets that never print, and without optional values that have a default.
 
 mod channels;
 mod difference;
@@ -45,14 +45,14 @@ use url::Url;
 use crate::people::Role;
 use crate::time::{Cron, Zone};
 
-/// The whole configuration as meant.
+/// The complete configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where everything lies.
+    /// Home directory.
     pub home: Home,
-    /// The zone in which days are counted.
+    /// Time zone that determines the days.
     pub zone: Zone,
-    /// The knowledge tree.
+    /// Workspace directory.
     pub workspace: PathBuf,
     /// `[conversation]`
     pub conversation: Conversation,
@@ -70,7 +70,7 @@ pub struct Config {
     pub telegram: Option<Telegram>,
     /// `[signal]`
     pub signal: Option<Signal>,
-    /// `[groups] allowed`: as `telegram:-100…` and `signal:…`
+    /// `[groups] allowed`, as `telegram:-100…` and `signal:…`.
     pub groups: BTreeSet<String>,
     /// `[[people]]`
     pub people: Vec<Person>,
@@ -94,47 +94,47 @@ pub struct Config {
     pub retention: Retention,
 }
 
-/// The home directory and what lies in it.
+/// The home directory and the paths in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home(PathBuf);
 
 impl Home {
-    /// The home at that path.
+    /// Creates a home at `path`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
-    /// The directory itself.
+    /// Returns the directory.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The journal.
+    /// Journal.
     pub fn journal(&self) -> PathBuf {
         self.0.join("compline.db")
     }
 
-    /// The lock that makes its holder the only writer.
+    /// Lock that makes its holder the only writer.
     pub fn lock(&self) -> PathBuf {
         self.0.join("lock")
     }
 
-    /// The socket through which other commands reach the running gateway.
+    /// Socket of the running gateway, for other commands.
     pub fn socket(&self) -> PathBuf {
         self.0.join("compline.sock")
     }
 
-    /// The configuration, unless another file is named.
+    /// Configuration file, unless another one is named.
     pub fn config(&self) -> PathBuf {
         self.0.join("compline.toml")
     }
 
-    /// The key that authenticates backups; never in one.
+    /// Key that authenticates backups. No backup contains it.
     pub fn backup_key(&self) -> PathBuf {
         self.0.join("backup.key")
     }
 
-    /// What profiles have learned: layer A, beside the workspace.
+    /// Experience of the profiles: layer A, outside the workspace.
     pub fn experience(&self) -> PathBuf {
         self.0.join("experience")
     }
@@ -148,70 +148,70 @@ impl Home {
 /// `[conversation]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
-    /// A longer silence than this closes a conversation.
+    /// A longer silence closes the conversation.
     pub gap: Duration,
-    /// Messages closer together than this are answered together.
+    /// Messages with shorter gaps are answered together.
     pub join_within: Duration,
-    /// A turn that takes longer is ended.
+    /// Time limit of a turn.
     pub max_turn: Duration,
 }
 
 /// `[model]`, `[model.fallback]`, `[model.background]`
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// Which wire.
+    /// Wire protocol.
     pub provider: Provider,
-    /// The name, exactly as the provider spells it; `offline` for the offline model.
+    /// Name, exactly as the provider spells it; `offline` for the offline model.
     pub name: String,
-    /// Another server than the provider's own; never ends in a slash.
+    /// Server other than the provider's own; never ends in a slash.
     pub base_url: Option<String>,
-    /// The key, if one is needed.
+    /// API key, if needed.
     pub api_key: Option<SecretString>,
-    /// In tokens.
+    /// Context window in tokens.
     pub context_window: u64,
-    /// In tokens.
+    /// Maximum output in tokens.
     pub max_output: u64,
-    /// Left to the provider if not set.
+    /// Sampling temperature; `None` leaves it to the provider.
     pub temperature: Option<f64>,
-    /// Whether it can see pictures.
+    /// `true` if the model supports images.
     pub images: bool,
-    /// Money for a million tokens.
+    /// Price per million tokens.
     pub price: Option<Price>,
-    /// How long to wait for the first byte, and between two pieces of an answer.
+    /// Maximum wait for the first byte, and between two pieces of an answer.
     pub patience: Duration,
 }
 
-/// Money for a million tokens, in micro-units of the currency that the budget counts in.
+/// Price per million tokens, in micro-units of the budget's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// Of input that was not cached.
+    /// Price of uncached input.
     pub input: u64,
-    /// Of input served from the provider's cache.
+    /// Price of input from the provider's cache.
     pub cached: u64,
-    /// Of output.
+    /// Price of output.
     pub output: u64,
 }
 
-/// Which wire a model speaks.
+/// Wire protocol of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
-    /// The built-in model that needs nothing.
+    /// Built-in model without dependencies.
     Offline,
-    /// Any server that speaks OpenAI's chat completions.
+    /// Any server with OpenAI's chat completions API.
     OpenAi,
     /// Anthropic.
     Anthropic,
     /// Google Gemini.
     Gemini,
-    /// A local Ollama.
+    /// Local Ollama.
     Ollama,
 }
 
 impl Provider {
-    /// All of them.
+    /// All providers.
     pub const ALL: [Self; 5] = [Self::Offline, Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
 
-    /// The word for it in the configuration.
+    /// Returns the name in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Offline => "offline",
@@ -222,7 +222,7 @@ impl Provider {
         }
     }
 
-    /// The provider of that word.
+    /// Parses the name in the configuration.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == word)
     }
@@ -231,143 +231,142 @@ impl Provider {
 /// `[transcription]`: voice notes to text, by an OpenAI-compatible endpoint.
 #[derive(Debug, Clone)]
 pub struct Transcription {
-    /// Up to and with `/v1`; never ends in a slash.
+    /// Base address, up to and including `/v1`; never ends in a slash.
     pub base_url: String,
-    /// The model's name.
+    /// Name of the model.
     pub name: String,
-    /// The key, if one is needed.
+    /// API key, if needed.
     pub api_key: Option<SecretString>,
-    /// Price of one minute, in micro-units of money; tokens count where it is unknown.
+    /// Price per minute, in micro-units of money. Tokens count if it is unknown.
     pub price_per_minute: Option<u64>,
 }
 
-/// `[budget]`: money in micro-units of the currency the prices are in; tokens where a price is
-/// unknown.
+/// `[budget]`: money in micro-units of the currency of the prices; tokens where a price is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
-    /// All spending of a local day.
+    /// Limit of all spending on a local day.
     pub daily: Limit,
-    /// One person's.
+    /// Limit per person.
     pub per_person_daily: Limit,
-    /// One group's.
+    /// Limit per group.
     pub per_group_daily: Limit,
-    /// Summaries and other work for which nobody waits.
+    /// Limit of summaries and other background work.
     pub background_daily: Limit,
-    /// Percentage of `daily` that only the chats of owners may spend.
+    /// Percentage of `daily` that is reserved for chats of owners.
     pub owner_reserve: u64,
-    /// The most rounds of tool calls in one turn.
+    /// Maximum rounds of tool calls per turn.
     pub tool_rounds: u32,
 }
 
 /// A limit in money and one in tokens; each call counts towards one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// In micro-units.
+    /// Money in micro-units.
     pub micros: u64,
-    /// In tokens.
+    /// Tokens.
     pub tokens: u64,
 }
 
 /// `[telegram]`
 #[derive(Debug, Clone)]
 pub struct Telegram {
-    /// The bot's token.
+    /// Token of the bot.
     pub token: SecretString,
-    /// Where the Bot API is; never ends in a slash.
+    /// Address of the Bot API; never ends in a slash.
     pub api_url: String,
-    /// How messages come.
+    /// Delivery of updates: polling or webhook.
     pub way_in: TelegramWay,
 }
 
-/// How Telegram's messages come.
+/// Delivery of Telegram updates.
 #[derive(Debug, Clone)]
 pub enum TelegramWay {
-    /// We ask for them.
+    /// Polling by this program.
     Polling,
-    /// Telegram calls.
+    /// Webhook calls by Telegram.
     Webhook(Webhook),
 }
 
-/// Where Telegram calls.
+/// Webhook for Telegram's calls.
 #[derive(Debug, Clone)]
 pub struct Webhook {
-    /// The public address.
+    /// Public address.
     pub url: Url,
-    /// Where we listen.
+    /// Local address to listen on.
     pub listen: SocketAddr,
-    /// What each call has to show.
+    /// Secret that each call must contain.
     pub secret: SecretString,
 }
 
 /// `[signal]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {
-    /// Where the daemon listens.
+    /// Endpoint of the daemon.
     pub endpoint: SignalEndpoint,
-    /// Which of its accounts is ours, if it may have several: a number, or an account identifier.
+    /// The assistant's account, if the daemon may have several: a number, or an account identifier.
     pub account: Option<String>,
-    /// Where it puts received files, if that can be read from here.
+    /// Folder where the daemon stores received files, if it is readable from here.
     pub attachments_dir: Option<PathBuf>,
-    /// The daemon itself, if it is ours to start: the program and its arguments, or nothing.
+    /// Program and arguments that start the daemon; empty if Compline does not start it.
     pub command: Vec<String>,
 }
 
-/// Where signal-cli's daemon listens.
+/// Endpoint of signal-cli's daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignalEndpoint {
-    /// On a Unix socket.
+    /// Unix socket.
     Unix(PathBuf),
-    /// On a TCP port: `HOST:PORT`.
+    /// TCP port: `HOST:PORT`.
     Tcp(String),
-    /// By HTTP: the address up to and without `/api`.
+    /// HTTP address, without `/api`.
     Http(String),
 }
 
-/// One of `[[people]]`
+/// An entry of `[[people]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// The name under which the assistant knows them.
+    /// Name by which the assistant knows the person.
     pub name: String,
-    /// What they may do.
+    /// Role.
     pub role: Role,
-    /// Their numeric Telegram id.
+    /// Numeric Telegram id.
     pub telegram: Option<i64>,
-    /// Their Signal number or account identifier.
+    /// Signal number or account identifier.
     pub signal: Option<String>,
-    /// The adapter through which they like to be reached, if it matters to them.
+    /// Preferred adapter.
     pub prefer: Option<String>,
 }
 
 /// `[agent]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// What the assistant is called.
+    /// Name of the assistant.
     pub name: String,
-    /// Its profile.
+    /// Profile.
     pub profile: String,
 }
 
 /// `[memory]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
-    /// Whether anything is extracted, kept by a tool, or shown of it.
+    /// Enables extraction, the tools that store, and memory in prompts.
     pub enabled: bool,
-    /// Where the dynamic block stands in a prompt.
+    /// Position of the dynamic block in a prompt.
     pub placement: Placement,
-    /// Extraction runs after so many turns.
+    /// Number of turns between extractions.
     pub extract_every: u32,
-    /// The room for the agent's own memory, in tokens; as much again for the global block.
+    /// Size of the agent's own memory in tokens; the global block has the same size again.
     pub max_tokens: u64,
-    /// The share of layer A in it, in per cent.
+    /// Share of layer A in it, in per cent.
     pub split: u32,
-    /// Whether layer A of a profile is shown to everybody else.
+    /// `true` if layer A of a profile is shown to everyone else.
     pub experience_for_all: bool,
 }
 
-/// Where the dynamic block stands in a prompt.
+/// Position of the dynamic block in a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Right before the newest message.
+    /// Directly before the newest message.
     Tail,
     /// With the instructions at the beginning.
     System,
@@ -376,105 +375,106 @@ pub enum Placement {
 /// `[embedding]`
 #[derive(Debug, Clone)]
 pub struct Embedding {
-    /// Which wire.
+    /// Wire protocol.
     pub provider: EmbeddingProvider,
-    /// Never ends in a slash: up to and with `/v1` for OpenAI, the root for Ollama.
+    /// Base address, never ends in a slash: up to and including `/v1` for OpenAI, the root for
+    /// Ollama.
     pub base_url: String,
-    /// The model's name.
+    /// Name of the model.
     pub name: String,
-    /// How many numbers to ask for, if not the model's own.
+    /// Number of dimensions, if not the model's own.
     pub dimensions: Option<u32>,
-    /// The key, if one is needed.
+    /// API key, if needed.
     pub api_key: Option<SecretString>,
 }
 
-/// Which wire an embedding model speaks.
+/// Wire protocol of an embedding model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbeddingProvider {
-    /// Any server that speaks OpenAI's embeddings.
+    /// Any server with OpenAI's embeddings API.
     OpenAi,
-    /// Ollama's own.
+    /// Ollama's own API.
     Ollama,
 }
 
 /// `[tools]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
-    /// Whether the assistant may read web pages.
+    /// Enables reading web pages.
     pub web_fetch: bool,
 }
 
 /// `[skills]`
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skills {
-    /// Where they lie.
+    /// Skills folder.
     pub dir: PathBuf,
-    /// Whether a reviewer may approve what is clean in every respect.
+    /// `true` if a reviewer may approve entirely clean proposals.
     pub reviewer_approves: bool,
-    /// Whether what text from outside had a part in is refused instead of waiting.
+    /// `true` if proposals with an untrusted part are rejected instead of left to the owner.
     pub tainted_is_rejected: bool,
-    /// Whether a folder that a person puts there is used without having been accepted.
+    /// `true` if a manually added folder is used without acceptance.
     pub by_hand_is_live: bool,
 }
 
-/// One of `[[mcp]]`: a server of outside tools.
+/// An entry of `[[mcp]]`: an MCP server.
 #[derive(Debug, Clone)]
 pub struct Mcp {
-    /// Its name, which the names of its tools begin with.
+    /// Name, and prefix of the names of its tools.
     pub name: String,
-    /// How it is reached.
+    /// Transport.
     pub reach: McpReach,
-    /// Its tools that may be used without a yes whatever was read before.
+    /// Tools that need no consent, even after untrusted text was read.
     pub trusted_read_only: BTreeSet<String>,
-    /// The whole environment of its program.
+    /// Complete environment of the server's program.
     pub environment: BTreeMap<String, SecretString>,
 }
 
-/// How a server of outside tools is reached.
+/// Transport of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpReach {
-    /// It is started as a child: the program and its arguments.
+    /// Child process: program and arguments.
     Command(Vec<String>),
-    /// It runs at this address.
+    /// Address of a running server.
     Url(Url),
 }
 
 impl McpReach {
-    /// The directory in which programs start: relative paths lead to the same place whoever starts
-    /// Compline, and nothing may be written there.
+    /// Working directory of the programs. It is fixed and not writable, so relative paths do not
+    /// depend on where Compline was started.
     pub const START: &'static str = "/";
 }
 
 /// `[reflection]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reflection {
-    /// Whether there are any.
+    /// Enables reflections.
     pub enabled: bool,
-    /// Whether there are any of members.
+    /// Enables reflections of members.
     pub members: bool,
-    /// When days are looked back on; none for never.
+    /// Schedule of daily reflections; `None` for never.
     pub daily: Option<Cron>,
-    /// When weeks are.
+    /// Schedule of weekly reflections; `None` for never.
     pub weekly: Option<Cron>,
-    /// When months are.
+    /// Schedule of monthly reflections; `None` for never.
     pub monthly: Option<Cron>,
-    /// With fewer messages of a person than this a day is passed over.
+    /// Minimum number of messages of a person; days with fewer are skipped.
     pub min_messages: u32,
-    /// Whether what is proposed for skills goes to the gate.
+    /// `true` if proposed changes of skills go to review.
     pub auto_action: bool,
-    /// Who decides about clean proposals.
+    /// Authority that decides on clean proposals.
     pub review: ReflectionReview,
-    /// So many go to the gate from one reflection.
+    /// Maximum number of proposals per reflection.
     pub max_actions_per_reflection: u32,
-    /// So many go to the gate on one local day.
+    /// Maximum number of proposals per local day.
     pub max_actions_per_day: u32,
-    /// Periods that ended longer ago are not looked back on, but for the latest of each kind.
+    /// Periods that ended longer ago are skipped, except the latest of each kind.
     pub catch_up_days: u32,
-    /// Whether the owner is told.
+    /// `true` if the owner is notified.
     pub tell_owner: bool,
 }
 
-/// Who decides about a clean proposal of a reflection.
+/// Authority that decides on a clean proposal of a reflection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReflectionReview {
     /// The owner.
@@ -482,27 +482,26 @@ pub enum ReflectionReview {
     Human,
     /// The reviewer may approve.
     Ai,
-    /// Nobody: what passes the other stages becomes live.
+    /// No review: a proposal that passes the other stages is applied.
     Nobody,
 }
 
 /// `[heartbeat]`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// How often; none for never.
+    /// Interval; `None` for never.
     pub interval: Option<Duration>,
-    /// Local times of day between which nothing is looked at, in minutes since midnight; the second
-    /// may be the smaller one.
+    /// Quiet hours in local time, in minutes since midnight. The end may be smaller than the start.
     pub quiet: Option<(u32, u32)>,
 }
 
-/// `[retention]`: what is older is deleted; not set means kept.
+/// `[retention]`: older data is deleted; `None` means kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// Days that the words of messages are kept.
+    /// Retention of message texts in days.
     pub messages_days: Option<u32>,
-    /// Days that files which came with messages are kept.
+    /// Retention of received files in days.
     pub attachments_days: Option<u32>,
-    /// Days that log files are kept.
+    /// Retention of log files in days.
     pub logs_days: Option<u32>,
 }

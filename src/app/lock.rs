@@ -1,8 +1,8 @@
-//! The lock of a home, which makes its holder the only writer, and the modes that keep others away
-//! from it.
+//! The lock of a home, which makes its holder the only writer, and the permissions that keep other
+//! users out.
 //!
-//! A lock that another account can open is one that it can hold, and then nothing starts here. So
-//! the file and the home are closed to others.
+//! Another account that can open the lock can also hold it, and then nothing starts here. So the
+//! file and the home are closed to other users.
 
 use std::fs::{File, Metadata, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -14,11 +14,12 @@ use crate::admin::restore::{Settled, settle};
 use crate::config::Home;
 use crate::wording::{cli, upkeep as says};
 
-/// Takes the lock of a home, which is made if it is not there, and closed to others.
+/// Takes the lock of a home. Creates the lock if it does not exist, and closes it to other users.
 ///
 /// # Errors
-/// If another process holds it, it cannot be made, or others can open it and that cannot be
-/// changed.
+///
+/// If another process holds the lock, it cannot be created, or other users can open it and that
+/// cannot be changed.
 pub fn take_lock(home: &Home) -> Result<File, BuildError> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -29,17 +30,18 @@ pub fn take_lock(home: &Home) -> Result<File, BuildError> {
     let lock = take_lock_as_it_is(home)?;
     let found = lock.metadata().map_err(anyhow::Error::from)?;
     if is_open(&found) && is_ours(&found) {
-        // In a closed home nobody else reaches it, so a file system without modes keeps nothing
-        // from starting.
+        // Other users cannot reach the lock in a closed home, so a file system without permissions
+        // does not prevent the start.
         let _ = lock.set_permissions(Permissions::from_mode(0o600));
     }
     Ok(lock)
 }
 
-/// Takes the lock of a home that is there, and changes no mode.
+/// Takes the lock of an existing home without changing permissions.
 ///
 /// # Errors
-/// If another process holds it, or it cannot be made.
+///
+/// If another process holds the lock, or it cannot be created.
 pub fn take_lock_as_it_is(home: &Home) -> Result<File, BuildError> {
     let file = File::options()
         .create(true)
@@ -50,7 +52,7 @@ pub fn take_lock_as_it_is(home: &Home) -> Result<File, BuildError> {
         .with_context(|| format!("Cannot write in the home {}", home.path().display()))?;
     match file.try_lock() {
         Ok(()) => {
-            // Whoever has the lock finds a home in one state.
+            // The holder of the lock must find the home in a consistent state.
             match settle(home)? {
                 Settled::Nothing => {}
                 Settled::Finished => tracing::warn!("{}", says::FINISHED),

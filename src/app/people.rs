@@ -1,5 +1,4 @@
-//! Who is let in at the start, by what the configuration says, and what they are told after a long
-//! absence.
+//! Access from the configuration at the start, and notices after a long absence.
 
 mod declaration;
 mod identity;
@@ -18,17 +17,17 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording;
 
-/// An absence longer than this may have lost messages: Telegram keeps them for a day.
+/// Absence after which messages may be lost: Telegram keeps them for a day.
 const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// Lets in the people of the configuration, and removes those that it named once and no longer
-/// does. Owners are told of everybody new.
+/// Grants access to the people of the configuration, and revokes it from those that it no longer
+/// names. Notifies the owners of every new person.
 pub(super) async fn declare_people(journal: &Journal, config: &Config, now: Timestamp) -> anyhow::Result<()> {
     let people = config.people.clone();
     journal.write("declare people", move |tx| Declaration { tx, now }.declare(&people)).await
 }
 
-/// Links the configured addresses on an adapter whose account is known now.
+/// Links the configured addresses of an adapter whose account is known by now.
 pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, now: Timestamp) -> anyhow::Result<()> {
     let (name, account) = (adapter.name(), adapter.account());
     journal
@@ -41,8 +40,8 @@ pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, 
         .await
 }
 
-/// Joins a declared address to its person. Whoever came in by pairing under that address alone
-/// turns out to be the same person.
+/// Links a declared address to its person. A person who was paired under this address alone is
+/// merged into that person.
 fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
     let before = tx.addresses().declared_for(address)?.filter(|before| *before != person);
     let is_only = |before| {
@@ -61,7 +60,7 @@ fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Timestamp) -> anyh
     }
 }
 
-/// After a long absence everybody who writes through this adapter is told, once.
+/// Notifies everyone who writes through this adapter after a long absence, once.
 pub(super) async fn tell_absence(
     journal: &Journal,
     adapter: &dyn Adapter,
@@ -87,8 +86,8 @@ pub(super) async fn tell_absence(
                     .into_iter()
                     .find(|known| known.address.adapter == name && known.address.account == account);
                 let Some(here) = here else { continue };
-                // Nobody misses what they never sent, and Telegram lets nobody be written to who
-                // has not written first.
+                // Without an earlier message nothing can be missed, and Telegram allows messages
+                // only to people who have written first.
                 if !tx.addresses().was_heard(here.id)? {
                     continue;
                 }

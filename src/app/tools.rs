@@ -1,4 +1,4 @@
-//! Which tools the assistant has.
+//! Assembly of the assistant's tools.
 
 use std::sync::Arc;
 
@@ -22,10 +22,11 @@ use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
 use crate::tool::{Later, Tool, Toolbox};
 
-/// The tools for talk, skills, times and files that go out.
+/// Builds the tools for conversations, skills, schedules and outgoing files.
 ///
 /// # Errors
-/// If the way to web pages cannot be set up.
+///
+/// If the client for web pages cannot be set up.
 pub(super) fn toolbox(
     config: &Config,
     journal: &Journal,
@@ -61,7 +62,7 @@ pub(super) fn toolbox(
     Ok(Toolbox::new(tools))
 }
 
-/// The tools that read, change and search what is known.
+/// Builds the tools that read, change and search knowledge.
 pub(super) fn keeping_tools(
     config: &Config,
     index: &Index,

@@ -1,7 +1,7 @@
 //! `compline backup FILE`.
 //!
-//! A backup needs nothing of the gateway: it reads the home beside it. The recovery code of a new
-//! key is shown once, and at a terminal only: what a service prints stands in a log.
+//! A backup does not involve the gateway: it reads the home alongside it. The recovery code of a
+//! new key is shown once, and only at a terminal: the output of a service ends up in a log.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -26,10 +26,10 @@ use crate::wording::upkeep as says;
 /// `compline backup …`
 #[derive(Debug, Args)]
 pub struct Backup {
-    /// The file to be written; it must not be there
+    /// The new file; it must not exist
     #[arg(required_unless_present = "recovery_code")]
     file: Option<PathBuf>,
-    /// Leave the configuration out, and with it the secrets that stand there
+    /// Leave out the configuration and the secrets in it
     #[arg(long)]
     without_config: bool,
     /// Show the code that restores backups on a new computer
@@ -37,8 +37,8 @@ pub struct Backup {
     recovery_code: bool,
 }
 
-/// A restore that was cut off is finished or dropped before anything else of the home is read, and
-/// the person is told which.
+/// Completes or discards an interrupted restore before anything else of the home is read, and
+/// reports the result.
 pub fn settle_first(home: &Home) -> Result<(), CliError> {
     if !restore::is_left(home) {
         return Ok(());
@@ -46,7 +46,7 @@ pub fn settle_first(home: &Home) -> Result<(), CliError> {
     let told = if restore::is_unfinished(home) { says::FINISHED } else { says::DROPPED };
     match take_lock(home) {
         Ok(_) => aside(told),
-        // It is going on now.
+        // A restore is in progress.
         Err(BuildError::Held(_)) => {}
         Err(error) => return Err(error.into()),
     }
@@ -77,7 +77,7 @@ pub fn backup(options: &Backup, place: &CliPaths, printer: Printer) -> Result<Ex
     printer.note(if with_config { says::HOLDS_SECRETS } else { says::WITHOUT_CONFIG });
     tell_made(&made, file, with_config, printer)?;
     if let Some(key) = &made.new_key {
-        // Whoever reads JSON, or a log, is not who writes a code down.
+        // JSON output and logs are not read by a person who would write down the code.
         let is_read = io::stderr().is_terminal() && !printer.json;
         aside(&if is_read {
             says_of_keys::new_code(&key.recovery_code())

@@ -1,28 +1,28 @@
-//! The channels on which people write, as far as the command line tells of them.
+//! The messaging channels, as far as the command line deals with them.
 //!
-//! The terminal is none of these: whoever can open it is the owner, and nobody has to claim
-//! anything there.
+//! The terminal is not one of them: anyone who can open it is the owner, so there is nothing to
+//! claim.
 
 use crate::config::{Config, Person};
 use crate::people::Role;
 
-/// A channel.
+/// A messaging channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
-    /// A bot.
+    /// Telegram bot.
     Telegram,
-    /// An account.
+    /// Signal account.
     Signal,
 }
 
 impl Channel {
-    /// Those of the configuration.
+    /// Returns the configured channels.
     pub fn of(config: &Config) -> Vec<Self> {
         let telegram = config.telegram.is_some().then_some(Self::Telegram);
         telegram.into_iter().chain(config.signal.is_some().then_some(Self::Signal)).collect()
     }
 
-    /// Its name in addresses.
+    /// Returns the name in addresses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Telegram => "telegram",
@@ -30,7 +30,7 @@ impl Channel {
         }
     }
 
-    /// As a person calls it.
+    /// Returns the name for display.
     pub fn shown(self) -> &'static str {
         match self {
             Self::Telegram => "Telegram",
@@ -38,7 +38,7 @@ impl Channel {
         }
     }
 
-    /// Whether the configuration says who an owner is there.
+    /// Returns `true` if the configuration contains an owner's address on this channel.
     pub fn names_owner(self, config: &Config) -> bool {
         let has_address = |person: &&Person| match self {
             Self::Telegram => person.telegram.is_some(),
@@ -48,8 +48,8 @@ impl Channel {
     }
 }
 
-/// Whether the first owner is still to make themselves known, as far as the configuration says: it
-/// names them on no channel that there is.
+/// Returns `true` if the first owner still has to claim the assistant, according to the
+/// configuration: it contains no owner's address on any configured channel.
 pub fn awaits_claim(config: &Config) -> bool {
     let channels = Channel::of(config);
     !channels.is_empty() && !channels.iter().any(|channel| channel.names_owner(config))

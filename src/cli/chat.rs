@@ -1,8 +1,8 @@
 //! `compline chat`: a conversation in the terminal, or one question from a script.
 //!
-//! This is a client like any other: it talks the local protocol over a stream, whether that leads
-//! to the running gateway or to one in this process. What is typed and what is piped are never
-//! mixed; nothing that was said is lost without being printed back.
+//! This is an ordinary client: it speaks the local protocol over a stream, either with the running
+//! gateway or with one in this process. Typed and piped text are never mixed, and a message that
+//! was not stored is printed back.
 
 mod by_hand;
 mod editor;
@@ -30,29 +30,30 @@ pub use input::{ChatInput, Input, NoInput};
 use link::GatewayLink;
 pub use screen::Screen;
 
-/// What the command line says about the conversation.
+/// Options of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatOptions {
-    /// As whom to talk; the owner if nobody is named.
+    /// Name of the person; `None` for the owner.
     pub person: Option<String>,
-    /// Where the lines that were typed are kept.
+    /// File of the typed lines.
     pub history: PathBuf,
 }
 
-/// Has a command of the command line run beside the conversation, with its answer as Markdown or as
-/// JSON; `None` if nobody is there any more.
+/// Runs an operator command during the conversation. The answer is Markdown or JSON; `None` if the
+/// gateway is gone.
 pub type Errand = Box<dyn Fn(Vec<String>, bool) -> BoxFuture<'static, Option<Answered>> + Send + Sync>;
 
-/// How it ended.
+/// Outcome of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// As it should.
+    /// Regular end.
     Done,
-    /// Without an answer, or because the gateway went away.
+    /// No answer, or the gateway went away.
     Failed,
 }
 
-/// Talks over a fresh stream to a gateway until the person leaves, or the one question is answered.
+/// Runs a conversation over a new stream to a gateway until the person leaves, or the one question
+/// is answered.
 pub async fn run(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     input: Input,
@@ -81,7 +82,7 @@ pub async fn run(
     }
 }
 
-/// Whoever reads our output may stop at any time, as `head` does.
+/// Ignores a closed output pipe, as with `head`.
 fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<Ending> {
     let closed = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
     match closed.map(std::io::Error::kind).any(|kind| kind == std::io::ErrorKind::BrokenPipe) {

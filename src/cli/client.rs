@@ -1,8 +1,7 @@
-//! Commands that ask: the running gateway answers, and without one this process opens the same data
-//! and answers itself.
+//! Queries: the running gateway answers; without one, this process opens the same data and answers.
 //!
-//! Both go through [`Admin::command_line`](crate::admin::Admin::command_line) with the same words,
-//! so there is one answer to a question.
+//! Both call [`Admin::command_line`](crate::admin::Admin::command_line) with the same words, so the
+//! answers are the same.
 
 use std::time::Duration;
 
@@ -24,61 +23,61 @@ use crate::config::Home;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli as says;
 
-/// Whoever has no answer after that is told what may be the matter.
+/// Time until a note explains that the gateway has not answered.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// `compline people …`
 #[derive(Debug, Subcommand)]
 pub enum People {
-    /// Who is allowed in, and where they are reached
+    /// List people with access and their addresses
     List,
-    /// Make the code by which the first owner makes themselves known
+    /// Make the code that claims the assistant for its first owner
     Claim,
-    /// Make a code that lets somebody in, or links another address of theirs
+    /// Make a code that grants access, or links another address
     Pair {
-        /// Whom it lets in
+        /// Name of the person
         name: String,
-        /// As what
+        /// Role of the person
         #[arg(long, value_enum, default_value_t = ActAs::Member)]
         role: ActAs,
-        /// It is the removed person of that number, who bore the name before
+        /// Readmit the removed person with this number and name
         #[arg(long, value_name = "ID")]
         same_as: Option<u64>,
-        /// It is somebody new, whoever bore the name before
+        /// Add a new person, even if the name was used before
         #[arg(long, conflicts_with = "same_as")]
         new: bool,
     },
-    /// Let somebody in no longer
+    /// Revoke the access of a person
     Remove {
-        /// Whom
+        /// Name of the person
         name: String,
     },
     /// Take an address from its person
     Unlink {
-        /// The number of the address
+        /// Number of the address
         address: u64,
     },
-    /// Join a person to the earlier one of the same name
+    /// Merge a person with the earlier one of the same name
     Join {
-        /// The number of the person
+        /// Number of the person
         person: u64,
     },
-    /// Keep a person apart from the earlier one of the same name
+    /// Keep a person separate from the earlier one of the same name
     Apart {
-        /// The number of the person
+        /// Number of the person
         person: u64,
     },
     /// Give the workspace root to another owner
     HandOver {
-        /// To whom
+        /// Name of the new owner
         name: String,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
 }
 
-/// As what somebody is let in.
+/// Role of a person with access.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ActAs {
     /// May chat
@@ -90,11 +89,11 @@ pub enum ActAs {
 /// `compline reminders …`
 #[derive(Debug, Subcommand)]
 pub enum Reminders {
-    /// The owner's reminders and tasks, and when each is due
+    /// List the owner's reminders and tasks with their times
     List,
-    /// Take one off the list
+    /// Cancel a reminder or task
     Cancel {
-        /// Its number
+        /// Number of the reminder or task
         id: u64,
     },
 }
@@ -102,17 +101,17 @@ pub enum Reminders {
 /// `compline conversations …`
 #[derive(Debug, Subcommand)]
 pub enum Conversations {
-    /// The newest conversations with what was written down about each
+    /// List the newest conversations with their summaries
     List {
-        /// At most so many
+        /// Maximum number
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
-    /// One conversation from its first to its last message
+    /// Show a whole conversation
     Show {
-        /// Its number
+        /// Number of the conversation
         id: u64,
-        /// Print the Markdown itself
+        /// Print the Markdown source
         #[arg(long)]
         markdown: bool,
     },
@@ -121,51 +120,51 @@ pub enum Conversations {
 /// `compline search …`
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What to look for
+    /// Words to search for
     #[arg(required = true)]
     query: Vec<String>,
-    /// Where to look
+    /// Areas to search
     #[arg(long = "in", value_enum, value_delimiter = ',')]
     kinds: Vec<SearchArea>,
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, default_value_t = 10)]
     limit: u32,
-    /// Tell capital letters from small ones
+    /// Match upper and lower case exactly
     #[arg(long)]
     case: bool,
-    /// Lines to show above and below a hit in a file
+    /// Lines to show above and below a match in a file
     #[arg(long, default_value_t = 0)]
     context: u32,
 }
 
-/// What can be searched.
+/// Area of a search.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SearchArea {
-    /// What was said
+    /// Messages
     Messages,
-    /// What was written down at the end of conversations
+    /// Summaries of conversations
     Conversations,
-    /// What the assistant wrote when it looked back
+    /// Reflections of the assistant
     Reflections,
-    /// Facts, notes, and what else is kept
+    /// Facts, notes, and other stored memory
     Notes,
     /// All other files of the workspace
     Files,
-    /// The skills that are used
+    /// Active skills
     Skills,
 }
 
-/// How Markdown is printed.
+/// Output style of Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkdownStyle {
-    /// Made readable.
+    /// Rendered for the terminal.
     Shown,
-    /// As it is.
+    /// Markdown source.
     Markdown,
 }
 
 impl People {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List => words(&["people", "list"]),
@@ -193,7 +192,7 @@ impl People {
 }
 
 impl Reminders {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List => words(&["reminders", "list"]),
@@ -203,7 +202,7 @@ impl Reminders {
 }
 
 impl Conversations {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List { limit } => words(&["conversations", "list", "--limit", &limit.to_string()]),
@@ -211,7 +210,7 @@ impl Conversations {
         }
     }
 
-    /// How it is printed.
+    /// Returns the output style.
     pub fn look(&self) -> MarkdownStyle {
         match self {
             Self::Show { markdown: true, .. } => MarkdownStyle::Markdown,
@@ -221,7 +220,7 @@ impl Conversations {
 }
 
 impl Search {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         let mut line = words(&["search", "--limit", &self.limit.to_string()]);
         if self.case {
@@ -247,20 +246,20 @@ impl Search {
     }
 }
 
-/// Words as the gateway understands them.
+/// Converts words to a command in the gateway's syntax.
 pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// An answer as it came, with whether the command failed.
+/// Answer to a command.
 pub struct Answered {
-    /// For a person, or for a program.
+    /// Text for a person, or JSON for a program.
     pub text: String,
-    /// Whether it did not do what was asked.
+    /// `true` if the command failed.
     pub failed: bool,
 }
 
-/// Asks, and leaves it to the caller what becomes of the answer.
+/// Runs a query and returns the answer.
 pub(super) fn ask(line: &[String], place: &CliPaths, printer: Printer) -> Result<Answered, CliError> {
     block_on(async {
         let clock = SystemClock::default();
@@ -273,26 +272,26 @@ pub(super) fn ask(line: &[String], place: &CliPaths, printer: Printer) -> Result
     })
 }
 
-/// Asks and prints the answer.
+/// Runs a query and prints the answer.
 pub fn run(line: &[String], look: MarkdownStyle, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     tell(&ask(line, place, printer)?, look, printer)
 }
 
-/// The same for what may take a while; on a terminal a line says meanwhile what goes on.
+/// Runs a long query and prints the answer. A terminal shows a progress line meanwhile.
 pub fn patiently(line: &[String], doing: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let bar = || Bar::new(printer.quiet || printer.json);
     let answered = block_on(async { bar().while_it(doing, answer(line, place, printer, Needs::Data)).await })?;
     tell(&answered, MarkdownStyle::Shown, printer)
 }
 
-/// The same for what the assistant has to work on: without a running gateway it works here
-/// meanwhile, with no adapter.
+/// Runs a command that needs the assistant to work, and prints the answer. Without a gateway the
+/// assistant works in this process, with no adapter.
 pub fn work(line: &[String], place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let answered = block_on(answer(line, place, printer, Needs::Work))?;
     tell(&answered, MarkdownStyle::Shown, printer)
 }
 
-/// What a command needs where no gateway runs.
+/// Requirement of a command without a running gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Data,
@@ -340,7 +339,7 @@ async fn answer(line: &[String], place: &CliPaths, printer: Printer, needs: Need
     Ok(Answered { text, failed: answer.failed })
 }
 
-/// What the gateway of that home says; `None` if none is running.
+/// Asks the gateway of this home. Returns `None` if none is running.
 pub(super) async fn of_gateway(line: &[String], home: &Home, json: bool) -> Result<Option<Answered>, CliError> {
     let Ok(stream) = UnixStream::connect(home.socket()).await else { return Ok(None) };
     let mut connection = Connection::of_client(stream);
@@ -350,7 +349,7 @@ pub(super) async fn of_gateway(line: &[String], home: &Home, json: bool) -> Resu
         match frame {
             Ok(FromGateway::Answer { text, code }) => return Ok(Some(Answered { text, failed: code != 0 })),
             Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => return Err(CliError::Failed(why)),
-            // A newer gateway may say more than we understand.
+            // A newer gateway may send unknown frames.
             Ok(_) | Err(_) => {}
         }
     }

@@ -13,13 +13,13 @@ use crate::wording::cli as says;
 /// `compline config …`
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Say whether it is sound, and if not, where and how to mend it
+    /// Check the configuration, and suggest fixes for errors
     Check,
-    /// Print every value that holds and where it came from, secrets hidden
+    /// Print all effective values and their sources, secrets hidden
     Show,
 }
 
-/// Checks or shows it.
+/// Runs the command.
 pub fn run(command: &ConfigCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let loaded = match (place.load(), command) {
         (Err(error), ConfigCommand::Check) if printer.json => return refuse(&error, printer),

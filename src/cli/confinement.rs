@@ -1,14 +1,14 @@
-//! Confinement of the process that reads documents: a parser that a document has taken over reaches
-//! nothing but the pipes that it was given.
+//! Confinement of the process that reads documents: a parser that a document has compromised can
+//! only use the pipes that it was given.
 //!
-//! On Linux, Landlock denies every access to files and to TCP ports, and a seccomp filter allows
-//! only what reading from one pipe, computing and writing to another takes; any other system call
-//! fails with EPERM. Both last until the process ends. They are as strict as the kernel knows: one
-//! without Landlock (before 5.13) or without seccomp goes on without it, and the filter exists on
-//! x86-64 and arm64. Other systems have neither; there the limits on resources are all there is.
+//! On Linux, Landlock denies all access to files and TCP ports, and a seccomp filter allows only
+//! the calls for reading from one pipe, computing, and writing to another; any other system call
+//! fails with EPERM. Both last until the process ends. They are as strict as the kernel allows: one
+//! without Landlock (before 5.13) or without seccomp continues without it, and the filter exists on
+//! x86-64 and arm64. Other systems have neither; there the resource limits are the only protection.
 
-/// Denies files and ports. It opens a descriptor for a moment, so it comes before the limit on
-/// descriptors.
+/// Denies access to files and ports. It opens a descriptor temporarily, so it must be called before
+/// the limit on descriptors is set.
 pub fn deny_files() {
     #[cfg(target_os = "linux")]
     match linux::deny_files() {
@@ -17,8 +17,8 @@ pub fn deny_files() {
     }
 }
 
-/// Denies every system call but those that reading and computing take. What is not open now cannot
-/// be opened any more.
+/// Denies every system call except those for reading and computing. No further files can be opened
+/// after this call.
 pub fn deny_calls() {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     if let Err(error) = calls::deny() {
@@ -33,10 +33,10 @@ mod linux {
         Scope,
     };
 
-    /// The newest rules that we ask for; an older kernel applies those that it knows.
+    /// Newest rules to request; an older kernel applies those that it knows.
     const RULES: ABI = ABI::V6;
 
-    /// A set of rules that handles everything and allows nothing.
+    /// Applies a rule set that handles everything and allows nothing.
     pub(super) fn deny_files() -> Result<RulesetStatus, RulesetError> {
         Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -54,7 +54,7 @@ mod calls {
     use libc::EPERM;
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-    /// Reading and writing what is open, memory, time, randomness, signals of its own, and the end.
+    /// System calls for open files, memory, time, randomness, the process's own signals, and exit.
     /// No threads.
     const ALLOWED: [i64; 29] = [
         libc::SYS_read,
@@ -103,10 +103,10 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Set for the process that a test starts of itself, because confinement has no end.
+    /// Set for the process that a test starts from itself, because confinement cannot be undone.
     const WHICH: &str = "COMPLINE_TEST_CONFINED";
 
-    /// What a confined thread is denied, one word for each attempt.
+    /// Attempts denied actions in a confined thread. Returns one word per attempt.
     fn attempts() -> String {
         let denied = |failed: std::io::Result<()>| match failed {
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => "denied",

@@ -1,9 +1,8 @@
-//! `compline demo`: the real house with a simulated clock lives through a month before the person's
-//! eyes.
+//! `compline demo`: the real app with a simulated clock runs through a month on screen.
 //!
-//! Nothing in here pretends: what is said goes through the terminal adapter into a journal, the
-//! engine answers, and what is shown of labels and summaries is asked from the same place as by
-//! `compline conversations`. The home is temporary and nothing leaves it.
+//! Nothing is faked: messages go through the terminal adapter into a journal, the engine answers,
+//! and the shown labels and summaries come from the same source as `compline conversations`. The
+//! home is temporary and nothing leaves it.
 
 mod demo_model;
 mod demo_output;
@@ -22,15 +21,15 @@ use demo_output::Stage;
 /// `compline demo …`
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Without pauses for reading
+    /// Run without reading pauses
     #[arg(long)]
     fast: bool,
-    /// As always: the demonstration keeps nothing, and neither reads nor writes a real memory
+    /// Always on: the demonstration keeps nothing and touches no real memory
     #[arg(long)]
     ephemeral_memory: bool,
 }
 
-/// Plays the story.
+/// Runs the story.
 pub fn run(options: &DemoArgs, printer: Printer) -> Result<Exit, CliError> {
     let home = TempFolder::new("demo")?;
     if options.ephemeral_memory {
@@ -87,7 +86,7 @@ async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Resu
     Ok(())
 }
 
-/// The hash in the command that approves.
+/// Returns the hash in the approval command.
 fn hash_in(shown: &str) -> Option<String> {
     let (_, command) = shown.rsplit_once("/approve ")?;
     Some(command.split_whitespace().nth(1)?.trim_matches('`').to_owned())

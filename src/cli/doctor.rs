@@ -1,9 +1,9 @@
-//! `compline doctor`: looks at everything a person could have to mend, and says how.
+//! `compline doctor`: checks everything that a person may have to fix, and suggests fixes.
 //!
-//! It changes nothing but with `--fix`, and then only what cannot do harm. A running gateway is
-//! asked how its channels are, and is not disturbed; without one the model and the channels are
-//! tried for real. What it prints may be pasted anywhere: no secret, no message, no name stands in
-//! it.
+//! It changes nothing without `--fix`, and then only what cannot do harm. A running gateway is
+//! asked for the health of its channels, and is not disturbed; without one, the model and the
+//! channels are tested with real requests. The output can be pasted anywhere: it contains no
+//! secret, message or name.
 
 mod disk;
 mod finding;
@@ -32,15 +32,15 @@ use gateway::Gateway;
 /// `compline doctor …`
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Mend what can be mended safely: permissions, missing files of the workspace
+    /// Fix safe problems: permissions, missing workspace files
     #[arg(long)]
     fix: bool,
-    /// Ask neither the model nor the channels
+    /// Do not contact the model or the channels
     #[arg(long)]
     offline: bool,
 }
 
-/// Looks and tells.
+/// Runs the checks and prints the findings.
 pub fn run(options: &DoctorArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let findings = block_on(async { Ok(look(options, place).await) })?;
     let exit =
@@ -97,7 +97,7 @@ fn zone(config: &Config) -> Finding {
     }
 }
 
-/// A model as a person knows it.
+/// Returns the model's name for people.
 fn model_name(config: &Config) -> String {
     match config.model.provider {
         Provider::Offline => says::OFFLINE.to_owned(),

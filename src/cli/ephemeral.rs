@@ -1,12 +1,10 @@
-//! `--ephemeral-memory`: the same configuration, adapters and people, with a memory that is thrown
-//! away.
+//! `--ephemeral-memory`: the same configuration, adapters and people, with temporary memory.
 //!
-//! The simplest meaning is an exact one: the home is a temporary folder that nobody else can enter.
-//! Journal, workspace, experience, log and socket lie there; the skills are copied into it. Of the
-//! real home only the configuration and the secrets that it names are read, and nothing there is
-//! written. People who were paired stand in the real journal, so they are strangers here. The
-//! folder goes when the command ends, also by ctrl-c; nothing helps against a process that is
-//! killed, which is why its name says what it is.
+//! The home is a temporary folder that other users cannot enter. Journal, workspace, experience,
+//! log and socket are there; the skills are copied into it. Only the configuration of the real home
+//! and the secrets that it names are read, and nothing there is written. Paired people exist in the
+//! real journal only, so they are unknown here. The folder is deleted when the command ends, also
+//! by ctrl-c, but not if the process is killed; its name therefore states its purpose.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,14 +17,14 @@ use super::print::aside;
 use crate::config::{Config, Home};
 use crate::wording::cli as says;
 
-/// Something may still be writing while the program ends, for an instant.
+/// Number of attempts to delete, because a task may still write for a moment at the end.
 const TRIES: u32 = 20;
 
-/// A folder that is deleted with all that is in it.
+/// A folder that is deleted with its contents.
 pub struct TempFolder(PathBuf);
 
 impl TempFolder {
-    /// A new one that nobody else can enter.
+    /// Creates a folder that other users cannot enter.
     pub fn new(what: &str) -> anyhow::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         let path = std::env::temp_dir().join(format!("compline-{what}-{:016x}", rand::random::<u64>()));
@@ -35,7 +33,7 @@ impl TempFolder {
         Ok(Self(path))
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -53,7 +51,7 @@ impl Drop for TempFolder {
     }
 }
 
-/// Puts a temporary home in the place of the real one, and says so.
+/// Replaces the home with a temporary one and announces it.
 pub fn begin(config: &mut Config) -> Result<TempFolder, CliError> {
     let folder = TempFolder::new("ephemeral")?;
     let home = Home::at(folder.path());
@@ -66,8 +64,7 @@ pub fn begin(config: &mut Config) -> Result<TempFolder, CliError> {
     Ok(folder)
 }
 
-/// Does that until it is over or somebody ends the program. So whoever called gets to throw the
-/// folder away.
+/// Runs `work` until it ends or a signal arrives, so that the caller can delete the folder.
 pub async fn until_ended<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -80,8 +77,8 @@ pub async fn until_ended<T>(work: impl Future<Output = Result<T, CliError>>) -> 
     }
 }
 
-/// Copies a folder of skills. One that is not there is no trouble; links are left out, because they
-/// lead elsewhere.
+/// Copies a folder of skills. A missing folder is no error; links are skipped, because they lead
+/// elsewhere.
 fn copy(from: &Path, to: &Path, depth: u32) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().mode(0o700).create(to)?;

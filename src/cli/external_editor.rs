@@ -1,9 +1,9 @@
-//! A file of the memory in the person's own editor: `$VISUAL`, else `$EDITOR`, else what every
-//! system has.
+//! Editing of a memory file in the person's own editor: `$VISUAL`, else `$EDITOR`, else one of the
+//! usual editors.
 //!
-//! The variable is a line for the shell, as it is everywhere else: it may hold arguments. The
-//! editor gets the terminal, and the file by its full path. What it writes is a change by hand like
-//! any other; afterwards whoever holds the home is asked how full the file is.
+//! The variable is a shell command, as in other programs: it may contain arguments. The editor gets
+//! the terminal, and the full path of the file. Its change counts as an edit by hand; afterwards
+//! the holder of the home is asked for the file's size.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,31 +14,32 @@ use tokio::process::Command;
 use super::client::{Answered, words};
 use crate::wording::memory as says;
 
-/// What is tried where nothing is named.
+/// Editors to try if none is configured.
 const USUAL: [&str; 3] = ["nano", "vim", "vi"];
 
 /// A file about to be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Open {
-    /// Where it lies on the disk.
+    /// Path on the disk.
     file: PathBuf,
-    /// Where it lies as its owner sees it.
+    /// Path as its owner sees it.
     path: String,
-    /// Of what stands there now; blank if nothing does.
+    /// Digest of the current content; blank if there is none.
     digest: String,
 }
 
-/// How to ask where a note lies. A blank name is the first owner's, a blank note `MEMORY.md`.
+/// Returns the query for the location of a note. A blank name is the first owner's, a blank note
+/// `MEMORY.md`.
 pub(super) fn place_line(whose: &str, note: &str) -> Vec<String> {
     words(&["memory", "place", whose, note])
 }
 
-/// How to say that it was edited.
+/// Returns the command that reports an edit.
 pub(super) fn edited_line(whose: &str, open: &Open) -> Vec<String> {
     words(&["memory", "edited", whose, &open.path, &open.digest])
 }
 
-/// Reads the answer to the first of the two; the error is a sentence.
+/// Parses the answer to [`place_line`]. The error is a sentence.
 pub(super) fn placed(answered: &Answered) -> Result<Open, String> {
     let json: Value = serde_json::from_str(&answered.text).unwrap_or_default();
     let field = |name: &str| json.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -51,7 +52,7 @@ pub(super) fn placed(answered: &Answered) -> Result<Open, String> {
     }
 }
 
-/// Opens the editor and waits until it is closed; the error is a sentence.
+/// Opens the editor and waits until it is closed. The error is a sentence.
 pub(super) async fn edit(open: &Open) -> Result<(), String> {
     let named = |name: &str| std::env::var(name).ok();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -69,7 +70,7 @@ async fn run(editor: &str, file: &Path) -> Result<(), String> {
     }
 }
 
-/// The editor to be used; `None` if there is none.
+/// Chooses the editor. Returns `None` if there is none.
 fn choose(visual: Option<String>, editor: Option<String>, path: &OsStr) -> Option<String> {
     let named = |name: Option<String>| name.filter(|name| !name.trim().is_empty());
     let on_path = |name: &&&str| std::env::split_paths(path).any(|folder| folder.join(name).is_file());

@@ -1,4 +1,4 @@
-//! Why a command could not be done, in words for the person who typed it.
+//! Reasons for a failed command, in words for the person who typed it.
 
 use std::io;
 
@@ -9,19 +9,19 @@ use crate::store::OpenError;
 use crate::wording::cli as says;
 use crate::wording::upkeep;
 
-/// Why a command could not be done.
+/// Reason for a failed command.
 #[derive(Debug)]
 pub enum CliError {
-    /// Wrong usage or configuration, with the mend.
+    /// Wrong usage or configuration, with a fix.
     Wrong(String),
-    /// It failed.
+    /// Any other failure.
     Failed(String),
-    /// Nobody reads what we print any more, as after `| head`. That is the reader's right.
+    /// The reader of the output is gone, as after `| head`. This is not an error.
     Unread,
 }
 
 impl CliError {
-    /// Tells it on standard error.
+    /// Prints the failure on standard error.
     pub fn tell(self) -> Exit {
         let (words, exit) = match self {
             Self::Wrong(words) => (words, Exit::Wrong),

@@ -1,8 +1,8 @@
-//! `compline forget PERSON` and `compline export PERSON FILE`: one person's data, gone or taken
-//! along.
+//! `compline forget PERSON` and `compline export PERSON FILE`: deletes or exports one person's
+//! data.
 //!
-//! Both are done by whoever holds the home: the running gateway if there is one, else this process.
-//! What is deleted for good is asked for twice.
+//! The holder of the home does the work: the running gateway if there is one, else this process. A
+//! permanent deletion must be confirmed.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -19,9 +19,9 @@ use crate::wording::{export, forget as says};
 /// `compline forget …`
 #[derive(Debug, Args)]
 pub struct Forget {
-    /// Whose data
+    /// Name of the person
     person: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -29,13 +29,13 @@ pub struct Forget {
 /// `compline export …`
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Whose data
+    /// Name of the person
     person: String,
-    /// The file to be written; it must not be there
+    /// The new file; it must not exist
     file: PathBuf,
 }
 
-/// Forgets a person, after the name was typed once more.
+/// Deletes a person's data after the name was typed again.
 pub fn forget(options: &Forget, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if !options.yes && !is_confirmed(&options.person)? {
         aside(says::NOT_CONFIRMED);
@@ -45,7 +45,7 @@ pub fn forget(options: &Forget, place: &CliPaths, printer: Printer) -> Result<Ex
     client::patiently(&line, &says::goes_on(&options.person), place, printer)
 }
 
-/// Writes everything that is kept of a person into a file.
+/// Exports all data of a person into a file.
 pub fn export(options: &Export, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let file = std::path::absolute(&options.file)?;
     let Some(file) = file.to_str() else {

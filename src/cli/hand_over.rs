@@ -1,5 +1,5 @@
-//! `compline people hand-over NAME`: says what it means, asks, and has it done by whoever holds the
-//! home.
+//! `compline people hand-over NAME`: explains the consequences, asks, and has the holder of the
+//! home do it.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -10,7 +10,7 @@ use super::paths::CliPaths;
 use super::print::{Printer, aside};
 use crate::wording::hand_over as says;
 
-/// Hands the root of the workspace over.
+/// Hands over the workspace root.
 pub fn run(name: &str, yes: bool, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if !yes {
         if !io::stdin().is_terminal() {

@@ -1,11 +1,10 @@
-//! `compline init`: asks what is needed, tests it, and writes the commented configuration.
+//! `compline init`: asks for settings, tests them, and writes the commented configuration.
 //!
-//! Every question can be answered beforehand by a flag or an environment variable; what is answered
-//! is not asked. Nothing is written before all of it holds together: the text that is to be written
-//! is read back by the same code that `run` uses. A configuration that is there already is replaced
-//! only after a yes, and kept beside the new one. A home into which others on this computer can
-//! look is closed if it was empty; of one in which something lay before, only its owner knows who
-//! is to see that, so they are told.
+//! Every question can be answered beforehand by a flag or an environment variable; an answered
+//! question is not asked. Nothing is written before the whole is valid: the text is parsed by the
+//! same code that `run` uses. An existing configuration is replaced only after confirmation, and
+//! kept next to the new one. A home that other users can open is closed if it was empty. If it was
+//! not, only its owner knows who should have access, so the owner is warned.
 
 mod dialogue;
 mod file;
@@ -27,67 +26,66 @@ use crate::config::{self, Answers, Config, Home, Provider, SecretFrom, commented
 use crate::wording::cli::init as says;
 use dialogue::Dialogue;
 
-/// `compline init …`; the variables are those that the configuration knows too.
+/// `compline init …`. The environment variables are those of the configuration.
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// Ask nothing: take what flags and environment say, and defaults for the rest
+    /// Ask nothing; use flags, environment and defaults
     #[arg(long)]
     non_interactive: bool,
-    /// Replace a configuration that is there; the old one is kept as .bak
+    /// Replace an existing configuration; the old one is kept as .bak
     #[arg(long)]
     replace: bool,
     /// Do not test the model and the channels
     #[arg(long)]
     untested: bool,
-    /// Zone in which days are counted, as Europe/Vienna [default: this computer's]
+    /// Time zone, as Europe/Vienna [default: this computer's]
     #[arg(long, env = "COMPLINE__TIMEZONE", hide_env_values = true)]
     timezone: Option<String>,
-    /// Your name, as the assistant is to call you
+    /// Your name, as the assistant should call you
     #[arg(long, value_name = "NAME")]
     owner: Option<String>,
-    /// Your numeric Telegram id, if you know it; otherwise `run` prints a code to send
+    /// Your numeric Telegram id; without one, `run` prints a code to send
     #[arg(long, value_name = "ID")]
     owner_telegram: Option<i64>,
-    /// Your Signal number, as +431234567890; otherwise `run` prints a code to send
+    /// Your Signal number, as +431234567890; without one, `run` prints a code to send
     #[arg(long, value_name = "NUMBER")]
     owner_signal: Option<String>,
     /// offline, openai (any compatible server), anthropic, gemini or ollama
     #[arg(long, env = "COMPLINE__MODEL__PROVIDER", hide_env_values = true)]
     provider: Option<String>,
-    /// The model's name, exactly as the provider spells it
+    /// Name of the model, exactly as the provider spells it
     #[arg(long, env = "COMPLINE__MODEL__NAME", hide_env_values = true)]
     model: Option<String>,
-    /// A server of your own
+    /// Address of your own server
     #[arg(long, env = "COMPLINE__MODEL__BASE_URL", hide_env_values = true)]
     base_url: Option<String>,
-    /// The environment variable that holds the model's key
+    /// Environment variable that holds the model's key
     #[arg(long, value_name = "VARIABLE")]
     api_key_env: Option<String>,
-    /// The file that holds the model's key
+    /// File that holds the model's key
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<String>,
-    /// The environment variable that holds the Telegram bot's token
+    /// Environment variable that holds the Telegram bot's token
     #[arg(long, value_name = "VARIABLE")]
     telegram_token_env: Option<String>,
-    /// The file that holds the Telegram bot's token
+    /// File that holds the Telegram bot's token
     #[arg(long, value_name = "FILE")]
     telegram_token_file: Option<String>,
-    /// Where the daemon of signal-cli listens, as unix:HOME/signal.sock
+    /// Endpoint of signal-cli's daemon, as unix:HOME/signal.sock
     #[arg(long, value_name = "PLACE", env = "COMPLINE__SIGNAL__ENDPOINT", hide_env_values = true)]
     signal_endpoint: Option<String>,
-    /// Which of its accounts is the assistant's, if it has several
+    /// The assistant's account, if the daemon has several
     #[arg(long, value_name = "NUMBER", env = "COMPLINE__SIGNAL__ACCOUNT", hide_env_values = true)]
     signal_account: Option<String>,
 }
 
-/// A secret that was typed is kept in a file of its own, so that the configuration may be shown
-/// around.
+/// A typed secret. It goes into a file of its own, so that the configuration can be shared.
 struct Typed {
     secret: SecretString,
     file: &'static str,
 }
 
-/// The answers, and the secrets among them that have no place yet.
+/// The answers, and the typed secrets that are not stored yet.
 struct Gathered {
     answers: Answers,
     typed: Vec<Typed>,
@@ -96,7 +94,7 @@ struct Gathered {
 /// Asks, tests and writes.
 pub fn run(options: &InitArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let home = place.home.path();
-    // Before anything is put there.
+    // Before anything is written.
     let found = file::look_into(home);
     let mut dialogue = if options.non_interactive { None } else { Some(Dialogue::open()?) };
     if place.config.exists() && !may_replace(options, place, dialogue.as_mut())? {
@@ -172,8 +170,8 @@ fn ask_until_it_works(
     }
 }
 
-/// The text to be written, and what it will mean. Typed secrets are read as if they were in their
-/// files already.
+/// Returns the text to write and its interpretation. Typed secrets are parsed as if their files
+/// already contained them.
 fn checked(gathered: &Gathered, place: &CliPaths) -> Result<(String, Config), CliError> {
     let text = commented(&gathered.answers);
     let mut inline = gathered.answers.clone();
@@ -188,8 +186,8 @@ fn checked(gathered: &Gathered, place: &CliPaths) -> Result<(String, Config), Cl
     Ok((text, config))
 }
 
-/// Tries the model and the channels for real. A daemon that Compline is to start was tried when it
-/// was asked for.
+/// Tests the model and the channels with real requests. A daemon that Compline is to start was
+/// already tested during the questions.
 async fn test(config: &Config) -> Result<(), ProbeProblem> {
     if config.model.provider != Provider::Offline {
         print::aside(says::TESTING_MODEL);

@@ -1,8 +1,9 @@
-//! The log: a file a day in `logs/`, opened when the first line is written, and standard error if
-//! asked for.
+//! The log: one file per day in `logs/`, created with the first line, and standard error on
+//! request.
 //!
-//! Lines name things by their ids; message text is never logged at any level. Files are named by
-//! the day in UTC, and those older than `[retention] logs_days` are deleted when a new one begins.
+//! Lines identify things by their ids; message text is never logged at any level. Files are named
+//! by the day in UTC, and those older than `[retention] logs_days` are deleted when a new one
+//! begins.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,11 +22,11 @@ use crate::wording::cli as says;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Where the log of this process lies, once it has one.
+/// Log folder of this process, once it has one.
 static LOGS: OnceLock<PathBuf> = OnceLock::new();
 
-/// Begins the log of a home. `-v` adds detail, and standard error. The library for outside tools is
-/// silent, because it quotes messages.
+/// Starts the log of a home. `-v` adds detail, and standard error. The MCP library is silenced,
+/// because it quotes messages.
 pub fn begin(config: &Config, verbose: bool) {
     let level = if verbose { "warn,rmcp=off,compline=debug" } else { "warn,rmcp=off,compline=info" };
     let logs = config.home.logs();
@@ -39,11 +40,11 @@ pub fn begin(config: &Config, verbose: bool) {
     let _ = LOGS.set(logs);
 }
 
-/// A panic is logged with its place, and the person reads one sentence.
+/// Logs a panic with its location, and shows the person one sentence.
 pub fn calm_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        // What the panic says may quote a message, so only its place is kept.
+        // The panic message may quote a message, so only the location is logged.
         tracing::error!("A panic at {place}");
         let logs = LOGS.get().map(|logs| logs.join(file_name(SystemClock::default().now())));
         super::print::aside(&says::panicked(&place, logs.as_deref()));
@@ -116,7 +117,7 @@ fn open(logs: &Path, name: &str) -> io::Result<File> {
     File::options().append(true).create(true).mode(0o600).open(logs.join(name))
 }
 
-/// Names sort as the days do.
+/// Deletes old log files. Names sort by date.
 fn delete_before(logs: &Path, first_kept: &str) {
     for entry in std::fs::read_dir(logs).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,8 +1,7 @@
-//! `compline memory …`: what the assistant knows, for the first owner, whose memory is the root of
-//! the workspace.
+//! `compline memory …`: the memory of the first owner, which is the root of the workspace.
 //!
-//! Everything is asked of whoever holds the home, as words. Only the editor runs here, where the
-//! person sits, on the file itself.
+//! The holder of the home answers every query, as a command line. Only the editor runs here, at the
+//! person's terminal, on the file itself.
 
 use clap::{Args, Subcommand};
 
@@ -13,7 +12,7 @@ use super::failure::CliError;
 use super::paths::CliPaths;
 use super::print::Printer;
 
-/// `compline memory [… ]`
+/// `compline memory […]`
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Memory {
@@ -21,10 +20,10 @@ pub struct Memory {
     command: Option<MemoryAction>,
 }
 
-/// What is done with it.
+/// Action on the memory.
 #[derive(Debug, Subcommand)]
 enum MemoryAction {
-    /// MEMORY.md and the notes with their sizes, or one note whole
+    /// Show MEMORY.md and the notes with their sizes, or one note
     Show {
         /// The note, with or without .md
         note: Option<String>,
@@ -34,32 +33,32 @@ enum MemoryAction {
         /// The note, which need not exist yet [default: MEMORY.md]
         note: Option<String>,
     },
-    /// Search everything that is kept
+    /// Search all stored memory
     Search(Search),
-    /// What a note was before, newest first: when, who, why, how large
+    /// List the versions of a note, newest first: time, author, reason, size
     History {
         /// The note
         note: String,
     },
-    /// Put an earlier version of a note back
+    /// Restore an earlier version of a note
     Restore {
         /// The note
         note: String,
-        /// The number of the version, as `history` lists it
+        /// Number of the version, from `history`
         version: u64,
     },
-    /// Make a note that came from outside yours: shows it with a code, and does it with the code
+    /// Trust a note from outside: shows it with a code, and applies the code
     Promote {
         /// The note
         note: String,
-        /// The code under what was shown
+        /// Code below the shown text
         code: Option<String>,
     },
-    /// Delete a note or a fact for good, with what was made of it
+    /// Delete a note or a fact permanently, with everything derived from it
     Forget {
         /// The note, or the words of the fact
         note: String,
-        /// The messages that it grew from as well
+        /// Also delete the messages that it came from
         #[arg(long)]
         messages: bool,
     },
@@ -68,28 +67,28 @@ enum MemoryAction {
 /// `compline memory search …`
 #[derive(Debug, Args)]
 struct Search {
-    /// What to look for
+    /// Words to search for
     #[arg(required = true)]
     query: Vec<String>,
-    /// Only what that agent keeps for itself
+    /// Search only the memory of this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Only under that heading
+    /// Search only under this heading
     #[arg(long, value_name = "HEADING")]
     section: Option<String>,
-    /// Tell capital letters from small ones
+    /// Match upper and lower case exactly
     #[arg(long)]
     case: bool,
-    /// Lines to show above and below a hit
+    /// Lines to show above and below a match
     #[arg(long, default_value_t = 0, value_name = "N")]
     context: u32,
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, default_value_t = 10, value_name = "N")]
     limit: u32,
 }
 
 impl Search {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     fn line(&self) -> Vec<String> {
         let (limit, context) = (self.limit.to_string(), self.context.to_string());
         let mut line = words(&["memory", "search", "--limit", &limit, "--context", &context]);
@@ -102,7 +101,7 @@ impl Search {
     }
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(memory: &Memory, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = match &memory.command {
         None | Some(MemoryAction::Show { note: None }) => words(&["memory"]),
@@ -119,8 +118,8 @@ pub fn run(memory: &Memory, place: &CliPaths, printer: Printer) -> Result<Exit, 
     client::run(&line, client::MarkdownStyle::Shown, place, printer)
 }
 
-/// The home is not held while the editor is open: a gateway may start meanwhile, and sees every
-/// saved change.
+/// Edits a note. The home is not locked while the editor is open: a gateway may start meanwhile,
+/// and sees every saved change.
 fn edit(note: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let quietly = Printer { quiet: true, ..printer };
     let asked = client::ask(&external_editor::place_line("", note), place, Printer { json: true, ..printer })?;

@@ -1,4 +1,4 @@
-//! Where everything lies, as the command line and the environment say.
+//! Paths of the home and the configuration, from the command line and the environment.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use super::failure::CliError;
 use crate::config::{self, ConfigError, Home, Loaded};
 use crate::wording::cli as says;
 
-/// The home and the configuration that were meant.
+/// The selected home and configuration.
 #[derive(Debug, Clone)]
 pub struct CliPaths {
-    /// The home.
+    /// Home directory.
     pub home: Home,
-    /// The configuration file.
+    /// Configuration file.
     pub config: PathBuf,
 }
 
 impl CliPaths {
-    /// What was named, or what holds if nothing was.
+    /// Returns the given paths, or the defaults.
     pub fn of(home: Option<&Path>, config: Option<&Path>) -> Result<Self, CliError> {
         let home = match home.map(Path::to_owned).or_else(usual_home) {
-            // The gateway, the journal and the lines of the configuration all name files by it.
+            // The gateway, the journal and the configuration all derive file names from this path.
             Some(home) => Home::at(std::path::absolute(home)?),
             None => return Err(CliError::Wrong(says::NO_HOME.to_owned())),
         };
@@ -31,12 +31,12 @@ impl CliPaths {
         Ok(Self { home, config })
     }
 
-    /// Reads the configuration, with the environment laid over it.
+    /// Reads the configuration, overlaid with the environment.
     pub fn load(&self) -> Result<Loaded, ConfigError> {
         config::load(self.home.clone(), &self.config, &environment())
     }
 
-    /// What to type before a command so that it means this place.
+    /// Returns a command line that runs `command` on this home.
     pub fn command(&self, command: &str) -> String {
         let mut typed = "compline".to_owned();
         if usual_home().is_none_or(|usual| usual != self.home.path()) {
@@ -49,7 +49,7 @@ impl CliPaths {
     }
 }
 
-/// The environment; a variable that is no text cannot hold anything of ours.
+/// Returns the environment. Variables that are not UTF-8 are skipped; none of ours can be.
 pub fn environment() -> BTreeMap<String, String> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -57,7 +57,7 @@ pub fn environment() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(text).collect()
 }
 
-/// The platform's data directory and `compline`.
+/// Returns `compline` in the platform's data directory.
 fn usual_home() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = if cfg!(target_os = "macos") {
@@ -68,7 +68,7 @@ fn usual_home() -> Option<PathBuf> {
     data.map(|data| data.join("compline"))
 }
 
-/// A path as a shell reads it.
+/// Quotes a path for a shell.
 pub fn shell(path: &Path) -> String {
     let path = path.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);

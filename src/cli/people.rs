@@ -1,5 +1,5 @@
-//! `compline people …`. A name that a removed person bore is asked about before a code is made:
-//! nothing is assumed.
+//! `compline people …`. If a removed person had the given name, the command asks before it makes a
+//! code: nothing is assumed.
 
 use std::io::{self, BufRead, Write};
 
@@ -25,7 +25,7 @@ pub fn run(command: &People, place: &CliPaths, printer: Printer) -> Result<Exit,
     client::run(&line, MarkdownStyle::Shown, place, printer)
 }
 
-/// The flag that says whom a name means; `None` if nobody removed bore it.
+/// Returns the flag that identifies the person; `None` if no removed person had the name.
 fn same_or_new(name: &str, place: &CliPaths, printer: Printer) -> Result<Option<Vec<String>>, CliError> {
     let asked = client::ask(&words(&["people", "former", name]), place, Printer { json: true, quiet: printer.quiet })?;
     let former: Value = serde_json::from_str(&asked.text).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! What goes to standard output and standard error. A reader that is gone is told apart from a disk
-//! that is full.
+//! Standard output and standard error. A closed reader is distinguished from a full disk.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -7,17 +6,17 @@ use super::chat::Screen;
 use super::failure::CliError;
 use crate::adapter::markdown::LinkDisplay;
 
-/// How the person wants it.
+/// Output options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Printer {
-    /// Facts as JSON.
+    /// Print facts as JSON.
     pub json: bool,
-    /// Nothing that was not asked for.
+    /// Print only the requested output.
     pub quiet: bool,
 }
 
 impl Printer {
-    /// A fact, as it is.
+    /// Prints a fact as it is.
     pub fn fact(self, text: &str) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
         out.write_all(text.trim_end_matches('\n').as_bytes())?;
@@ -25,18 +24,18 @@ impl Printer {
         Ok(out.flush()?)
     }
 
-    /// A fact for programs.
+    /// Prints a fact as JSON.
     pub fn json(self, value: &impl serde::Serialize) -> Result<(), CliError> {
         self.fact(&serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?)
     }
 
-    /// A fact as Markdown, made readable. No address hides behind words, since what it was made
-    /// from is not known here.
+    /// Prints a fact as rendered Markdown. Link targets are spelled out, because the origin of the
+    /// text is unknown here.
     pub fn markdown(self, text: &str) -> Result<(), CliError> {
         self.fact(&Screen::of_stdout().show(text, LinkDisplay::SpelledOut))
     }
 
-    /// A word to the person on standard error, unless they want none.
+    /// Prints a note on standard error, unless notes are disabled.
     pub fn note(self, text: &str) {
         if !self.quiet {
             aside(text);
@@ -44,12 +43,12 @@ impl Printer {
     }
 }
 
-/// A line on standard error. If even that is closed, there is nobody left to tell.
+/// Prints a line on standard error. Errors are ignored, because nothing could report them.
 pub fn aside(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Whether a person sits at both ends.
+/// Returns `true` if both standard input and standard error are terminals.
 pub fn is_dialogue() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -1,5 +1,5 @@
-//! Tries a model and the channels for real, within ten seconds, and says in a sentence what came of
-//! it.
+//! Tests a model and the channels with real requests, within ten seconds, and reports the result in
+//! a sentence.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,17 +18,17 @@ use crate::wording;
 use crate::wording::cli as says;
 use crate::wording::meaning as of_meaning;
 
-/// Whoever waits at the keyboard waits no longer.
+/// Time limit of a test, because a person is waiting.
 const LIMIT: Duration = Duration::from_secs(10);
-/// More than one word's worth, because some models think before they speak.
+/// Token limit: more than one word needs, because some models reason first.
 const MOST_TOKENS: u64 = 200;
 
-/// What is wrong, and how to mend it.
+/// A problem and its fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeProblem {
-    /// What is wrong.
+    /// Problem.
     pub what: String,
-    /// What to do.
+    /// Fix.
     pub fix: String,
 }
 
@@ -68,7 +68,7 @@ fn fix_of(error: &ModelError) -> &'static str {
     }
 }
 
-/// Asks for the vector of a few words, and says how many numbers it has.
+/// Requests the vector of a short text and returns its number of dimensions.
 pub async fn embedding(config: &config::Embedding) -> Result<usize, ProbeProblem> {
     model::install_tls();
     let embedder = model::embed::build(config)
@@ -92,7 +92,7 @@ impl From<ProbeProblem> for CliError {
     }
 }
 
-/// Asks Signal's daemon what it is and which accounts it has.
+/// Asks Signal's daemon for its version and accounts.
 pub async fn signal(config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
     model::install_tls();
     let signal = Signal::new(config, Arc::new(SystemClock::default()))
@@ -100,7 +100,7 @@ pub async fn signal(config: &config::Signal) -> Result<DaemonProbe, ProbeProblem
     of_signal(&signal, config).await
 }
 
-/// The same of a daemon to which there is a way already.
+/// Does the same through an existing client.
 pub async fn of_signal(signal: &Signal, config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
     let looked = tokio::select! {
         looked = signal.probe() => looked.map_err(|error| match error {
@@ -115,12 +115,12 @@ pub async fn of_signal(signal: &Signal, config: &config::Signal) -> Result<Daemo
     })
 }
 
-/// A daemon answers, and there is no account on it that could be the assistant's.
+/// Problem: the daemon answers, but has no account for the assistant.
 pub fn no_account(sentence: &'static str) -> ProbeProblem {
     ProbeProblem::new(sentence, says::signal::FIX_NO_ACCOUNT)
 }
 
-/// Asks Telegram who the bot is.
+/// Asks Telegram for the bot's identity.
 pub async fn telegram(config: &config::Telegram) -> Result<BotInfo, ProbeProblem> {
     model::install_tls();
     let bot = Telegram::new(config, Arc::new(SystemClock::default()))

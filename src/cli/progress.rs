@@ -1,5 +1,4 @@
-//! How far a piece of work has come, on standard error: only for a person at a terminal, and only
-//! when it takes longer than a second.
+//! Progress on standard error: only at a terminal, and only if the work takes longer than a second.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -8,12 +7,12 @@ use std::time::Duration;
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::upkeep as says;
 
-/// Before this nobody is told anything.
+/// Delay before progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often the line changes.
+/// Interval between updates.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// One line that grows.
+/// A progress line that is updated in place.
 pub struct Bar<W = io::Stderr> {
     clock: Arc<dyn Clock>,
     out: W,
@@ -23,7 +22,7 @@ pub struct Bar<W = io::Stderr> {
 }
 
 impl Bar {
-    /// A line that is not shown yet.
+    /// Creates a hidden progress line.
     pub fn new(quiet: bool) -> Self {
         Self::on(Arc::new(SystemClock::default()), io::stderr(), !quiet && io::stderr().is_terminal())
     }
@@ -34,12 +33,12 @@ impl<W: Write> Bar<W> {
         Self { began: clock.now(), clock, out, shown: None, visible }
     }
 
-    /// So many bytes of that are done.
+    /// Shows the number of processed bytes.
     pub fn at(&mut self, doing: &str, bytes: u64) {
         self.show(|_| says::progress(doing, bytes >> 20));
     }
 
-    /// That goes on, and nobody knows for how long.
+    /// Shows the elapsed time of work with unknown duration.
     fn goes_on(&mut self, doing: &str) {
         self.show(|since| says::goes_on(doing, since.as_secs()));
     }
@@ -55,7 +54,7 @@ impl<W: Write> Bar<W> {
         }
     }
 
-    /// The work is over.
+    /// Ends the work and removes the line.
     pub fn end(&mut self) {
         if self.shown.take().is_some() {
             let _ = write!(self.out, "\r\x1b[K");
@@ -63,7 +62,7 @@ impl<W: Write> Bar<W> {
         }
     }
 
-    /// Does something that says nothing of itself, and says meanwhile for how long it goes on.
+    /// Runs `work` and shows the elapsed time meanwhile.
     pub async fn while_it<T>(mut self, doing: &str, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
         loop {
@@ -88,7 +87,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-    /// What a screen was sent.
+    /// Output sent to a screen.
     #[derive(Clone, Default)]
     struct Screen(Arc<Mutex<Vec<u8>>>);
 
@@ -103,7 +102,7 @@ mod tests {
         }
     }
 
-    /// What is shown while that takes so many seconds.
+    /// Returns the output during work that takes this many seconds.
     async fn shown(seconds: u64, visible: bool) -> String {
         let (clock, screen) = (Arc::new(SimulatedClock::new(NOW)), Screen::default());
         let bar = Bar::on(clock.clone(), screen.clone(), visible);

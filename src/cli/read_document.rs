@@ -1,9 +1,9 @@
-//! `read-document`: what the gateway starts once more of itself for every document that somebody
-//! sent, and nobody types.
+//! `read-document`: the gateway starts this program once more for every received document. People
+//! do not type this command.
 //!
-//! The bytes come on standard input and the words go to standard output, page by page. Before it
-//! looks at a byte the process limits itself: memory and time, no file of any size, nothing opened
-//! that is not open already; and it gives up every right that reading and computing do not take
+//! The bytes come on standard input and the text goes to standard output, page by page. Before it
+//! reads a byte, the process limits itself: memory and time, no file of any size, no new open
+//! files. It also gives up every right that reading and computing do not need
 //! ([`super::confinement`]). It knows no home and no configuration, and reads no environment.
 
 use std::io::{self, Read, Write};
@@ -16,23 +16,24 @@ use super::failure::CliError;
 use crate::engine::files::document::{Unread, read};
 use crate::engine::files::reader::{Document, MAX_WORDS};
 
-/// The most memory that it may have, in bytes.
+/// Memory limit in bytes.
 const MEMORY: u64 = 512 << 20;
-/// The most time of a processor that it may take, in seconds.
+/// Processor time limit in seconds.
 const SECONDS: u64 = 30;
-/// The largest document: more than is ever received.
+/// Maximum size of a document: more than is ever received.
 const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
-/// Input, output and errors are open, and nothing else will be.
+/// Maximum number of open files: standard input, output and error.
 const OPEN: u64 = 3;
-/// What stands between two pages.
+/// Separator between pages.
 const BETWEEN: &[u8] = b"\n\n";
 
 /// Reads the document on standard input.
 ///
 /// # Errors
+///
 /// If the limits cannot be set, or there is no input.
 pub fn run(kind: &str) -> Result<Exit, CliError> {
-    // What a parser says of a document while it breaks is nobody's concern.
+    // The panic message of a failing parser may quote the document, and is discarded.
     std::panic::set_hook(Box::new(|_| {}));
     let Some(kind) = Document::parse(kind) else { return Ok(Exit::Wrong) };
     deny_files();
@@ -59,7 +60,7 @@ fn tell(words: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// No limit is loosened: where less is allowed already, that stays.
+/// Sets the limits. None is loosened: a lower existing limit stays.
 fn limit_itself() -> Result<(), CliError> {
     for (resource, most) in [
         (Resource::As, MEMORY),
@@ -70,7 +71,7 @@ fn limit_itself() -> Result<(), CliError> {
     ] {
         let most = rustix::process::getrlimit(resource).maximum.map_or(most, |now| now.min(most));
         let set = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
-        // macOS knows no limit on the whole of a process's memory.
+        // macOS has no limit on the total memory of a process.
         if resource != Resource::As || cfg!(target_os = "linux") {
             set.map_err(io::Error::from)?;
         }

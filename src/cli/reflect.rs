@@ -1,5 +1,5 @@
-//! `compline reflect …`: looking back now, and waiting for what comes of it.
-//! `compline reflections …`: what came of it before.
+//! `compline reflect …`: reflects now and waits for the result. `compline reflections …`: shows
+//! earlier reflections.
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -8,14 +8,13 @@ use super::client::{MarkdownStyle, words};
 /// `compline reflect …`
 #[derive(Debug, Args)]
 pub struct Reflect {
-    /// On what
+    /// Kind of period
     #[arg(value_enum)]
     job: ReflectPeriod,
-    /// On which day (2026-11-20), week (2026-W47) or month (2026-11); the latest that is over
-    /// unless this is set
+    /// The day (2026-11-20), week (2026-W47) or month (2026-11) [default: the latest that is over]
     #[arg(long)]
     period: Option<String>,
-    /// Even if it was done already
+    /// Repeat an existing reflection
     #[arg(long)]
     again: bool,
 }
@@ -23,24 +22,24 @@ pub struct Reflect {
 /// `compline reflections …`
 #[derive(Debug, Subcommand)]
 pub enum Reflections {
-    /// The newest reflections
+    /// List the newest reflections
     List {
-        /// At most so many
+        /// Maximum number
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
-    /// One reflection, with what became of what it proposed
+    /// Show a reflection with the outcome of its proposals
     Show {
-        /// Its number, or its period (2026-11-20, 2026-W47, 2026-11)
+        /// Number or period (2026-11-20, 2026-W47, 2026-11)
         id: String,
-        /// Print the Markdown itself
+        /// Print the Markdown source
         #[arg(long)]
         markdown: bool,
     },
 }
 
 impl Reflections {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List { limit } => words(&["reflections", "list", "--limit", &limit.to_string()]),
@@ -48,7 +47,7 @@ impl Reflections {
         }
     }
 
-    /// How it is printed.
+    /// Returns the output style.
     pub fn look(&self) -> MarkdownStyle {
         match self {
             Self::Show { markdown: true, .. } => MarkdownStyle::Markdown,
@@ -57,7 +56,7 @@ impl Reflections {
     }
 }
 
-/// What is looked back on.
+/// Period of a reflection.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ReflectPeriod {
     /// A day
@@ -69,7 +68,7 @@ enum ReflectPeriod {
 }
 
 impl Reflect {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         let job = match self.job {
             ReflectPeriod::Daily => "daily",

@@ -1,9 +1,10 @@
 //! `compline restore FILE`.
 //!
-//! A restore needs the home's lock, so no gateway runs meanwhile; it is the one command that takes
-//! a home as it finds it, with a journal that is damaged or missing too. It shows what changes in
-//! who and what may act, and asks. A recovery code is never an argument, because other accounts of
-//! the computer see those: it is typed at the terminal, or stands in a file or a variable.
+//! A restore needs the home's lock, so no gateway runs meanwhile. It is the only command that
+//! accepts a home in any state, even with a damaged or missing journal. It shows the changes in
+//! people and permissions, and asks for confirmation. A recovery code is never an argument, because
+//! other users of the computer can see arguments: it is typed at the terminal, or read from a file
+//! or a variable.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,11 +26,11 @@ use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::restore as says;
 use crate::wording::upkeep;
 
-/// How often a mistyped code is asked for.
+/// Number of attempts to type the code.
 const TRIES: usize = 3;
-/// The longest file with a code, in bytes.
+/// Maximum size of a file with a code, in bytes.
 const LONGEST_CODE: u64 = 1024;
-/// The variable that may hold a recovery code.
+/// Environment variable that may hold a recovery code.
 const CODE_VARIABLE: &str = "COMPLINE_RECOVERY_CODE";
 
 /// `compline restore …`
@@ -37,16 +38,16 @@ const CODE_VARIABLE: &str = "COMPLINE_RECOVERY_CODE";
 pub struct Restore {
     /// A file that `compline backup` wrote
     file: PathBuf,
-    /// Take the configuration of the backup in place of the present one
+    /// Replace the present configuration with that of the backup
     #[arg(long, conflicts_with = "without_config")]
     with_config: bool,
-    /// Leave the configuration of the backup out, also where there is none
+    /// Skip the configuration of the backup, even if there is none here
     #[arg(long)]
     without_config: bool,
-    /// Do not ask; for backups made with the home's key
+    /// Do not ask for confirmation; for backups made with the home's key
     #[arg(long, conflicts_with = "unsigned")]
     yes: bool,
-    /// Restore what nothing authenticates, so that nothing in it acts
+    /// Restore an unauthenticated backup as untrusted and inactive
     #[arg(long, conflicts_with = "with_config")]
     unsigned: bool,
     /// Read the recovery code from a file; - is standard input
@@ -71,7 +72,7 @@ pub fn restore(options: &Restore, place: &CliPaths, printer: Printer) -> Result<
         environment: environment(),
     };
     let done = attempt(options, &target, place, printer);
-    // What was unpacked is removed; what was decided is finished.
+    // Removes unpacked files, or completes the restore if it was decided.
     restore::settle(&place.home)?;
     match done? {
         Some(restored) => tell_restored(&restored, place, printer)?,
@@ -83,7 +84,7 @@ pub fn restore(options: &Restore, place: &CliPaths, printer: Printer) -> Result<
     Ok(Exit::Done)
 }
 
-/// Reads, shows, asks and restores; `None` if the answer was no.
+/// Reads, shows, asks and restores. Returns `None` if the answer was no.
 fn attempt(
     options: &Restore,
     target: &RestoreTarget,
@@ -95,7 +96,7 @@ fn attempt(
     bar.end();
     let archive = archive?;
     let warrant = warrant(options, target, &archive)?;
-    // Whatever cannot be asked is said before anything is unpacked.
+    // Missing prerequisites for a question are reported before anything is unpacked.
     match &warrant {
         Warrant::Nothing if !is_dialogue() => return Err(CliError::Failed(says::UNSIGNED_NEEDS_TERMINAL.to_owned())),
         Warrant::Key(_) if !options.yes && !is_dialogue() => return Err(CliError::Failed(says::NEEDS_YES.to_owned())),
@@ -117,8 +118,8 @@ fn attempt(
     Ok(Some(restore::finish(prepared, target, now, &mut |_| Ok(()))?))
 }
 
-/// What speaks for the archive: the key of the home, that of a code, or nothing, if that is what
-/// was asked for.
+/// Returns the authentication of the archive: the home's key, that of a recovery code, or none if
+/// that was requested.
 fn warrant(options: &Restore, target: &RestoreTarget, archive: &Archive) -> Result<Warrant, CliError> {
     let file = &options.file;
     let own = BackupKey::load(&target.home)?;

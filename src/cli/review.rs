@@ -1,5 +1,4 @@
-//! `compline review …`: the gate, from the command line of the home. Whoever can open the home
-//! decides as its owner.
+//! `compline review …`: decisions on proposals. Anyone who can open the home decides as its owner.
 
 use clap::Subcommand;
 
@@ -8,32 +7,32 @@ use super::client::words;
 /// `compline review …`
 #[derive(Debug, Subcommand)]
 pub enum ReviewCommand {
-    /// The newest proposals, with those that wait among them
+    /// List the newest proposals, including pending ones
     List,
-    /// One proposal whole: origin, stages, findings, diff, and the hash at the end
+    /// Show a proposal: origin, stages, findings, diff and hash
     Show {
-        /// Its number
+        /// Number of the proposal
         id: u64,
     },
-    /// Make a proposal live, exactly as it was shown
+    /// Approve a proposal exactly as shown
     Approve {
-        /// Its number
+        /// Number of the proposal
         id: u64,
-        /// The hash at the end of what `show` prints, at least 8 digits of it
+        /// Hash at the end of `show`, at least 8 digits
         hash: String,
     },
-    /// Refuse a proposal for good
+    /// Reject a proposal permanently
     Reject {
-        /// Its number
+        /// Number of the proposal
         id: u64,
-        /// Why, for the record
+        /// Reason for the record
         #[arg(long, value_name = "WHY", default_value = "", hide_default_value = true)]
         reason: String,
     },
 }
 
 impl ReviewCommand {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List => words(&["review", "list"]),

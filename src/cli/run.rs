@@ -1,7 +1,7 @@
-//! `compline run`: the gateway, until somebody stops it.
+//! `compline run`: the gateway, until it is stopped.
 //!
-//! The first SIGTERM or ctrl-c lets what is in work finish, within ten seconds; a second one ends
-//! at once, which loses nothing: whatever was accepted is taken up at the next start.
+//! The first SIGTERM or ctrl-c lets work in progress finish, within ten seconds. A second one ends
+//! the program at once, which loses nothing: accepted messages are resumed at the next start.
 
 use std::io::IsTerminal;
 use std::os::unix::net::UnixStream;
@@ -21,13 +21,13 @@ use crate::store::DiskSpace;
 use crate::wording::cli as says;
 use crate::wording::gate;
 
-/// As many as there is ever work for: the model and the network are waited for, not computed.
+/// Number of worker threads. The program mostly waits for the model and the network.
 const THREADS: usize = 2;
 
 /// `compline run …`
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Throw everything away at the end; the real memory is neither read nor written
+    /// Delete everything at the end, without touching the real memory
     #[arg(long)]
     ephemeral_memory: bool,
 }
@@ -36,7 +36,7 @@ pub struct RunArgs {
 pub fn run(options: &RunArgs, place: &CliPaths, printer: Printer, verbose: bool) -> Result<Exit, CliError> {
     let mut loaded = place.load()?;
     let _thrown_away = match options.ephemeral_memory {
-        // Two of them would take each other's messages.
+        // Two gateways would compete for messages.
         true if UnixStream::connect(place.home.socket()).is_ok() => {
             return Err(CliError::Failed(says::gateway_runs(place.home.path())));
         }
@@ -50,7 +50,7 @@ pub fn run(options: &RunArgs, place: &CliPaths, printer: Printer, verbose: bool)
     on_threads(serve(loaded.config, printer))
 }
 
-/// Runs the house and whoever lives in it. What still hangs when that is over is not waited for.
+/// Runs the app on worker threads. Tasks that still hang at the end are not waited for.
 pub fn on_threads<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
     let done = runtime.block_on(work);
@@ -58,8 +58,8 @@ pub fn on_threads<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<
     done
 }
 
-/// An empty file where the journal should be is a new home, or what is left of a lost one: only the
-/// person knows.
+/// Warns about an empty journal file. It is either a new home or the remains of a lost journal:
+/// only the person knows.
 pub fn mention_empty_journal(home: &Home) {
     let journal = home.journal();
     if std::fs::metadata(&journal).is_ok_and(|found| found.len() == 0) {
@@ -92,8 +92,8 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
     }
 }
 
-/// Shows the claim code at a terminal. Anything else keeps what it is told, and a service log is
-/// read by many: there a command is named that makes the code.
+/// Shows the claim code at a terminal. Other output may be stored, and many can read a service log:
+/// there, the command that makes the code is named instead.
 async fn tell_of_claim(app: &App, config: &Config) -> Result<(), CliError> {
     if !std::io::stderr().is_terminal() {
         if app.admin.members().is_unclaimed().await? {
@@ -108,13 +108,13 @@ async fn tell_of_claim(app: &App, config: &Config) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A line when nothing more can be written, and one when it can again: the log may lie on the same
-/// disk.
+/// Prints a line when nothing more can be written, and another when it can again: the log may be on
+/// the same disk.
 async fn tell_of_room(mut room: watch::Receiver<DiskSpace>) {
     let mut before = *room.borrow();
     while room.changed().await.is_ok() {
         let now = *room.borrow_and_update();
-        // A smaller write may have worked again before this task looked.
+        // A smaller write may have succeeded again before this task ran.
         if !before.is_none && now.failures > before.failures {
             print::aside(gate::DISK_FULL);
         }
@@ -132,7 +132,7 @@ fn banner(config: &Config) -> String {
     says::banner(config.home.path(), config.zone, &channels.join(", "), &model_of(config))
 }
 
-/// A model as a person knows it: `openai/gpt-5`, `offline`.
+/// Returns the model's name for people: `openai/gpt-5`, `offline`.
 fn model_of(config: &Config) -> String {
     match config.model.provider {
         crate::config::Provider::Offline => config.model.name.clone(),

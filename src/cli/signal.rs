@@ -1,7 +1,7 @@
-//! `compline signal …`: the account that the assistant has on Signal, from nothing to a number.
+//! `compline signal …`: the assistant's Signal account, from none to a number.
 //!
-//! The daemon of the configuration is asked, and no journal is needed. A daemon that Compline is to
-//! start, and that nobody has started yet, is started for as long as the command takes.
+//! The configured daemon is queried; no journal is needed. A daemon that Compline is to start, and
+//! that is not running yet, runs for the duration of the command.
 
 mod code;
 pub(super) mod daemon;
@@ -22,17 +22,17 @@ use crate::wording::cli::signal as says;
 /// `compline signal …`
 #[derive(Debug, Subcommand)]
 pub enum SignalCommand {
-    /// The accounts that the daemon has, and which one is the assistant's
+    /// List the daemon's accounts and mark the assistant's
     Accounts,
-    /// Link the daemon to a phone as a further device, by a code that the phone scans
+    /// Link the daemon to a phone as another device, by QR code
     Link {
-        /// What the phone calls the device
+        /// Name of the device on the phone
         #[arg(long, default_value = "Compline")]
         name: String,
     },
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(command: &SignalCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let config = place.load()?.config.signal.ok_or_else(|| CliError::Wrong(says::not_configured(&place.config)))?;
     match command {
@@ -61,7 +61,7 @@ fn accounts(config: &config::Signal, home: &Home, printer: Printer) -> Result<()
     printer.fact(&says::accounts(&look.version, numbers, ours.as_deref().map_err(|sentence| *sentence)))
 }
 
-/// The words with which signal-cli listens there.
+/// Returns the options with which signal-cli listens at the endpoint.
 pub(super) fn listens_at(endpoint: &SignalEndpoint) -> String {
     match endpoint {
         SignalEndpoint::Unix(socket) => format!("--socket {}", shell(socket)),
@@ -72,15 +72,15 @@ pub(super) fn listens_at(endpoint: &SignalEndpoint) -> String {
     }
 }
 
-/// The program of the daemon.
+/// Program of the daemon.
 pub(super) const PROGRAM: &str = "signal-cli";
 
-/// The command that starts a daemon at that socket.
+/// Returns the command that starts a daemon at this socket.
 pub(super) fn daemon_at(socket: &str) -> Vec<String> {
     [PROGRAM, "daemon", "--socket", socket, "--receive-mode=manual", "--no-receive-stdout"].map(str::to_owned).to_vec()
 }
 
-/// Where a program is that is meant by that name, as a shell would find it.
+/// Returns the path of a program, as a shell would find it.
 pub(super) fn installed_at(name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let may_run = |path: &PathBuf| {

@@ -1,8 +1,8 @@
-//! `compline skills …`: what the assistant has learned to do.
+//! `compline skills …`: the assistant's skills.
 //!
-//! What is asked of the journal or changes anything goes to whoever holds the home, as words; a
-//! folder to be brought in goes as its full path, because the gateway runs in another directory.
-//! Only `check` looks for itself, so it works in any folder, without a home and without a gateway.
+//! The holder of the home answers queries and makes changes, as command lines. A folder to import
+//! is sent as its full path, because the gateway runs in another directory. Only `check` reads
+//! folders itself, so it works in any folder, without a home and without a gateway.
 
 mod accept;
 mod check;
@@ -22,59 +22,59 @@ use crate::wording::cli::skills as says;
 /// `compline skills …`
 #[derive(Debug, Subcommand)]
 pub enum SkillsCommand {
-    /// All skills: those that are used, and those that are not, with the reason
+    /// List all skills, with the reason for inactive ones
     List,
-    /// One skill whole
+    /// Show one skill in full
     Show {
-        /// Its name
+        /// Name of the skill
         name: String,
     },
-    /// Say what is wrong with skills, and where: form, links, and what the scan finds
+    /// Check the format, links and contents of skills
     Check {
         /// A folder of skills, or one skill [default: the configured folder]
         dir: Option<PathBuf>,
     },
-    /// Propose a skill from elsewhere; it waits until you approve it
+    /// Propose a skill from elsewhere; it waits for your approval
     Import {
         /// The skill's folder, or its SKILL.md
         path: PathBuf,
-        /// Its name as its SKILL.md has it [default: that of the folder]
+        /// Name in SKILL.md [default: that of the folder]
         #[arg(long)]
         name: Option<String>,
     },
-    /// Propose a skill that says what one of your notes says
+    /// Propose a skill with the content of one of your notes
     Promote {
         /// The note, as a path in the workspace such as memory/tea.md
         note: String,
-        /// The skill's name [default: that of the note]
+        /// Name of the skill [default: that of the note]
         #[arg(long)]
         name: Option<String>,
     },
-    /// Accept a folder that was put there by hand
+    /// Accept a folder that was added by hand
     ///
     /// Shows its text, files, scripts and web addresses first, and asks. Without a terminal it
-    /// shows them with a hash, and the hash given with the same command accepts exactly that.
+    /// shows them with a hash; the same command with that hash accepts exactly the shown content.
     Accept {
-        /// The folder's name
+        /// Name of the folder
         name: String,
         /// The hash that was shown
         hash: Option<String>,
     },
-    /// What a skill was before, newest first
+    /// List the versions of a skill, newest first
     History {
-        /// Its name
+        /// Name of the skill
         name: String,
     },
-    /// Put an earlier version of a skill back
+    /// Restore an earlier version of a skill
     Rollback {
-        /// Its name
+        /// Name of the skill
         name: String,
-        /// The number of the version, as `history` lists it
+        /// Number of the version, from `history`
         version: u64,
     },
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(command: &SkillsCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = match command {
         SkillsCommand::Check { dir } => return check::run(dir.as_deref(), place, printer),
@@ -101,7 +101,7 @@ fn import(path: &Path, name: Option<&str>) -> Result<Vec<String>, CliError> {
     }
 }
 
-/// The folder that is meant by it or by a file in it, by its full path.
+/// Returns the full path of the skill folder that `path` is, or is a file in.
 fn skill_folder(path: &Path) -> Result<PathBuf, CliError> {
     let full = path.canonicalize().map_err(|error| CliError::Failed(says::not_there(path, &error.to_string())))?;
     match full.parent() {

@@ -1,4 +1,4 @@
-//! `compline chat`: attaches to the running gateway, and without one is the gateway itself, for
+//! `compline chat`: connects to the running gateway; without one, this process is the gateway, for
 //! this terminal alone.
 
 use std::os::unix::net::UnixStream;
@@ -16,20 +16,19 @@ use crate::app::{App, BuildError, Overrides};
 use crate::config::{Config, Home};
 use crate::wording::cli as says;
 
-/// How much of an answer may be on its way between the two ends in this process.
+/// Buffer size in bytes of the connection within this process.
 const PIPE: usize = 64 * 1024;
 
 /// `compline chat …`
 #[derive(Debug, Args)]
 pub struct ChatArgs {
-    /// One question; without it a conversation begins. Piped input is passed on with it as text
-    /// that nobody typed
+    /// One question; without it, a conversation begins. Piped input is sent along as text that was
+    /// not typed
     words: Vec<String>,
-    /// As whom to talk [default: the owner]
+    /// Name of the person to talk as [default: the owner]
     #[arg(long = "as", value_name = "NAME")]
     person: Option<String>,
-    /// Throw everything away at the end; the real memory is neither read nor written, and no
-    /// running gateway is asked
+    /// Delete everything at the end, without touching the real memory or asking a running gateway
     #[arg(long)]
     ephemeral_memory: bool,
 }
@@ -40,13 +39,13 @@ impl From<NoInput> for CliError {
     }
 }
 
-/// Talks.
+/// Runs the conversation.
 pub fn run(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
     if options.ephemeral_memory {
         return thrown_away(options, place, verbose);
     }
     let running = UnixStream::connect(place.home.socket());
-    // What is wrong here is said before anything is typed.
+    // Configuration errors are reported before anything is typed.
     let config = match running {
         Ok(_) => None,
         Err(_) => Some(place.load()?.config),
@@ -64,7 +63,7 @@ pub fn run(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, C
     Ok(exit(ending))
 }
 
-/// The same in a home that is thrown away.
+/// Runs the conversation in a temporary home.
 fn thrown_away(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
     let mut config = place.load()?.config;
     let input = Input::gather(&options.words)?;
@@ -121,7 +120,7 @@ async fn alone(config: Config, input: Input, options: chat::ChatOptions) -> Resu
     tokio::pin!(talking);
     let ending = tokio::select! {
         ending = &mut talking => ending,
-        // The door closed first: the client notices and takes its leave.
+        // The server closed first: the client notices and says goodbye.
         _ = serving => talking.await,
     };
     app.stop().await;

@@ -2,23 +2,22 @@
 
 use clap::Subcommand;
 
-/// What is done with outside tools.
+/// Commands for MCP tools.
 #[derive(Debug, Subcommand)]
 pub enum Tools {
-    /// Every outside (MCP) tool; those that wait to be accepted with all that they say of
-    /// themselves
+    /// List all MCP tools, with full descriptions of those not yet accepted
     List,
-    /// Accept a tool exactly as it is under that hash
+    /// Accept a tool exactly as described under the hash
     Accept {
-        /// Its name, as `server__tool`
+        /// Name of the tool, as `server__tool`
         name: String,
-        /// At least 8 digits of the hash that `list` shows
+        /// At least 8 digits of the hash from `list`
         hash: String,
     },
 }
 
 impl Tools {
-    /// As the gateway understands it.
+    /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         let words: &[&str] = match self {
             Self::List => &["tools", "list"],

@@ -1,4 +1,4 @@
-//! `[telegram]`, `[signal]` and `[groups]`: where people and groups are met.
+//! `[telegram]`, `[signal]` and `[groups]`: the channels.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -11,12 +11,12 @@ use super::meaning::Meaning;
 use super::units::{self, quoted};
 use super::{Home, Signal, SignalEndpoint, Telegram, TelegramWay, Webhook, models, secret};
 
-/// The adapters that have addresses.
+/// Adapters that have addresses.
 const ADAPTERS: [&str; 3] = ["telegram", "signal", "terminal"];
-/// How long Telegram's secret word may be; ours is not shorter than a good password.
+/// Telegram allows at most 256 characters; the minimum is that of a good password.
 const SECRET_LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 
-/// `[telegram]`
+/// Interprets `[telegram]`.
 pub fn telegram(meaning: &mut Meaning<'_>) -> Option<Telegram> {
     let at = "telegram";
     if !meaning.reader.has(at) {
@@ -62,7 +62,7 @@ fn way_in(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramWay> {
     Some(TelegramWay::Webhook(Webhook { url: url?, listen: listen?, secret: secret? }))
 }
 
-/// `[signal]`
+/// Interprets `[signal]`.
 pub fn signal(meaning: &mut Meaning<'_>) -> Option<Signal> {
     let at = "signal";
     if !meaning.reader.has(at) {
@@ -77,7 +77,7 @@ pub fn signal(meaning: &mut Meaning<'_>) -> Option<Signal> {
     Some(Signal { endpoint: endpoint?, account, attachments_dir, command })
 }
 
-/// `[groups] allowed`
+/// Interprets `[groups] allowed`.
 pub fn groups(meaning: &mut Meaning<'_>) -> BTreeSet<String> {
     let known = |text: &str| match text {
         "mention" => Ok(()),
@@ -91,7 +91,7 @@ pub fn groups(meaning: &mut Meaning<'_>) -> BTreeSet<String> {
     allowed.unwrap_or_default().into_iter().collect()
 }
 
-/// A Signal account that nobody else has: a number, or an account identifier.
+/// Parses a unique Signal account: a number, or an account identifier.
 pub fn unique_account(text: &str, taken: &mut BTreeSet<String>) -> Result<String, ValueError> {
     let account = account(text)?;
     if !taken.insert(account.clone()) {
@@ -101,7 +101,7 @@ pub fn unique_account(text: &str, taken: &mut BTreeSet<String>) -> Result<String
     Ok(account)
 }
 
-/// The name of an adapter.
+/// Parses the name of an adapter.
 pub fn adapter(text: &str) -> Result<String, ValueError> {
     if ADAPTERS.contains(&text) {
         return Ok(text.to_owned());
@@ -110,7 +110,7 @@ pub fn adapter(text: &str) -> Result<String, ValueError> {
     Err(ValueError::new(format!("{} is no way to reach anybody", quoted(text)), fix))
 }
 
-/// A number with its plus sign, or an account identifier in its one spelling.
+/// Parses a number with its plus sign, or an account identifier in its canonical form.
 fn account(text: &str) -> Result<String, ValueError> {
     let is_number = text.strip_prefix('+').is_some_and(|rest| {
         (7..=15).contains(&rest.len()) && rest.chars().all(|c| c.is_ascii_digit()) && !rest.starts_with('0')
@@ -139,7 +139,7 @@ fn endpoint(text: &str, home: &Home) -> Result<SignalEndpoint, ValueError> {
         let is_sound = !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0);
         return if is_sound { Ok(SignalEndpoint::Tcp(place.to_owned())) } else { Err(wrong()) };
     }
-    // The contract spells it with a prefix of its own, too.
+    // The `http:` prefix of the endpoint notation is optional.
     let url = text.strip_prefix("http:").filter(|rest| rest.starts_with("http")).unwrap_or(text);
     if !url.starts_with("http://") && !url.starts_with("https://") {
         return Err(wrong());
@@ -174,7 +174,7 @@ fn socket(text: &str) -> Result<SocketAddr, ValueError> {
     text.parse().map_err(|_| ValueError::new(format!("{} is no address to listen at", quoted(text)), fix))
 }
 
-/// Telegram calls nothing but `https`.
+/// Parses a public address. Telegram only calls `https`.
 fn public(text: &str) -> Result<Url, ValueError> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.host_str().is_some());
     let fix = "write the public address that Telegram can call, as \"https://bot.example.org/telegram\"";

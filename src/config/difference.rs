@@ -1,8 +1,8 @@
-//! Two configurations as written, key by key: what one says that the other does not.
+//! Differences between two configurations as written, key by key.
 //!
-//! It is shown before a configuration that came from elsewhere takes effect, so a section that may
-//! stand there several times goes by its name and not by its place, and of a secret only that it
-//! differs is told.
+//! They are shown before an imported configuration takes effect. A repeatable section is therefore
+//! identified by its name and not by its position, and for a secret only the fact of a difference
+//! is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,34 +12,34 @@ use super::keys::{Key, ValueKind, section};
 use super::sheet;
 use super::source::{HIDDEN, Source};
 
-/// Subject of a key, in the order in which differences are shown.
+/// Subject of a key, in display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// Who is let in.
+    /// People with access.
     People,
-    /// Programs that are run and servers that are reached.
+    /// Programs to run and servers to reach.
     Programs,
-    /// Keys and tokens.
+    /// API keys and tokens.
     Secrets,
-    /// Everything else.
+    /// All other settings.
     Settings,
 }
 
-/// A key that two configurations set differently.
+/// A key with different values in two configurations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// Its subject.
+    /// Subject of the key.
     pub subject: Subject,
-    /// Its path; a section that may stand there several times goes by its name.
+    /// Path of the key; a repeatable section is identified by its name.
     pub key: String,
-    /// The value before; `None` if it was not set.
+    /// Old value; `None` if it was not set.
     pub before: Option<String>,
-    /// The value afterwards.
+    /// New value; `None` if it is not set.
     pub after: Option<String>,
 }
 
-/// The differences between two configurations, by subject and key.
+/// Returns the differences between two configurations, by subject and key.
 pub fn difference(before: &str, after: &str) -> Vec<Changed> {
     let (before, after) = (values(before), values(after));
     let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -76,7 +76,7 @@ fn values(text: &str) -> Values {
         if let Some(named) = names.get(at).filter(|_| !number.is_empty()) {
             path = format!("{kind}[{named}].{name}");
         }
-        // Two of one name are no sound configuration, and neither hides the other.
+        // Two entries of one name are invalid, but neither may hide the other.
         while values.contains_key(&path) {
             path.push('\'');
         }

@@ -1,95 +1,95 @@
-//! What is wrong with a configuration: where, which key, what, and how to mend it. All faults of a
-//! file are told at once.
+//! Errors of a configuration: location, key, problem and fix. All faults of a file are reported at
+//! once.
 //!
-//! Nothing here ever shows a secret: what a fault quotes was chosen by `source`, which shows a
-//! value only if its key is known not to hold one.
+//! No secret is ever shown: `source` selects what a fault may quote, and shows a value only if its
+//! key is known not to hold a secret.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// Why there is no configuration.
+/// Reason why no configuration was loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{}: there is no configuration\nfix: run `compline init`, or name another file with --config", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file cannot be read.
     #[error("{}: the configuration cannot be read: {reason}\nfix: make it a file that you can read", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Reason given by the system.
         reason: String,
     },
-    /// It was read, and something in it is wrong.
+    /// The file has faults.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
     Wrong(Vec<Fault>),
 }
 
-/// One thing that is wrong.
+/// A single fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Where.
+    /// Location.
     #[serde(flatten)]
     pub place: ConfigLocation,
-    /// The path of the key, as `model.fallback.name`; empty if there is none.
+    /// Path of the key, as `model.fallback.name`; empty if there is none.
     pub key: String,
-    /// What is wrong.
+    /// Problem.
     pub what: String,
-    /// What to do.
+    /// Fix.
     pub fix: String,
     /// The line itself, if it may be shown.
     #[serde(skip)]
     pub excerpt: Option<Excerpt>,
 }
 
-/// Where a fault lies.
+/// Location of a fault.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub enum ConfigLocation {
     /// In the file.
     File {
-        /// Its name.
+        /// Name of the file.
         file: String,
-        /// From 1.
+        /// Line, from 1.
         line: usize,
-        /// From 1, in characters.
+        /// Column in characters, from 1.
         column: usize,
     },
     /// In an environment variable.
     Environment {
-        /// Its name.
+        /// Name of the variable.
         variable: String,
     },
 }
 
-/// A line of the file, with what is to be marked in it.
+/// A line of the file with a marked part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The line, safe to show.
     pub line: String,
-    /// Where the mark begins, in characters from 0.
+    /// Start of the mark in characters, from 0.
     pub start: usize,
-    /// How wide it is.
+    /// Width of the mark in characters.
     pub width: usize,
 }
 
-/// What is wrong with a value, before it is known where it stands.
+/// Problem with a value whose location is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueError {
-    /// What is wrong.
+    /// Problem.
     pub what: String,
-    /// What to do.
+    /// Fix.
     pub fix: String,
 }
 
 impl ValueError {
-    /// What is wrong, and what to do.
+    /// Creates an error from a problem and a fix.
     pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { what: what.into(), fix: fix.into() }
     }

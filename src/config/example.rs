@@ -1,9 +1,8 @@
 //! The file as text: the example with every key, and the one that `compline init` writes. Both come
 //! from the table of keys.
 //!
-//! A line that begins with `#` and a key shows a default, or a value to put in; all such lines may
-//! be brought in together. A line that begins with `# or` is another way of writing the key above
-//! it.
+//! A line that begins with `#` and a key shows a default, or a sample value; all such lines can be
+//! uncommented together. A line that begins with `# or` is another notation of the key above it.
 
 use std::collections::BTreeMap;
 
@@ -12,40 +11,40 @@ use secrecy::{ExposeSecret, SecretString};
 use super::keys::{Key, SECTIONS, Section, SectionSpelling, Unset, join, numbered};
 use super::{Person, Provider};
 
-/// What `compline init` has asked.
+/// Answers to the questions of `compline init`.
 #[derive(Debug, Clone)]
 pub struct Answers {
-    /// The IANA name of the zone.
+    /// IANA name of the time zone.
     pub zone: String,
-    /// Which wire the model speaks.
+    /// Provider of the model.
     pub provider: Provider,
-    /// The model's name; none for the offline model.
+    /// Name of the model; `None` for the offline model.
     pub model: Option<String>,
-    /// A server of their own.
+    /// Address of a server other than the provider's.
     pub base_url: Option<String>,
-    /// Where the model's key is.
+    /// Source of the model's API key.
     pub api_key: Option<SecretFrom>,
-    /// Where the Telegram bot's token is; none if there is no bot.
+    /// Source of the Telegram bot's token; `None` without a bot.
     pub telegram: Option<SecretFrom>,
-    /// Where Signal's daemon is; none if there is no Signal.
+    /// Signal daemon; `None` without Signal.
     pub signal: Option<SignalAnswers>,
-    /// Who is allowed in.
+    /// People with access.
     pub people: Vec<Person>,
 }
 
-/// `[signal]`, as it was answered.
+/// Answers for `[signal]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignalAnswers {
-    /// Where the daemon listens.
+    /// Endpoint of the daemon.
     pub endpoint: String,
-    /// Which of its accounts is the assistant's, if that has to be said.
+    /// The assistant's account, if the daemon has several.
     pub account: Option<String>,
-    /// The daemon itself, if Compline is to start it.
+    /// Command that starts the daemon, if Compline is to start it.
     pub command: Vec<String>,
 }
 
 impl Default for Answers {
-    /// The shortest answers: the offline model in UTC, and nobody.
+    /// Returns the shortest answers: the offline model in UTC, and no people.
     fn default() -> Self {
         Self {
             zone: "UTC".to_owned(),
@@ -60,23 +59,24 @@ impl Default for Answers {
     }
 }
 
-/// Where a secret is.
+/// Source of a secret.
 #[derive(Debug, Clone)]
 pub enum SecretFrom {
-    /// In the configuration itself.
+    /// The configuration itself.
     Inline(SecretString),
-    /// In the environment variable of that name.
+    /// The environment variable of this name.
     Environment(String),
-    /// In the file of that path; `HOME/` at its beginning means Compline's home.
+    /// The file at this path; a leading `HOME/` means Compline's home.
     File(String),
 }
 
-/// The example file: every key with its default and one line of explanation.
+/// Returns the example file: every key with its default and a one-line description.
 pub fn example() -> String {
     document(&BTreeMap::new())
 }
 
-/// The file that `compline init` writes: the answers, and everything else as in the example.
+/// Returns the file that `compline init` writes: the answers, and everything else as in the
+/// example.
 pub fn commented(answers: &Answers) -> String {
     let mut set = BTreeMap::new();
     let mut put = |path: &str, text: &str| set.insert(path.to_owned(), literal(text));
@@ -115,7 +115,7 @@ const HEAD: &str = "# Compline's configuration. Lines that begin with # show def
 # the name of the first person. Durations are written as \"6h\", \"10m\" or \"600ms\".
 ";
 
-/// `set` holds TOML literals by path.
+/// Renders the file. `set` holds TOML literals by path.
 fn document(set: &BTreeMap<String, String>) -> String {
     let mut text = HEAD.to_owned();
     for section in SECTIONS {
@@ -145,7 +145,7 @@ fn table(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
     }
 }
 
-/// Those that are set, or one to be brought in.
+/// Renders the entries that are set, or one commented-out entry.
 fn repeated(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
     text.push_str(&format!("\n{}", comment(section.about)));
     let is_set = |at: &String| set.keys().any(|path| path.starts_with(&format!("{at}.")));
@@ -170,7 +170,7 @@ fn keys(text: &mut String, section: &Section, at: &str, set: &BTreeMap<String, S
     }
 }
 
-/// The words as comment lines that fit a screen.
+/// Formats the text as comment lines that fit a screen.
 fn comment(words: &str) -> String {
     let mut text = String::new();
     let mut width = usize::MAX;

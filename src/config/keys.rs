@@ -1,11 +1,10 @@
-//! Every key of the configuration, once: its kind, what holds when it is not set, and one line of
-//! explanation.
+//! Table of all configuration keys: kind, default and a one-line description.
 //!
 //! Reading, the environment overlay, suggestions for misspelt keys, `config show`, the example file
-//! and what `init` writes all come from this table. A key that is not here does not exist; a key
-//! that is here is read (a test proves it).
+//! and the output of `init` all come from this table. A key that is not listed does not exist;
+//! every listed key is read (a test proves it).
 
-// Rows would be torn apart.
+// Keeps the rows of the table intact.
 #[rustfmt::skip]
 mod table;
 
@@ -13,17 +12,17 @@ pub use table::SECTIONS;
 
 /// A section of the file, as `[model.fallback]`.
 pub struct Section {
-    /// Its path; empty for the keys above the first section.
+    /// Path; empty for the keys above the first section.
     pub path: &'static str,
-    /// How it is spelt.
+    /// Notation.
     pub form: SectionSpelling,
-    /// One line for the example file.
+    /// One-line description for the example file.
     pub about: &'static str,
-    /// Its keys, in the order in which they are shown.
+    /// Keys in display order.
     pub keys: &'static [Key],
 }
 
-/// How a section is spelt.
+/// Notation of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionSpelling {
     /// `[path]`
@@ -32,107 +31,107 @@ pub enum SectionSpelling {
     Again,
     /// `name = { … }` within its parent.
     Inline,
-    /// `[[path]]`, any number of times.
+    /// `[[path]]`, repeatable.
     Repeated,
 }
 
-/// One key.
+/// A key.
 pub struct Key {
-    /// As it is written.
+    /// Name.
     pub name: &'static str,
-    /// What it holds.
+    /// Kind of the value.
     pub kind: ValueKind,
-    /// What holds if it is not set.
+    /// Default.
     pub unset: Unset,
-    /// A value for the example file, without quotes.
+    /// Value for the example file, without quotes.
     pub sample: &'static str,
-    /// One line of explanation.
+    /// One-line description.
     pub about: &'static str,
 }
 
-/// What a key holds.
+/// Kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Words.
+    /// Text.
     Text,
-    /// A key or token itself.
+    /// Secret value, such as a key or token.
     Secret,
-    /// The name of the environment variable that holds it.
+    /// Name of the environment variable that holds the secret.
     SecretEnv,
-    /// The path of the file that holds it.
+    /// Path of the file that holds the secret.
     SecretFile,
-    /// A directory.
+    /// Directory.
     Path,
-    /// An http or https address.
+    /// HTTP or HTTPS address.
     Url,
-    /// A span as `"6h"`.
+    /// Duration, as `"6h"`.
     Duration,
-    /// True or false.
+    /// Boolean.
     Flag,
-    /// A whole number.
+    /// Integer.
     Count,
-    /// A number with decimals.
+    /// Decimal number.
     Decimal,
-    /// An amount of money.
+    /// Amount of money.
     Money,
-    /// Several texts; on the sheet as a JSON array.
+    /// List of texts; on the sheet as a JSON array.
     List,
 }
 
 impl ValueKind {
-    /// Whether its value stands in quotes.
+    /// Returns `true` if the value is written in quotes.
     pub fn is_quoted(self) -> bool {
         !matches!(self, Self::Flag | Self::Count | Self::Decimal | Self::Money | Self::List)
     }
 
-    /// Whether what was written may hold a secret, by intent or by mistake.
+    /// Returns `true` if the value may contain a secret, by intent or by mistake.
     pub fn is_delicate(self) -> bool {
         matches!(self, Self::Secret | Self::SecretEnv | Self::SecretFile)
     }
 }
 
-/// What holds for a key that is not set.
+/// Default of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unset {
-    /// Nothing: the feature is off, or the provider decides.
+    /// None: the feature is off, or the provider decides.
     Nothing,
-    /// Nothing: it is another way of writing the key above it.
+    /// None: the key is another notation of the key above it.
     Instead,
-    /// This value.
+    /// Fixed value.
     Is(&'static str),
-    /// A value that depends on others, told in words.
+    /// Value that depends on others, described in words.
     Depends(&'static str),
 }
 
-/// The section of that path.
+/// Returns the section with this path.
 pub fn section(path: &str) -> Option<&'static Section> {
     SECTIONS.iter().find(|section| section.path == path)
 }
 
 impl Section {
-    /// The key of that name.
+    /// Returns the key with this name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// The sections directly within this one.
+    /// Returns the direct subsections.
     pub fn children(&self) -> impl Iterator<Item = &'static Section> {
         let path = self.path;
         SECTIONS.iter().filter(move |other| !other.path.is_empty() && parent(other.path) == path)
     }
 
-    /// The last part of its path.
+    /// Returns the last part of the path.
     pub fn name(&self) -> &'static str {
         self.path.rsplit('.').next().unwrap_or_default()
     }
 }
 
-/// One of the sections that stand there several times, as `people[1]`.
+/// Formats the path of a repeated section, as `people[1]`.
 pub fn numbered(section: &str, number: usize) -> String {
     format!("{section}[{number}]")
 }
 
-/// The path of a key as it is told to a person.
+/// Formats the path of a key for display.
 pub fn join(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
 }

@@ -1,4 +1,4 @@
-//! `[memory]` and `[embedding]`: what is kept of what is said, and how it is found again.
+//! `[memory]` and `[embedding]`: stored memory and semantic search.
 
 use super::error::ValueError;
 use super::meaning::Meaning;
@@ -8,12 +8,12 @@ use super::{Embedding, EmbeddingProvider, Memory, Placement, models};
 const MEMORY: &str = "memory";
 const EMBEDDING: &str = "embedding";
 
-/// Where OpenAI's own server is.
+/// OpenAI's own server.
 const OPENAI: &str = "https://api.openai.com/v1";
-/// Where Ollama listens unless told otherwise.
+/// Default address of Ollama.
 const OLLAMA: &str = "http://127.0.0.1:11434";
 
-/// `[memory]`
+/// Interprets `[memory]`.
 pub fn memory(meaning: &mut Meaning<'_>) -> Memory {
     let reader = &mut meaning.reader;
     let mut count =
@@ -30,7 +30,7 @@ pub fn memory(meaning: &mut Meaning<'_>) -> Memory {
     }
 }
 
-/// `[embedding]`
+/// Interprets `[embedding]`.
 pub fn embedding(meaning: &mut Meaning<'_>) -> Option<Embedding> {
     let provider = meaning.reader.get(EMBEDDING, "provider", provider).flatten();
     let base_url = meaning.reader.get(EMBEDDING, "base_url", models::address);
@@ -38,7 +38,7 @@ pub fn embedding(meaning: &mut Meaning<'_>) -> Option<Embedding> {
     let api_key = meaning.secret(EMBEDDING, "api_key");
     models::warn_of_open_wire(meaning, EMBEDDING, base_url.as_deref(), api_key.as_ref());
     let Some(provider) = provider else {
-        // Read all the same, so that a name that makes no sense is told.
+        // Reads the name anyway, so that an invalid one is reported.
         let _ = meaning.reader.get(EMBEDDING, "name", models::model_name);
         return None;
     };

@@ -1,8 +1,8 @@
-//! `[[mcp]]`: servers of outside tools, how each is reached, and what its program gets to see.
+//! `[[mcp]]`: MCP servers, their transports and their environments.
 //!
-//! A program starts with an environment of its own: where programs, the user's home and temporary
-//! files are, the language, the time zone, and the variables that are named here. Everything else
-//! that Compline was started with stays with Compline, keys above all.
+//! A program starts with an environment of its own: the locations of programs, the user's home and
+//! temporary files, the language, the time zone, and the variables that are named here. All other
+//! variables of Compline, above all API keys, are not passed on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,10 +16,10 @@ use super::rooted::Guarded;
 use super::units::{self, quoted};
 use super::{Mcp, McpReach, models};
 
-/// What every program gets; and whatever begins with `LC_`.
+/// Variables passed to every program, besides those that begin with `LC_`.
 const PASSED: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 
-/// All servers.
+/// Interprets all servers.
 pub fn servers(meaning: &mut Meaning<'_>, workspace: &Path) -> Vec<Mcp> {
     let guarded = Guarded::of(meaning, workspace);
     let mut names = BTreeSet::new();
@@ -88,7 +88,7 @@ fn url(text: &str) -> Result<Url, ValueError> {
     Url::parse(text.trim()).map_err(|_| ValueError::new("This is no address of a server", "write it with https://"))
 }
 
-/// The whole environment of a server's program.
+/// Returns the complete environment of a server's program.
 fn environment(meaning: &mut Meaning<'_>, at: &str) -> BTreeMap<String, SecretString> {
     let named = meaning.reader.get(at, "pass_env", variables).unwrap_or_default();
     for name in named.iter().filter(|name| !meaning.env.contains_key(*name)) {
@@ -104,7 +104,7 @@ fn variables(text: &str) -> Result<BTreeSet<String>, ValueError> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = |name: &String| !name.is_empty() && name.chars().all(is_part);
     if !names.iter().all(is_name) {
-        // Somebody may have put a value here, so it is not repeated.
+        // The list may contain a value instead of a name, so it is not repeated.
         let fix = "write the names alone, as [\"MCP_SERVER_KEY\"], and set their values where Compline is started";
         return Err(ValueError::new("It holds something that is no name of an environment variable", fix));
     }

@@ -1,4 +1,4 @@
-//! From the sheet to the configuration as meant, section by section.
+//! Interprets the sheet section by section.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,22 +14,22 @@ use super::{channels, knowledge, mcp, models, rhythm, secret, suggest};
 use crate::people::{Role, is_name};
 use crate::time::Zone;
 
-/// What reading needs besides the sheet.
+/// State of the interpretation.
 pub struct Meaning<'a> {
-    /// The sheet while it is read.
+    /// Sheet that is being read.
     pub reader: ConfigReader<'a>,
-    /// Where secrets may be.
+    /// Environment, which may hold secrets.
     pub env: &'a BTreeMap<String, String>,
-    /// What `HOME/` means.
+    /// Home that `HOME/` refers to.
     pub home: Home,
-    /// Files that hold nothing but a secret.
+    /// Files that contain only a secret.
     pub secret_files: Vec<PathBuf>,
-    /// Whether the configuration file itself holds one.
+    /// `true` if the configuration file itself contains a secret.
     pub holds_secret: bool,
 }
 
 impl Meaning<'_> {
-    /// The whole configuration. It holds stand-ins where the reader has faults.
+    /// Interprets the complete configuration. Values with faults are placeholders.
     pub fn config(&mut self) -> Config {
         let (zone, workspace) = (self.zone(), self.workspace());
         Config {
@@ -62,7 +62,7 @@ impl Meaning<'_> {
         }
     }
 
-    /// The secret of that name, from whichever of its three keys is set.
+    /// Returns the secret `name` from the one of its three keys that is set.
     pub fn secret(&mut self, at: &str, name: &str) -> Option<SecretString> {
         let is_inline =
             self.reader.sheet.written.get(&format!("{at}.{name}")).is_some_and(|written| written.span.is_some());
@@ -84,12 +84,12 @@ impl Meaning<'_> {
         self.folder("", "workspace")
     }
 
-    /// An absolute path; blank where there is none.
+    /// Returns an absolute path, or a blank one if there is none.
     pub fn folder(&mut self, at: &str, name: &str) -> PathBuf {
         let home = self.home.clone();
         let key = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-        // A path in the environment is the one of whoever starts us; one in the file must not
-        // depend on them.
+        // A relative path in the environment refers to the current directory; one in the file must
+        // not depend on it.
         let is_in_file = self.reader.sheet.written.get(&key).is_some_and(|written| written.span.is_some());
         let meaning = |text: &str| {
             let relative = || std::path::absolute(text).ok().filter(|_| !is_in_file);
@@ -169,7 +169,7 @@ impl Meaning<'_> {
     }
 }
 
-/// Whether it is the other of the two, and not the usual one.
+/// Returns `true` for `other` and `false` for `usual`.
 fn choice(text: &str, usual: &'static str, other: &'static str) -> Result<bool, ValueError> {
     match text {
         text if text == usual => Ok(false),
@@ -198,7 +198,7 @@ fn role(text: &str) -> Result<Role, ValueError> {
     })
 }
 
-/// A name, or nothing: an agent without a profile.
+/// Parses a name, or an empty text for an agent without a profile.
 fn profile(text: &str) -> Result<String, ValueError> {
     if text.is_empty() { Ok(String::new()) } else { name(text) }
 }

@@ -1,14 +1,14 @@
-//! Whether others on this computer can read a file that holds a secret.
+//! Permissions of files that hold a secret.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A file that others can read.
+/// A file that other users can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exposed {
-    /// Which.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its permissions, as `0o644`.
+    /// Permissions, as `0o644`.
     pub mode: u32,
 }
 
@@ -19,8 +19,7 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// The finding, if the file can be opened by its group or by others. Nothing is known of a file
-/// that is not there.
+/// Returns a finding if the group or others can open the file. A missing file has none.
 #[cfg(unix)]
 pub fn mode_finding(path: &Path) -> Option<Exposed> {
     use std::os::unix::fs::MetadataExt;
@@ -28,7 +27,7 @@ pub fn mode_finding(path: &Path) -> Option<Exposed> {
     (mode & 0o077 != 0).then(|| Exposed { path: path.to_owned(), mode })
 }
 
-/// Only Unix has modes.
+/// Returns `None`: only Unix has permission modes.
 #[cfg(not(unix))]
 pub fn mode_finding(_path: &Path) -> Option<Exposed> {
     None

@@ -1,5 +1,5 @@
-//! `[model]`, `[model.fallback]`, `[model.background]` and `[transcription]`: which wire, and what
-//! each provider is taken to be able to do unless the file says otherwise.
+//! `[model]`, `[model.fallback]`, `[model.background]` and `[transcription]`: the wire protocol,
+//! and the default capabilities of each provider.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::error::ValueError;
 use super::meaning::Meaning;
 use super::{Model, Price, Provider, Transcription, suggest, units};
 
-/// The longest answer unless set.
+/// Default of `max_output`, in tokens.
 const MAX_OUTPUT: u64 = 4096;
 
-/// A section of that kind; the offline model if nothing is written there.
+/// Interprets a model section. Without any key it means the offline model.
 pub fn model(meaning: &mut Meaning<'_>, at: &str) -> Model {
     let is_orphan = meaning.reader.has(at) && !meaning.reader.is_written(at, "provider");
     let provider = meaning.reader.get(at, "provider", provider).unwrap_or(Provider::Offline);
@@ -45,12 +45,12 @@ pub fn model(meaning: &mut Meaning<'_>, at: &str) -> Model {
     }
 }
 
-/// A section that counts only if something is written there.
+/// Interprets an optional model section.
 pub fn optional_model(meaning: &mut Meaning<'_>, at: &str) -> Option<Model> {
     meaning.reader.has(at).then(|| model(meaning, at))
 }
 
-/// `[transcription]`
+/// Interprets `[transcription]`.
 pub fn transcription(meaning: &mut Meaning<'_>) -> Option<Transcription> {
     let at = "transcription";
     if !meaning.reader.has(at) {
@@ -64,13 +64,13 @@ pub fn transcription(meaning: &mut Meaning<'_>) -> Option<Transcription> {
     Some(Transcription { base_url: base_url?, name: name?, api_key, price_per_minute })
 }
 
-/// An http or https address without a name or password in it, and without a slash at its end.
+/// Parses an HTTP or HTTPS address without credentials. Removes trailing slashes.
 pub fn address(text: &str) -> Result<String, ValueError> {
     let text = text.trim();
     let fix = "write an address that begins with https:// or http://, as \"https://llm.example.org/v1\"";
     let url = url::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let Some(url) = url else {
-        // What has an @ in it may be a password.
+        // Text with an @ may contain a password.
         let shown = if text.contains('@') { "This".to_owned() } else { units::quoted(text) };
         return Err(ValueError::new(format!("{shown} is no address of a server"), fix));
     };
@@ -95,7 +95,7 @@ fn name(meaning: &mut Meaning<'_>, at: &str, provider: Provider, is_orphan: bool
     meaning.reader.need(at, "name", model_name).unwrap_or_default()
 }
 
-/// The name of a model, as its provider spells it.
+/// Parses the name of a model.
 pub fn model_name(text: &str) -> Result<String, ValueError> {
     let is_sound = !text.is_empty() && text.len() <= 200 && text.chars().all(|c| !c.is_control() && !c.is_whitespace());
     if is_sound {
@@ -139,7 +139,7 @@ fn check_key(
     warn_of_open_wire(meaning, at, base_url, key);
 }
 
-/// Warns of a key that goes over a network unencrypted.
+/// Warns if an API key is sent over a network unencrypted.
 pub fn warn_of_open_wire(meaning: &mut Meaning<'_>, at: &str, base_url: Option<&str>, key: Option<&SecretString>) {
     let Some(url) = base_url.and_then(|url| url::Url::parse(url).ok()) else {
         return;

@@ -1,9 +1,8 @@
-//! The environment over the file: `COMPLINE__MODEL__FALLBACK__NAME` is `name` in
-//! `[model.fallback]`, `COMPLINE__PEOPLE__1__NAME` the name of the first person, `WORKSPACE_PATH`
-//! the workspace.
+//! The environment overlay: `COMPLINE__MODEL__FALLBACK__NAME` is `name` in `[model.fallback]`,
+//! `COMPLINE__PEOPLE__1__NAME` the name of the first person, `WORKSPACE_PATH` the workspace.
 //!
-//! An empty variable counts as not set, as container files cannot leave one out. A secret given
-//! here takes the place of every way of giving it that the file has.
+//! An empty variable counts as not set, because container files cannot omit one. A secret from the
+//! environment replaces every notation of that secret in the file.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +11,10 @@ use super::keys::{Key, Section, SectionSpelling, join, numbered, section};
 use super::sheet::{Sheet, ValueSource, WrittenValue};
 use super::suggest;
 
-/// What the names of all variables begin with.
+/// Prefix of all variables.
 const PREFIX: &str = "COMPLINE__";
 
-/// Lays the environment over the sheet.
+/// Overlays the sheet with the environment.
 pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut laid = BTreeMap::new();
@@ -45,7 +44,7 @@ fn written(variable: &str, text: &str) -> WrittenValue {
     WrittenValue { text: text.to_owned(), origin: ValueSource::Environment(variable.to_owned()), span: None }
 }
 
-/// The section, numbered if it is repeated, and the key that a variable means.
+/// Resolves a variable to its section, numbered if repeated, and its key.
 fn resolve(rest: &str, repeated: &mut BTreeMap<&'static str, usize>) -> Result<(String, &'static Key), ValueError> {
     let lower = rest.to_lowercase();
     let mut words: Vec<&str> = lower.split("__").collect();
@@ -67,7 +66,7 @@ fn child(here: &'static Section, word: &str) -> Result<&'static Section, ValueEr
     here.children().find(|child| child.name() == word).ok_or_else(|| suggest::unknown(here, word))
 }
 
-/// People and servers are numbered from 1; the next number adds one.
+/// Parses the number of a repeated section. Entries are numbered from 1; the next number adds one.
 fn number(here: &Section, word: Option<&str>, count: &mut usize) -> Result<usize, ValueError> {
     let next = *count + 1;
     let number = word.and_then(|word| word.parse().ok()).filter(|number| (1..=next).contains(number));

@@ -1,8 +1,8 @@
-//! Takes values off the sheet one by one: each with its default, its meaning, its fault or its line
-//! for `config show`.
+//! Reads the values of a sheet one by one: each with its default and its interpretation, and with a
+//! fault or a line for `config show`.
 //!
-//! After a fault reading goes on with a stand-in, so that one run finds all faults; the stand-ins
-//! never leave `written::parse`.
+//! After a fault, reading continues with a placeholder, so that one run finds all faults. The
+//! placeholders never leave `written::parse`.
 
 use serde::Serialize;
 
@@ -11,49 +11,49 @@ use super::keys::{Key, Unset, ValueKind, join, numbered, section};
 use super::sheet::{Sheet, ValueSource, WrittenValue};
 use super::source::{HIDDEN, Source};
 
-/// One effective value, as `config show` prints it.
+/// An effective value, as `config show` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EffectiveValue {
-    /// The path of the key.
+    /// Path of the key.
     pub key: String,
-    /// Its value; `(hidden)` for a secret.
+    /// Value; `(hidden)` for a secret.
     pub value: String,
-    /// Where it came from.
+    /// Source of the value.
     pub origin: ValueSource,
 }
 
-/// The sheet while it is read.
+/// A sheet that is being read.
 pub struct ConfigReader<'a> {
-    /// The file.
+    /// Source file.
     pub source: Source<'a>,
-    /// What is written.
+    /// Written values.
     pub sheet: Sheet,
-    /// What is wrong.
+    /// Faults found so far.
     pub faults: Vec<Fault>,
-    /// What holds.
+    /// Effective values.
     pub lines: Vec<EffectiveValue>,
-    /// What is allowed but should be looked at.
+    /// Permitted but questionable settings.
     pub warnings: Vec<String>,
 }
 
 impl ConfigReader<'_> {
-    /// Whether anything is written in that section or within its price.
+    /// Returns `true` if the section, or its price, has any written key.
     pub fn has(&self, at: &str) -> bool {
         self.first_key(at).is_some()
     }
 
-    /// The paths of all sections of that name that are written, as `people[1]`.
+    /// Returns the paths of all written sections of this name, as `people[1]`.
     pub fn each(&self, section: &str) -> Vec<String> {
         let count = self.sheet.repeated.get(section).copied().unwrap_or_default();
         (1..=count).map(|number| numbered(section, number)).collect()
     }
 
-    /// Whether that key is written.
+    /// Returns `true` if the key is written.
     pub fn is_written(&self, at: &str, name: &str) -> bool {
         self.sheet.written.contains_key(&join(at, name))
     }
 
-    /// The value of a key, or its fixed default. `None` if there is neither, or a fault.
+    /// Returns the value of a key, or its fixed default. `None` without either, or after a fault.
     pub fn get<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, ValueError>) -> Option<T> {
         let key = known(at, name)?;
         let path = join(at, name);
@@ -76,7 +76,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// The value of a key, or a default that depends on other values.
+    /// Returns the value of a key, or a default that depends on other values.
     pub fn get_or<T>(
         &mut self,
         at: &str,
@@ -92,7 +92,7 @@ impl ConfigReader<'_> {
         default
     }
 
-    /// The value of a key that its section cannot do without.
+    /// Returns the value of a key that its section requires.
     pub fn need<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, ValueError>) -> Option<T> {
         if self.is_written(at, name) {
             return self.get(at, name, meaning);
@@ -101,21 +101,22 @@ impl ConfigReader<'_> {
         None
     }
 
-    /// Says that a section lacks a key.
+    /// Reports a missing key.
     pub fn lacks(&mut self, at: &str, name: &str) {
         let sample = known(at, name).map_or("", |key| key.sample);
         let fix = format!("add {name} = \"{sample}\" with the value that holds for you");
         self.lacks_because(at, name, ValueError::new(format!("{name} is missing"), fix));
     }
 
-    /// Says that a section lacks a key, in other words. The place is that of the first key it has.
+    /// Reports a missing key with a specific message. The location is that of the section's first
+    /// key.
     pub fn lacks_because(&mut self, at: &str, name: &str, trouble: ValueError) {
         let path = join(at, name);
         let place = self.first_key(at).map_or_else(|| self.source.place(&(0..0)), |(_, written)| self.place(written));
         self.faults.push(Fault { place, key: path, what: trouble.what, fix: trouble.fix, excerpt: None });
     }
 
-    /// Says what is wrong with a key that is written.
+    /// Reports an invalid value of a written key.
     pub fn refuse(&mut self, at: &str, name: &str, trouble: ValueError) {
         let path = join(at, name);
         let Some(written) = self.sheet.written.get(&path) else {
@@ -133,7 +134,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// The first written key of a section in the order of the file; those of the environment come
+    /// Returns the first written key of a section in file order. Keys from the environment come
     /// last.
     fn first_key(&self, at: &str) -> Option<(&String, &WrittenValue)> {
         let price = join(at, "price");

@@ -1,4 +1,4 @@
-//! `[reflection]` and `[heartbeat]`: what the program does by itself, and when.
+//! `[reflection]` and `[heartbeat]`: scheduled work.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::time::Cron;
 
 const REFLECTION: &str = "reflection";
 
-/// `[reflection]`
+/// Interprets `[reflection]`.
 pub fn reflection(meaning: &mut Meaning<'_>) -> Reflection {
     let reader = &mut meaning.reader;
     let mut flag = |name: &str| reader.get(REFLECTION, name, units::flag).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn reflection(meaning: &mut Meaning<'_>) -> Reflection {
     }
 }
 
-/// `[heartbeat]`
+/// Interprets `[heartbeat]`.
 pub fn heartbeat(meaning: &mut Meaning<'_>) -> Heartbeat {
     Heartbeat {
         interval: meaning.reader.get("heartbeat", "interval", interval).flatten(),
@@ -46,7 +46,7 @@ pub fn heartbeat(meaning: &mut Meaning<'_>) -> Heartbeat {
     }
 }
 
-/// Blank for never.
+/// Parses a cron expression; blank means never.
 fn cron(text: &str) -> Result<Option<Cron>, ValueError> {
     if text.trim().is_empty() {
         return Ok(None);
@@ -84,7 +84,7 @@ fn quiet_hours(text: &str) -> Result<Option<(u32, u32)>, ValueError> {
     })
 }
 
-/// Minutes since midnight.
+/// Parses a time of day into minutes since midnight.
 fn minutes(text: &str) -> Option<u32> {
     let (hour, minute) = text.trim().split_once(':')?;
     let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);

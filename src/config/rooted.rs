@@ -1,10 +1,10 @@
-//! No program of an outside server is pointed at Compline's own files.
+//! Prevents MCP servers from being pointed at Compline's own files.
 //!
-//! A server that was given the home, or a directory around it, would hand every file of it to
-//! whoever can talk a model into asking. So a word of a command that is, contains or lies in the
-//! home, the workspace or the configuration is refused, as it is written and with links followed.
-//! This is no fence: a program runs as the same user and may open what it likes. It keeps an honest
-//! server from being set up in a way that its user did not think through.
+//! A server that was given the home, or a directory around it, would hand every file in it to
+//! anyone who can talk a model into asking. So a word of a command is refused if it is, contains or
+//! lies in the home, the workspace or the configuration, both as written and with links followed.
+//! This is no sandbox: a program runs as the same user and can open any file. It prevents
+//! accidental misconfiguration of an honest server.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,17 +13,17 @@ use super::error::ValueError;
 use super::meaning::Meaning;
 use super::units::quoted;
 
-/// What separates paths within a word: `--root=/a`, `/a:/b`, `file:///a`, a line for a shell.
+/// Separators of paths within a word: `--root=/a`, `/a:/b`, `file:///a`, a line for a shell.
 const BETWEEN: [char; 9] = ['=', ':', ',', ';', ' ', '\t', '\n', '"', '\''];
 
-/// The places that no server may be pointed at.
+/// Paths that no server may be pointed at.
 pub struct Guarded {
     places: Vec<(&'static str, PathBuf)>,
     user_home: Option<PathBuf>,
 }
 
 impl Guarded {
-    /// Those of the configuration that is being read.
+    /// Returns the guarded paths of the configuration that is being read.
     pub fn of(meaning: &Meaning<'_>, workspace: &Path) -> Self {
         let places = [
             ("Compline's home", meaning.home.path().to_owned()),
@@ -35,7 +35,7 @@ impl Guarded {
         Self { places, user_home: meaning.env.get("HOME").map(PathBuf::from) }
     }
 
-    /// Whether no word of the command leads there.
+    /// Returns an error if a word of the command leads to a guarded path.
     pub fn check(&self, words: &[String]) -> Result<(), ValueError> {
         for word in words {
             let pieces = word.split(BETWEEN).chain([word.as_str()]).filter(|piece| !piece.is_empty());
@@ -48,7 +48,7 @@ impl Guarded {
         Ok(())
     }
 
-    /// The guarded place that this path is, contains or lies in.
+    /// Returns the guarded path that equals, contains or lies in this path.
     fn hit(&self, path: &str) -> Option<&'static str> {
         let path = self.absolute(path);
         let ways = [followed(&path), plain(&path)];
@@ -66,13 +66,12 @@ impl Guarded {
     }
 }
 
-/// The path with links followed, as far as it exists; what does not exist is taken as it is
-/// written.
+/// Resolves links as far as the path exists. The rest is taken as written.
 fn followed(path: &Path) -> PathBuf {
     walked(path, |here| here.canonicalize().unwrap_or(here))
 }
 
-/// The path as it is written, without `.` and `..`.
+/// Normalises `.` and `..` without resolving links.
 fn plain(path: &Path) -> PathBuf {
     walked(path, |here| here)
 }

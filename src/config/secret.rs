@@ -1,5 +1,4 @@
-//! Keys and tokens: written in the file, named by an environment variable, or lying in a file of
-//! their own.
+//! API keys and tokens: in the file, in an environment variable, or in a file of their own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,15 +10,15 @@ use super::error::ValueError;
 use super::reader::ConfigReader;
 use super::units::quoted;
 
-/// A secret that was found.
+/// A secret and its file.
 pub struct FoundSecret {
-    /// Itself.
+    /// The secret.
     pub secret: SecretString,
-    /// The file it was read from, if it has one of its own.
+    /// File that contains only the secret, if any.
     pub file: Option<PathBuf>,
 }
 
-/// The secret `name` of a section, from whichever of its three keys is set.
+/// Returns the secret `name` of a section, from the one of its three keys that is set.
 pub fn secret(
     reader: &mut ConfigReader<'_>,
     at: &str,
@@ -43,7 +42,7 @@ pub fn secret(
 
 fn from_env(variable: &str, env: &BTreeMap<String, String>) -> Result<FoundSecret, ValueError> {
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    // Somebody may have put the secret itself here, so what looks like no name is not repeated.
+    // The value may be the secret itself, so an invalid name is not repeated.
     if !variable.chars().all(is_name) || variable.starts_with(|c: char| c.is_ascii_digit()) {
         let fix = "write the variable's name, in capitals, as \"COMPLINE_MODEL_KEY\"";
         return Err(ValueError::new("This is no name of an environment variable", fix));
@@ -70,7 +69,7 @@ fn from_file(path: &str, home: &Home) -> Result<FoundSecret, ValueError> {
     Ok(FoundSecret { secret: usable(&text)?, file: Some(path) })
 }
 
-/// A path that does not depend on where Compline is started: `HOME/` at its beginning means
+/// Resolves a path that does not depend on the current directory. A leading `HOME/` means
 /// Compline's home.
 pub fn absolute(text: &str, home: &Home) -> Option<PathBuf> {
     match text.strip_prefix("HOME/") {

@@ -1,8 +1,7 @@
-//! The configuration as written: one flat sheet of key paths, each with its text and where it came
-//! from.
+//! The configuration as written: a flat sheet of key paths, each with its text and its source.
 //!
-//! The file is read against the table of keys, so that a key that does not exist, or a value of the
-//! wrong type, is found with its place. What a value means is not asked here.
+//! The file is checked against the table of keys, so that an unknown key or a value of the wrong
+//! type is reported with its location. Values are not interpreted here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,38 +17,38 @@ use super::source::Source;
 use super::suggest;
 use super::units::{self, quoted};
 
-/// All that is written, in the file and in the environment.
+/// All values written in the file and in the environment.
 #[derive(Default)]
 pub struct Sheet {
-    /// By the path of the key, as `people[1].name`.
+    /// Values by key path, as `people[1].name`.
     pub written: BTreeMap<String, WrittenValue>,
-    /// How many there are of each section that may stand there several times.
+    /// Number of entries of each repeatable section.
     pub repeated: BTreeMap<&'static str, usize>,
 }
 
-/// One value as written. It may be a secret, so it has no `Debug`.
+/// A written value. It may be a secret, so it does not implement `Debug`.
 pub struct WrittenValue {
-    /// Without quotes.
+    /// Text without quotes.
     pub text: String,
-    /// Where it came from.
+    /// Source of the value.
     pub origin: ValueSource,
-    /// Where in the file it lies.
+    /// Position in the file.
     pub span: Option<Range<usize>>,
 }
 
-/// Where a value came from.
+/// Source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueSource {
     /// A line of the file.
     File {
-        /// Its name.
+        /// Name of the file.
         file: String,
-        /// From 1.
+        /// Line, from 1.
         line: usize,
     },
-    /// The environment variable of that name.
+    /// The environment variable of this name.
     Environment(String),
-    /// Nobody set it.
+    /// The default.
     Default,
 }
 
@@ -69,7 +68,7 @@ impl Serialize for ValueSource {
     }
 }
 
-/// Reads the file onto a sheet. What cannot be placed is a fault; the rest is kept, so that all
+/// Reads the file into a sheet. Invalid parts become faults and the rest is kept, so that all
 /// faults are found at once.
 pub fn read(source: &Source<'_>) -> (Sheet, Vec<Fault>) {
     let mut reading = Reading { source, sheet: Sheet::default(), faults: Vec::new() };

@@ -1,8 +1,8 @@
-//! The text of the file: where a span of it lies, and which of its lines may be shown.
+//! Text of the configuration file: positions of spans, and lines that are safe to show.
 //!
 //! A line is shown with its value only if its key is known and holds no secret. Misspelt keys,
-//! half-written lines and everything after a multi-line string may hold one, so there the value, or
-//! the line, is withheld.
+//! incomplete lines and everything after a multi-line string may contain a secret, so the value or
+//! the whole line is withheld there.
 
 use std::ops::Range;
 
@@ -11,23 +11,23 @@ use super::keys::{SECTIONS, SectionSpelling};
 
 /// A configuration file as text.
 pub struct Source<'a> {
-    /// How it is called in messages.
+    /// Name in messages.
     pub file: &'a str,
-    /// What it holds.
+    /// Content.
     pub text: &'a str,
 }
 
-/// Stands for what is not shown.
+/// Placeholder for hidden text.
 pub const HIDDEN: &str = "(hidden)";
 
 impl Source<'_> {
-    /// Line and column of the beginning of a span.
+    /// Returns the line and column of the beginning of a span.
     pub fn place(&self, span: &Range<usize>) -> ConfigLocation {
         let (line, column) = position(self.text, span.start);
         ConfigLocation::File { file: self.file.to_owned(), line, column }
     }
 
-    /// The line a span begins in, with the span marked, as far as it may be shown.
+    /// Returns the line in which a span begins with the span marked, as far as it may be shown.
     pub fn excerpt(&self, span: &Range<usize>) -> Option<Excerpt> {
         let before = crate::text::cut_bytes(self.text, span.start);
         if before.contains("\"\"\"") || before.contains("'''") {
@@ -44,7 +44,7 @@ impl Source<'_> {
     }
 }
 
-/// Line and column of a byte, both from 1, the column in characters.
+/// Returns the line and column of a byte, both from 1, the column in characters.
 pub fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = crate::text::cut_bytes(text, byte);
     let line = before.matches('\n').count() + 1;

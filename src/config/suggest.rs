@@ -1,10 +1,10 @@
-//! The nearest word that exists, for one that does not.
+//! Suggestions for misspelt words.
 
 use super::error::ValueError;
 use super::keys::{SECTIONS, Section, SectionSpelling};
 use super::units::quoted;
 
-/// The candidate that is most like the word, if any is like enough.
+/// Returns the most similar candidate, if any is similar enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     candidates
@@ -15,7 +15,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The IANA zone somebody may have meant: by its city, or by likeness.
+/// Returns the IANA zone that was probably meant, by its city or by similarity.
 pub fn nearest_zone(word: &str) -> Option<&'static str> {
     let city = word.replace(' ', "_").to_lowercase();
     let names = || chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name());
@@ -23,7 +23,7 @@ pub fn nearest_zone(word: &str) -> Option<&'static str> {
     names().find(is_the_city).or_else(|| nearest(word, names()))
 }
 
-/// What to say about a key or section that does not exist there.
+/// Returns the error for a key or section that does not exist here.
 pub fn unknown(section: &Section, name: &str) -> ValueError {
     let place = heading(section);
     let word = if section.path.is_empty() { "key or section" } else { "key" };

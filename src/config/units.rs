@@ -1,19 +1,19 @@
-//! Durations, money and the other values that are written as text: each parser takes exactly one
-//! spelling family and says what to write instead. Money is read digit by digit, never through a
-//! float.
+//! Parsers for durations, money and other values that are written as text. Each accepts exactly one
+//! notation and names it in its error. Money is parsed digit by digit, never through a float.
 
 use std::time::Duration;
 
 use super::error::ValueError;
 
-/// Amounts beyond this are a slip of the hand; the journal's columns hold it with room to spare.
+/// Larger amounts are typing errors. The journal's columns can hold far more.
 const MOST: u64 = 1_000_000_000_000_000;
 
 const MICROS: u64 = 1_000_000;
 
 const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
-/// A span as `6h`, `600ms`, `1h30m`: whole numbers, each with its unit, the larger unit first.
+/// Parses a duration such as `6h`, `600ms` or `1h30m`: whole numbers with units, larger units
+/// first.
 pub fn duration(text: &str) -> Result<Duration, ValueError> {
     let no_duration = || {
         ValueError::new(
@@ -35,7 +35,7 @@ pub fn duration(text: &str) -> Result<Duration, ValueError> {
     if text.is_empty() || total > MOST { Err(no_duration()) } else { Ok(Duration::from_millis(total)) }
 }
 
-/// A span that must lie within bounds.
+/// Parses a duration within bounds.
 pub fn duration_within(text: &str, least: Duration, most: Duration) -> Result<Duration, ValueError> {
     let span = duration(text)?;
     if (least..=most).contains(&span) {
@@ -48,7 +48,7 @@ pub fn duration_within(text: &str, least: Duration, most: Duration) -> Result<Du
     ))
 }
 
-/// The span as [`duration`] reads it, to the millisecond.
+/// Formats a duration for [`duration`], to the millisecond.
 pub fn show_duration(span: Duration) -> String {
     let mut left = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     let mut shown = String::new();
@@ -61,7 +61,7 @@ pub fn show_duration(span: Duration) -> String {
     if shown.is_empty() { "0ms".to_owned() } else { shown }
 }
 
-/// An amount of money in micro-units: a plain decimal number with at most six decimals.
+/// Parses an amount of money into micro-units: a plain decimal number with at most six decimals.
 pub fn money(text: &str) -> Result<u64, ValueError> {
     let no_money = || {
         ValueError::new(
@@ -80,7 +80,7 @@ pub fn money(text: &str) -> Result<u64, ValueError> {
     micros.filter(|micros| *micros <= MOST).ok_or_else(no_money)
 }
 
-/// The amount as [`money`] reads it, with at least two decimals.
+/// Formats an amount for [`money`], with at least two decimals.
 pub fn show_money(micros: u64) -> String {
     let mut shown = format!("{}.{:06}", micros / MICROS, micros % MICROS);
     let enough = shown.len() - 4;
@@ -90,7 +90,7 @@ pub fn show_money(micros: u64) -> String {
     shown
 }
 
-/// A whole number within bounds.
+/// Parses an integer within bounds.
 pub fn count(text: &str, least: u64, most: u64) -> Result<u64, ValueError> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| {
@@ -101,30 +101,30 @@ pub fn count(text: &str, least: u64, most: u64) -> Result<u64, ValueError> {
     })
 }
 
-/// A number of tokens.
+/// Parses a number of tokens.
 pub fn tokens(text: &str) -> Result<u64, ValueError> {
     count(text, 0, MOST)
 }
 
-/// `true` or `false`.
+/// Parses `true` or `false`.
 pub fn flag(text: &str) -> Result<bool, ValueError> {
     text.parse()
         .map_err(|_| ValueError::new(format!("{} is neither true nor false", quoted(text)), "write true or false"))
 }
 
-/// Several texts, as a JSON array; so they stand on the sheet and in environment variables.
+/// Parses a JSON array of texts, the notation of the sheet and of environment variables.
 pub fn list(text: &str) -> Result<Vec<String>, ValueError> {
     serde_json::from_str(text).map_err(|_| {
         ValueError::new(format!("{} is no list of texts", quoted(text)), "write one as [\"one\", \"two\"]")
     })
 }
 
-/// The list as [`list`] reads it.
+/// Formats a list for [`list`].
 pub fn show_list(texts: &[String]) -> String {
     serde_json::Value::from(texts).to_string()
 }
 
-/// How freely a model chooses its words.
+/// Parses a sampling temperature.
 pub fn temperature(text: &str) -> Result<f64, ValueError> {
     let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
     number.ok_or_else(|| {
@@ -132,7 +132,7 @@ pub fn temperature(text: &str) -> Result<f64, ValueError> {
     })
 }
 
-/// The text in quotes, on one line and short enough to stand in a sentence.
+/// Quotes the text on one line, shortened to fit in a sentence.
 pub fn quoted(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("\"{}\"", crate::text::shorten(&plain, 60))

@@ -1,8 +1,9 @@
-//! The configuration as written, and the way from there to the configuration as meant.
+//! Loading of the configuration, from the file as written to its interpretation.
 //!
-//! The file is read onto a flat sheet against the table of keys ([`super::keys`]), the environment
-//! is laid over it, and each value is taken off with its meaning, its default and its origin. All
-//! faults are found in one run and told with their places; a configuration with a fault is none.
+//! The file is read into a flat sheet according to the table of keys ([`super::keys`]) and overlaid
+//! with the environment. Then each value is read with its interpretation, its default and its
+//! source. One run finds all faults and reports their locations; a configuration with a fault is
+//! not loaded.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -14,21 +15,21 @@ use super::reader::{ConfigReader, EffectiveValue};
 use super::source::{Source, position};
 use super::{Config, Home, mode, overlay, sheet};
 
-/// A configuration that is sound.
+/// A valid configuration.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// What it means.
+    /// Interpreted configuration.
     pub config: Config,
-    /// Every value that holds, and where it came from.
+    /// All effective values and their sources.
     pub origins: Vec<EffectiveValue>,
-    /// What is allowed but should be looked at.
+    /// Permitted but questionable settings.
     pub warnings: Vec<String>,
-    /// The files that hold secrets: those named for it, and the configuration itself if one stands
-    /// in it.
+    /// Files that hold secrets: the secret files named in the configuration, and the configuration
+    /// itself if it contains a secret.
     pub secret_files: Vec<PathBuf>,
 }
 
-/// Reads the configuration at `file`, with `env` laid over it.
+/// Reads the configuration at `file`, overlaid with `env`.
 pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
     let bytes = std::fs::read(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => ConfigError::Missing { path: file.to_owned() },
@@ -43,7 +44,7 @@ pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<L
     Ok(loaded)
 }
 
-/// What that text and that environment mean. Files that the text names for secrets are read.
+/// Interprets the text and the environment. Reads the secret files that the text names.
 pub fn parse(text: &str, file_name: &str, env: &BTreeMap<String, String>, home: Home) -> Result<Loaded, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     let source = Source { file: file_name, text };
@@ -62,7 +63,7 @@ pub fn parse(text: &str, file_name: &str, env: &BTreeMap<String, String>, home: 
     Ok(Loaded { config, origins: lines, warnings, secret_files })
 }
 
-/// Every value that holds, in the order of the example file, secrets hidden.
+/// Returns all effective values in the order of the example file, with secrets hidden.
 pub fn show(loaded: &Loaded) -> Vec<EffectiveValue> {
     loaded.origins.clone()
 }

@@ -36,7 +36,7 @@ pub const GATEWAY_LOST: &str = "The gateway went away before it answered";
 pub const ROOM_AGAIN: &str = "There is room again, and everything goes on.";
 /// Progress: the gateway stops.
 pub const STOPPING: &str = "Stopping; ctrl-c once more ends at once.";
-/// Note that `--ephemeral` uses a temporary home.
+/// Note that `--ephemeral-memory` uses a temporary home.
 pub const EPHEMERAL: &str = "Throw-away memory: the real one is neither read nor written, and everything that is said here is gone when this ends.";
 /// Note that the run was ended.
 pub const ENDED: &str = "Ended.";

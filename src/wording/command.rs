@@ -348,7 +348,7 @@ pub fn stranger(address: &str, last: &str, count: i64) -> String {
     format!("- {address}, {times}, last {last}")
 }
 
-/// How to let an unknown sender in.
+/// Instructions for granting an unknown sender access.
 pub fn let_in(adapter: &str, id: &str) -> String {
     let id = if id.bytes().all(|byte| byte.is_ascii_digit()) { id.to_owned() } else { format!("{id:?}") };
     format!(

@@ -82,7 +82,7 @@ pub const OWNER_FORGETS_MESSAGES: &str = "Only the owner has messages of everybo
 pub const ANSWERED_IN_PRIVATE: &str = "I have answered that in our direct chat.";
 /// Note in a group that the person has no direct chat yet.
 pub const WRITE_TO_ME_FIRST: &str = "I answer that in our direct chat only. Write to me there first.";
-/// Note in the direct chat about a code or command that was sent in a group.
+/// Note in the direct chat that a command sent in a group counts only here.
 pub const ONLY_HERE: &str =
     "What you just wrote in a group counts only here, in our direct chat. Say it here if you meant it.";
 

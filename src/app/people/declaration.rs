@@ -1,4 +1,4 @@
-//! The people of the configuration, let in at the start in one transaction.
+//! Access for the people of the configuration, granted at the start in one transaction.
 
 use super::identity::{ConfiguredPerson, persons_meant};
 use crate::admin::owner_notice::{self, OwnerNotice};
@@ -9,18 +9,18 @@ use crate::store::{KnownPerson, Tx};
 use crate::text::shorten;
 use crate::time::Timestamp;
 
-/// The longest beginning of a name that another name is made of.
+/// Maximum length of the part of a name that a replacement name keeps.
 const NAME_START: usize = 30;
 
-/// What is being declared, and when.
+/// A declaration at a point in time.
 pub(super) struct Declaration<'a> {
     pub(super) tx: Tx<'a>,
     pub(super) now: Timestamp,
 }
 
 impl Declaration<'_> {
-    /// Lets in everybody who is named, and removes whom only the configuration let in and it names
-    /// no longer.
+    /// Grants access to everyone who is named, and revokes it from people who had it only through
+    /// the configuration and are no longer named.
     pub(super) fn declare(&self, people: &[config::Person]) -> anyhow::Result<()> {
         let known = self.tx.people().known_people()?;
         let entries: Vec<ConfiguredPerson> = people.iter().map(entry_of).collect();
@@ -50,8 +50,7 @@ impl Declaration<'_> {
         Ok(())
     }
 
-    /// No name that an entry wants is borne by anybody else meanwhile: names may be swapped, and
-    /// somebody who was paired may bear one.
+    /// Frees the names that entries need: names may be swapped, or used by a paired person.
     fn clear_names(
         &self,
         entries: &[ConfiguredPerson],
@@ -72,7 +71,7 @@ impl Declaration<'_> {
         Ok(())
     }
 
-    /// A name for a paired person whose own an entry has for somebody else.
+    /// Returns another name for a paired person whose name an entry gives to a different person.
     fn other_name(&self, person: &KnownPerson, entries: &[ConfiguredPerson]) -> anyhow::Result<String> {
         let start = shorten(&person.name, NAME_START).trim_end_matches('…').trim_end().to_owned();
         let mut number = person.id.0;

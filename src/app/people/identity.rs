@@ -1,24 +1,24 @@
-//! Which person of the journal an entry of `[[people]]` means.
+//! Identity of the entries of `[[people]]`: the person of the journal that each means.
 //!
-//! The same address is the same person, whatever the name. A name alone means a person only while
-//! nothing speaks against it: they are in, and the configuration never gave them an address, or
-//! gives them none now. A Signal number can be given to another subscriber, so once its bearer was
-//! removed it counts only together with the name.
+//! The same address is the same person, regardless of the name. A name alone means a person only if
+//! nothing contradicts it: the person has access, and the configuration never gave them an address,
+//! or gives them none now. A Signal number can be reassigned to another subscriber, so after its
+//! owner was removed it counts only together with the name.
 
 use crate::id::PersonId;
 use crate::store::KnownPerson;
 
-/// One of `[[people]]`, as far as it says who that is.
+/// Identifying data of an entry in `[[people]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfiguredPerson {
-    /// The name.
     pub(super) name: String,
     /// Adapter and peer of each address.
     pub(super) addresses: Vec<(String, String)>,
 }
 
 impl ConfiguredPerson {
-    /// Whether somebody new under this entry may be that person after all, for an owner to say.
+    /// Returns `true` if a new person of this entry may be an earlier one after all, for an owner
+    /// to decide.
     pub(super) fn may_mean(&self, person: &KnownPerson) -> bool {
         self.has_name_of(person) || self.shares(&person.declared)
     }
@@ -40,10 +40,10 @@ impl ConfiguredPerson {
 
 type Round = fn(&ConfiguredPerson, &KnownPerson) -> bool;
 
-/// What makes an entry and a person one, the strongest reason first.
+/// Criteria that match an entry with a person, strongest first.
 const ROUNDS: &[Round] = &[
     |entry, known| known.is_in && entry.shares(&known.declared),
-    // Homes from before addresses were kept with their people.
+    // Homes from before addresses were stored with their people.
     |entry, known| known.is_in && known.by_config && known.declared.is_empty() && entry.shares(&known.linked),
     |entry, known| {
         let is_open = known.declared.is_empty() || entry.addresses.is_empty();
@@ -57,11 +57,12 @@ const ROUNDS: &[Round] = &[
     |entry, known| !known.is_in && entry.shares_lasting(known),
 ];
 
-/// The person that each entry means; `None` for somebody new. No two entries mean the same.
+/// Returns the person that each entry means; `None` for a new one. No two entries mean the same
+/// person.
 pub(super) fn persons_meant(entries: &[ConfiguredPerson], known: &[KnownPerson]) -> Vec<Option<PersonId>> {
     let mut meant: Vec<Option<PersonId>> = vec![None; entries.len()];
     for round in ROUNDS {
-        // Where several could be meant, the name decides.
+        // If several people match, the name decides.
         for by_name in [true, false] {
             for (index, entry) in entries.iter().enumerate() {
                 let fits = |person: &&KnownPerson| {
@@ -90,7 +91,7 @@ mod tests {
         ConfiguredPerson { name: name.to_owned(), addresses: addresses(of) }
     }
 
-    /// A person of the configuration, who is in.
+    /// A person of the configuration with access.
     fn known(id: i64, name: &str, declared: &[&str]) -> KnownPerson {
         let linked = addresses(declared);
         KnownPerson {
@@ -111,7 +112,7 @@ mod tests {
         KnownPerson { by_config: false, declared: Vec::new(), ..person }
     }
 
-    /// A person of a home from before, whose addresses stand nowhere but where they are linked.
+    /// A person of an older home, whose addresses exist only as links.
     fn from_before(person: KnownPerson) -> KnownPerson {
         KnownPerson { declared: Vec::new(), ..person }
     }

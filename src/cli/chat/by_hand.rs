@@ -1,4 +1,4 @@
-//! `/memory edit` in a conversation: the person's own editor has the screen, and nothing that comes
+//! `/memory edit` in a conversation: the external editor has the screen, and no frame that arrives
 //! meanwhile is lost.
 
 use super::Errand;
@@ -7,16 +7,16 @@ use crate::adapter::terminal::protocol::FromGateway;
 use crate::cli::external_editor;
 use crate::wording::chat as words;
 
-/// Who edits, and who knows where their files lie.
+/// The editing person, and access to the location of their files.
 pub(super) struct ByHand<'a> {
-    /// The name of the person who speaks.
+    /// Name of the person who is talking.
     pub whose: String,
     pub errand: &'a Errand,
 }
 
 impl ByHand<'_> {
-    /// Opens the note in an editor until that is closed. What there is to say then, and what the
-    /// gateway said meanwhile; the last of it is `None` if it went away.
+    /// Opens the note in an editor and waits until it is closed. Returns the result as text, and
+    /// the frames that arrived meanwhile; the last one is `None` if the gateway went away.
     pub async fn edit(&self, note: &str, link: &mut GatewayLink) -> (String, Vec<Option<FromGateway>>) {
         let editing = self.editing(note);
         tokio::pin!(editing);
@@ -40,13 +40,13 @@ impl ByHand<'_> {
     }
 }
 
-/// The note that a line wants to edit; blank for `MEMORY.md`.
+/// Returns the note that a line asks to edit; blank for `MEMORY.md`.
 pub(super) fn note_in(line: &str) -> Option<&str> {
     let rest = of(line, "/memory")?;
     of(rest, "edit")
 }
 
-/// What follows that word, if the text begins with it.
+/// Returns the text after `word`, if the line begins with it.
 fn of<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     let line = line.trim();
     let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

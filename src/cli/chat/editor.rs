@@ -1,9 +1,9 @@
-//! The line editor, in a thread of its own because it blocks, and printing above the line that is
+//! The line editor, in a thread of its own because it blocks, and output above the line that is
 //! being typed.
 //!
-//! After each line the thread waits to be told to go on, so that no prompt is open, and the
-//! terminal is in its ordinary state, when the program ends. Printing has a thread of its own as
-//! well: while a line is just being finished it waits for the next prompt, which the conversation
+//! After each line the thread waits for permission to continue, so that no prompt is open, and the
+//! terminal is in its normal state, when the program ends. Printing has a thread of its own as
+//! well: it may block until the next prompt while a line is being completed, which the conversation
 //! must not.
 
 use std::cell::{Cell, RefCell};
@@ -31,14 +31,14 @@ const REMEMBERED_LINES: usize = 1000;
 
 type LineEditor = rustyline::Editor<LineWatch, DefaultHistory>;
 
-/// What the person did at the prompt.
+/// Input at the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// A line, or several joined by a backslash at their ends or pasted at once.
+    /// A line, or several joined by trailing backslashes or pasted at once.
     Line(String),
     /// Ctrl-c.
     Interrupt {
-        /// Whether nothing stood in the line.
+        /// `true` if the line was empty.
         empty: bool,
     },
     /// Ctrl-d.
@@ -51,13 +51,13 @@ pub(super) enum Typed {
 pub(super) struct Editor {
     typed: mpsc::Receiver<Typed>,
     go_on: blocking::SyncSender<()>,
-    /// Whether the thread waits to be told.
+    /// `true` while the thread waits for permission to continue.
     waits: bool,
     print: blocking::Sender<String>,
     width: Arc<AtomicUsize>,
 }
 
-/// Opens the editor with the lines of former times; the first prompt is shown at once.
+/// Opens the editor with its history and shows the first prompt.
 pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Result<Editor> {
     let mut lines = line_editor(history).context("The line editor did not start")?;
     let print = printer(&mut lines)?;
@@ -77,7 +77,7 @@ pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Resu
 }
 
 impl Editor {
-    /// The next thing that the person does. May be cancelled at any point.
+    /// Returns the next input. Cancel-safe.
     pub async fn typed(&mut self) -> Typed {
         let typed = self.typed.recv().await.unwrap_or(Typed::End);
         self.waits = true;
@@ -87,7 +87,7 @@ impl Editor {
     /// Shows the next prompt, if none is open.
     pub fn go_on(&mut self) {
         if std::mem::take(&mut self.waits) {
-            // If the thread has ended, `typed` says so.
+            // If the thread has ended, `typed` reports it.
             let _ = self.go_on.send(());
         }
     }
@@ -99,7 +99,7 @@ impl Editor {
         }
     }
 
-    /// The width of the terminal when the prompt was shown.
+    /// Returns the width of the terminal at the last prompt.
     pub fn width(&self) -> Option<usize> {
         Some(self.width.load(Ordering::Relaxed)).filter(|width| *width > 0)
     }
@@ -113,13 +113,13 @@ fn line_editor(history: &Path) -> anyhow::Result<LineEditor> {
         .build();
     let mut lines = LineEditor::with_config(config)?;
     if create_private(history).is_ok() {
-        // A damaged history is no reason not to talk.
+        // A damaged history does not prevent a conversation.
         let _ = lines.load_history(history);
     }
     Ok(lines)
 }
 
-/// Nobody else may read what was typed, not even for a moment.
+/// Creates the file with permissions that never let other users read it.
 fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
@@ -144,7 +144,7 @@ fn printer(lines: &mut LineEditor) -> anyhow::Result<blocking::Sender<String>> {
     Ok(sender)
 }
 
-/// The thread that prompts.
+/// The prompting thread.
 struct Prompting {
     lines: LineEditor,
     prompt: String,
@@ -184,7 +184,7 @@ impl Prompting {
         }
     }
 
-    /// A history that cannot be written is not worth interrupting anybody for.
+    /// Adds a line to the history. Write errors are ignored.
     fn remember(&mut self, line: &str) {
         if !line.trim().is_empty() && self.lines.add_history_entry(line).is_ok_and(|added| added) {
             let _ = self.lines.append_history(&self.history);
@@ -192,8 +192,8 @@ impl Prompting {
     }
 }
 
-/// Takes out the backslashes that only said that the text goes on. Those that came with pasted text
-/// stay: what stood before the cursor at each fold tells them apart.
+/// Removes the backslashes that only continued a line. Backslashes in pasted text stay: the text
+/// before the cursor at each fold distinguishes the two.
 fn unfolded(line: &str, folds: &[String]) -> String {
     let mut text = String::with_capacity(line.len());
     let mut taken = 0;
@@ -209,16 +209,16 @@ fn unfolded(line: &str, folds: &[String]) -> String {
     text + line.get(taken..).unwrap_or_default()
 }
 
-/// Watches one line: whether anything stands in it, and whether it goes on.
+/// Watches one line for content and continuation.
 #[derive(Debug, Default)]
 struct LineWatch {
     filled: Cell<bool>,
-    /// All that stood there whenever enter was pressed after a backslash.
+    /// Text at each enter after a backslash.
     folds: RefCell<Vec<String>>,
 }
 
 impl LineWatch {
-    /// Whether nothing stood there at last, and where the text was folded.
+    /// Returns `true` if the line ended empty, and the folds.
     fn seen(&self) -> (bool, Vec<String>) {
         (!self.filled.get(), self.folds.borrow().clone())
     }
@@ -252,11 +252,11 @@ impl Validator for LineWatch {
 
 #[cfg(test)]
 impl Editor {
-    /// An editor without a terminal: what to type, when to go on, and what was printed.
+    /// An editor without a terminal: a sender of input and a receiver of output.
     pub fn scripted(width: usize) -> (Self, mpsc::Sender<Typed>, blocking::Receiver<String>) {
         let (sender, typed) = mpsc::channel(8);
         let (print, printed) = blocking::channel();
-        // Nobody listens, and nobody has to.
+        // The receiver is not needed.
         let (go_on, _) = blocking::sync_channel(1);
         let width = Arc::new(AtomicUsize::new(width));
         (Self { typed, go_on, waits: false, print, width }, sender, printed)
@@ -278,7 +278,7 @@ mod tests {
     fn pasted_backslashes_stay() {
         let pasted = "docker run \\\n  -it";
         assert_eq!(unfolded(pasted, &[]), pasted);
-        // The line was changed after it had been folded: nothing is taken out by guessing.
+        // The line was changed after it had been folded: nothing is removed by guessing.
         assert_eq!(unfolded(pasted, &["podman run \\".to_owned()]), pasted);
     }
 

@@ -1,21 +1,21 @@
-//! Shows a growing answer block by block: a block is ready when a blank line has ended it and the
+//! Shows a streamed answer block by block: a block is ready when a blank line has ended it and the
 //! next one has begun.
 //!
 //! A blank line within a code fence ends nothing, nor does one before an indented line, which may
-//! belong to a list. What was handed out, joined to what [`Growth::finish`] hands out, is the final
-//! text, character for character but for white space at both ends of a block; if the final text
-//! says something else, it comes whole.
+//! belong to a list. The emitted blocks, joined with the output of [`Growth::finish`], are the
+//! final text, character for character except for white space at both ends of a block. If the final
+//! text differs, it is emitted in full.
 
 use crate::adapter::markdown::{is_blank, strip_control};
 
-/// How far an answer has grown.
+/// State of a streamed answer.
 #[derive(Debug, Default)]
 pub(super) struct Growth {
-    /// Blocks that were handed out.
+    /// Emitted blocks.
     shown: String,
-    /// Whole lines that were not, clean.
+    /// Complete lines that were not emitted, cleaned.
     lines: String,
-    /// The line that is not over, as it came: a control sequence in it may be cut.
+    /// The incomplete line as received: a control sequence in it may be truncated.
     line: String,
     fence: Option<Fence>,
     after_blank: bool,
@@ -28,17 +28,17 @@ struct Fence {
     length: usize,
 }
 
-/// What is still to be shown of an answer that is complete.
+/// Text that remains to be shown of a complete answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// What follows the blocks that were shown; empty if that was all.
+    /// The rest after the emitted blocks; empty if nothing remains.
     More(String),
-    /// The whole text, because something else was shown.
+    /// The whole text, because the emitted blocks differ from it.
     Whole(String),
 }
 
 impl Growth {
-    /// Takes the next piece and hands out the blocks that it made ready.
+    /// Takes the next piece and returns the blocks that it completed.
     pub fn push(&mut self, delta: &str) -> Option<String> {
         let mut ready = String::new();
         for piece in delta.split_inclusive('\n') {
@@ -55,22 +55,22 @@ impl Growth {
         Some(ready).filter(|ready| !is_blank(ready))
     }
 
-    /// Forgets the answer; whether something of it was shown.
+    /// Discards the answer. Returns `true` if a part of it was shown.
     pub fn restart(&mut self) -> bool {
         !std::mem::take(self).shown.is_empty()
     }
 
-    /// Whether nothing of an answer was shown.
+    /// Returns `true` if nothing of the answer was shown.
     pub fn is_unseen(&self) -> bool {
         self.shown.is_empty()
     }
 
-    /// Whether that text goes on where the blocks that were shown end.
+    /// Returns `true` if the text continues the emitted blocks.
     pub fn continues_in(&self, markdown: &str) -> bool {
         self.rest_of(markdown).is_some()
     }
 
-    /// What is still to be shown now that the whole text is there.
+    /// Returns the text that remains to be shown of the complete answer.
     pub fn finish(&mut self, markdown: &str) -> Rest {
         let rest = self.rest_of(markdown).map(|rest| rest.trim_start_matches('\n').to_owned());
         self.restart();
@@ -92,8 +92,8 @@ impl Growth {
     }
 
     fn end_line(&mut self) {
-        // Whole lines can be cleaned one by one: nothing that is taken out reaches over the end of
-        // a line.
+        // Complete lines can be cleaned one by one: no removed sequence extends over the end of a
+        // line.
         let line = strip_control(&std::mem::take(&mut self.line));
         self.fence = after(self.fence, &line);
         self.after_blank = line.trim().is_empty();
@@ -101,7 +101,7 @@ impl Growth {
     }
 }
 
-/// The fence that is open after a line.
+/// Returns the fence that is open after a line.
 fn after(open: Option<Fence>, line: &str) -> Option<Fence> {
     let found = fence_of(line);
     match (open, found) {
@@ -111,13 +111,13 @@ fn after(open: Option<Fence>, line: &str) -> Option<Fence> {
     }
 }
 
-/// The fence on a line, and whether nothing follows it.
+/// Returns the fence on a line, and `true` if nothing follows it.
 fn fence_of(line: &str) -> Option<(Fence, bool)> {
     let line = line.trim();
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let rest = line.trim_start_matches(mark);
     let length = line.len() - rest.len();
-    // Backticks after backticks: code within a line.
+    // Backticks after backticks are inline code.
     let fence = length >= 3 && !(mark == '`' && rest.contains('`'));
     fence.then_some((Fence { mark, length }, rest.is_empty()))
 }

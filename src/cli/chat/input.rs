@@ -1,14 +1,13 @@
-//! What the person gave on the way in: nothing (a conversation begins), words as arguments, a pipe,
-//! or both.
+//! Input of the command: none (a conversation begins), arguments, piped text, or both.
 
 use std::io::{IsTerminal, Read, Write};
 
 use crate::wording::chat as words;
 
-/// The most that is taken from a pipe.
+/// Maximum size of piped text in bytes.
 const MOST: usize = 256 * 1024;
 
-/// How to talk.
+/// Mode of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// Line by line.
@@ -17,16 +16,16 @@ pub enum Input {
     ChatInput(ChatInput),
 }
 
-/// One question in its two parts, at least one of which is there.
+/// A question of two parts, at least one of which is present.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatInput {
-    /// What the person typed as arguments.
+    /// Text typed as arguments.
     pub typed: Option<String>,
-    /// What came through the pipe: nobody's own words.
+    /// Piped text, which is not the person's own words.
     pub piped: Option<String>,
 }
 
-/// Why there is nothing to send, as a sentence for the person. Wrong usage.
+/// Reason why there is nothing to send, as a sentence for the person. Counts as wrong usage.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct NoInput(pub String);
@@ -69,7 +68,7 @@ fn piped(pipe: impl Read, notes: &mut impl Write) -> Result<Option<String>, NoIn
         return Err(NoInput(words::pipe_too_long(MOST)));
     }
     let text = String::from_utf8(bytes).unwrap_or_else(|broken| {
-        // Standard error may be closed; the text is still good.
+        // Standard error may be closed; the text is still usable.
         let _ = writeln!(notes, "{}", words::MENDED);
         String::from_utf8_lossy(broken.as_bytes()).into_owned()
     });

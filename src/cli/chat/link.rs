@@ -1,18 +1,17 @@
-//! The client's side of one connection: greets, says, hears, and remembers what was said but not
-//! confirmed.
+//! Client side of one connection: greets, sends, receives, and keeps track of unconfirmed messages.
 
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::adapter::terminal::{ClientReader, ClientWriter, Connection};
 
-/// Whether that is a command to the program, to be answered at once and for itself.
+/// Returns `true` for a command to the program, which is answered at once and on its own.
 pub(super) fn is_command(text: &str) -> bool {
     text.starts_with('/')
 }
 
-/// Who we are to the gateway.
+/// The gateway's answer to the greeting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Welcome {
-    /// The name of the person who speaks.
+    /// Name of the person who is talking.
     pub person: String,
 }
 
@@ -24,7 +23,7 @@ pub(super) struct GatewayLink {
 }
 
 impl GatewayLink {
-    /// Greets. The error is the gateway's sentence, or none if it just went away.
+    /// Sends the greeting. The error is the gateway's sentence, or `None` if it just disconnected.
     pub async fn greet(connection: Connection, person: Option<String>) -> Result<(Self, Welcome), Option<String>> {
         let Connection { reader, writer } = connection;
         let mut link = Self { reader, writer, unstored: Vec::new() };
@@ -39,7 +38,7 @@ impl GatewayLink {
         Err(None)
     }
 
-    /// Says something, and under which id; it counts as unstored until the gateway confirms it.
+    /// Sends a message and returns its id. It counts as unstored until the gateway confirms it.
     pub async fn say(&mut self, text: &str, piped: bool) -> String {
         let id = format!("{:032x}", rand::random::<u128>());
         self.unstored.push((id.clone(), text.to_owned()));
@@ -47,27 +46,27 @@ impl GatewayLink {
         id
     }
 
-    /// The next thing that the gateway says, but for confirmations, which are taken note of; `None`
-    /// when it is gone. May be cancelled at any point.
+    /// Returns the next frame from the gateway. Confirmations are recorded and skipped. `None`
+    /// means that the gateway is gone. Cancel-safe.
     pub async fn hear(&mut self) -> Option<FromGateway> {
         loop {
             match self.reader.next().await {
                 Ok(Some(Ok(FromGateway::Stored { id }))) => self.unstored.retain(|(said, _)| *said != id),
                 Ok(Some(Ok(frame))) => return Some(frame),
-                // A newer gateway may say things that we do not know.
+                // A newer gateway may send unknown frames.
                 Ok(Some(Err(_))) => {}
                 Ok(None) | Err(_) => return None,
             }
         }
     }
 
-    /// What was said and not confirmed, oldest first.
+    /// Unconfirmed messages, oldest first.
     pub fn unstored(&self) -> Vec<&str> {
         self.unstored.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    /// A gateway that is gone is noticed by hearing nothing more; what it said before that still
-    /// counts.
+    /// Sends a frame. Errors are ignored: the end of the input reports a gateway that is gone, and
+    /// earlier frames from it still count.
     async fn write(&mut self, frame: &FromClient) {
         let _ = self.writer.write(frame).await;
     }

@@ -1,10 +1,10 @@
-//! One question and its answer: for scripts and pipes.
+//! One question and its answer, for scripts and pipes.
 //!
-//! Only the answer goes to standard output: what the gateway says answers what was said here. What
-//! answers something older, or nothing, goes to standard error; what somebody else is here to hear
-//! is theirs. A command is answered for itself, so a command with a pipe has two answers; one
-//! answer may also be that to several clients, whose questions were joined. A gateway that is too
-//! old to name what it answers is taken to answer in order. What was not stored is given back.
+//! Only the answer goes to standard output: text in reply to the messages of this client. Answers
+//! to older messages, and other text, go to standard error; messages for other clients are ignored.
+//! A command is answered separately, so a command with piped text has two answers. One answer may
+//! also serve several clients whose questions were joined. An older gateway that does not name the
+//! answered messages is assumed to answer in order. Unstored messages are printed back.
 
 use std::io::Write;
 
@@ -59,13 +59,13 @@ pub(super) async fn ask(
     Ok(Ending::Done)
 }
 
-/// What was said, and what of it waits for an answer.
+/// Sent messages, and those that wait for an answer.
 struct PendingAnswers {
     said: Vec<String>,
     open: Vec<String>,
-    /// Whether the first is answered for itself.
+    /// `true` if the first message is a command, which is answered separately.
     command: bool,
-    /// Whether something of it is stored.
+    /// `true` if any message is stored.
     begun: bool,
 }
 
@@ -86,12 +86,12 @@ impl PendingAnswers {
         !self.open.is_empty()
     }
 
-    /// Whether something belongs to what was said here.
+    /// Returns `true` if the frame belongs to the messages of this client.
     fn is_ours(&self, answers: Option<&[String]>) -> bool {
         answers.map_or(self.begun, |answers| answers.iter().any(|id| self.said.contains(id)))
     }
 
-    /// Takes note of a message; whether it is an answer to what was said here.
+    /// Records a frame. Returns `true` if it answers a message of this client.
     fn is_answered(&mut self, answers: Option<&[String]>) -> bool {
         let is_ours = self.is_ours(answers);
         match answers {

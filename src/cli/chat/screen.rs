@@ -1,4 +1,4 @@
-//! How this terminal shows the assistant's Markdown: its width, and whether it has colours.
+//! Rendering of the assistant's Markdown on this terminal: width and colours.
 
 use std::io::IsTerminal;
 
@@ -6,42 +6,42 @@ use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::ansi::{self, TerminalStyle};
 
 const USUAL_WIDTH: usize = 80;
-/// Lines that go to a file or a program are not wrapped.
+/// Width for files and pipes, whose lines are not wrapped.
 const UNWRAPPED: usize = 1_000_000;
 
-/// What standard output is.
+/// Properties of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether a person looks at it while it grows.
+    /// `true` if a person watches the output as it streams.
     pub live: bool,
-    /// In columns.
+    /// Width in columns.
     pub width: usize,
-    /// Whether colours and letter styles are wanted.
+    /// `true` if colours and text styles are wanted.
     pub color: bool,
 }
 
 impl Screen {
-    /// What standard output is right now.
+    /// Returns the properties of standard output.
     pub fn of_stdout() -> Self {
         let live = std::io::stdout().is_terminal();
         let width = if live { columns() } else { UNWRAPPED };
         Self { live, width, color: live && wants_color() }
     }
 
-    /// Standard error, where refusals go: plain, for who reads it may be a log.
+    /// Returns the properties for refusals on standard error: plain, because its reader may be a
+    /// log.
     pub fn of_stderr() -> Self {
         Self { live: false, width: UNWRAPPED, color: false }
     }
 
-    /// Markdown as it is to be printed, with an empty line after it. What is not trusted hides no
-    /// address.
+    /// Renders Markdown followed by an empty line. Untrusted text cannot hide a link target.
     pub fn show(self, markdown: &str, links: LinkDisplay) -> String {
         let style = TerminalStyle { color: self.color, width: self.width };
         let shown = ansi::render(markdown, links, &style);
         if shown.is_empty() { shown } else { shown + "\n\n" }
     }
 
-    /// A line that is no part of the conversation.
+    /// Renders a line outside the conversation.
     pub fn aside(self, line: &str) -> String {
         if self.color { format!("\u{1b}[2m{line}\u{1b}[0m\n") } else { format!("{line}\n") }
     }

@@ -1,9 +1,9 @@
-//! A conversation line by line. What to do about each event is decided in [`ChatSession`], which is
-//! pure; the loop carries it out.
+//! A conversation line by line. [`ChatSession`], which is pure, decides the action for each event;
+//! the loop performs it.
 //!
-//! Ctrl-c stops an answer that is in work; at an empty prompt with nothing in work it leaves. When
-//! the gateway goes away, the prompt cannot be closed under the person's hands: they are asked to
-//! press enter, and what stood there is printed back with everything that was not stored.
+//! Ctrl-c stops an answer in progress; at an empty prompt with nothing in progress it leaves. When
+//! the gateway goes away, the prompt cannot be closed during typing: the person is asked to press
+//! enter, and the line is printed back with all unstored messages.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -20,7 +20,8 @@ use crate::wording::chat as words;
 
 const STOP: &str = "/stop";
 
-/// Talks until the person leaves. What goes to `last` is printed when no prompt is open any more.
+/// Runs the conversation until the person leaves. Text in `last` is printed when no prompt is open
+/// any more.
 pub(super) async fn talk(
     mut link: GatewayLink,
     mut editor: Editor,
@@ -30,7 +31,7 @@ pub(super) async fn talk(
 ) -> Ending {
     let mut talk = ChatSession::new(screen);
     let mut in_line = None;
-    // What came while the person's own editor had the screen.
+    // Frames that arrived while the external editor had the screen.
     let mut missed = VecDeque::new();
     let ending = loop {
         let step = match missed.pop_front() {
@@ -51,7 +52,7 @@ pub(super) async fn talk(
             }
             ChatAction::Leave => break Ending::Done,
             ChatAction::Fail(why) => {
-                // The terminal is gone, perhaps with all that could be printed to.
+                // The terminal is gone, perhaps with all output.
                 let _ = writeln!(last, "{why}");
                 break Ending::Failed;
             }
@@ -70,7 +71,7 @@ pub(super) async fn talk(
     ending
 }
 
-/// What stood in the line when the gateway went away.
+/// Returns the line that was being typed when the gateway went away.
 async fn after_the_end(editor: &mut Editor) -> Option<String> {
     editor.go_on();
     match editor.typed().await {
@@ -79,28 +80,28 @@ async fn after_the_end(editor: &mut Editor) -> Option<String> {
     }
 }
 
-/// What to do next.
+/// Next action.
 #[derive(Debug, PartialEq, Eq)]
 enum ChatAction {
     Nothing,
     Print(String),
     Say(String),
-    /// Opens the person's own editor on a note.
+    /// Opens a note in the person's external editor.
     Edit(String),
     Leave,
     Fail(String),
     GatewayGone(String),
 }
 
-/// Where the conversation stands.
+/// State of the conversation.
 struct ChatSession {
     screen: Screen,
     growth: Growth,
-    /// Commands that were not answered yet: their answers may come in the middle of a growing one.
+    /// Number of unanswered commands: their answers may arrive during a streamed answer.
     commands: usize,
-    /// Whether an answer is in work, as far as we know.
+    /// `true` while an answer is in progress, as far as known.
     in_work: bool,
-    /// Signs of life since anything was shown.
+    /// Number of activity signals since the last output.
     signs: usize,
 }
 
@@ -109,7 +110,7 @@ impl ChatSession {
         Self { screen, growth: Growth::default(), commands: 0, in_work: false, signs: 0 }
     }
 
-    /// The terminal may have been resized.
+    /// Updates the width, because the terminal may have been resized.
     fn look(&mut self, width: Option<usize>) {
         self.screen.width = width.unwrap_or(self.screen.width);
     }
@@ -118,7 +119,7 @@ impl ChatSession {
         match typed {
             Typed::Line(line) => self.line(line),
             Typed::Interrupt { .. } if self.in_work => {
-                // If nothing was in work after all, the next one leaves.
+                // If nothing was in progress after all, the next ctrl-c leaves.
                 self.in_work = false;
                 self.commands += 1;
                 ChatAction::Say(STOP.to_owned())
@@ -146,7 +147,7 @@ impl ChatSession {
         ChatAction::Say(line)
     }
 
-    /// What the gateway says, or that it is gone.
+    /// Handles a frame from the gateway, or its disconnection.
     fn heard_or_gone(&mut self, frame: Option<FromGateway>) -> ChatAction {
         frame.map_or_else(|| ChatAction::GatewayGone(words::GONE.to_owned()), |frame| self.heard(frame))
     }
@@ -172,8 +173,8 @@ impl ChatSession {
         }
     }
 
-    /// The second sign without a word in between means that it takes longer than usual: say so,
-    /// once.
+    /// Handles an activity signal. The second one without any output means that the answer takes
+    /// longer than usual, which is shown once.
     fn sign(&mut self) -> ChatAction {
         self.in_work = true;
         self.signs += 1;

@@ -1,5 +1,5 @@
-//! The house of the demonstration: a home in a temporary folder, a clock that stands until it is
-//! wound, one person at the terminal.
+//! The app of the demonstration: a home in a temporary folder, a simulated clock that only moves
+//! when advanced, one person at the terminal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,23 +23,23 @@ use super::demo_model::Player;
 
 /// Monday, 2 November 2026, 08:10 in Vienna.
 const START: Timestamp = Timestamp(1_793_603_400_000);
-/// What of START is later than the midnight before the first of the month.
+/// Time between `START` and the midnight before the first of the month.
 const INTO_THE_MONTH: Duration = Duration::from_mins((24 + 8) * 60 + 10);
-/// One step of the clock: short beside the time in which messages are joined.
+/// Step of the clock, shorter than the time in which messages are joined.
 const STEP: Duration = Duration::from_millis(200);
-/// After so many steps nothing more comes by itself.
+/// Steps without output after which nothing more is expected.
 const SILENCE: usize = 4;
-/// After so many steps without an answer none will come.
+/// Steps without an answer after which none is expected.
 const PATIENCE: usize = 1_000;
 const PIPE: usize = 64 * 1024;
 
-/// The house and the person's end of the line.
+/// The app and the client's end of its connection.
 pub struct Theatre {
-    /// Who sits at the terminal.
+    /// Name of the person at the terminal.
     pub person: String,
-    /// Who answers.
+    /// Name of the assistant.
     pub agent: String,
-    /// The zone of the story.
+    /// Time zone of the story.
     pub zone: Zone,
     app: App,
     clock: Arc<SimulatedClock>,
@@ -50,7 +50,7 @@ pub struct Theatre {
 }
 
 impl Theatre {
-    /// Builds the house in that folder and sits down at its terminal.
+    /// Builds the app in this folder and connects to its terminal.
     pub async fn open(home: &Path) -> anyhow::Result<Self> {
         let config = config(home)?;
         let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
@@ -86,43 +86,43 @@ impl Theatre {
         }
     }
 
-    /// The time of the story.
+    /// Returns the simulated time.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Winds the clock.
+    /// Advances the clock.
     pub async fn wait(&self, hours: u64, minutes: u64) {
         self.clock.advance(Duration::from_secs((hours * 60 + minutes) * 60)).await;
     }
 
-    /// Winds the clock to that day of November and that local time.
+    /// Advances the clock to a day of November and a local time.
     pub async fn until(&self, day: u32, hour: u32, minute: u32) {
         let into = Duration::from_mins(u64::from((day.saturating_sub(1) * 24 + hour) * 60 + minute));
         let at = START.minus(INTO_THE_MONTH).plus(into);
         self.clock.advance(at.since(self.clock.now())).await;
     }
 
-    /// What came by itself since this was asked last.
+    /// Returns the unsolicited messages since the last call.
     pub async fn came(&mut self) -> anyhow::Result<Vec<String>> {
         self.listen().await?;
         Ok(std::mem::take(&mut self.came))
     }
 
-    /// How many days were passed over without asking a model.
+    /// Returns the number of days that were skipped without a model call.
     pub async fn quiet_days(&self) -> anyhow::Result<usize> {
         let slots = self.app.journal.read(|db| db.slots().newest_slots(1_000)).await?;
         Ok(slots.iter().filter(|slot| slot.job == "daily" && slot.state == SlotState::Quiet).count())
     }
 
-    /// What came by itself, but for the messages about days: they are much like those about weeks.
+    /// Keeps an unsolicited message, except those about days: they resemble the ones about weeks.
     fn keep(&mut self, heard: String) {
         if !heard.starts_with(says::ABOUT_A_DAY) {
             self.came.push(heard);
         }
     }
 
-    /// Hears what is on its way.
+    /// Receives the pending messages.
     async fn listen(&mut self) -> anyhow::Result<()> {
         let mut silent = 0;
         while silent < SILENCE {
@@ -136,7 +136,7 @@ impl Theatre {
         Ok(())
     }
 
-    /// Says something, passes a text on with it, and returns the answer.
+    /// Sends a message, optionally with piped text, and returns the answer.
     pub async fn say(&mut self, text: &str, piped: Option<&str>) -> anyhow::Result<String> {
         self.listen().await?;
         let parts = [(Some(text), false), (piped, true)];
@@ -152,7 +152,7 @@ impl Theatre {
                 biased;
                 heard = self.answer() => {
                     let heard = heard?;
-                    // What came by itself meanwhile is no answer, unless it was asked for.
+                    // An unsolicited message is no answer, unless it was requested by a command.
                     if text.starts_with('/') || !heard.starts_with(says::ABOUT_A_PROPOSAL) {
                         return Ok(heard);
                     }
@@ -164,14 +164,14 @@ impl Theatre {
         bail!("The demonstration got no answer")
     }
 
-    /// The newest conversation as `compline conversations show --json` prints it.
+    /// Returns the newest conversation as `compline conversations show --json` prints it.
     pub async fn newest_conversation(&self) -> anyhow::Result<Value> {
         let list = self.ask(&["conversations", "list", "--limit", "1"]).await?;
         let id = list.pointer("/0/id").context("There is no conversation")?.to_string();
         self.ask(&["conversations", "show", &id]).await
     }
 
-    /// What was written down about the conversation before the newest.
+    /// Returns the summary of the conversation before the newest.
     pub async fn last_summary(&self) -> anyhow::Result<Value> {
         let list = self.ask(&["conversations", "list", "--limit", "2"]).await?;
         list.get(1).cloned().context("There is no conversation before this one")
@@ -210,7 +210,7 @@ impl Theatre {
     }
 }
 
-/// The configuration of the story, whatever the environment says.
+/// Returns the configuration of the story, independent of the environment.
 fn config(home: &Path) -> anyhow::Result<config::Config> {
     let zone = says::ZONE;
     let text = format!(

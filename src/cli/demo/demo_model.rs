@@ -1,9 +1,9 @@
-//! The model of the demonstration: the offline one, with a part to play where thinking would be
-//! needed.
+//! The model of the demonstration: the offline model, with scripted replies where a language model
+//! would be needed.
 //!
-//! What it plays stands in `wording::cli::demo`, word for word. It is a model like any other to the
-//! rest of the house: it sees labelled requests, and what it says goes the same way as the words of
-//! any model. It has no other access.
+//! The replies are in `wording::cli::demo`, word for word. To the rest of the app it is an ordinary
+//! model: it sees labelled requests, and its output is handled like that of any other model. It has
+//! no other access.
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -19,7 +19,7 @@ use crate::wording::cli::demo::{DemoReply, GRAZ_AGAIN, PARTS_PLAYED, PUT_FORWARD
 pub struct Player(Offline);
 
 impl Player {
-    /// The player of a demonstration.
+    /// Creates the demo model.
     pub fn new() -> Self {
         Self(Offline::new(ModelInfo {
             provider: "offline".to_owned(),
@@ -55,7 +55,7 @@ impl Model for Player {
 fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
     let asked = said(request, Role::User)?;
     let (_, mut part) = *PARTS_PLAYED.iter().find(|(cue, _)| asked.contains(cue))?;
-    // Two scenes ask for the same; by then there is a skill for it.
+    // Two scenes make the same request; by the second one a skill exists.
     if asked.contains("Graz") && skills(request).contains("packing") {
         part = GRAZ_AGAIN;
     }
@@ -94,7 +94,7 @@ fn reflection(request: &Request) -> Option<String> {
     Some(said.to_string())
 }
 
-/// What the newest message of that role says.
+/// Returns the text of the newest message with this role.
 fn said(request: &Request, role: Role) -> Option<String> {
     let message = request.messages().iter().rev().find(|message| message.role() == role)?;
     let texts = message.parts().iter().filter_map(|part| match part.open().0 {
@@ -104,7 +104,7 @@ fn said(request: &Request, role: Role) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
-/// What stands before the conversation.
+/// Returns the text before the conversation.
 fn skills(request: &Request) -> String {
     let system = request.messages().iter().find(|message| message.role() == Role::System);
     let texts = system.into_iter().flat_map(|message| message.parts()).filter_map(|part| match part.open().0 {

@@ -1,5 +1,5 @@
-//! How the demonstration looks: a rule for each day, the time of the story in the margin, and time
-//! to read.
+//! Output of the demonstration: a rule for each day, the simulated time in the margin, and pauses
+//! for reading.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::time::clock::real_sleep;
 use crate::time::{Timestamp, Zone};
 use crate::wording::cli::demo as says;
 
-/// In columns.
+/// Width in columns.
 const WIDTH: usize = 78;
-/// The time and the speaker.
+/// Width of the time and the speaker.
 const MARGIN: usize = 18;
-/// A calm reader's time for one character.
+/// Reading time per character for a calm reader.
 const PER_CHARACTER: Duration = Duration::from_millis(5);
-/// Somebody thinks before they type.
+/// Pause before a message is typed.
 const BREATH: Duration = Duration::from_millis(250);
 
-/// Where it is played.
+/// Output of the demonstration.
 pub struct Stage {
     color: bool,
     fast: bool,
@@ -33,20 +33,20 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Standard output. Colours and pauses are for people.
+    /// Creates an output to standard output. Colours and pauses are for people only.
     pub fn new(fast: bool) -> Self {
         let is_terminal = io::stdout().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
         Self { color: is_terminal && !plain, fast, day: String::new(), signed: false, hash: String::new() }
     }
 
-    /// Before the first day.
+    /// Shows the introduction.
     pub async fn begin(&mut self) -> Result<(), CliError> {
         let text = self.wrapped(says::OPENING, WIDTH, 0);
         self.show(&format!("\n{text}\n")).await
     }
 
-    /// Somebody types, and perhaps passes something on.
+    /// Shows a message of the person, with any piped text.
     pub async fn spoken(
         &mut self,
         at: Timestamp,
@@ -63,8 +63,8 @@ impl Stage {
         self.show(&format!("{shown}\n")).await
     }
 
-    /// The assistant answers. That it is the offline model, which stands under each of its answers,
-    /// is shown once.
+    /// Shows an answer of the assistant. The signature of the offline model, which ends each of its
+    /// answers, is shown once.
     pub async fn answered(&mut self, at: Timestamp, zone: Zone, who: &str, markdown: &str) -> Result<(), CliError> {
         let unsigned = markdown.rsplit_once(says::SIGNATURE).map(|(words, _)| words);
         match unsigned {
@@ -78,14 +78,14 @@ impl Stage {
         }
     }
 
-    /// A remark from beside the stage.
+    /// Shows a remark about the story.
     pub async fn remark(&mut self, text: &str) -> Result<(), CliError> {
         let text = self.wrapped(text, WIDTH - 4, 4);
         let text = self.dim(&text);
         self.show(&format!("{text}\n")).await
     }
 
-    /// Each message of a conversation with its mark.
+    /// Shows each message of a conversation with its label.
     pub async fn marks(&mut self, conversation: &Value) -> Result<(), CliError> {
         let mut shown = format!("    {}\n", self.bold(says::MARKED));
         for message in conversation.get("messages").and_then(Value::as_array).into_iter().flatten() {
@@ -104,7 +104,7 @@ impl Stage {
         self.show(&format!("{shown}\n")).await
     }
 
-    /// What was written down about a conversation.
+    /// Shows the summary of a conversation.
     pub async fn summary(&mut self, conversation: &Value) -> Result<(), CliError> {
         let mut shown = format!("    {}\n", self.bold(says::WRITTEN_DOWN));
         for (key, name) in says::PARTS {
@@ -125,7 +125,7 @@ impl Stage {
         self.show(&format!("{shown}\n")).await
     }
 
-    /// After the last day.
+    /// Shows the closing remarks.
     pub async fn close(&mut self) -> Result<(), CliError> {
         let mut text = format!("{}\n\n", self.wrapped(says::CLOSING, WIDTH, 0).trim_end());
         for (command, does) in says::NEXT {
@@ -134,7 +134,7 @@ impl Stage {
         self.show(&text).await
     }
 
-    /// A rule, if it is another day than before.
+    /// Shows a rule when a new day has begun.
     pub async fn turn_page(&mut self, at: Timestamp, zone: Zone) -> Result<(), CliError> {
         let day = zone.show_day(at);
         if day == self.day {
@@ -153,7 +153,7 @@ impl Stage {
         format!(" {time}  {who} {}", text.trim_start())
     }
 
-    /// What was passed on, behind a bar.
+    /// Formats piped text, behind a bar.
     fn block(&self, head: &str, text: &str) -> String {
         let indent = " ".repeat(MARGIN);
         let lines: String = text.lines().map(|line| self.wrapped(line, WIDTH - MARGIN - 2, 0)).collect();
@@ -161,7 +161,7 @@ impl Stage {
         format!("{indent}{}\n{}", self.dim(head), self.dim(&lines))
     }
 
-    /// Markdown in lines of that width, each behind an indent.
+    /// Formats Markdown in lines of this width, indented.
     fn wrapped(&self, markdown: &str, width: usize, indent: usize) -> String {
         let shown = ansi::render(markdown, LinkDisplay::SpelledOut, &TerminalStyle { color: self.color, width });
         let indent = " ".repeat(indent);
@@ -177,7 +177,7 @@ impl Stage {
         if self.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    /// Prints, and leaves time to read it.
+    /// Prints, then pauses for reading.
     async fn show(&self, text: &str) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -191,8 +191,8 @@ impl Stage {
     }
 }
 
-/// A line in pieces of that width. Text in blocks comes as it is, however long its lines are; what
-/// is coloured is left alone.
+/// Splits a line at this width. Lines of code blocks are not wrapped at any length, and coloured
+/// text is left alone.
 fn broken(line: &str, width: usize) -> Vec<String> {
     if line.contains('\u{1b}') || line.is_empty() {
         return vec![line.to_owned()];

@@ -1,4 +1,4 @@
-//! The home and the disk under it.
+//! The home and its disk.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -7,10 +7,10 @@ use super::finding::Finding;
 use crate::config::{Home, mode_finding};
 use crate::wording::cli::doctor as says;
 
-/// Less than this is reported: the journal needs room for its log before it can write anything.
+/// Minimum free space: the journal needs space for its log before it can write anything.
 const LEAST_FREE: u64 = 100 << 20;
 
-/// Whether the home is there, private and writable.
+/// Checks that the home exists, is private and is writable.
 pub(super) fn home(home: &Home, fix: bool) -> Vec<Finding> {
     let path = home.path();
     let shown = path.display().to_string();
@@ -31,8 +31,8 @@ pub(super) fn home(home: &Home, fix: bool) -> Vec<Finding> {
     };
     findings.extend(others_can(home.lock(), says::HOME));
     findings.extend(others_can(home.backup_key(), says::SECRETS));
-    // Modes say too little: read-only mounts, other users' files and full disks are met only by
-    // writing.
+    // Permissions are not enough: read-only mounts, other users' files and full disks are only
+    // detected by writing.
     let trial = path.join(format!(".doctor-{:016x}", rand::random::<u64>()));
     if let Err(error) = std::fs::write(&trial, "a trial\n") {
         findings.push(Finding::wrong(
@@ -48,7 +48,7 @@ pub(super) fn home(home: &Home, fix: bool) -> Vec<Finding> {
     findings
 }
 
-/// Whether others can read a file that holds a secret.
+/// Checks that other users cannot read a file that holds a secret.
 pub(super) fn exposed(file: &Path, fix: bool) -> Option<Finding> {
     let exposed = mode_finding(file)?;
     Some(private(says::SECRETS, &exposed.path, exposed.mode, 0o600, fix))
@@ -66,7 +66,7 @@ fn private(check: &'static str, path: &Path, mode: u32, wanted: u32, fix: bool) 
     }
 }
 
-/// How much room is left.
+/// Checks the free space.
 pub(super) fn space(home: &Home) -> Finding {
     let Ok(disk) = rustix::fs::statvfs(home.path()) else {
         return Finding::note(says::DISK, says::NO_SPACE_KNOWN, "");

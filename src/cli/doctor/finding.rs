@@ -1,4 +1,4 @@
-//! One thing that was looked at.
+//! Result of a check.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use serde::Serialize;
 
 use crate::wording::cli::doctor as says;
 
-/// How it is.
+/// State of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FindingState {
-    /// As it should be.
+    /// Passed.
     Ok,
-    /// Worth knowing.
+    /// Informational.
     Note,
-    /// It was wrong and is mended now.
+    /// Fixed during this run.
     Mended,
-    /// To be mended.
+    /// Needs fixing.
     Wrong,
 }
 
-/// What was looked at, how it is, and how to mend it.
+/// A check, its state and its fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) check: &'static str,

@@ -1,4 +1,4 @@
-//! The running gateway, asked how its channels are: it alone knows whether they are deaf.
+//! Health of the running gateway: only the gateway knows if its channels receive.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use crate::cli::paths::CliPaths;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
 
-/// One that lives has answered by then.
+/// Time within which a healthy gateway answers.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What came of asking.
+/// Result of the query.
 pub(super) enum Gateway {
-    /// None runs.
+    /// No gateway is running.
     Away,
-    /// It runs and does not answer.
+    /// The gateway is running but does not answer.
     Silent,
-    /// What it tells of itself.
+    /// Status reported by the gateway.
     Runs(Value),
 }
 
 impl Gateway {
-    /// Asks the gateway of that home. One that is stopped or hangs takes the question and says
-    /// nothing.
+    /// Queries the gateway of this home. One that is stopped or hangs accepts the query without
+    /// answering.
     pub(super) async fn ask(place: &CliPaths) -> Self {
         let line = client::words(&["status"]);
         let clock = SystemClock::default();
@@ -40,12 +40,12 @@ impl Gateway {
         }
     }
 
-    /// Whether one holds the home.
+    /// Returns `true` if a gateway holds the home.
     pub(super) fn is_there(&self) -> bool {
         !matches!(self, Self::Away)
     }
 
-    /// What it says of all its channels and servers.
+    /// Returns the finding about all its channels and servers.
     pub(super) fn finding(&self) -> Finding {
         let status = match self {
             Self::Away => return Finding::note(says::GATEWAY, says::NOT_RUNNING, ""),

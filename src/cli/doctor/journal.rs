@@ -1,4 +1,5 @@
-//! The journal, and what only it knows: the latest time, who is in, who knocked.
+//! The journal, and the checks that depend on it: the latest time, people with access, unknown
+//! senders.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,25 +20,25 @@ use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
 use crate::wording::upkeep as says_of_upkeep;
 
-/// A log longer than this means that something keeps it from being merged.
+/// Log size above which something must be preventing the merge.
 const LONG_LOG: u64 = 64 << 20;
 
-/// What the journal says.
+/// Data from the journal.
 struct JournalReport {
     check: Vec<String>,
     version: u32,
     high_water: Option<Timestamp>,
     owners: usize,
-    /// The channels on which an owner is known.
+    /// Channels on which an owner has an address.
     met_on: BTreeSet<String>,
     strangers: Vec<(String, String, Timestamp, i64)>,
     upkeep: Option<Checked>,
-    /// Forgettings whose words cannot be read.
+    /// Deletions whose text is unreadable.
     unreadable: Vec<ForgettingId>,
 }
 
-/// Looks at the journal. Beside a running gateway only by reading, and that gateway tells how what
-/// is known is; without one the journal is also opened as `run` would.
+/// Checks the journal. While a gateway runs it is only read, and the gateway reports on the memory;
+/// without one, the journal is also opened as `run` would.
 pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<Finding> {
     let path = config.home.journal();
     let now = SystemClock::default().now();
@@ -121,7 +122,7 @@ fn log(path: &Path) -> Finding {
     }
 }
 
-/// What the weekly look at every table found; it goes further than what is looked at now.
+/// Reports the result of the weekly integrity check, which is more thorough than the present one.
 fn upkeep(checked: &Checked, config: &Config) -> Finding {
     let at = config.zone.show(checked.at);
     match checked.found.as_slice() {
@@ -160,8 +161,8 @@ fn owner(seen: &JournalReport, config: &Config) -> Finding {
     }
 }
 
-/// The files that the assistant reads, each of which `run` makes when it starts; `missing` was
-/// missing before anything was mended.
+/// Checks the files that the assistant loads. `run` creates missing ones at its start; `missing`
+/// lists those that were missing before any fix.
 fn workspace(config: &Config, missing: &[&str]) -> Finding {
     match missing_files(config).as_slice() {
         [] if missing.is_empty() => Finding::ok(says::WORKSPACE, &config.workspace.display().to_string()),

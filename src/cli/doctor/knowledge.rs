@@ -1,8 +1,7 @@
-//! What is known: the files, the folders they lie in, the index over them. Only counts are told,
-//! never a name or a word.
+//! The memory: files, folders and index. Only counts are reported, never a name or a word.
 //!
-//! Looking at the index brings it up to date, so only who holds the home can look. While a gateway
-//! runs that is the gateway, and it is asked.
+//! Checking the index updates it, so only the holder of the home can do it. A running gateway is
+//! that holder, and is asked to.
 
 use std::sync::Arc;
 
@@ -16,17 +15,17 @@ use crate::store::Journal;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
 
-/// So many files that lie with the wrong person are named.
+/// Maximum number of misplaced files that are listed.
 const MOST_NAMED: usize = 50;
-/// From so many percent on a memory is nearly full.
+/// Fill level in per cent from which a memory is nearly full.
 const NEARLY_FULL: u64 = 80;
 
-/// Looks by itself, and mends what decides nothing. For who holds the home.
+/// Checks the memory, and fixes problems that need no decision. Only for the holder of the home.
 pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Vec<Finding> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
     let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock));
-    // As every start does: whose files lie where has to be settled before anybody looks.
+    // The owners of the folders must be settled before any check, as at every start.
     if let Err(error) = tree.folders().settle_folders().await {
         return vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)];
     }
@@ -36,7 +35,7 @@ pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Ve
     }
 }
 
-/// Has the gateway that holds the home do the same.
+/// Asks the gateway that holds the home to do the same.
 pub(super) async fn ask(config: &Config, gateway: &Gateway, touch: Touch) -> Vec<Finding> {
     let line = match touch {
         Touch::Look => client::words(&["knowledge"]),
@@ -72,7 +71,7 @@ fn told(known: &Knowledge) -> Vec<Finding> {
 
 fn about_files(health: &TreeHealth) -> Vec<Finding> {
     let mut findings = vec![Finding::ok(says::KNOWLEDGE, &says::knowledge(health.files, health.bytes, health.fullest))];
-    // Nothing is read from these and nothing added, until a person mends them.
+    // These files are neither read nor changed until a person fixes them.
     if health.unreadable > 0 {
         findings.push(Finding::wrong(says::KNOWLEDGE, &says::unreadable(health.unreadable), says::FIX_UNREADABLE));
     }

@@ -1,5 +1,5 @@
-//! Searching by meaning: how a running gateway finds it, else what the journal tells, and whether
-//! the server answers.
+//! Semantic search: its state as reported by a running gateway, else by the journal, and a test of
+//! the server.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::time::{Timestamp, Zone};
 use crate::wording::cli::doctor as of_doctor;
 use crate::wording::meaning as says;
 
-/// What there is to tell.
+/// Returns the finding.
 pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> Finding {
     let Some(embedding) = &config.embedding else { return Finding::ok(of_doctor::MEANING, says::BY_WORDS) };
     if let Gateway::Runs(status) = gateway
@@ -32,7 +32,7 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> F
     }
 }
 
-/// What the gateway says of itself.
+/// Formats the state that the gateway reports.
 fn running(told: &Value, zone: Zone) -> Finding {
     let text = |key: &str| told.get(key).and_then(Value::as_str).unwrap_or_default();
     let shown = |key| Timestamp::of_rfc3339(text(key)).map_or_else(|| text(key).to_owned(), |at| zone.show_short(at));
@@ -49,7 +49,7 @@ fn running(told: &Value, zone: Zone) -> Finding {
     }
 }
 
-/// What the journal tells; only the name of the model, if there is no journal that can be read.
+/// Formats the state from the journal; only the name of the model, if no journal is readable.
 fn kept(config: &Config, embedding: &config::Embedding) -> String {
     let Ok(embedder) = embed::build(embedding) else { return embedding.name.clone() };
     let card = embedder.card();

@@ -1,4 +1,4 @@
-//! The models and the channels, for real.
+//! Tests of the models and the channels with real requests.
 
 use super::finding::Finding;
 use super::gateway::Gateway;
@@ -7,8 +7,8 @@ use crate::cli::probe;
 use crate::config::{self, Config, Provider};
 use crate::wording::cli::doctor as says;
 
-/// Tries each. The channels of a running gateway are also asked of itself: it alone knows whether
-/// they are deaf.
+/// Tests each of them. A running gateway is also asked for its channels: only the gateway knows if
+/// they receive.
 pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> Vec<Finding> {
     let mut findings = vec![model(says::MODEL, &config.model, &model_name(config), offline).await];
     for (check, other) in [(says::FALLBACK, &config.fallback), (says::BACKGROUND, &config.background)] {
@@ -42,7 +42,7 @@ async fn model(check: &'static str, config: &config::Model, name: &str, offline:
     }
 }
 
-/// Groups that are allowed on a channel that there is not.
+/// Finds groups that are allowed on a channel that is not configured.
 fn groups(config: &Config) -> Vec<Finding> {
     let absent = [("telegram", config.telegram.is_none()), ("signal", config.signal.is_none())];
     let unheard = |(channel, is_absent): (&str, bool)| {

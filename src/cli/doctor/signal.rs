@@ -1,11 +1,11 @@
-//! Signal: the program that is to be started, the way to the daemon, the daemon, its account.
+//! Signal: the configured program, the connection to the daemon, the daemon, and its account.
 //!
-//! The daemon is asked what it tells without receiving anything, and never subscribed to: it hands
-//! each message over once and keeps none, so what a second subscriber is given while no gateway
-//! runs would be lost, and beside one it would be given twice. Whether anything arrives is asked of
-//! the running gateway.
+//! The daemon is only asked for data that it returns without receiving messages, and never
+//! subscribed to. It delivers each message once and keeps none: a message delivered to a second
+//! subscriber would be lost while no gateway runs, and duplicated while one does. The running
+//! gateway is asked if messages arrive.
 //!
-//! No number stands in what is told: it may be pasted anywhere.
+//! The output contains no numbers, so it can be pasted anywhere.
 
 mod door;
 mod program;
@@ -18,12 +18,12 @@ use crate::config::{self, SignalEndpoint};
 use crate::wording::cli::doctor::not_tried;
 use crate::wording::cli::signal as says;
 
-/// Older ones speak another language.
+/// Older versions have an incompatible API.
 const OLDEST: (u64, u64, u64) = (0, 13, 0);
-/// Older ones still work, as far as they ever did, and lack something.
+/// Older versions work but lack features.
 const CURRENT: (u64, u64, u64) = (0, 14, 0);
 
-/// Looks at each step of the way.
+/// Checks each step of the connection.
 pub(super) async fn look(config: &config::Signal, gateway: &Gateway, offline: bool) -> Vec<Finding> {
     let mut findings: Vec<Finding> = program::installed(config).into_iter().collect();
     findings.extend(attachments(config));
@@ -60,7 +60,7 @@ async fn daemon(config: &config::Signal, gateway: &Gateway) -> Vec<Finding> {
     }
 }
 
-/// What its version means. How old a newer one is cannot be told from its number.
+/// Assesses the version. The number of a newer one does not reveal its age.
 fn age(look: &DaemonProbe) -> Option<Finding> {
     let version = look.numbers();
     if version < OLDEST {
@@ -76,7 +76,7 @@ fn account(config: &config::Signal, look: &DaemonProbe) -> Option<Finding> {
     })
 }
 
-/// Trouble, if files that are received could not be read.
+/// Returns a finding if received files could not be read.
 fn attachments(config: &config::Signal) -> Option<Finding> {
     let folder = config.attachments_dir.as_deref()?;
     let error = std::fs::read_dir(folder).err()?;

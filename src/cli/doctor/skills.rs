@@ -1,5 +1,5 @@
-//! The skills folder, and what waits for its owner. The journal is only read, so this works beside
-//! a running gateway.
+//! The skills folder, and proposals that wait for the owner. The journal is only read, so this
+//! works while a gateway is running.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::store::{self, Db};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
 
-/// Looks at every folder that is not used, and at whether there could be another.
+/// Checks every inactive folder, and if new skills could be created.
 pub(super) fn look(config: &Config) -> Vec<Finding> {
     let dir = &config.skills.dir;
     let catalogue = SkillCache::new(dir.clone()).look();
@@ -21,7 +21,7 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
         .collect();
     findings.extend(writable(dir));
     let journal = config.home.journal();
-    // A journal that cannot be read is told of elsewhere.
+    // An unreadable journal is reported elsewhere.
     let seen = if journal.exists() { store::examine(&journal, see).ok() } else { None };
     let (held, waiting) = seen.unwrap_or_default();
     findings.extend(
@@ -38,7 +38,7 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// The names of what is held, and how many proposals wait.
+/// Returns the names of held skills and the number of pending proposals.
 fn see(db: Db<'_>) -> anyhow::Result<(Vec<String>, usize)> {
     let now: Timestamp = SystemClock::default().now();
     let held = db.skills().skills()?.into_iter().filter(|row| row.state == "held").map(|row| row.name).collect();
@@ -46,8 +46,7 @@ fn see(db: Db<'_>) -> anyhow::Result<(Vec<String>, usize)> {
     Ok((held, waiting))
 }
 
-/// Trouble, if no skill could be put there. A folder that is not there yet is made when it is
-/// needed.
+/// Returns a finding if no skill could be created. A missing folder is created when it is needed.
 fn writable(dir: &Path) -> Option<Finding> {
     if !dir.exists() {
         return None;

@@ -1,8 +1,8 @@
-//! The Telegram bot: whether its token is good, and where its messages go.
+//! The Telegram bot: its token, and the destination of its updates.
 //!
-//! Where Telegram calls, the gateway tells it so whenever it starts; so an address that is not set
-//! is trouble only while one runs. The address at which we listen is tried by taking it for a
-//! moment, which disturbs nobody: if our own gateway has it, that is as it should be.
+//! The gateway registers the webhook at every start, so a missing registration is a problem only
+//! while one is running. The listening address is tested by binding it for a moment, which disturbs
+//! nothing: if our own gateway has it, that is correct.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::config::{self, TelegramWay, Webhook};
 use crate::time::Zone;
 use crate::wording::cli::doctor as says;
 
-/// Asks Telegram.
+/// Queries Telegram.
 pub(super) async fn look(config: &config::Telegram, gateway: &Gateway, zone: Zone, offline: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let TelegramWay::Webhook(webhook) = &config.way_in {
@@ -55,10 +55,10 @@ fn called(bot: &BotInfo, webhook: &Webhook, gateway: &Gateway, zone: Zone) -> Fi
     }
 }
 
-/// Trouble, if the gateway cannot listen where Telegram's calls arrive.
+/// Returns a finding if the gateway cannot listen for Telegram's calls.
 fn listening(webhook: &Webhook, gateway: &Gateway) -> Option<Finding> {
     let error = std::net::TcpListener::bind(webhook.listen).err()?;
-    // Whether it is ours there, the gateway itself says with its channels.
+    // A running gateway reports with its channels if it owns the address.
     if error.kind() == io::ErrorKind::AddrInUse && gateway.is_there() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Questions to a person, one line each. What is secret is not shown while it is typed.
+//! Questions to a person, one line each. Secrets are not echoed.
 
 use std::borrow::Cow;
 
@@ -15,11 +15,11 @@ use crate::cli::failure::CliError;
 use crate::cli::print;
 use crate::wording::cli::init as says;
 
-/// A dialogue with whoever sits at the terminal.
+/// A dialogue with the person at the terminal.
 pub(super) struct Dialogue(Editor<Mask, DefaultHistory>);
 
 impl Dialogue {
-    /// Begins one, if somebody sits there.
+    /// Opens a dialogue, if there is a terminal.
     pub(super) fn open() -> Result<Self, CliError> {
         if !print::is_dialogue() {
             return Err(CliError::Wrong(says::NO_DIALOGUE.to_owned()));
@@ -30,7 +30,7 @@ impl Dialogue {
         Ok(Self(editor))
     }
 
-    /// One line; an empty one means `usual`.
+    /// Reads a line; an empty one means `usual`.
     pub(super) fn line(&mut self, question: &str, usual: &str) -> Result<String, CliError> {
         let prompt = if usual.is_empty() { format!("{question}: ") } else { format!("{question} [{usual}]: ") };
         let typed = self.0.readline(&prompt).map_err(broken)?;
@@ -38,7 +38,7 @@ impl Dialogue {
         Ok(if typed.is_empty() { usual } else { typed }.to_owned())
     }
 
-    /// One line that is not shown.
+    /// Reads a line without echo.
     pub(super) fn secret(&mut self, question: &str) -> Result<String, CliError> {
         self.mask(true);
         let typed = self.0.readline(&format!("{question}: ")).map_err(broken);
@@ -46,7 +46,7 @@ impl Dialogue {
         Ok(typed?.trim().to_owned())
     }
 
-    /// Yes or no, and no if nothing is said.
+    /// Asks a yes-or-no question. The default is no.
     pub(super) fn yes(&mut self, question: &str) -> Result<bool, CliError> {
         let typed = self.line(&format!("{question} (y/N)"), "")?.to_lowercase();
         Ok(matches!(typed.as_str(), "y" | "yes"))
@@ -56,8 +56,8 @@ impl Dialogue {
         if let Some(mask) = self.0.helper_mut() {
             mask.on = on;
         }
-        // A mask is a kind of colour to the editor, and it must not depend on what the terminal can
-        // do.
+        // The editor treats a mask as a colour, so it must not depend on the terminal's
+        // capabilities.
         self.0.set_color_mode(if on { ColorMode::Forced } else { ColorMode::Enabled });
     }
 }
@@ -69,7 +69,7 @@ fn broken(error: ReadlineError) -> CliError {
     }
 }
 
-/// Shows nothing of a line while it is on.
+/// Hides the typed line while it is on.
 struct Mask {
     on: bool,
 }

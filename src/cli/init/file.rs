@@ -1,4 +1,4 @@
-//! Files that only their owner may read, whole or not at all.
+//! Files that only their owner may read, written atomically.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use secrecy::{ExposeSecret, SecretString};
 
-/// Writes the configuration. What was there before is kept beside it; where, is returned.
+/// Writes the configuration. Returns the path of the previous one, which is kept next to it.
 pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>> {
     let kept = beside(path, ".bak");
     let was_there = path.exists();
@@ -19,16 +19,16 @@ pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>
     Ok(was_there.then_some(kept))
 }
 
-/// What was in a directory before anything was written.
+/// Contents of a directory before anything was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExistingFile {
-    /// Nothing, or it was not there.
+    /// Empty or missing.
     Nothing,
-    /// Something.
+    /// Not empty.
     Something,
 }
 
-/// Looks whether a directory holds anything.
+/// Checks if a directory contains anything.
 pub(super) fn look_into(folder: &Path) -> ExistingFile {
     match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => ExistingFile::Nothing,
@@ -38,7 +38,7 @@ pub(super) fn look_into(folder: &Path) -> ExistingFile {
     }
 }
 
-/// Closes a directory to others in which nothing lay. Its mode, if others can still look into it.
+/// Closes a directory that was empty to other users. Returns its mode if they can still open it.
 pub(super) fn close(folder: &Path, found: ExistingFile) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o7777;
@@ -46,7 +46,6 @@ pub(super) fn close(folder: &Path, found: ExistingFile) -> Option<u32> {
     (mode & 0o077 != 0 && !(found == ExistingFile::Nothing && is_closed())).then_some(mode)
 }
 
-/// Writes a secret.
 pub(super) fn write_secret(path: &Path, secret: &SecretString) -> anyhow::Result<()> {
     write(path, &format!("{}\n", secret.expose_secret()))
 }
@@ -58,7 +57,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(cannot)?;
     }
     let unfinished = beside(path, ".new");
-    // Left over from a run that was cut off, perhaps with other permissions.
+    // Remains of an interrupted run, perhaps with other permissions.
     let _ = std::fs::remove_file(&unfinished);
     let mut file: File =
         File::options().write(true).create_new(true).mode(0o600).open(&unfinished).with_context(cannot)?;

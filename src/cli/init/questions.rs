@@ -1,4 +1,4 @@
-//! What `init` has to know: each answer from a flag, the environment, or the person.
+//! Questions of `init`: each answer comes from a flag, the environment, or the person.
 
 use secrecy::SecretString;
 
@@ -12,12 +12,12 @@ use crate::people::Role;
 use crate::time::Zone;
 use crate::wording::cli::init as says;
 
-/// Where a typed key is kept, within the home.
+/// File for a typed API key, in the home.
 pub(super) const KEY_FILE: &str = "model.key";
-/// Where a typed token is kept, within the home.
+/// File for a typed token, in the home.
 const TOKEN_FILE: &str = "telegram.token";
 
-/// Everything from flags and environment.
+/// Returns all answers from flags and the environment.
 pub(super) fn given(options: &InitArgs) -> Result<Gathered, CliError> {
     let provider = match options.provider.as_deref() {
         None => Provider::Offline,
@@ -36,7 +36,7 @@ pub(super) fn given(options: &InitArgs) -> Result<Gathered, CliError> {
     Ok(Gathered { answers, typed: Vec::new() })
 }
 
-/// What is not given is asked; whoever is asked again finds their last answers in the brackets.
+/// Asks for the missing answers. A repeated question offers the last answer as its default.
 pub(super) fn ask(
     options: &InitArgs,
     dialogue: &mut Dialogue,
@@ -128,8 +128,8 @@ fn ask_model(
     Ok(())
 }
 
-/// `$NAME` is a variable, a path is a file, nothing is none, and anything else is the secret
-/// itself.
+/// Interprets an answer: `$NAME` is a variable, a path is a file, an empty answer is none, and
+/// anything else is the secret itself.
 fn kept(given: &str, file: &'static str, typed: &mut Vec<Typed>) -> Option<SecretFrom> {
     if given.is_empty() {
         return None;
@@ -163,7 +163,7 @@ fn usual_zone() -> &'static str {
     Zone::of_this_computer().unwrap_or(Zone::UTC).name()
 }
 
-/// The name under which they are logged in, but for names that are nobody's.
+/// Returns the login name, unless it is a generic one.
 fn usual_name() -> String {
     let login = ["USER", "LOGNAME"].into_iter().find_map(|variable| std::env::var(variable).ok());
     login.filter(|name| !name.is_empty() && name != "root").unwrap_or_else(|| says::USUAL_NAME.to_owned())

@@ -1,8 +1,8 @@
-//! Signal in the dialogue: is it wanted, does a daemon answer, which account has it, and if none,
-//! how it gets one.
+//! Signal in the dialogue: the wish to use it, the daemon, its account, and instructions to get
+//! one.
 //!
-//! Each step is tried for real before the next question. A daemon that Compline is to start is
-//! started for the trial; what goes wrong is told with its mend, and the person may go on without:
+//! Each step is tested for real before the next question. A daemon that Compline is to start is
+//! started for the test. A problem is reported with its fix, and the person may continue anyway:
 //! the configuration can be right before the daemon is.
 
 use std::collections::BTreeMap;
@@ -17,12 +17,12 @@ use crate::cli::{block_on, print, probe};
 use crate::config::{self, Answers, SignalAnswers, SignalEndpoint, commented};
 pub(super) use crate::wording::cli::signal as says;
 
-/// Where a daemon listens if nobody says otherwise.
+/// Default endpoint of a daemon.
 const USUAL_ENDPOINT: &str = "unix:HOME/signal.sock";
-/// What the phone calls the device that is linked.
+/// Name of the linked device on the phone.
 const DEVICE: &str = "Compline";
 
-/// What flags and environment say.
+/// Returns the answers from flags and the environment.
 pub(super) fn given(options: &InitArgs) -> Option<SignalAnswers> {
     let is_given = options.signal_endpoint.is_some() || options.signal_account.is_some();
     is_given.then(|| SignalAnswers {
@@ -32,7 +32,7 @@ pub(super) fn given(options: &InitArgs) -> Option<SignalAnswers> {
     })
 }
 
-/// What is not given is asked.
+/// Asks for the missing answers.
 pub(super) fn ask(
     options: &InitArgs,
     dialogue: &mut Dialogue,
@@ -51,7 +51,7 @@ pub(super) fn ask(
     Ok(Some(answers))
 }
 
-/// The owner's own account, if they want to name it.
+/// Asks for the owner's own account, which is optional.
 pub(super) fn ask_owner(
     options: &InitArgs,
     dialogue: &mut Dialogue,
@@ -80,7 +80,7 @@ fn ask_endpoint(
     }
 }
 
-/// Until a daemon answers that has an account, or the person has had enough.
+/// Repeats the test until a daemon with an account answers, or the person gives up.
 fn reach(
     answers: &mut SignalAnswers,
     mut config: config::Signal,
@@ -111,7 +111,7 @@ fn reach(
     }
 }
 
-/// The command with which Compline may start the daemon, if that can be offered and is wanted.
+/// Returns the command with which Compline may start the daemon, if that is possible and wanted.
 fn may_start(
     answers: &SignalAnswers,
     config: &config::Signal,
@@ -123,8 +123,8 @@ fn may_start(
     Ok((is_possible && dialogue.yes(says::ASK_START)?).then(|| daemon_at(socket)))
 }
 
-/// Which account is the assistant's. Whether that is settled, or a daemon has to be looked at
-/// again.
+/// Selects the assistant's account. Returns `true` if it is settled, and `false` if a daemon has to
+/// be tested again.
 fn settle(
     look: &DaemonProbe,
     answers: &mut SignalAnswers,
@@ -157,7 +157,7 @@ fn settle(
     Ok(true)
 }
 
-/// What a `[signal]` with these answers means.
+/// Returns the `[signal]` section that these answers produce.
 fn meant(answers: &SignalAnswers, place: &CliPaths) -> Result<config::Signal, CliError> {
     let text = commented(&Answers { signal: Some(answers.clone()), ..Answers::default() });
     let read = config::parse(&text, &place.config.to_string_lossy(), &BTreeMap::new(), place.home.clone())?;

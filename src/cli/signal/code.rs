@@ -1,18 +1,18 @@
-//! A text as a code that a phone scans, drawn in a terminal.
+//! QR code for a phone, drawn in a terminal.
 //!
-//! A line of text shows two rows of the code, as half blocks. The colours are fixed ones, black on
-//! white, which no theme changes: a code that is light on dark is not read by every phone. Around
-//! it lie the four modules of quiet that the standard asks for.
+//! A line of text shows two rows of the code, as half blocks. The colours are fixed, black on
+//! white, and independent of the theme: not every phone reads a code that is light on dark. It is
+//! surrounded by the four quiet modules that the standard requires.
 
 use qrcode::{Color, EcLevel, QrCode};
 
-/// Free modules on each side.
+/// Quiet modules on each side.
 const QUIET: usize = 4;
-/// Black on white, by the numbers of the fixed cube of 256 colours.
+/// Black on white, from the fixed cube of 256 colours.
 const COLOURS: &str = "\u{1b}[38;5;16;48;5;231m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// The code, line by line; `None` for a text that is too long for one.
+/// Draws the code line by line. Returns `None` if the text is too long for a code.
 pub(super) fn drawn(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, modules) = (code.width(), code.to_colors());
@@ -45,7 +45,7 @@ mod tests {
     const LINK: &str =
         "sgnl://linkdevice?uuid=AbCdEfGhIjKlMnOpQrStUv%3D%3D&pub_key=BdK0dYzP8p1hVf2oQw9n3sXyZ0aBcDeFgHiJkLmNoPqR";
 
-    /// The modules of a drawing, row by row.
+    /// Parses a drawing into modules, row by row.
     fn modules(drawing: &str) -> Vec<Vec<bool>> {
         let half = |line: &str, dark: [char; 2]| {
             let blocks = line.strip_prefix(COLOURS).unwrap().strip_suffix(PLAIN).unwrap();

@@ -1,5 +1,5 @@
-//! The daemon for as long as a command needs it: the one that runs, or the one of the
-//! configuration, started and ended with the command.
+//! The daemon for the duration of a command: the running one, or the configured one, started and
+//! stopped with the command.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -20,12 +20,12 @@ use crate::time::SystemClock;
 use crate::time::clock::real_sleep;
 use crate::wording::cli::signal as says;
 
-/// How long a daemon may take until it answers: on a slow computer Java takes its time.
+/// Time within which a daemon must answer: on a slow computer Java starts slowly.
 const START_WITHIN: Duration = Duration::from_secs(60);
-/// How often it is asked meanwhile.
+/// Interval between queries until then.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 
-/// Does `work` with the daemon. Ctrl-c ends it, and a daemon that was started for it.
+/// Runs `work` with the daemon. Ctrl-c ends it, and stops a daemon that was started for it.
 pub async fn with<T>(
     config: &config::Signal,
     home: &Home,
@@ -38,11 +38,11 @@ pub async fn with<T>(
     if !is_to_start {
         return or_left(work(&signal)).await;
     }
-    // A gateway starts it by itself; two of them would only be in each other's way.
+    // A gateway starts the daemon itself; two daemons would interfere with each other.
     let daemon = if UnixStream::connect(home.socket()).await.is_ok() { None } else { signal.daemon(stop.clone()) };
     if daemon.is_some() {
         print::aside(says::STARTING);
-        // Its socket lies there, and the home may not have been made yet.
+        // The socket is in the home, which may not exist yet.
         DirBuilder::new().recursive(true).mode(0o700).create(home.path())?;
     }
     let started = async {
@@ -64,7 +64,7 @@ async fn or_left<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T
     }
 }
 
-/// Waits until it answers.
+/// Waits until the daemon answers.
 async fn answers(signal: &Signal, config: &config::Signal) -> Result<(), CliError> {
     let asking = async {
         while signal.probe().await.is_err() {

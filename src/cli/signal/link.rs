@@ -1,8 +1,8 @@
-//! Linking: the daemon asks Signal for a link, a phone scans it, and the daemon is a further device
-//! of that phone's account.
+//! Linking: the daemon requests a link from Signal, a phone scans it, and the daemon becomes
+//! another device of that phone's account.
 //!
-//! The link is good for a minute or two, and once. Whoever scans it hands their own account to the
-//! daemon, so it is shown and never kept.
+//! The link is valid once, for a minute or two. Anyone who scans it gives the daemon access to
+//! their own account, so it is shown and never stored.
 
 use std::io::IsTerminal;
 
@@ -14,8 +14,7 @@ use crate::cli::print;
 use crate::config::{self, Home};
 use crate::wording::cli::signal as says;
 
-/// Shows a link and waits until a phone has scanned it; the number of the account that the daemon
-/// has then.
+/// Shows a link and waits until a phone has scanned it. Returns the number of the linked account.
 pub fn link(config: &config::Signal, home: &Home, name: &str) -> Result<String, CliError> {
     block_on(daemon::with(config, home, async |signal| scan(signal, name).await))
 }
@@ -24,7 +23,7 @@ async fn scan(signal: &Signal, name: &str) -> Result<String, CliError> {
     print::aside(says::ASKING_FOR_LINK);
     let link = signal.start_link().await.map_err(|error| not_linked(&error))?;
     print::aside(says::SCAN);
-    // Without a terminal's colours it could come out light on dark, which phones do not read.
+    // Without terminal colours the code could be light on dark, which phones do not read.
     if std::io::stderr().is_terminal() {
         print::aside(&code::drawn(&link).unwrap_or_default());
     }

@@ -1,5 +1,5 @@
-//! `compline skills accept NAME`: shows a held folder whole, asks, and accepts exactly what was
-//! shown.
+//! `compline skills accept NAME`: shows a held folder in full, asks, and accepts exactly the shown
+//! content.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -12,13 +12,13 @@ use crate::cli::paths::CliPaths;
 use crate::cli::print::{Printer, aside};
 use crate::wording::cli::skills as says;
 
-/// Shows it, and accepts it after a yes at the terminal.
+/// Shows the folder and accepts it after confirmation at the terminal.
 pub(super) fn run(name: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = words(&["skills", "accept", name]);
     if printer.json || !io::stdin().is_terminal() {
         return client::run(&line, client::MarkdownStyle::Shown, place, printer);
     }
-    // One answer holds both the page and its hash, so the yes is to what was on the screen.
+    // One answer holds both the page and its hash, so the confirmation covers the shown content.
     let answered = client::ask(&line, place, Printer { json: true, ..printer })?;
     let shown: Value = serde_json::from_str(&answered.text).unwrap_or_default();
     let field = |name: &str| shown.get(name).and_then(Value::as_str);

@@ -1,11 +1,9 @@
-//! `compline skills check`: everything that is wrong with skills, each with its place, before
-//! anybody relies on them.
+//! `compline skills check`: all problems of skills with their locations, before a skill is used.
 //!
-//! Three kinds of things are found: a folder that does not load at all, a form that the format
-//! forbids (other programs may refuse it, and so does `import`), and what the scan finds, for which
-//! the gate holds a skill back. In the configured folder a finding that the owner has accepted is
-//! told and is not wrong; what is accepted, only the journal knows, and it is read without being
-//! touched.
+//! There are three kinds of findings: a folder that does not load at all, a violation of the format
+//! (other programs may refuse it, and so does `import`), and findings of the scan, for which the
+//! review holds a skill back. In the configured folder, a finding that the owner has accepted is
+//! reported but not an error. Only the journal knows the accepted findings; it is opened read-only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,26 +22,26 @@ use crate::store::{self, SkillRow};
 use crate::text::one_line;
 use crate::wording::cli::skills as says;
 
-/// What was found in one folder.
+/// Findings in one folder.
 #[derive(Debug, Serialize)]
 struct Checked {
     name: String,
     ok: bool,
-    /// It waits for the owner.
+    /// Waits for the owner.
     held: bool,
-    /// Why it does not load; blank if it does.
+    /// Reason why the folder does not load; blank if it does.
     broken: String,
-    /// What the format forbids.
+    /// Violations of the format.
     form: Vec<String>,
-    /// What the scan finds.
+    /// Findings of the scan.
     findings: Vec<Finding>,
-    /// The owner has accepted those findings.
+    /// The owner has accepted these findings.
     accepted: bool,
-    /// It is used as it is, as far as the journal knows.
+    /// Active with this content, according to the journal.
     used: bool,
 }
 
-/// Checks, and prints what was found.
+/// Checks the skills and prints the findings.
 pub(super) fn run(dir: Option<&Path>, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let checked = match dir {
         Some(dir) => named(dir)?,
@@ -57,7 +55,7 @@ pub(super) fn run(dir: Option<&Path>, place: &CliPaths, printer: Printer) -> Res
     Ok(if checked.iter().all(|one| one.ok) { Exit::Done } else { Exit::Failed })
 }
 
-/// A folder that was named: one skill, or skills. One without any is not what was meant.
+/// Checks a named folder: one skill, or a folder of skills. A folder without any is an error.
 fn named(dir: &Path) -> Result<Vec<Checked>, CliError> {
     let folder = super::skill_folder(dir)?;
     let checked = if folder.join(MAIN).exists() {
@@ -77,13 +75,13 @@ fn named(dir: &Path) -> Result<Vec<Checked>, CliError> {
 
 fn configured(place: &CliPaths) -> Result<Vec<Checked>, CliError> {
     let config = place.load()?.config;
-    // Without a journal that can be read nothing is known to be accepted.
+    // Without a readable journal nothing counts as accepted.
     let known = store::examine(&config.home.journal(), |db| db.skills().skills()).unwrap_or_default();
     let known = known.into_iter().map(|row| (row.name.clone(), row)).collect();
     Ok(all(&config.skills.dir, &known))
 }
 
-/// Every folder in it, by name.
+/// Checks every folder in `dir`, by name.
 fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
     let catalogue = SkillCache::new(dir.to_owned()).look();
     let mut checked: Vec<Checked> =
@@ -94,7 +92,7 @@ fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
 }
 
 fn look(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> Checked {
-    // What the journal knows is about the content that it saw.
+    // The journal's state applies only to the content that it recorded.
     let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state.as_str());
     let form = structure::check(&ProposalChange::Create, name, None, Some(content), Bounds::import());
     let findings = scan::scan_skill(name, content);
@@ -144,7 +142,7 @@ fn lines_of(one: &Checked) -> Vec<String> {
     lines
 }
 
-/// Words of a file on one line of a terminal, with nothing hidden in them.
+/// Formats text from a file as one terminal line without hidden characters.
 pub(super) fn plain(words: &str) -> String {
     one_line(&reveal(words))
 }

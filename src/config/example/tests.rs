@@ -1,4 +1,4 @@
-//! The example loads, is complete, and what `init` writes means what was answered.
+//! The example loads and is complete, and the output of `init` has the meaning of the answers.
 
 use super::super::{Home, SignalEndpoint, parse};
 use super::*;
@@ -93,7 +93,7 @@ fn the_shortest_init_is_the_offline_model() {
     let answers = Answers::default();
     let text = commented(&answers);
     assert_eq!(load(&text).model.provider, Provider::Offline);
-    // Nothing else is set than what was answered.
+    // Only the answers are set.
     let set: Vec<_> = text.lines().filter(|line| !line.starts_with(['#', '[']) && !line.is_empty()).collect();
     assert_eq!(set, ["timezone = \"UTC\"", "provider = \"offline\""]);
 }

@@ -1,4 +1,4 @@
-//! The keys themselves, laid out in rows, as a table is read.
+//! The keys, laid out as the rows of a table.
 
 use super::ValueKind::{Count, Decimal, Duration, Flag, List, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
 use super::Unset::{Depends, Instead, Is, Nothing};

@@ -1,5 +1,5 @@
-//! Configurations that are accepted: what they mean, where each value came from, and that nothing
-//! makes reading panic.
+//! Valid configurations: their interpretation, the sources of their values, and reading without
+//! panics.
 
 use super::super::keys::{SECTIONS, SectionSpelling, Unset, join, numbered};
 use super::super::{Provider, ValueSource};

@@ -210,7 +210,7 @@ pub fn stranger(adapter: &str, sender: &str, at: &str, count: i64) -> String {
     format!("{adapter} {sender} knocked {times}, last at {at}, and was not let in")
 }
 
-/// How to let an unknown sender in.
+/// Fix for an unknown sender who should have access.
 pub fn fix_stranger(adapter: &str, sender: &str) -> String {
     let line =
         if adapter == "telegram" { format!(", or add [[people]] with {adapter} = {sender}") } else { String::new() };

@@ -1,4 +1,4 @@
-//! One question against a gateway that follows a script.
+//! One question to a scripted gateway.
 
 use super::*;
 use crate::adapter::terminal::protocol::FromClient;
@@ -23,7 +23,7 @@ impl Gateway {
         (text, piped)
     }
 
-    /// What it heard, and under which id.
+    /// Receives and confirms a message. Returns its text, its kind and its id.
     async fn stores_under(&mut self) -> (String, bool, String) {
         let (id, text, piped) = self.hears().await;
         self.says(FromGateway::Stored { id: id.clone() }).await;
@@ -34,7 +34,7 @@ impl Gateway {
         self.0.writer.write(&frame).await.unwrap();
     }
 
-    /// As a gateway that is too old to name what it answers.
+    /// Answers like an older gateway that does not name the answered messages.
     async fn answers(&mut self, markdown: &str) {
         let (id, markdown) = ("1".to_owned(), markdown.to_owned());
         self.says(FromGateway::Message { id, markdown, trusted: true, answers: None, awaited: false }).await;
@@ -54,7 +54,7 @@ fn named(ids: &[&str]) -> Vec<String> {
     ids.iter().map(|&id| id.to_owned()).collect()
 }
 
-/// Asks while the script runs; what was printed and noted.
+/// Asks while the script runs. Returns the output and the notes.
 async fn asked<F: Future<Output = ()>>(
     typed: Option<&str>,
     piped: Option<&str>,

@@ -1,4 +1,4 @@
-//! What a conversation does about each event.
+//! Actions of a conversation for each event.
 
 use super::*;
 use crate::adapter::terminal::protocol::FromClient;

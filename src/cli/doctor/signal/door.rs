@@ -1,8 +1,9 @@
-//! The socket of the daemon: who listens there, and who else on this computer could speak to it.
+//! The socket of the daemon: the listening process, and the other users of this computer who could
+//! connect.
 //!
-//! There is no password: whoever can open the socket can write in the owner's name and read along.
-//! So one of the folders above it has to keep others out; the mode of the socket itself is made
-//! anew at each start of the daemon and promises nothing.
+//! There is no password: anyone who can open the socket can write in the owner's name and read all
+//! messages. So one of its parent folders has to exclude others. The mode of the socket itself is
+//! reset at each start of the daemon and guarantees nothing.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -16,11 +17,11 @@ use crate::cli::signal::listens_at;
 use crate::config;
 use crate::wording::cli::signal as says;
 
-/// The right to enter a folder, or to open a socket, that everybody on the computer has.
+/// Permission bit with which every user can enter a folder.
 const EVERYBODY_ENTERS: u32 = 0o001;
 const EVERYBODY_WRITES: u32 = 0o002;
 
-/// Trouble, if others can reach the socket.
+/// Returns a finding if others can reach the socket.
 pub(super) fn open_to_others(socket: &Path) -> Option<Finding> {
     let mode = |path: &Path| std::fs::metadata(path).map(|found| found.permissions().mode());
     let folder = socket.parent()?;
@@ -34,16 +35,15 @@ pub(super) fn open_to_others(socket: &Path) -> Option<Finding> {
     })
 }
 
-/// Opens the socket and says nothing. Where the system tells, the words with which whoever listens
-/// was started.
+/// Connects to the socket without sending anything. Returns the arguments of the listening process,
+/// if the system reveals them.
 pub(super) async fn knock(socket: &Path) -> io::Result<Option<Vec<String>>> {
     let stream = UnixStream::connect(socket).await?;
     let id = stream.peer_cred().ok().and_then(|peer| peer.pid());
     Ok(id.and_then(|id| words_of(&PathBuf::from(format!("/proc/{id}/cmdline")))))
 }
 
-/// A daemon of signal-cli has the word that makes it one among its words; whoever else listens is
-/// not judged.
+/// Returns the arguments if they are those of a signal-cli daemon; other processes are not judged.
 fn words_of(line: &Path) -> Option<Vec<String>> {
     let line = std::fs::read(line).ok()?;
     let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
@@ -51,7 +51,7 @@ fn words_of(line: &Path) -> Option<Vec<String>> {
     words.iter().any(|word| word == super::program::DAEMON).then_some(words)
 }
 
-/// Why nobody opened.
+/// Returns the finding for a failed connection.
 pub(super) fn closed(config: &config::Signal, socket: &Path, error: &io::Error, gateway: &Gateway) -> Finding {
     let shown = socket.display().to_string();
     let is_ours = !config.command.is_empty();

@@ -1,31 +1,30 @@
-//! The program behind the daemon: whether it is installed, and whether it was told to receive only
-//! when somebody listens.
+//! The daemon's program: its installation, and the option to receive only while a client listens.
 
 use super::super::finding::Finding;
 use crate::cli::signal::installed_at;
 use crate::config;
 use crate::wording::cli::signal as says;
 
-/// The word that makes a daemon of signal-cli.
+/// Subcommand that starts a signal-cli daemon.
 pub(super) const DAEMON: &str = "daemon";
-/// Receives only while somebody has subscribed.
+/// Receive mode that receives only during a subscription.
 const MANUAL: &str = "manual";
-/// The option that says when it receives.
+/// Option for the receive mode.
 const RECEIVE_MODE: &str = "--receive-mode";
-/// What it does if it is not told.
+/// Default receive mode.
 const USUAL_MODE: &str = "on-start";
-/// Keeps what is received off its standard output.
+/// Option that keeps messages off standard output.
 const NO_STDOUT: &str = "--no-receive-stdout";
 
-/// Trouble, if the program of the configuration is not there.
+/// Returns a finding if the configured program does not exist.
 pub(super) fn installed(config: &config::Signal) -> Option<Finding> {
     let name = config.command.first()?;
     let is_there = installed_at(name).is_some();
     (!is_there).then(|| Finding::wrong(says::SIGNAL, &says::not_installed(name), says::FIX_NOT_INSTALLED))
 }
 
-/// What is wrong with the words with which a daemon is started. Words that start something else, as
-/// a script, say nothing.
+/// Returns findings about the arguments of a daemon. Arguments that start another program, such as
+/// a script, give none.
 pub(super) fn receiving(words: &[String]) -> Vec<Finding> {
     let mut options = words.iter().skip_while(|word| *word != DAEMON).skip(1).map(String::as_str);
     if !words.iter().any(|word| word == DAEMON) {

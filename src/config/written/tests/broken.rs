@@ -1,4 +1,4 @@
-//! Configurations that are refused: what is said, and what is never said.
+//! Invalid configurations: their messages, and the text that no message may contain.
 
 use super::*;
 
@@ -146,7 +146,7 @@ proptest! {
         let (before, rest) = text.split_at(start);
         let after = rest.get(cut..).unwrap_or_default();
         let slipped = format!("{before}{typed}{after}");
-        // A slip inside the canary leaves half of it, which this test would not see.
+        // A typo inside the canary leaves half of it, which this test would not detect.
         prop_assume!(slipped.matches(CANARY).count() == 2);
         if let Err(error) = reading(&slipped, &[]) {
             prop_assert!(!error.to_string().contains(CANARY), "{}", error);
