@@ -117,7 +117,7 @@ fn asks(scope: Scope, purpose: Purpose) -> Request {
 
 impl House {
     async fn call(&self, scope: Scope, purpose: Purpose) -> Result<Reply, ModelError> {
-        self.purse.call(0, &asks(scope, purpose), &NullSink, &OnBehalf::default()).await
+        self.purse.ask(&asks(scope, purpose), &OnBehalf::default(), AskPolicy::once(&|_| true)).await
     }
 
     async fn chat(&self) -> Result<Reply, ModelError> {
@@ -151,7 +151,9 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..20 {
         let purse = Arc::clone(&house.purse);
-        all.spawn(async move { purse.call(0, &asks(ADA, Purpose::Chat), &NullSink, &OnBehalf::default()).await });
+        all.spawn(async move {
+            purse.ask(&asks(ADA, Purpose::Chat), &OnBehalf::default(), AskPolicy::once(&|_| true)).await
+        });
     }
     // The five admitted calls wait at the semaphore, so the first fifteen to end are the refused
     // ones.
@@ -196,7 +198,7 @@ async fn what_the_provider_counted_is_reserved_from_then_on_and_after_a_restart(
     house.model.gate.forget_permits(100);
     let waiting = tokio::spawn({
         let purse = Arc::clone(&house.purse);
-        async move { purse.call(0, &asks(ADA, Purpose::Chat), &NullSink, &OnBehalf::default()).await }
+        async move { purse.ask(&asks(ADA, Purpose::Chat), &OnBehalf::default(), AskPolicy::once(&|_| true)).await }
     });
     while house.calls() < 2 {
         tokio::task::yield_now().await;
@@ -328,14 +330,14 @@ async fn a_shorter_answer_reserves_less() {
     let house = house(card("openai", Some(PRICE)), budget);
     assert_eq!(house.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
-    assert!(house.purse.call(0, &short, &NullSink, &OnBehalf::default()).await.is_ok());
+    assert!(house.purse.ask(&short, &OnBehalf::default(), AskPolicy::once(&|_| true)).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_journal_no_model_is_called() {
     let house = house(card("openai", Some(PRICE)), wide());
     let broken = OnBehalf { turn: Some(crate::id::TurnId(999)), person: None };
-    let result = house.purse.call(0, &asks(ADA, Purpose::Chat), &NullSink, &broken).await;
+    let result = house.purse.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| true)).await;
     assert!(matches!(result, Err(ModelError::Later { .. })));
     assert_eq!(house.calls(), 0);
 }

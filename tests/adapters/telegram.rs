@@ -378,7 +378,7 @@ async fn what_people_send_is_understood_as_telegram_words_it() {
         "Typed  1 album",
         "Forwarded theirs 0",
         "Typed why? 0 quote",
-        "Nothing",
+        "Irrelevant",
     ];
     assert_eq!(words, expected);
 }

@@ -35,7 +35,7 @@ async fn in_a_group_it_is_heard_who_is_meant() {
         ("only talk", false),
         ("hello", true),
         ("/help", true),
-        ("Nothing", false),
+        ("Irrelevant", false),
         ("thanks", true),
         ("in a topic", false),
     ];
