@@ -1,9 +1,9 @@
 //! Rust source as tokens: enough of the language to find paths and calls, and no more.
 //!
-//! Comments (doc comments too) vanish, so prose never counts. A string or character literal stays
-//! as one token that begins with its quote and so never equals a word. [`flatten`] writes every
-//! `use` tree out as full paths, which makes a nested group no different from a plain path to
-//! whoever searches for one.
+//! Comments vanish, so prose never counts; [`lex_with_docs`] keeps those that document an item. A
+//! string or character literal stays as one token that begins with its quote and so never equals a
+//! word. [`flatten`] writes every `use` tree out as full paths, which makes a nested group no
+//! different from a plain path to whoever searches for one.
 
 /// One word, one punctuation mark (`::` counts as one), or one literal, with the place where it
 /// begins.
@@ -19,12 +19,24 @@ pub struct Token {
 
 /// The tokens of a Rust source.
 pub fn lex(source: &str) -> Vec<Token> {
+    let mut tokens = lex_with_docs(source);
+    tokens.retain(|token| !is_doc(token));
+    tokens
+}
+
+/// The same, with each line of a doc comment as a token that begins with `///` or `//!`.
+pub fn lex_with_docs(source: &str) -> Vec<Token> {
     let mut lexer =
         Lexer { chars: source.chars().collect(), at: 0, line: 1, line_start: 0, column: 1, tokens: Vec::new() };
     while lexer.at < lexer.chars.len() {
         lexer.step();
     }
     lexer.tokens
+}
+
+/// Whether a token is a line of a doc comment.
+pub fn is_doc(token: &Token) -> bool {
+    token.text.starts_with("//")
 }
 
 /// The lines on which a pattern, itself written as Rust tokens, occurs.
@@ -184,7 +196,7 @@ impl Lexer {
         let line = self.line;
         self.column = self.at - self.line_start + 1;
         match (self.peek(0), self.peek(1)) {
-            (Some('/'), Some('/')) => self.skip_while(|c| c != '\n'),
+            (Some('/'), Some('/')) => self.line_comment(line),
             (Some('/'), Some('*')) => self.block_comment(),
             (Some('"'), _) => self.quoted(line),
             (Some('\''), _) => self.char_or_lifetime(line),
@@ -200,6 +212,15 @@ impl Lexer {
                 }
             }
             (None, _) => {}
+        }
+    }
+
+    fn line_comment(&mut self, line: usize) {
+        let start = self.at;
+        self.skip_while(|c| c != '\n');
+        let text: String = self.chars[start..self.at].iter().collect();
+        if text.starts_with("//!") || text.starts_with("///") && !text.starts_with("////") {
+            self.push(text, line);
         }
     }
 
@@ -327,6 +348,14 @@ fn comments_and_literals_are_no_code() {
     assert!(find(&tokens, "crate").is_empty(), "{}", words(&tokens));
     assert_eq!(find(&tokens, "type"), [5]);
     assert_eq!(find(&tokens, "&'a str"), [5]);
+}
+
+#[test]
+fn doc_comments_are_kept_on_request() {
+    let source = "//! a\n// b\n//// c\n/// d \"e\nfn f() { \"/// g\" } // h /// i\n";
+    let docs: Vec<_> = lex_with_docs(source).into_iter().filter(is_doc).map(|token| token.text).collect();
+    assert_eq!(docs, ["//! a", "/// d \"e"]);
+    assert_eq!(words(&lex(source)), "fn f ( ) { \"/// g\" }");
 }
 
 #[test]
