@@ -14,6 +14,8 @@
 //! assert!(!request.label().is_trusted());
 //! ```
 //!
+//! Promise (trust/labelled): No text reaches a model without a label that says where it came from.
+//!
 //! The same without the label does not compile:
 //!
 //! ```compile_fail

@@ -209,6 +209,7 @@ mod tests {
         ("AB8ujY6+ZkQ3nO1pXcV9bGt2Lr/sWyE0hMdKqF7TzIxU5vCaJwoHlNRmSgPiDyBe", 20, [1000, 1060]),
     ];
 
+    /// Proves: memory/size
     #[test]
     fn the_guess_is_near_what_tokenizers_count() {
         for (text, times, counted) in COUNTED {
@@ -219,6 +220,7 @@ mod tests {
         }
     }
 
+    /// Proves: memory/size
     #[test]
     fn where_the_guess_is_far_from_a_count_it_is_known_how_far() {
         let hebrew = "ביום ראשון הלכנו למגדלור, והשומר סיפר לנו על הסערה שלקחה את סירתו. ".repeat(20);

@@ -391,6 +391,7 @@ mod tests {
     }
 
     proptest! {
+        /// Proves: trust/model-output
         #[test]
         fn join_is_a_semilattice(a in label(), b in label(), c in label()) {
             prop_assert_eq!(a.join_with(&b), b.join_with(&a));
@@ -406,6 +407,7 @@ mod tests {
             prop_assert_eq!(Label::decode(&a.encode()), a);
         }
 
+        /// Proves: skills/third-party
         #[test]
         fn sql_and_the_type_agree_on_what_is_trusted(a in label(), kind in ".{0,40}", detail in ".{0,40}") {
             prop_assert_eq!(is_trusted_in_sql(&a.encode()), a.is_trusted());
@@ -450,6 +452,7 @@ mod tests {
         assert!(!label.without_origins().asks_before_leaving());
     }
 
+    /// Proves: skills/third-party
     #[test]
     fn no_source_from_outside_reads_as_an_origin() {
         for (kind, detail) in

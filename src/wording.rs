@@ -87,6 +87,8 @@ impl Deref for ProgramText {
 /// assert!(text.label().is_trusted());
 /// ```
 ///
+/// Proves: trust/every-check
+///
 /// Text from another source does not convert:
 ///
 /// ```compile_fail,E0277

@@ -35,11 +35,13 @@ const ROUNDS: u64 = 25;
 const LIMIT: Duration = Duration::from_secs(60);
 const MARK: &str = "(possibly repeated)";
 
+/// Proves: delivery/power-cut
 #[test]
 fn a_killed_program_answers_everything_once() {
     is_killed_again_and_again(&FakeTelegram::start_sync(), "");
 }
 
+/// Proves: channels/webhook
 #[test]
 fn a_killed_program_that_is_called_answers_everything_once() {
     let fake = FakeTelegram::start_sync();

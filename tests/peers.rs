@@ -160,6 +160,8 @@ impl StreamSink for Watched {
     }
 }
 
+/// Promise (models/protocols): Any model that speaks a supported protocol works, including
+/// streaming, tools, images, busy servers and interrupted answers.
 #[tokio::test]
 async fn an_answer_is_streamed_and_whole() {
     let peer = Peer::start();
@@ -174,6 +176,7 @@ async fn an_answer_is_streamed_and_whole() {
     }
 }
 
+/// Proves: models/protocols
 #[tokio::test]
 async fn a_tool_is_called_and_its_result_goes_back() {
     let peer = Peer::start();
@@ -216,6 +219,7 @@ async fn a_picture_is_taken() {
     }
 }
 
+/// Proves: models/protocols
 #[tokio::test]
 async fn a_server_that_is_busy_or_broken_is_asked_later() {
     let peer = Peer::start();
@@ -232,6 +236,7 @@ async fn a_server_that_is_busy_or_broken_is_asked_later() {
     }
 }
 
+/// Proves: models/protocols
 #[tokio::test]
 async fn an_answer_that_is_cut_off_is_no_answer() {
     let peer = Peer::start();
@@ -288,6 +293,9 @@ fn judged(folders: &[PathBuf]) -> Vec<usize> {
     String::from_utf8(asked.stdout).unwrap().lines().map(|count| count.parse().unwrap()).collect()
 }
 
+/// Promise (skills/open-format): Every skill in the open format works, in all common ways of
+/// writing it; a broken one is named with its fault and does not affect the others, and none is
+/// read before it is needed.
 #[test]
 fn every_skill_of_a_public_collection_loads() {
     let mut count = 0;
@@ -307,6 +315,7 @@ fn every_skill_of_a_public_collection_loads() {
     assert!(count >= 719, "only {count} skills were found");
 }
 
+/// Proves: skills/built-in
 #[test]
 fn the_reference_validator_accepts_our_skills() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("skills");

@@ -31,6 +31,7 @@ use house::House;
 /// How much a good model errs, and a middling one.
 const ERRORS: [f32; 2] = [0.5, 1.5];
 
+/// Proves: search/meaning
 #[tokio::test]
 async fn words_and_meaning_find_no_less_than_words_alone_whatever_is_asked() {
     let set = invented::set();

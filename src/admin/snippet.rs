@@ -149,6 +149,7 @@ mod tests {
         Snippet::new(text, &FoldedWords::new(question))
     }
 
+    /// Proves: search/one-command
     #[test]
     fn words_and_their_forms_are_marked() {
         let cases = [
@@ -172,6 +173,7 @@ mod tests {
         assert_eq!(snippet("a *bold* claim", "claim").text(), "a *bold* **claim**");
     }
 
+    /// Proves: search/flags
     #[test]
     fn only_the_piece_around_the_first_mark() {
         let text = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));

@@ -81,6 +81,7 @@ fn choose(visual: Option<String>, editor: Option<String>, path: &OsStr) -> Optio
 mod tests {
     use super::*;
 
+    /// Proves: command-line/editor
     #[test]
     fn the_editor_that_is_named_or_one_that_is_there() {
         let folder = tempfile::tempdir().unwrap();

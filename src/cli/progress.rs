@@ -117,6 +117,8 @@ mod tests {
         String::from_utf8(screen.0.lock().unwrap().clone()).unwrap()
     }
 
+    /// Promise (command-line/long-task): During a long deletion or export the terminal shows how
+    /// long it has been running; piped output contains no such line.
     #[tokio::test]
     async fn a_line_moves_while_it_takes_long_and_is_gone_afterwards() {
         let seen = shown(3, true).await;
@@ -126,6 +128,7 @@ mod tests {
         assert!(seen.ends_with("\r\x1b[K") && !seen.contains('\n'), "{seen:?}");
     }
 
+    /// Proves: command-line/long-task
     #[tokio::test]
     async fn what_is_quick_and_what_goes_into_a_pipe_shows_nothing() {
         assert_eq!((shown(0, true).await.as_str(), shown(3, false).await.as_str()), ("", ""));

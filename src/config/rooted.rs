@@ -101,6 +101,7 @@ mod tests {
         guarded.check(&["program".to_owned(), word.to_owned()]).is_err()
     }
 
+    /// Proves: tools/server-failure
     #[test]
     fn a_word_that_leads_to_the_home_is_refused_however_it_is_written() {
         let guarded = guarded(Path::new("/home/ada/compline"), Path::new("/srv/knowledge"));

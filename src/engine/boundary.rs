@@ -100,6 +100,7 @@ mod tests {
         }
     }
 
+    /// Proves: boundary/six-hours
     #[test]
     fn strictly_more_than_the_gap() {
         let cases = [
@@ -144,6 +145,7 @@ mod tests {
     }
 
     proptest! {
+        /// Proves: boundary/clock-jump
         #[test]
         fn time_never_runs_backwards_and_every_long_silence_is_a_boundary(
             steps in prop::collection::vec((0_i64..12 * H, -20 * H..20 * H, any::<bool>()), 1..40)

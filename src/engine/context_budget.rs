@@ -137,6 +137,7 @@ mod tests {
         ContextBudget { window, output, scale: 1.0 }
     }
 
+    /// Proves: conversation/long
     #[test]
     fn the_marks_are_shares_of_the_window() {
         let large = room(100_000, 4_096);
@@ -145,6 +146,8 @@ mod tests {
         assert!(small.compact_at() < 8_192 - 4_096, "the answer has its room");
     }
 
+    /// Promise (models/window-estimate): The estimate of how full the window is follows the
+    /// provider's own counts, recent calls most, and implausible figures do not distort it.
     #[test]
     fn what_the_provider_counts_moves_what_is_sent() {
         let twice = ContextBudget { scale: 2.0, ..room(100_000, 10_000) };
@@ -152,6 +155,7 @@ mod tests {
     }
 
     proptest! {
+        /// Proves: conversation/long
         #[test]
         fn facts_are_taken_down_before_anything_gives_way(window in 1_024_u64..2_000_000, share in 1_u64..9) {
             let room = room(window, window * share / 10);

@@ -110,6 +110,7 @@ mod tests {
         assert!(from_end.ends_with("line number 99") && from_end.starts_with("(cut here"), "{from_end}");
     }
 
+    /// Proves: memory/large
     #[test]
     fn the_newest_facts_and_the_index_survive_a_long_memory() {
         let facts: String = (0..300).map(|n| format!("- **key {n}**: some value of it\n")).collect();

@@ -34,6 +34,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    /// Proves: operation/logged-once
     #[test]
     fn a_reason_is_news_once_and_again_after_another_or_after_it_was_over() {
         let held = QueueBlock::default();

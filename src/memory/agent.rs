@@ -216,6 +216,7 @@ mod tests {
         format!("## Insights\n\n{}", facts.collect::<String>())
     }
 
+    /// Proves: memory/visibility
     #[test]
     fn the_room_is_shared_and_the_workspace_always_has_some() {
         for (total, person, workspace) in [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 1, 2), (10, 6, 4), (2000, 1200, 800)] {
@@ -224,6 +225,7 @@ mod tests {
         assert_eq!((shares(2, 95), shares(100, 95), shares(100, 5)), ((1, 1), (95, 5), (5, 95)));
     }
 
+    /// Proves: memory/visibility
     #[test]
     fn each_layer_keeps_to_its_part_and_says_what_is_missing() {
         let layers = Layers { person: long("Habit"), workspace: long("Server") };

@@ -111,6 +111,7 @@ mod tests {
         Some(own_name(fd, name, &found, lookup).unwrap())
     }
 
+    /// Proves: trust/file-origin
     #[test]
     fn whatever_a_disk_answers_to_the_name_is_that_of_the_folder() {
         let names = ["tea.md", "Caf\u{e9}.md", "2026", "\u{6771}\u{4eac}", "sho\u{ad}rt.md"];

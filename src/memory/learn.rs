@@ -194,6 +194,7 @@ mod tests {
         }
     }
 
+    /// Proves: memory/mistakes
     #[test]
     fn a_correction_is_counted_whatever_signs_it_holds_and_however_long_it_is() {
         let long = "wrong ".repeat(83);

@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Proves: memory/notes
     #[test]
     fn slugs_are_plain_and_never_mean_something_else() {
         for (title, name) in [

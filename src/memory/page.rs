@@ -126,6 +126,7 @@ mod tests {
         assert!(page.notes.is_empty() && page.text.len() == MAX_TEXT);
     }
 
+    /// Proves: memory/large
     #[test]
     fn what_grows_at_its_end_keeps_its_end_and_says_how_much_of_its_middle_is_left_out() {
         let lines: Vec<String> = (0..9_000).map(|n| format!("- line {n} é")).collect();

@@ -193,6 +193,7 @@ mod tests {
         memory_md::Fact { key: key.to_owned(), value: value.to_owned(), day: "2026-11-21".to_owned() }
     }
 
+    /// Proves: memory/one-place
     #[test]
     fn a_list_holds_one_value_of_a_key_and_the_same_again_changes_nothing() {
         let text = "## Insights\n\n- **Cat’s name**: Tom\n- **cat's name**: Tim (2026-11-01)\n- **tea**: green\n";

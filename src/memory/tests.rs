@@ -101,6 +101,7 @@ async fn first_contents_are_private_and_known() {
     );
 }
 
+/// Proves: memory/new-home
 #[tokio::test]
 async fn seeding_never_overwrites() {
     let home = home().await;

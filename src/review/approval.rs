@@ -43,6 +43,8 @@
 //!     approval.clone()
 //! }
 //! ```
+//!
+//! Proves: gate/exact-version
 
 use crate::id::{PersonId, ProposalId};
 use crate::skill::Digest;

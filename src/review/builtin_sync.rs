@@ -65,6 +65,7 @@ mod tests {
         (name != "-").then(|| Digest::of(name.as_bytes()))
     }
 
+    /// Proves: skills/built-in
     #[test]
     fn each_case_is_decided() {
         // The shipped version is always v2. Columns: offered, installed, present, expected action.

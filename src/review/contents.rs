@@ -80,6 +80,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Proves: skills/new-folder
     #[test]
     fn hosts_are_found_wherever_an_address_stands() {
         for (text, host) in [

@@ -208,6 +208,7 @@ mod tests {
     }
 
     proptest! {
+        /// Proves: gate/odd-characters
         #[test]
         fn no_text_breaks_out_of_its_fence(text in "[`a\n]{0,40}") {
             let fenced = fenced(&text);

@@ -146,6 +146,7 @@ mod tests {
         assert_eq!(again("c").await, Ok(DuplicateState::New));
     }
 
+    /// Proves: gate/rejected
     #[tokio::test]
     async fn what_was_refused_is_refused_whatever_it_is_made_from() {
         let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), "rejected").await;

@@ -154,6 +154,8 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (gate/odd-characters): Hidden, direction-changing and look-alike characters are
+        /// shown for what they are, and anything that looks like an attack is flagged.
         #[test]
         fn nothing_hidden_is_left(text in text()) {
             let shown: Vec<char> = reveal(&text).chars().collect();

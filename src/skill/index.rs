@@ -143,6 +143,7 @@ mod tests {
         assert_eq!(list.lines().filter(|line| line.starts_with('#')).count(), 1);
     }
 
+    /// Proves: skills/one-line
     #[test]
     fn a_long_description_is_cut_and_nobody_is_dropped() {
         let long = manifest("long", &"word ".repeat(300));

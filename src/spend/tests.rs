@@ -231,6 +231,7 @@ async fn each_limit_is_its_own() {
     }
 }
 
+/// Proves: models/budget
 #[tokio::test]
 async fn what_no_day_has_room_for_names_the_setting_that_is_too_small() {
     let small = Limit { micros: WORST - 1, tokens: 113 };

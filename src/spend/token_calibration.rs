@@ -45,6 +45,7 @@ fn ratio(guessed: u64, counted: u64) -> Option<f64> {
 mod tests {
     use super::*;
 
+    /// Proves: models/window-estimate
     #[test]
     fn the_provider_is_believed_and_newer_calls_more() {
         let scales = Scales::default();
@@ -57,6 +58,7 @@ mod tests {
         assert!((scales.of("a/b") - 0.8).abs() < 0.01 && (scales.of("a/c") - 1.0).abs() < f64::EPSILON);
     }
 
+    /// Proves: models/window-estimate
     #[test]
     fn a_figure_that_cannot_be_is_bounded_and_none_is_none() {
         let scales = Scales::default();

@@ -62,6 +62,7 @@ mod tests {
         rusqlite::Error::SqliteFailure(ffi::Error::new(code), None).into()
     }
 
+    /// Proves: operation/terminal-on-full-disk
     #[test]
     fn what_is_full_is_known_under_every_name() {
         let of_files = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
@@ -73,6 +74,7 @@ mod tests {
         }
     }
 
+    /// Proves: operation/terminal-on-full-disk
     #[test]
     fn other_trouble_is_not_taken_for_it() {
         let denied = std::io::Error::from(ErrorKind::PermissionDenied).into();
@@ -82,6 +84,7 @@ mod tests {
         }
     }
 
+    /// Proves: operation/terminal-on-full-disk
     #[test]
     fn each_failure_is_news_and_so_is_the_first_write_that_works_again() {
         let mut room = DiskSpace::default();

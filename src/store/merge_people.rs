@@ -143,6 +143,7 @@ mod tests {
         "streams.work_of",
     ];
 
+    /// Proves: people/joined
     #[tokio::test]
     async fn every_column_that_says_whose_something_is_is_thought_of() {
         let folder = tempfile::tempdir().unwrap();
@@ -163,6 +164,7 @@ mod tests {
         assert_eq!(columns.await.unwrap(), known);
     }
 
+    /// Proves: people/joined
     #[tokio::test]
     async fn nothing_of_the_other_is_left_behind() {
         let folder = tempfile::tempdir().unwrap();

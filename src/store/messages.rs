@@ -487,6 +487,8 @@ mod tests {
     use super::*;
     use crate::store::Journal;
 
+    /// Proves: models/prompt-cache
+    ///
     /// Checks that the queries run for every message read only their own rows, not the whole
     /// history.
     #[test]

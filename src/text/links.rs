@@ -449,6 +449,7 @@ mod tests {
     }
 
     proptest! {
+        /// Proves: trust/unknown-link
         #[test]
         fn nothing_that_is_printed_holds_an_unknown_address(
             text in "([a-z]{1,4}|[.:/@*_\\[\\]()<>&;#\\\\`~|\" \n-]|https://|&#46;|evil\\.example){0,30}",

@@ -314,6 +314,7 @@ mod tests {
         assert!(!needles.are_in("The answer is 42") && !needles.are_in("shoe size\n42"));
     }
 
+    /// Proves: forgetting/forget
     #[test]
     fn a_line_without_a_key_is_found_by_its_words_and_a_short_one_only_alone() {
         let long = ErasureQuery::of_line("The spare key is under the third pot");
@@ -345,6 +346,7 @@ mod tests {
         assert_eq!(needles.cut("- **car**: blue"), None);
     }
 
+    /// Proves: forgetting/remains
     #[test]
     fn a_line_that_tells_more_is_not_taken_away_with_a_fact() {
         for (key, value, said) in [

@@ -134,6 +134,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
 
+        /// Proves: trust/pasted-text
         #[test]
         fn every_shared_run_of_a_hundred_is_found(
             run in "[a-zé ]{100,160}", before in "[a-z ]{0,300}", behind in "[a-z ]{0,300}", other in "[A-Z]{0,200}",

@@ -122,6 +122,7 @@ mod tests {
         assert_eq!(cron.next_after(noon, Zone::UTC), Some(Timestamp(noon.0 + 86_400_000)));
     }
 
+    /// Proves: time/intervals
     #[test]
     fn names_sunday_as_seven_and_either_kind_of_day() {
         let monday = "2026-11-16T00:00:00Z";

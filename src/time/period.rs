@@ -167,6 +167,7 @@ mod tests {
     }
 
     proptest! {
+        /// Proves: reflection/once
         #[test]
         fn periods_abut_and_hold_their_instants(
             at in 1_200_000_000_000_i64..2_200_000_000_000,

@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(clock.now(), Timestamp(500));
     }
 
+    /// Proves: delivery/interrupted-answer
     #[tokio::test]
     async fn who_waits_for_time_to_pass_is_not_woken_by_a_clock_that_is_set() {
         for (set_to, due) in [(10_000, 10_300), (0, 300)] {

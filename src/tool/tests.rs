@@ -112,6 +112,7 @@ fn after_a_skill_of_a_third_party_only_the_hosts_shown_with_it_need_no_yes() {
     );
 }
 
+/// Proves: gate/exact-approval
 #[test]
 fn a_call_of_an_outside_tool_is_shown_whole_with_what_is_hidden_in_it() {
     let arguments = "{\"text\": \"a\u{200b}b\\n```\\nc\", \"to\": {\"n\": [1, 2]}}";
@@ -125,6 +126,7 @@ fn open_at(url: &str, granted: Option<&Covers>) -> Result<Ask, String> {
     way(address(), &json!({ "url": url }).to_string(), &tainted(), granted)
 }
 
+/// Proves: gate/exact-approval
 #[test]
 fn a_yes_opens_exactly_the_address_that_was_shown() {
     let asked = open_at("http://ONE.example:80/b?c=1#d", None).unwrap();
@@ -160,6 +162,7 @@ fn what_a_page_of_its_own_host_names_is_opened_to_the_letter() {
     }
 }
 
+/// Proves: trust/approved-host
 #[test]
 fn what_was_typed_with_https_is_opened_with_https() {
     assert_eq!(open_at("https://secure.example/a", None), open());

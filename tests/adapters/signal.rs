@@ -140,6 +140,9 @@ fn words(text: &str) -> compline::trust::Text {
     compline::trust::Labelled::new(Arc::from(text), label, compline::trust::Scope::Person(compline::id::PersonId(1)))
 }
 
+/// Promise (channels/signal-one-at-a-time): Compline takes messages from Signal's daemon one at a
+/// time, each only after the previous one is stored. A send whose reply was lost is recorded as
+/// uncertain.
 #[tokio::test]
 async fn one_item_is_handed_over_until_it_is_acknowledged_and_nothing_behind_it() {
     for transport in Transport::ALL {
@@ -163,6 +166,7 @@ async fn one_item_is_handed_over_until_it_is_acknowledged_and_nothing_behind_it(
     }
 }
 
+/// Proves: channels/signal-one-at-a-time
 #[tokio::test]
 async fn answers_that_come_in_another_order_go_to_whom_they_are_for() {
     for transport in SOCKETS {
@@ -175,6 +179,7 @@ async fn answers_that_come_in_another_order_go_to_whom_they_are_for() {
     }
 }
 
+/// Proves: channels/signal-one-at-a-time
 #[tokio::test]
 async fn a_lost_answer_is_in_doubt_and_what_was_not_sent_is_not() {
     for transport in Transport::ALL {
@@ -268,6 +273,7 @@ async fn a_deaf_stream_is_red_within_two_minutes_and_made_anew() {
     }
 }
 
+/// Proves: channels/signal-one-at-a-time
 #[tokio::test]
 async fn garbage_costs_no_message_that_comes_after_it() {
     for transport in SOCKETS {
@@ -315,6 +321,8 @@ async fn messages_that_come_before_the_answer_to_the_subscription_are_heard() {
     assert_eq!(scene.words().await, "early");
 }
 
+/// Promise (channels/signal-daemon): A Signal daemon started by Compline is kept running, and a
+/// dead socket is removed.
 #[tokio::test]
 async fn a_daemon_of_ours_is_started_again_when_it_ends_and_a_dead_socket_is_taken_away() {
     let folder = tempfile::tempdir().unwrap();

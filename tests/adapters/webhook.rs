@@ -115,6 +115,9 @@ fn update(id: i64) -> String {
     json!({"update_id": id, "my_chat_member": {}}).to_string()
 }
 
+/// Promise (channels/webhook): With a webhook, Telegram gets its confirmation only once a message
+/// is stored, and requests without the secret are never read. Changing the mode loses nothing, and
+/// you are told if the webhook is unreachable.
 #[tokio::test]
 async fn the_caller_hears_that_all_is_well_only_when_it_is_stored() {
     let scene = Scene::new().await;
@@ -127,6 +130,7 @@ async fn the_caller_hears_that_all_is_well_only_when_it_is_stored() {
     assert_eq!(scene.fake.called().iter().map(|(_, status)| *status).collect::<Vec<_>>(), [200]);
 }
 
+/// Proves: channels/webhook
 #[tokio::test]
 async fn what_was_not_stored_comes_again() {
     let scene = Scene::new().await;
@@ -155,6 +159,7 @@ async fn a_caller_does_not_wait_longer_than_25_seconds() {
     scene.bot.ack(None).await;
 }
 
+/// Proves: channels/webhook
 #[tokio::test]
 async fn whoever_shows_no_secret_is_not_read() {
     let scene = Scene::new().await;
@@ -217,6 +222,7 @@ async fn calls_that_wait_together_are_one_batch_in_the_order_of_their_numbers() 
     }
 }
 
+/// Proves: channels/webhook
 #[tokio::test]
 async fn slow_and_silent_callers_hold_nobody_up() {
     let scene = Scene::new().await;
@@ -318,6 +324,7 @@ async fn a_restart_loses_nothing() {
     assert!(heard.contains("before") && heard.contains("meanwhile"), "{heard}");
 }
 
+/// Proves: channels/webhook
 #[tokio::test]
 async fn changing_the_way_in_loses_nothing() {
     let scene = Scene::new().await;
@@ -368,6 +375,7 @@ async fn without_a_poll_the_cursor_names_no_number() {
     assert_eq!(scene.fake.last_offset(), None);
 }
 
+/// Proves: channels/webhook
 #[tokio::test]
 async fn a_deaf_door_is_told_within_two_minutes_and_so_is_its_end() {
     let scene = Scene::new().await;

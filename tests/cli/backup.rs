@@ -174,6 +174,8 @@ fn a_workspace_elsewhere_is_restored_elsewhere() {
     assert!(!home.file("workspace").exists());
 }
 
+/// Promise (operation/copy-before-update): Before an update changes the journal, a copy is made; if
+/// there is no room for the copy, the journal is left as it is.
 #[test]
 fn a_journal_is_copied_before_it_is_brought_up_to_date() {
     let home = lived_in();
@@ -191,6 +193,7 @@ fn a_journal_is_copied_before_it_is_brought_up_to_date() {
     assert!(older.run("search 84").done().contains("84"), "the copy is a journal");
 }
 
+/// Proves: operation/copy-before-update
 #[test]
 fn without_a_copy_a_journal_is_not_brought_up_to_date() {
     let home = lived_in();
@@ -246,6 +249,7 @@ fn evil(config: &str, marker: &Path) -> String {
     )
 }
 
+/// Proves: operation/altered-backup, trust/unauthenticated-backup
 #[test]
 fn a_tampered_backup_is_refused_and_nothing_of_it_is_run() {
     let home = lived_in();
@@ -282,6 +286,8 @@ fn a_tampered_backup_is_refused_and_nothing_of_it_is_run() {
     assert!(!new.file("compline.toml").exists() && !new.file("backup.key").exists() && !marker.exists());
 }
 
+/// Promise (operation/recovery-code): On a new computer your backup is restored with the recovery
+/// code, which is shown once and only on a terminal; the key is in no backup.
 #[test]
 fn a_new_computer_asks_for_the_recovery_code() {
     let home = lived_in();
@@ -323,6 +329,7 @@ fn a_new_computer_asks_for_the_recovery_code() {
     drop(shelf);
 }
 
+/// Proves: operation/recovery-code
 #[test]
 fn the_recovery_code_is_shown_once_and_only_to_whoever_sits_there() {
     let (shelf, file) = shelf();
@@ -342,6 +349,7 @@ fn the_recovery_code_is_shown_once_and_only_to_whoever_sits_there() {
     Home::plain().run("backup --recovery-code").refused(1, &["There is no journal"]);
 }
 
+/// Proves: operation/recovery-code
 #[test]
 fn a_key_that_others_can_read_counts_for_nothing() {
     let home = lived_in();
@@ -356,6 +364,8 @@ fn a_key_that_others_can_read_counts_for_nothing() {
     home.run(&format!("restore --yes {}", file.display())).done();
 }
 
+/// Promise (operation/restore-preview): A restore shows which people and permissions will change,
+/// asks first, and keeps your current configuration unless you choose otherwise.
 #[test]
 fn a_restore_asks_and_keeps_the_present_configuration() {
     let home = lived_in();
@@ -387,6 +397,9 @@ fn a_restore_asks_and_keeps_the_present_configuration() {
     assert!(!new.file("compline.toml").exists() && new.file("compline.db").exists());
 }
 
+/// Promise (operation/other-accounts): Another account cannot prevent Compline from starting: the
+/// home and its lock are closed to others, and an open home that belongs to another account is
+/// refused.
 #[test]
 fn a_home_that_others_can_enter_is_closed_and_its_lock_with_it() {
     let home = lived_in();

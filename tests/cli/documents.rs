@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::program::program;
 
+/// Promise (files/isolation): The process that reads a document loses access to files and the
+/// network before it reads a byte.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[test]
 fn a_document_is_read_behind_a_filter_of_system_calls() {

@@ -56,6 +56,8 @@ fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
+/// Promise (privacy/ephemeral): A session with `--ephemeral-memory` neither reads nor writes your
+/// real memory, leaves it unchanged to the byte, and leaves nothing behind.
 #[test]
 fn a_chat_leaves_no_trace_and_knows_nothing() {
     let (home, temporary) = (lived_in(), tempfile::tempdir().unwrap());
@@ -69,6 +71,7 @@ fn a_chat_leaves_no_trace_and_knows_nothing() {
     assert!(is_empty(temporary.path()), "the throw-away home is still there");
 }
 
+/// Proves: privacy/ephemeral
 #[test]
 fn a_session_that_saves_something_was_never_told_what_is_real_and_leaves_it_to_the_byte() {
     let model =
@@ -92,6 +95,7 @@ fn a_session_that_saves_something_was_never_told_what_is_real_and_leaves_it_to_t
     assert!(model.asked().last().unwrap().contains(MARKER), "without the flag it knows");
 }
 
+/// Proves: privacy/ephemeral
 #[test]
 fn a_chat_beside_a_running_gateway_does_not_go_through_it() {
     let (home, temporary) = (lived_in(), tempfile::tempdir().unwrap());
@@ -105,6 +109,7 @@ fn a_chat_beside_a_running_gateway_does_not_go_through_it() {
     assert!(is_empty(temporary.path()));
 }
 
+/// Proves: privacy/ephemeral
 #[test]
 fn the_gateway_itself_throws_its_memory_away_when_it_is_stopped() {
     let (home, temporary) = (lived_in(), tempfile::tempdir().unwrap());
@@ -130,6 +135,7 @@ fn the_gateway_itself_throws_its_memory_away_when_it_is_stopped() {
     assert_eq!(everything(&home), before, "the real home changed");
 }
 
+/// Proves: privacy/ephemeral
 #[test]
 fn ctrl_c_while_an_answer_is_waited_for_throws_it_away_too() {
     let (home, temporary) = (lived_in(), tempfile::tempdir().unwrap());

@@ -17,6 +17,8 @@ fn wrong_usage_is_two() {
     home.run("status").refused(2, &["there is no configuration", "fix: run `compline init`"]);
 }
 
+/// Promise (operation/configuration-error): An error in the configuration is reported with the
+/// file, the line, the key and the fix.
 #[test]
 fn a_broken_configuration_names_file_line_key_and_mend() {
     let home = Home::new().with("compline.toml", format!("{PLAIN}[model]\nprovidr = \"openai\"\n"));
@@ -51,6 +53,7 @@ fn a_file_where_the_home_should_be() {
     assert_eq!(std::fs::read_to_string(inside).unwrap(), "kept");
 }
 
+/// Proves: operation/unusable-journal
 #[test]
 fn a_newer_journal_is_left_alone() {
     let home = Home::plain();
@@ -67,6 +70,7 @@ fn a_newer_journal_is_left_alone() {
     assert!(doctor.out.contains("newer Compline"), "{}", doctor.out);
 }
 
+/// Proves: operation/unusable-journal
 #[test]
 fn garbage_is_no_journal_and_stays() {
     let garbage = "not a journal ".repeat(500);
@@ -86,6 +90,8 @@ fn an_empty_journal_is_mentioned_and_begun_anew() {
     assert!(!again.said.contains("is an empty file"), "{}", again.said);
 }
 
+/// Promise (operation/one-program): Two programs never write to the same home; the second one says
+/// so.
 #[test]
 fn a_held_home_is_said() {
     let home = Home::plain();
@@ -114,6 +120,7 @@ fn elsewhere(configured: &Home, home: &Path, line: &str) -> Ended {
     Ended::of(command.args(line.split_whitespace()).output().unwrap())
 }
 
+/// Proves: operation/other-accounts
 #[test]
 fn an_open_home_of_another_account_is_refused_and_left_as_it_is() {
     let (configured, home) = (Home::plain(), Home::new());

@@ -30,6 +30,8 @@ const COMMANDS: [&str; 24] = [
     "restore",
 ];
 
+/// Promise (command-line/help): Every command is listed in the help and has a help text of its own;
+/// `--json` prints the fields that programs rely on.
 #[test]
 fn help_lists_every_command_and_each_has_its_own() {
     let help = String::from_utf8(program().arg("--help").output().unwrap().stdout).unwrap();
@@ -46,6 +48,7 @@ fn help_lists_every_command_and_each_has_its_own() {
     }
 }
 
+/// Proves: privacy/log
 #[test]
 fn the_configuration_is_shown_without_its_secrets() {
     let secrets = "[model]\nprovider = \"openai\"\nname = \"m\"\napi_key = \"sk-very-secret\"\n[telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\n";
@@ -60,6 +63,7 @@ fn the_configuration_is_shown_without_its_secrets() {
     }
 }
 
+/// Proves: command-line/help
 #[test]
 fn json_has_the_promised_fields() {
     let home = Home::plain();
@@ -87,6 +91,8 @@ fn json_has_the_promised_fields() {
     }
 }
 
+/// Promise (command-line/piped-text): Text piped into Compline does not count as yours and cannot
+/// give commands.
 #[test]
 fn what_is_piped_in_is_kept_as_nobodys_words() {
     let home = Home::plain();

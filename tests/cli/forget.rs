@@ -32,6 +32,7 @@ fn stands(home: &Home, word: &str) -> bool {
     false
 }
 
+/// Proves: forgetting/person
 #[test]
 fn a_person_is_forgotten_only_on_purpose_and_then_wholly() {
     let home = lived_in();
@@ -48,6 +49,7 @@ fn a_person_is_forgotten_only_on_purpose_and_then_wholly() {
     assert!(home.run("conversations list").done().contains("Ada"));
 }
 
+/// Proves: forgetting/person
 #[test]
 fn an_archive_is_a_plain_tar_of_one_persons_own() {
     let home = lived_in();
@@ -65,6 +67,7 @@ fn an_archive_is_a_plain_tar_of_one_persons_own() {
     home.run("export Zoe /tmp/never.tar").refused(1, &["Zoe"]);
 }
 
+/// Proves: forgetting/person
 #[test]
 fn a_running_gateway_forgets_as_well() {
     let home = lived_in().with("compline.toml", PLAIN);

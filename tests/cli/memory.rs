@@ -26,6 +26,8 @@ fn memory(home: &Home) -> String {
     std::fs::read_to_string(home.file("workspace/memory/MEMORY.md")).unwrap()
 }
 
+/// Promise (command-line/editor): `/memory edit` and `compline memory edit` open the real file in
+/// your editor, in a terminal conversation too, and the next request contains your changes.
 #[test]
 fn the_editor_that_is_named_opens_the_real_file() {
     let home = Home::plain();
@@ -48,6 +50,7 @@ fn the_editor_that_is_named_opens_the_real_file() {
     );
 }
 
+/// Proves: command-line/editor
 #[test]
 fn a_running_gateway_answers_and_knows_the_change() {
     let home = Home::plain();
@@ -62,6 +65,7 @@ fn a_running_gateway_answers_and_knows_the_change() {
     gateway.stop();
 }
 
+/// Proves: files/undo
 #[test]
 fn versions_are_listed_and_come_back() {
     let home = Home::plain();
@@ -92,6 +96,7 @@ fn versions_are_listed_and_come_back() {
     home.run("memory history nothing").refused(1, &["no such note"]);
 }
 
+/// Proves: memory/shown
 #[test]
 fn one_note_is_shown_as_it_is_and_nothing_outside() {
     let home = Home::plain();
@@ -111,6 +116,7 @@ fn one_note_is_shown_as_it_is_and_nothing_outside() {
     assert_eq!(list["notes"][0]["note"], "tea", "{list}");
 }
 
+/// Proves: search/one-command, search/all-agents
 #[test]
 fn what_is_kept_is_found_with_its_lines_and_forgotten() {
     let home = Home::plain();
@@ -197,6 +203,7 @@ impl Drop for Conversation {
     }
 }
 
+/// Proves: command-line/editor
 #[test]
 fn in_a_conversation_the_persons_editor_opens_the_file_and_the_next_request_holds_what_was_written() {
     let model = Model::start(|_| Say::Text("Understood."));
@@ -224,6 +231,7 @@ fn in_a_conversation_the_persons_editor_opens_the_file_and_the_next_request_hold
     assert_eq!(std::fs::read_to_string(home.file("workspace/memory/drinks.md")).unwrap(), "prefers tea\n");
 }
 
+/// Proves: memory/new-home
 #[test]
 fn the_same_workspace_through_a_link_is_the_same_memory_and_another_folder_an_empty_one() {
     let home = Home::plain();

@@ -16,6 +16,9 @@ fn at_once(home: &Home, lines: &[&str]) -> Vec<Ended> {
     begun.into_iter().map(|child| Ended::of(child.wait_with_output().unwrap())).collect()
 }
 
+/// Promise (command-line/chat-answer): `compline chat "…"` prints only the answer to your question,
+/// even when several are asked at once or older answers are pending. Joined questions each get the
+/// shared answer; answers to older questions go to standard error, marked as such.
 #[test]
 fn three_questions_at_once_get_their_own_answers() {
     let home = Home::plain();
@@ -29,6 +32,7 @@ fn three_questions_at_once_get_their_own_answers() {
     }
 }
 
+/// Proves: command-line/chat-answer
 #[test]
 fn answers_that_were_never_taken_are_no_answers_to_the_next_question() {
     let home = Home::plain();
@@ -78,6 +82,9 @@ fn stored(home: &Home, word: &str) -> i64 {
         .unwrap()
 }
 
+/// Promise (operation/terminal-on-full-disk): On a full disk, a terminal question or command fails
+/// within seconds, says that the disk is full and returns a failing exit code. A question returned
+/// to you is neither stored nor answered later; the gateway reports the problem in one line.
 #[test]
 fn on_a_full_disk_a_question_ends_with_a_sentence_and_is_not_doubled_later() {
     let home = Home::plain();

@@ -29,6 +29,7 @@ fn holds_a_code(ended: &Ended) -> bool {
     ended.out.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(is_code)
 }
 
+/// Proves: people/same-name
 #[test]
 fn a_removed_name_is_asked_about_and_anything_but_an_answer_makes_no_code() {
     let home = without_ben();
@@ -44,6 +45,7 @@ fn a_removed_name_is_asked_about_and_anything_but_an_answer_makes_no_code() {
     assert!(told.code == 0 && holds_a_code(&told) && !told.err.contains(ASKED), "{told:?}");
 }
 
+/// Proves: people/same-name
 #[test]
 fn the_number_means_the_same_person_and_new_means_somebody_new() {
     for (typed, whom, words) in
@@ -57,6 +59,7 @@ fn the_number_means_the_same_person_and_new_means_somebody_new() {
     }
 }
 
+/// Proves: people/same-name
 #[test]
 fn a_name_that_nobody_bore_is_not_asked_about() {
     let home = without_ben();

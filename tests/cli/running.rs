@@ -2,6 +2,7 @@
 
 use super::program::{Home, program};
 
+/// Promise (operation/clean-stop): The gateway stops cleanly when asked to.
 #[test]
 fn a_gateway_starts_answers_and_stops_cleanly() {
     let home = Home::plain();
@@ -21,6 +22,8 @@ fn a_gateway_starts_answers_and_stops_cleanly() {
     assert!(log.contains("has started") && !log.contains("12*7"), "{log}");
 }
 
+/// Promise (people/first-owner): The first owner claims the bot with a code that is printed only on
+/// a terminal, never in a log.
 #[test]
 fn a_bot_that_nobody_has_claimed_shows_a_code_at_a_terminal_only() {
     let telegram =
@@ -38,6 +41,8 @@ fn a_bot_that_nobody_has_claimed_shows_a_code_at_a_terminal_only() {
     assert!(!said.contains("/start "), "{said}");
 }
 
+/// Promise (command-line/demonstration): The demonstration runs anywhere, without a key or a
+/// network.
 #[test]
 fn the_demonstration_runs_to_its_end() {
     let folder = tempfile::tempdir().unwrap();

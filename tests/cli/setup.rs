@@ -9,6 +9,9 @@ use super::program::{Ended, Home};
 /// So many changed files are read before somebody who searches is answered.
 const AT_ONCE: usize = 512;
 
+/// Promise (operation/init): `init` tests what you enter, writes a configuration that works and
+/// never overwrites one. It leaves a home open to other accounts only if files were already there,
+/// and says so.
 #[test]
 fn init_writes_what_run_can_read_and_never_overwrites() {
     let home = Home::new();
@@ -28,6 +31,7 @@ fn init_writes_what_run_can_read_and_never_overwrites() {
     assert!(std::fs::read_to_string(&file).unwrap().contains("\"Ben\""));
 }
 
+/// Proves: operation/init
 #[test]
 fn init_closes_an_empty_home_and_tells_of_one_in_which_something_lay() {
     let mode = |home: &Home| std::fs::metadata(home.path()).unwrap().permissions().mode() & 0o777;
@@ -48,6 +52,7 @@ fn init_closes_an_empty_home_and_tells_of_one_in_which_something_lay() {
     assert_eq!(mode(&used), 0o700);
 }
 
+/// Proves: operation/init
 #[test]
 fn init_writes_nothing_that_is_wrong() {
     let home = Home::new();
@@ -60,11 +65,14 @@ fn init_writes_nothing_that_is_wrong() {
     home.run(&format!("{refused} --untested")).done();
 }
 
+/// Proves: operation/init
 #[test]
 fn init_asks_nobody_through_a_pipe() {
     Home::new().pipe("init", b"Ada\n").refused(2, &["nobody to ask", "--non-interactive"]);
 }
 
+/// Promise (operation/doctor): `doctor` finds problems and says how to fix them. If the gateway
+/// hangs, `doctor` and any command waiting for it say so.
 #[test]
 fn doctor_finds_mends_and_says_so() {
     let home = Home::plain();
@@ -86,6 +94,7 @@ fn doctor_finds_mends_and_says_so() {
     home.run("doctor").done();
 }
 
+/// Proves: operation/doctor
 #[test]
 fn doctor_tells_a_dead_model_and_a_dead_telegram() {
     let dead = "[model]\nprovider = \"openai\"\nname = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
@@ -99,6 +108,7 @@ fn doctor_tells_a_dead_model_and_a_dead_telegram() {
     assert!(home.run("doctor --offline").out.contains("was not tried"));
 }
 
+/// Proves: search/embedding-failure
 #[test]
 fn doctor_tells_how_searching_by_meaning_is() {
     let home = Home::plain();
@@ -115,6 +125,10 @@ fn doctor_tells_how_searching_by_meaning_is() {
     assert!(home.run("doctor --offline").out.contains("was not tried"));
 }
 
+/// Promise (operation/memory-health): `doctor` reports how many memory files there are, how full
+/// they are, and how many are missing, damaged, unlisted, unsearchable or not yet read, without
+/// showing names or contents, even while the gateway runs. A file that can no longer be read is
+/// reported as a problem to fix.
 #[test]
 fn doctor_looks_at_what_is_known_and_mends_what_decides_nothing() {
     let home = Home::plain();
@@ -143,6 +157,7 @@ fn doctor_looks_at_what_is_known_and_mends_what_decides_nothing() {
     assert!(again.contains("belong to nobody") && !again.contains("Quince"), "{again}");
 }
 
+/// Proves: operation/memory-health
 #[test]
 fn doctor_counts_what_cannot_be_searched_and_what_is_not_read_yet() {
     let home = Home::plain();
@@ -165,6 +180,7 @@ fn doctor_counts_what_cannot_be_searched_and_what_is_not_read_yet() {
     index("note ", "1 files cannot be searched as they should be, 0 are not read yet");
 }
 
+/// Proves: operation/memory-health
 #[test]
 fn beside_a_running_gateway_doctor_looks_at_what_is_known_as_well() {
     let home = Home::plain();
@@ -185,6 +201,7 @@ fn beside_a_running_gateway_doctor_looks_at_what_is_known_as_well() {
     home.run("doctor --offline").refused(1, &[]);
 }
 
+/// Proves: operation/doctor
 #[test]
 fn a_gateway_that_hangs_is_told_of_and_what_waits_for_it_says_so() {
     let home = Home::plain();

@@ -48,6 +48,7 @@ fn a_daemon_with_one_account_is_well_on_every_way() {
     }
 }
 
+/// Proves: channels/signal-setup
 #[test]
 fn the_doctor_tells_how_to_mend_each_step() {
     let fake = FakeSignal::start_sync();
@@ -129,6 +130,9 @@ fn the_accounts_of_a_daemon_are_listed() {
     Home::plain().run("signal accounts").refused(2, &["Signal is not configured", "fix:"]);
 }
 
+/// Promise (channels/signal-setup): `init` and `compline signal link` set up an account by a code
+/// that your phone scans, `doctor` explains how to fix each step, and neither reports success while
+/// a channel is not receiving.
 #[test]
 fn a_phone_that_scans_the_link_gives_its_account() {
     let fake = FakeSignal::start_sync();
@@ -145,6 +149,7 @@ fn a_phone_that_scans_the_link_gives_its_account() {
     assert!(String::from_utf8(ended.stdout).unwrap().contains("Linked. The daemon has the account +"));
 }
 
+/// Proves: channels/signal-setup
 #[test]
 fn whoever_claims_it_may_do_so_on_signal() {
     let fake = FakeSignal::start_sync();
@@ -157,6 +162,7 @@ fn whoever_claims_it_may_do_so_on_signal() {
     assert!(!said.contains("claim"), "{said}");
 }
 
+/// Proves: channels/signal-setup
 #[test]
 fn init_takes_signal_from_flags_and_tries_it() {
     let fake = FakeSignal::start_sync();
@@ -178,6 +184,7 @@ fn init_takes_signal_from_flags_and_tries_it() {
     init("--replace").refused(1, &["cannot be asked", "signal-cli daemon --socket"]);
 }
 
+/// Proves: channels/signal-setup
 #[test]
 fn a_gateway_whose_daemon_is_deaf_is_never_green() {
     let fake = FakeSignal::start_sync();

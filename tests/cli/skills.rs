@@ -40,6 +40,8 @@ fn check_needs_neither_home_nor_gateway() {
     home.run(&format!("skills check {}", home.path().display())).refused(1, &["no skill in", "fix:"]);
 }
 
+/// Promise (gate/imported): A skill imported from elsewhere or made from a note waits for your
+/// approval like any other.
 #[test]
 fn a_skill_from_elsewhere_is_shown_and_approved_by_its_hash() {
     let home = Home::plain();
@@ -89,6 +91,7 @@ fn a_skill_from_elsewhere_is_shown_and_approved_by_its_hash() {
     home.run(&format!("skills import {folder}")).refused(1, &["has exactly this content already"]);
 }
 
+/// Proves: skills/new-folder
 #[test]
 fn a_folder_that_is_copied_in_is_accepted_by_its_hash() {
     let home = Home::plain();
@@ -110,6 +113,7 @@ fn a_folder_that_is_copied_in_is_accepted_by_its_hash() {
     home.run("skills check").done();
 }
 
+/// Proves: skills/new-folder
 #[test]
 fn at_a_terminal_a_held_skill_is_shown_and_accepted_by_a_yes_alone() {
     let home = Home::plain();
@@ -136,6 +140,7 @@ fn named(skills: &Value, name: &str) -> Value {
     skills.as_array().unwrap().iter().find(|skill| skill["name"] == name).unwrap().clone()
 }
 
+/// Proves: skills/versions
 #[test]
 fn a_skill_is_led_back_and_a_no_is_kept() {
     let home = Home::plain();
@@ -159,6 +164,7 @@ fn a_skill_is_led_back_and_a_no_is_kept() {
     assert!(home.run("skills show tea").done().contains("Boil water."));
 }
 
+/// Proves: gate/imported
 #[test]
 fn a_note_becomes_a_proposal() {
     let home = Home::plain();
@@ -172,6 +178,7 @@ fn a_note_becomes_a_proposal() {
     home.run("skills promote compline.toml").refused(1, &["compline.toml cannot be used", "memory/tea.md"]);
 }
 
+/// Proves: skills/open-format
 #[test]
 fn doctor_and_check_tell_what_is_not_used() {
     let home = Home::plain();

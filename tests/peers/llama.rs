@@ -44,6 +44,8 @@ impl Scene {
 const COUNTED: &str = "SELECT count(*) FROM spending WHERE purpose = 'chat' AND state = 'spent'
     AND input_tokens > 0 AND output_tokens > 0";
 
+/// Promise (models/weak-model): The rambling output of a weak model is stored, counted and
+/// delivered like any other answer.
 #[test]
 fn babble_is_answered_stored_counted_and_delivered() {
     let mut scene = Scene::begin("", 300);
@@ -65,6 +67,7 @@ fn an_answer_that_reaches_the_limit_says_so() {
     assert_eq!(scene.program.count("SELECT output_tokens FROM spending WHERE purpose = 'chat'"), 20);
 }
 
+/// Proves: models/weak-model
 #[test]
 fn an_answer_that_never_ends_is_stopped() {
     let mut scene = Scene::begin("endless", 20_000);

@@ -34,6 +34,8 @@ const LIMIT: Duration = Duration::from_secs(80);
 /// computer.
 const SIGN_WITHIN: Duration = Duration::from_secs(20);
 
+/// Promise (channels/signal-cli): Signal works with the real `signal-cli`, not only with a
+/// simulated one.
 #[test]
 fn the_real_daemon_speaks_as_we_read_it() {
     alone::run("signal::the_real_daemon_speaks_as_we_read_it", async {
@@ -52,6 +54,7 @@ fn the_real_daemon_speaks_as_we_read_it() {
     });
 }
 
+/// Proves: channels/signal-daemon
 #[test]
 fn a_daemon_that_was_killed_is_started_again_by_us() {
     alone::run("signal::a_daemon_that_was_killed_is_started_again_by_us", async {

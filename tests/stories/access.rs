@@ -69,6 +69,8 @@ async fn is_refused(story: &Story, person: i64, code: &str) {
     assert!(story.last_heard(person).starts_with("That code is not valid."), "{}", story.last_heard(person));
 }
 
+/// Promise (people/void-code): A pairing code is void once its maker has been removed, demoted or
+/// forgotten, and a newer code voids the older one.
 #[tokio::test]
 async fn codes_of_somebody_who_was_removed_let_nobody_in() {
     let story = with_carl().await;
@@ -89,6 +91,7 @@ async fn codes_of_somebody_who_was_removed_let_nobody_in() {
     story.end().await;
 }
 
+/// Proves: people/void-code
 #[tokio::test]
 async fn a_code_made_before_the_configuration_demotes_makes_no_owner() {
     for role in ["owner", "member"] {
@@ -106,6 +109,7 @@ async fn a_code_made_before_the_configuration_demotes_makes_no_owner() {
     }
 }
 
+/// Proves: people/void-code
 #[tokio::test]
 async fn codes_of_somebody_who_is_forgotten_make_no_nameless_owner() {
     let story = with_carl().await;
@@ -119,6 +123,8 @@ async fn codes_of_somebody_who_is_forgotten_make_no_nameless_owner() {
     story.end().await;
 }
 
+/// Promise (people/newcomers): Every owner is told of each newcomer and each new address, and can
+/// undo either with one command.
 #[tokio::test]
 async fn every_owner_is_told_of_a_newcomer_and_can_undo_it() {
     let story = with_carl().await;
@@ -136,6 +142,7 @@ async fn every_owner_is_told_of_a_newcomer_and_can_undo_it() {
     story.end().await;
 }
 
+/// Proves: people/newcomers
 #[tokio::test]
 async fn every_owner_is_told_of_a_new_address_and_can_undo_it() {
     let story = with_carl().await;
@@ -160,6 +167,7 @@ async fn every_owner_is_told_of_a_new_address_and_can_undo_it() {
     story.end().await;
 }
 
+/// Proves: people/newcomers
 #[tokio::test]
 async fn an_owners_new_address_is_told_where_they_were_before() {
     let story = with_carl().await;
@@ -188,6 +196,9 @@ async fn exported(story: &Story) -> Vec<u8> {
     std::fs::read(file).unwrap()
 }
 
+/// Promise (people/same-name): If a new person has the name of a removed one, Compline asks which
+/// it is before it issues a code: the same person gets their old messages back, a different one
+/// gets none.
 #[tokio::test]
 async fn a_name_that_was_borne_before_is_asked_about() {
     let story = mallory_was_here().await;
@@ -205,6 +216,7 @@ async fn a_name_that_was_borne_before_is_asked_about() {
     story.end().await;
 }
 
+/// Proves: people/same-name
 #[tokio::test]
 async fn somebody_new_of_an_old_name_gets_none_of_the_old_words() {
     let story = mallory_was_here().await;
@@ -219,6 +231,7 @@ async fn somebody_new_of_an_old_name_gets_none_of_the_old_words() {
     story.end().await;
 }
 
+/// Proves: people/same-name
 #[tokio::test]
 async fn the_same_person_gets_their_words_back() {
     let story = mallory_was_here().await;
@@ -231,6 +244,9 @@ async fn the_same_person_gets_their_words_back() {
     story.end().await;
 }
 
+/// Promise (people/configured-address): In the configuration the address identifies the person:
+/// renaming changes nothing, and a known name with a new address counts as a new person until an
+/// owner joins the two.
 #[tokio::test]
 async fn whoever_is_renamed_in_the_configuration_stays_who_they_are() {
     let mut story = prepared().await;
@@ -255,6 +271,7 @@ async fn whoever_is_renamed_in_the_configuration_stays_who_they_are() {
     story.end().await;
 }
 
+/// Proves: people/configured-address
 #[tokio::test]
 async fn another_address_in_the_configuration_is_somebody_new_until_an_owner_joins_them() {
     let mut story = prepared().await;
@@ -290,6 +307,8 @@ async fn another_address_in_the_configuration_is_somebody_new_until_an_owner_joi
     story.end().await;
 }
 
+/// Promise (people/lockout): If you are locked out, you can restore your owner access from the
+/// computer that runs Compline.
 #[tokio::test]
 async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
     let mut story = prepared().await;
@@ -320,6 +339,8 @@ async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
     story.end().await;
 }
 
+/// Promise (people/removed): When a person is removed, their open questions can no longer be
+/// answered by anyone.
 #[tokio::test]
 async fn the_open_question_of_somebody_who_was_removed_is_answered_by_nobody() {
     let web = Web::of(&[("/a", "<p>the page</p>")]).await;

@@ -40,6 +40,8 @@ fn block(story: &Story, heading: &str) -> String {
     rest.split("\n\n## ").next().unwrap().split("\n</context>").next().unwrap().to_owned()
 }
 
+/// Promise (memory/profile): Knowledge about you travels with the assistant's profile, knowledge
+/// about this workspace stays in the workspace, and each keeps to its share of the prompt.
 #[tokio::test]
 async fn each_layer_has_its_home_and_the_next_prompt_shows_both() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -63,6 +65,7 @@ async fn each_layer_has_its_home_and_the_next_prompt_shows_both() {
     story.end().await;
 }
 
+/// Proves: memory/profile
 #[tokio::test]
 async fn what_is_about_the_person_travels_with_the_profile_and_the_rest_stays() {
     let mut story = Story::with("[memory]\nextract_every = 1").await;
@@ -92,6 +95,7 @@ async fn what_is_about_the_person_travels_with_the_profile_and_the_rest_stays() 
     story.end().await;
 }
 
+/// Proves: memory/profile
 #[tokio::test]
 async fn an_agent_without_a_profile_keeps_everything_in_its_workspace() {
     let story = Story::with("[agent]\nprofile = \"\"\n[memory]\nextract_every = 1").await;
@@ -109,6 +113,7 @@ async fn an_agent_without_a_profile_keeps_everything_in_its_workspace() {
     story.end().await;
 }
 
+/// Proves: memory/editable-files
 #[tokio::test]
 async fn hand_edits_show_on_the_next_turn_and_what_does_not_fit_is_said() {
     let story = Story::with("[memory]\nmax_tokens = 300").await;
@@ -124,6 +129,7 @@ async fn hand_edits_show_on_the_next_turn_and_what_does_not_fit_is_said() {
     story.end().await;
 }
 
+/// Proves: memory/profile
 #[tokio::test]
 async fn what_untrusted_text_had_a_part_in_is_not_shown() {
     let story = Story::begin().await;
@@ -139,6 +145,7 @@ async fn what_untrusted_text_had_a_part_in_is_not_shown() {
     story.end().await;
 }
 
+/// Proves: memory/profile
 #[tokio::test]
 async fn facts_that_have_no_room_move_to_the_note_of_the_month() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -164,6 +171,8 @@ async fn facts_that_have_no_room_move_to_the_note_of_the_month() {
     story.end().await;
 }
 
+/// Promise (memory/opening-topic): At the start of a conversation the assistant is reminded, once,
+/// of its knowledge about the topic of your first words.
 #[tokio::test]
 async fn at_the_first_words_comes_to_mind_what_is_known_about_them_once() {
     let story = Story::begin().await;

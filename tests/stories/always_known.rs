@@ -31,6 +31,9 @@ fn newest(story: &Story) -> Vec<String> {
     texts(newest)
 }
 
+/// Promise (memory/edits-shown): The assistant sees your edits to `MEMORY.md` or today's note right
+/// before your next message, and the start of the prompt stays unchanged. Notes of other days are
+/// not shown; the day changes at midnight in your zone.
 #[tokio::test]
 async fn a_hand_edit_stands_right_before_the_newest_message_and_changes_nothing_at_the_beginning() {
     let story = Story::begin().await;
@@ -49,6 +52,7 @@ async fn a_hand_edit_stands_right_before_the_newest_message_and_changes_nothing_
     story.end().await;
 }
 
+/// Proves: memory/edits-shown
 #[tokio::test]
 async fn of_the_notes_of_days_todays_is_shown_and_at_local_midnight_the_next() {
     let story = Story::with("timezone = \"Europe/Vienna\"\n").await;
@@ -78,6 +82,7 @@ async fn of_the_notes_of_days_todays_is_shown_and_at_local_midnight_the_next() {
     story.end().await;
 }
 
+/// Proves: memory/edits-shown
 #[tokio::test]
 async fn a_file_that_is_missing_empty_or_no_text_is_left_out_and_keeps_nobody_from_an_answer() {
     let story = Story::begin().await;
@@ -100,6 +105,9 @@ async fn a_file_that_is_missing_empty_or_no_text_is_left_out_and_keeps_nobody_fr
     story.end().await;
 }
 
+/// Promise (memory/new-home): A new home contains everything needed, in the folder you name or in
+/// the home. The same folder by another name is the same memory, another folder an empty one, and
+/// existing files are never overwritten.
 #[tokio::test]
 async fn a_fresh_home_has_what_is_known_and_room_for_skills_and_pictures() {
     let story = Story::begin().await;
@@ -115,6 +123,8 @@ async fn a_fresh_home_has_what_is_known_and_room_for_skills_and_pictures() {
     story.end().await;
 }
 
+/// Promise (memory/instructions): The assistant is instructed to keep what will matter, to keep no
+/// credentials, temporary states or long code, and to trust what it sees over an old note.
 #[tokio::test]
 async fn it_is_told_what_to_keep_what_not_to_keep_and_how_far_to_believe_it() {
     let story = Story::begin().await;
@@ -140,6 +150,9 @@ async fn it_is_told_what_to_keep_what_not_to_keep_and_how_far_to_believe_it() {
     story.end().await;
 }
 
+/// Promise (conversation/many-messages): However many short messages a conversation has, the model
+/// sees all of them while the window has room. Messages replaced by a summary can be found word for
+/// word, and each summary builds on the one before.
 #[tokio::test]
 async fn many_short_messages_are_all_still_there_while_the_window_has_room() {
     let story = Story::begin().await;

@@ -118,6 +118,9 @@ mod opened {
     }
 }
 
+/// Promise (memory/size): With thousands of notes and years of conversations, an answer reads only
+/// changed files, and `MEMORY.md` and prompts stay within their limits. The rest is found by
+/// search, and token estimates are accurate within a known bound.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_turn_opens_only_what_changed_however_much_is_known() {
@@ -147,6 +150,7 @@ async fn a_turn_opens_only_what_changed_however_much_is_known() {
     assert_eq!(seen[0], seen[1], "as many bytes for the model, and as many opens for what changed");
 }
 
+/// Proves: memory/size
 #[tokio::test]
 async fn what_has_no_room_any_more_is_found_and_the_caps_hold() {
     let mut story = Story::prepared("[memory]\nextract_every = 1").await;

@@ -113,6 +113,8 @@ fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
+/// Promise (operation/backup): A backup captures a single moment and is verified. A restore
+/// recovers all of it or nothing, sends no old messages and revives no old approvals.
 #[tokio::test]
 async fn what_was_said_and_known_is_there_again() {
     let mut story = Story::begin().await;
@@ -142,6 +144,8 @@ async fn what_was_said_and_known_is_there_again() {
     story.end().await;
 }
 
+/// Promise (privacy/backup): A backup contains what the assistant learned about each person and
+/// restores it to that person unchanged; entries added to a backup by others are not trusted.
 #[tokio::test]
 async fn what_it_learned_about_people_comes_back_to_each_of_them_as_it_was() {
     let mut story = Story::begin().await;
@@ -187,6 +191,7 @@ async fn what_it_learned_about_people_comes_back_to_each_of_them_as_it_was() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn a_backup_made_while_messages_stream_in_is_of_one_moment() {
     let mut story = Story::begin().await;
@@ -220,6 +225,7 @@ async fn a_backup_made_while_messages_stream_in_is_of_one_moment() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn nothing_old_is_sent_again_and_nothing_old_can_be_approved() {
     let mut story = Story::begin().await;
@@ -266,6 +272,7 @@ async fn nothing_old_is_sent_again_and_nothing_old_can_be_approved() {
     story.stop_here().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn polling_begins_without_a_cursor_and_nothing_is_taken_twice() {
     let mut story = Story::begin().await;
@@ -305,6 +312,7 @@ async fn an_open_question_is_over_after_a_restore() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn a_restore_that_the_system_does_not_let_through_is_undone() {
     let mut story = Story::begin().await;
@@ -332,6 +340,7 @@ async fn a_restore_that_the_system_does_not_let_through_is_undone() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn a_restore_that_is_cut_off_leaves_the_old_state_or_the_new_one() {
     let mut story = Story::begin().await;
@@ -380,6 +389,7 @@ async fn a_restore_that_is_cut_off_leaves_the_old_state_or_the_new_one() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn what_was_there_before_is_kept_aside() {
     let mut story = Story::begin().await;

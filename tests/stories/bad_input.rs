@@ -19,6 +19,8 @@ fn refused(path: &Path) -> OpenError {
     Journal::open(path, None).map(|_| ()).unwrap_err()
 }
 
+/// Promise (operation/unusable-journal): If the journal is newer than the program, locked, damaged
+/// or unreachable, it is left untouched, and you are told what to do.
 #[tokio::test]
 async fn a_file_that_is_no_journal_is_left_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
@@ -29,6 +31,7 @@ async fn a_file_that_is_no_journal_is_left_as_it_is() {
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
+/// Proves: operation/unusable-journal
 #[tokio::test]
 async fn a_journal_of_a_newer_program_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -43,6 +46,7 @@ async fn a_journal_of_a_newer_program_is_refused() {
     assert!(matches!(refused(&path), OpenError::Newer { found: 9999, .. }));
 }
 
+/// Proves: operation/unusable-journal
 #[tokio::test]
 async fn a_journal_that_another_program_locks_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -52,6 +56,7 @@ async fn a_journal_that_another_program_locks_is_refused() {
     assert!(matches!(refused(&path), OpenError::Locked { .. }));
 }
 
+/// Proves: operation/unusable-journal
 #[tokio::test]
 async fn a_place_where_nothing_can_be_written_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -80,6 +85,8 @@ fn failing(job: &'static str, times: usize) -> (Failpoint, Arc<AtomicUsize>) {
     (Failpoint(Arc::new(reached)), left)
 }
 
+/// Promise (operation/full-disk): While nothing can be stored, for example on a full disk, nothing
+/// is confirmed, and work resumes by itself once there is room.
 #[tokio::test]
 async fn nothing_is_confirmed_while_it_cannot_be_stored() {
     let mut story = Story::prepared("").await;
@@ -103,6 +110,7 @@ async fn nothing_is_confirmed_while_it_cannot_be_stored() {
     story.end().await;
 }
 
+/// Proves: operation/full-disk
 #[tokio::test]
 async fn a_commit_that_fails_on_the_way_is_tried_again() {
     for job in [
@@ -128,6 +136,7 @@ async fn a_commit_that_fails_on_the_way_is_tried_again() {
     }
 }
 
+/// Proves: operation/garbage
 #[tokio::test]
 async fn a_panic_in_a_turn_costs_ten_seconds() {
     let story = Story::begin().await;
@@ -146,6 +155,7 @@ async fn a_panic_in_a_turn_costs_ten_seconds() {
     story.end().await;
 }
 
+/// Proves: operation/garbage
 #[tokio::test]
 async fn a_clock_that_jumps_loses_nothing() {
     let story = Story::begin().await;
@@ -164,6 +174,8 @@ async fn a_clock_that_jumps_loses_nothing() {
     story.end().await;
 }
 
+/// Promise (operation/garbage): Files of any kind, missing pictures, megabytes of garbage or a
+/// fault in the program cost at most one answer.
 #[tokio::test]
 async fn files_of_any_kind_are_answered() {
     let story = Story::begin().await;
@@ -184,6 +196,7 @@ async fn files_of_any_kind_are_answered() {
     story.end().await;
 }
 
+/// Proves: operation/garbage
 #[tokio::test]
 async fn a_picture_that_does_not_come_is_answered_all_the_same() {
     let story = Story::begin().await;
@@ -195,6 +208,7 @@ async fn a_picture_that_does_not_come_is_answered_all_the_same() {
     story.end().await;
 }
 
+/// Proves: operation/garbage
 #[tokio::test]
 async fn ten_megabytes_at_the_terminal_cost_only_themselves() {
     let story = Story::begin().await;

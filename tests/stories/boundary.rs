@@ -27,6 +27,8 @@ fn is_fresh(story: &Story) -> bool {
     !story.model.last_prompt().contains("\nassistant: ")
 }
 
+/// Promise (boundary/six-hours): A silence of more than six hours ends a conversation, exact to the
+/// millisecond, however long the conversation already is.
 #[tokio::test]
 async fn six_hours_go_on_and_a_second_more_begins_anew() {
     for (silence, anew) in
@@ -41,6 +43,7 @@ async fn six_hours_go_on_and_a_second_more_begins_anew() {
     }
 }
 
+/// Proves: boundary/six-hours
 #[tokio::test]
 async fn the_rule_holds_for_the_third_the_tenth_and_the_hundredth_message() {
     for (silence, expected) in [(SIX_HOURS, 1), (SIX_HOURS + SECOND, 4)] {
@@ -55,6 +58,8 @@ async fn the_rule_holds_for_the_third_the_tenth_and_the_hundredth_message() {
     }
 }
 
+/// Promise (boundary/only-messages-count): Only your messages interrupt the six hours of silence;
+/// commands, edits, buttons and answers do not.
 #[tokio::test]
 async fn only_words_of_the_person_count_as_a_sign_of_life() {
     let mut story = Story::begin().await;
@@ -76,6 +81,7 @@ async fn only_words_of_the_person_count_as_a_sign_of_life() {
     story.end().await;
 }
 
+/// Proves: boundary/only-messages-count
 #[tokio::test]
 async fn a_command_an_edit_or_a_button_opens_no_conversation() {
     let story = Story::begin().await;
@@ -92,6 +98,7 @@ async fn a_command_an_edit_or_a_button_opens_no_conversation() {
     story.end().await;
 }
 
+/// Promise (boundary/new): `/new` starts a new conversation with your next message.
 #[tokio::test]
 async fn new_begins_anew_with_the_next_message_and_only_once() {
     let story = Story::begin().await;
@@ -107,6 +114,7 @@ async fn new_begins_anew_with_the_next_message_and_only_once() {
     story.end().await;
 }
 
+/// Promise (boundary/clock-jump): A clock that jumps never splits a conversation.
 #[tokio::test]
 async fn a_clock_that_is_set_back_tears_no_conversation_apart() {
     let story = Story::begin().await;
@@ -123,6 +131,7 @@ async fn a_clock_that_is_set_back_tears_no_conversation_apart() {
     story.end().await;
 }
 
+/// Promise (boundary/first-message): The message that starts a conversation belongs to it.
 #[tokio::test]
 async fn the_message_that_opens_a_conversation_is_in_it() {
     let story = Story::begin().await;
@@ -137,6 +146,7 @@ async fn the_message_that_opens_a_conversation_is_in_it() {
     story.end().await;
 }
 
+/// Proves: boundary/first-message
 #[tokio::test]
 async fn twenty_first_messages_at_once_open_one_conversation() {
     let story = Story::begin().await;
@@ -159,6 +169,7 @@ async fn twenty_first_messages_at_once_open_one_conversation() {
     story.end().await;
 }
 
+/// Promise (boundary/reason): You can look up why each conversation began.
 #[tokio::test]
 async fn why_a_conversation_began_is_stored() {
     let story = Story::begin().await;

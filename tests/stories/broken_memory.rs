@@ -55,6 +55,9 @@ fn states(story: &Story) -> String {
     story.text("SELECT coalesce(group_concat(state, ' '), '') FROM keeps")
 }
 
+/// Promise (memory/damaged-file): A damaged, full or blocked memory file affects only itself:
+/// facts, summaries and later approvals still work, nothing is lost, and you are told which file it
+/// is.
 #[tokio::test]
 async fn a_broken_memory_stops_neither_facts_nor_the_summary_of_an_older_part() {
     let story = Story::begin().await;
@@ -73,6 +76,7 @@ async fn a_broken_memory_stops_neither_facts_nor_the_summary_of_an_older_part() 
     story.end().await;
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn where_the_list_itself_is_broken_a_fact_stands_in_the_note_of_the_month() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -85,6 +89,7 @@ async fn where_the_list_itself_is_broken_a_fact_stands_in_the_note_of_the_month(
     story.end().await;
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn whoever_wants_something_remembered_reads_which_file_is_broken() {
     let story = Story::begin().await;
@@ -105,6 +110,7 @@ async fn whoever_wants_something_remembered_reads_which_file_is_broken() {
     story.end().await;
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn a_yes_that_a_broken_file_stands_against_is_answered_and_the_next_one_counts() {
     let story = Story::begin().await;
@@ -122,6 +128,7 @@ async fn a_yes_that_a_broken_file_stands_against_is_answered_and_the_next_one_co
     story.end().await;
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn a_yes_that_the_disk_stands_against_is_tried_again_and_keeps_no_other_waiting() {
     let story = Story::begin().await;
@@ -141,6 +148,7 @@ async fn a_yes_that_the_disk_stands_against_is_tried_again_and_keeps_no_other_wa
     story.end().await;
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn what_waits_for_the_disk_is_said_after_an_hour_and_is_theirs_as_soon_as_it_can_be() {
     let story = Story::begin().await;
@@ -158,6 +166,7 @@ async fn what_waits_for_the_disk_is_said_after_an_hour_and_is_theirs_as_soon_as_
     story.end().await;
 }
 
+/// Proves: memory/shown
 #[tokio::test]
 async fn the_list_names_what_cannot_be_read_and_why() {
     let story = Story::begin().await;
@@ -186,6 +195,7 @@ async fn the_list_names_what_cannot_be_read_and_why() {
     story.end().await;
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn an_hour_in_which_it_was_off_is_no_hour_of_trying() {
     let mut story = Story::begin().await;
@@ -204,6 +214,7 @@ async fn an_hour_in_which_it_was_off_is_no_hour_of_trying() {
     story.end().await;
 }
 
+/// Proves: memory/shown
 #[tokio::test]
 async fn of_a_memory_that_is_too_large_it_says_how_much_it_reads_and_why_nothing_is_added() {
     let story = Story::begin().await;

@@ -41,6 +41,9 @@ async fn tokens_of_a_hello() -> u64 {
     tokens
 }
 
+/// Promise (models/budget): Budgets are on from the start. When one is used up, or too small for
+/// any answer, you are told in one sentence without a model call; in the second case also which
+/// setting to change.
 #[tokio::test]
 async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnight() {
     let hello = tokens_of_a_hello().await;
@@ -69,6 +72,7 @@ async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnig
     story.end().await;
 }
 
+/// Proves: models/budget
 #[tokio::test]
 async fn a_limit_that_no_answer_fits_into_is_told_as_that_and_not_as_used_up() {
     let hello = tokens_of_a_hello().await;
@@ -81,6 +85,7 @@ async fn a_limit_that_no_answer_fits_into_is_told_as_that_and_not_as_used_up() {
     story.end().await;
 }
 
+/// Proves: models/budget
 #[tokio::test]
 async fn one_person_cannot_use_up_what_is_there_for_the_others() {
     let hello = tokens_of_a_hello().await;
@@ -94,6 +99,7 @@ async fn one_person_cannot_use_up_what_is_there_for_the_others() {
     story.end().await;
 }
 
+/// Proves: models/budget
 #[tokio::test]
 async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on() {
     let story = Story::with("[budget]\nbackground_daily_tokens = 1").await;
@@ -106,6 +112,8 @@ async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on() {
     story.end().await;
 }
 
+/// Promise (models/metering): Every model call is counted: an interrupted one at its worst case,
+/// one without a price in tokens.
 #[tokio::test]
 async fn what_a_turn_took_is_recorded_with_its_cached_tokens() {
     let story = priced("").await;
@@ -125,6 +133,7 @@ async fn what_a_turn_took_is_recorded_with_its_cached_tokens() {
     story.end().await;
 }
 
+/// Proves: models/budget
 #[tokio::test]
 async fn money_is_a_limit_too() {
     let hello = tokens_of_a_hello().await;
@@ -141,6 +150,7 @@ async fn money_is_a_limit_too() {
     }
 }
 
+/// Proves: models/metering
 #[tokio::test]
 async fn a_call_that_was_cut_off_counts_its_worst_case() {
     let story = Story::begin().await;
@@ -153,6 +163,7 @@ async fn a_call_that_was_cut_off_counts_its_worst_case() {
     story.end().await;
 }
 
+/// Proves: models/metering
 #[tokio::test]
 async fn a_model_without_a_price_is_counted_in_tokens() {
     let story = Story::begin().await;

@@ -33,6 +33,7 @@ async fn say_at(story: &Story, percent: u64, text: &str) {
     story.settle().await;
 }
 
+/// Proves: conversation/long
 #[tokio::test]
 async fn facts_are_taken_down_once_at_sixty_and_again_with_the_summary_at_seventy() {
     let story = Story::begin().await;
@@ -49,6 +50,9 @@ async fn facts_are_taken_down_once_at_sixty_and_again_with_the_summary_at_sevent
     story.end().await;
 }
 
+/// Promise (conversation/long): A conversation may be as long as you like: facts are recorded,
+/// older messages are then replaced by a summary, the newest stay word for word, and nothing is
+/// lost.
 #[tokio::test]
 async fn the_older_part_gives_way_and_the_last_messages_stay_word_for_word() {
     let mut story = Story::begin().await;
@@ -82,6 +86,7 @@ async fn the_older_part_gives_way_and_the_last_messages_stay_word_for_word() {
     story.end().await;
 }
 
+/// Proves: conversation/long
 #[tokio::test]
 async fn a_call_and_its_result_are_never_parted() {
     let story = Story::begin().await;
@@ -110,6 +115,7 @@ async fn a_call_and_its_result_are_never_parted() {
     story.end().await;
 }
 
+/// Proves: conversation/long
 #[tokio::test]
 async fn if_facts_cannot_be_taken_down_nothing_gives_way_and_the_talk_goes_on() {
     let story = Story::begin().await;
@@ -135,6 +141,7 @@ async fn if_facts_cannot_be_taken_down_nothing_gives_way_and_the_talk_goes_on() 
     story.end().await;
 }
 
+/// Proves: conversation/long
 #[tokio::test]
 async fn a_model_that_cannot_summarise_does_not_stop_the_talk() {
     let story = Story::begin().await;
@@ -155,6 +162,7 @@ async fn a_model_that_cannot_summarise_does_not_stop_the_talk() {
     story.end().await;
 }
 
+/// Proves: conversation/long
 #[tokio::test]
 async fn what_is_deleted_leaves_the_summary_too() {
     let story = Story::begin().await;
@@ -176,6 +184,7 @@ async fn what_is_deleted_leaves_the_summary_too() {
     story.end().await;
 }
 
+/// Proves: conversation/long
 #[tokio::test]
 async fn a_conversation_is_compacted_again_and_again_without_growing() {
     let story = Story::begin().await;
@@ -194,6 +203,7 @@ async fn a_conversation_is_compacted_again_and_again_without_growing() {
     story.end().await;
 }
 
+/// Proves: conversation/long
 #[tokio::test]
 async fn a_tainted_part_keeps_its_label_in_the_summary() {
     let story = Story::begin().await;
@@ -214,6 +224,8 @@ async fn a_tainted_part_keeps_its_label_in_the_summary() {
     story.end().await;
 }
 
+/// Promise (memory/placement): Memory is placed before your newest message or, if you prefer, with
+/// the instructions.
 #[tokio::test]
 async fn memory_may_stand_with_the_instructions() {
     let story = Story::with("[memory]\nplacement = \"system\"\n").await;

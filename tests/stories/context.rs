@@ -45,6 +45,8 @@ async fn with_window(tokens: u64) -> Story {
     story
 }
 
+/// Promise (models/prompt-cache): A long conversation stays cheap: the first request is small, and
+/// each later one repeats the previous one byte for byte up to the newest exchange.
 #[tokio::test]
 async fn consecutive_requests_share_everything_up_to_the_newest_exchange() {
     let mut story = Story::begin().await;
@@ -65,6 +67,7 @@ async fn consecutive_requests_share_everything_up_to_the_newest_exchange() {
     story.end().await;
 }
 
+/// Proves: models/prompt-cache
 #[tokio::test]
 async fn the_memory_is_repeated_only_when_it_changed() {
     let mut story = Story::begin().await;
@@ -87,6 +90,8 @@ async fn the_memory_is_repeated_only_when_it_changed() {
     story.end().await;
 }
 
+/// Promise (memory/fullness): From 80 % full, the assistant is told how full `MEMORY.md` is, while
+/// the beginning of the prompt stays the same.
 #[tokio::test]
 async fn the_assistant_is_told_when_its_memory_is_nearly_full() {
     let story = Story::begin().await;
@@ -102,6 +107,7 @@ async fn the_assistant_is_told_when_its_memory_is_nearly_full() {
     story.end().await;
 }
 
+/// Proves: models/prompt-cache
 #[tokio::test]
 async fn the_first_request_is_small() {
     let story = Story::begin().await;
@@ -140,6 +146,8 @@ async fn last_prompt_of_a_long_talk(restart: bool) -> String {
     prompt
 }
 
+/// Promise (models/window): If part of a conversation no longer fits in the model's window, you are
+/// told; it is never dropped silently.
 #[tokio::test]
 async fn a_talk_longer_than_the_window_loses_its_oldest_exchanges_and_says_so() {
     let prompt = last_prompt_of_a_long_talk(false).await;
@@ -153,6 +161,7 @@ async fn a_talk_longer_than_the_window_loses_its_oldest_exchanges_and_says_so() 
     assert_eq!(prompt, last_prompt_of_a_long_talk(true).await, "after a restart the same ones are left out");
 }
 
+/// Proves: models/window
 #[tokio::test]
 async fn exchanges_are_left_out_in_blocks_so_the_beginning_stays_the_same_between() {
     let story = with_window(9_000).await;

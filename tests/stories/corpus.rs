@@ -76,6 +76,8 @@ async fn a_locked_document_is_told_apart() {
     assert_eq!(found(Document::Pdf, &locked(LOCK)).await, DocumentContent::Locked);
 }
 
+/// Promise (files/malicious-documents): No document, however broken or malicious, stops the
+/// assistant.
 #[tokio::test]
 async fn a_bomb_costs_the_document_and_not_the_gateway() {
     let before = b"BT /F1 12 Tf 72 720 Td (before the bomb) Tj ET";
@@ -87,6 +89,7 @@ async fn a_bomb_costs_the_document_and_not_the_gateway() {
     );
 }
 
+/// Proves: files/malicious-documents
 #[tokio::test]
 async fn what_has_no_end_and_no_bottom_costs_the_document_and_not_the_gateway() {
     let catalog = || b"<< /Type /Catalog /Pages 2 0 R >>".to_vec();
@@ -108,6 +111,7 @@ async fn what_has_no_end_and_no_bottom_costs_the_document_and_not_the_gateway() 
     assert_eq!(found(Document::Html, deep.as_bytes()).await, words("bottom"));
 }
 
+/// Proves: files/malicious-documents
 #[test]
 fn a_pdf_that_was_cut_anywhere_is_read_or_not() {
     let bytes = pdf(&["one", "two"]);
@@ -122,6 +126,7 @@ fn a_pdf_that_was_cut_anywhere_is_read_or_not() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
+    /// Proves: files/malicious-documents
     #[test]
     fn a_pdf_with_any_bytes_changed_is_read_or_not(at in prop::collection::vec((0..900_usize, any::<u8>()), 1..20)) {
         let mut bytes = pdf(&["one (two) three", "four"]);

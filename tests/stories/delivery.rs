@@ -28,6 +28,8 @@ fn long_answer() -> String {
     answer
 }
 
+/// Promise (delivery/long-answer): A long answer arrives complete and in order, with no code block
+/// or link broken.
 #[tokio::test]
 async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
     let story = Story::begin().await;
@@ -50,6 +52,7 @@ async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
     story.end().await;
 }
 
+/// Promise (delivery/flood-limit): A flood limit is waited out, and it delays no other chat.
 #[tokio::test]
 async fn a_flood_limit_is_waited_out_by_everything_for_that_chat_and_by_nobody_else() {
     let story = Story::begin().await;
@@ -69,6 +72,8 @@ async fn a_flood_limit_is_waited_out_by_everything_for_that_chat_and_by_nobody_e
     story.end().await;
 }
 
+/// Promise (delivery/lost-receipt): If the receipt for an answer is lost, the answer is sent once
+/// more and marked as a possible repeat.
 #[tokio::test]
 async fn an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so() {
     let story = Story::begin().await;
@@ -82,6 +87,7 @@ async fn an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so() {
     story.end().await;
 }
 
+/// Proves: delivery/lost-receipt
 #[tokio::test]
 async fn a_receipt_lost_in_the_middle_repeats_that_part_alone() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
@@ -100,6 +106,8 @@ async fn a_receipt_lost_in_the_middle_repeats_that_part_alone() {
     story.end().await;
 }
 
+/// Promise (delivery/blocked-bot): If you block the bot it stops trying to reach you, and it hears
+/// you again once you unblock it.
 #[tokio::test]
 async fn who_blocks_the_bot_is_left_alone_and_heard_again_later() {
     let story = Story::begin().await;
@@ -116,6 +124,7 @@ async fn who_blocks_the_bot_is_left_alone_and_heard_again_later() {
     story.end().await;
 }
 
+/// Promise (delivery/typing): The typing indicator stops when the turn ends.
 #[tokio::test]
 async fn the_typing_sign_is_renewed_and_ends_with_the_turn() {
     let story = Story::begin().await;
@@ -129,6 +138,7 @@ async fn the_typing_sign_is_renewed_and_ends_with_the_turn() {
     story.end().await;
 }
 
+/// Proves: delivery/typing
 #[tokio::test]
 async fn the_typing_sign_ends_while_the_model_is_away() {
     let story = Story::begin().await;

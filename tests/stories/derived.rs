@@ -74,6 +74,7 @@ fn home_of(story: &Story, mark: &str) -> String {
     ))
 }
 
+/// Promise (trust/traceable): You can trace the full origin of any answer in the journal.
 #[tokio::test]
 async fn a_reply_leads_back_to_all_that_its_prompt_held() {
     for seed in 0..4 {
@@ -98,6 +99,7 @@ async fn a_reply_leads_back_to_all_that_its_prompt_held() {
     }
 }
 
+/// Proves: trust/traceable
 #[tokio::test]
 async fn a_trusted_reply_grew_from_nothing_untrusted() {
     for seed in 0..4 {

@@ -44,6 +44,8 @@ fn found(story: &Story, person: i64, query: &str, untrusted_too: bool) -> usize 
         .len()
 }
 
+/// Promise (files/documents): A document that you send (PDF, HTML, CSV, JSON, Markdown, text) is
+/// read, can be asked about and found later, and counts as text from outside.
 #[tokio::test]
 async fn a_pdf_is_read_and_answered_and_its_words_lie_beside_it() {
     let story = Story::begin().await;
@@ -60,6 +62,7 @@ async fn a_pdf_is_read_and_answered_and_its_words_lie_beside_it() {
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn what_a_document_said_is_known_by_where_it_came_from() {
     let story = Story::begin().await;
@@ -76,6 +79,7 @@ async fn what_a_document_said_is_known_by_where_it_came_from() {
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn a_document_is_found_later_by_whoever_sent_it_and_asks_for_what_others_wrote() {
     let story = Story::begin().await;
@@ -96,6 +100,7 @@ async fn a_document_is_found_later_by_whoever_sent_it_and_asks_for_what_others_w
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text_is_asked_for() {
     let story = Story::begin().await;
@@ -123,6 +128,7 @@ async fn the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn the_turns_after_a_document_are_tainted_until_the_conversation_is_over() {
     let story = Story::begin().await;
@@ -135,6 +141,7 @@ async fn the_turns_after_a_document_are_tainted_until_the_conversation_is_over()
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn a_long_text_is_shown_from_its_beginning_and_said_to_go_on() {
     let story = Story::begin().await;
@@ -147,6 +154,7 @@ async fn a_long_text_is_shown_from_its_beginning_and_said_to_go_on() {
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn texts_of_every_kind_are_read() {
     let story = Story::begin().await;
@@ -173,6 +181,7 @@ async fn texts_of_every_kind_are_read() {
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn what_cannot_be_read_is_kept_and_said() {
     let story = Story::begin().await;
@@ -196,6 +205,7 @@ async fn what_cannot_be_read_is_kept_and_said() {
     story.end().await;
 }
 
+/// Proves: files/malicious-documents
 #[tokio::test]
 async fn without_a_process_to_read_in_documents_are_kept_and_everything_else_goes_on() {
     let mut story = Story::prepared("").await;
@@ -208,6 +218,7 @@ async fn without_a_process_to_read_in_documents_are_kept_and_everything_else_goe
     story.end().await;
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn a_restart_shows_a_document_as_it_was_shown() {
     let mut story = Story::begin().await;

@@ -36,6 +36,8 @@ async fn pairing_code(story: &Story, line: &str) -> String {
     code.unwrap_or_else(|| panic!("no code in {told:?}")).to_owned()
 }
 
+/// Promise (people/no-access): No one has access by default; strangers get one line a day, and
+/// nothing they write is kept.
 #[tokio::test]
 async fn without_any_names_nobody_is_let_in() {
     let mut story = Story::prepared("").await;
@@ -49,6 +51,7 @@ async fn without_any_names_nobody_is_let_in() {
     story.end().await;
 }
 
+/// Proves: people/no-access
 #[tokio::test]
 async fn a_stranger_gets_one_line_a_day_and_nothing_of_theirs_is_kept() {
     let story = Story::begin().await;
@@ -69,6 +72,8 @@ async fn a_stranger_gets_one_line_a_day_and_nothing_of_theirs_is_kept() {
     story.end().await;
 }
 
+/// Promise (people/pairing-code): A pairing code admits one person once, expires soon and cannot be
+/// guessed.
 #[tokio::test]
 async fn a_pairing_code_lets_one_person_in_once() {
     let story = Story::begin().await;
@@ -88,6 +93,7 @@ async fn a_pairing_code_lets_one_person_in_once() {
     story.end().await;
 }
 
+/// Proves: people/pairing-code
 #[tokio::test]
 async fn a_pairing_code_expires() {
     let story = Story::begin().await;
@@ -98,6 +104,7 @@ async fn a_pairing_code_expires() {
     story.end().await;
 }
 
+/// Proves: people/pairing-code
 #[tokio::test]
 async fn guessing_codes_ends_soon_also_for_a_right_one() {
     let story = Story::begin().await;
@@ -116,6 +123,7 @@ async fn guessing_codes_ends_soon_also_for_a_right_one() {
     story.end().await;
 }
 
+/// Promise (trust/commands): Commands never reach a model, and members cannot run owner commands.
 #[tokio::test]
 async fn no_command_ever_reaches_a_model() {
     let story = Story::begin().await;
@@ -149,6 +157,7 @@ async fn no_command_ever_reaches_a_model() {
     story.end().await;
 }
 
+/// Proves: trust/commands
 #[tokio::test]
 async fn an_unknown_command_gets_one_helpful_line() {
     let story = Story::begin().await;
@@ -158,6 +167,7 @@ async fn an_unknown_command_gets_one_helpful_line() {
     story.end().await;
 }
 
+/// Proves: trust/commands
 #[tokio::test]
 async fn a_member_cannot_run_the_commands_of_an_owner() {
     let story = Story::begin().await;
@@ -171,6 +181,8 @@ async fn a_member_cannot_run_the_commands_of_an_owner() {
     story.end().await;
 }
 
+/// Promise (groups/not-allowed): In a group that you have not allowed, Compline answers and keeps
+/// nothing; if you address it there, it tells you in your direct chat how to allow the group.
 #[tokio::test]
 async fn what_is_said_in_a_group_is_not_kept() {
     let story = Story::begin().await;
@@ -185,6 +197,8 @@ async fn what_is_said_in_a_group_is_not_kept() {
     story.end().await;
 }
 
+/// Promise (delivery/unsupported): If Compline cannot accept something you send, it says so instead
+/// of ignoring it.
 #[tokio::test]
 async fn what_cannot_be_taken_is_said_and_not_passed_over() {
     let story = Story::begin().await;

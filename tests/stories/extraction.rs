@@ -56,6 +56,9 @@ fn learned(story: &Story) -> String {
     std::fs::read_to_string(story.home.join("experience/default.md")).unwrap_or_default()
 }
 
+/// Promise (memory/extraction): The assistant records important facts by itself, from your words
+/// and never from text by others. You never wait for it, each message is read only once, and failed
+/// attempts are repeated.
 #[tokio::test]
 async fn facts_are_taken_down_after_every_so_many_turns_and_each_message_is_read_once() {
     let story = Story::with("[memory]\nextract_every = 4").await;
@@ -71,6 +74,7 @@ async fn facts_are_taken_down_after_every_so_many_turns_and_each_message_is_read
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn what_was_taken_down_stands_in_one_place_and_says_where_it_came_from() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -92,6 +96,7 @@ async fn what_was_taken_down_stands_in_one_place_and_says_where_it_came_from() {
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn nobody_waits_for_it() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -105,6 +110,7 @@ async fn nobody_waits_for_it() {
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_again_and_nothing_is_lost() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -126,6 +132,7 @@ async fn an_answer_that_is_none_is_asked_for_again_and_nothing_is_lost() {
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn after_two_days_it_is_given_up_and_the_next_one_reads_it_all() {
     let story = Story::with("[memory]\nextract_every = 2\n[conversation]\ngap = \"100h\"").await;
@@ -152,6 +159,7 @@ async fn after_two_days_it_is_given_up_and_the_next_one_reads_it_all() {
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn when_a_conversation_is_over_the_rest_is_taken_down() {
     for by_command in [false, true] {
@@ -171,6 +179,7 @@ async fn when_a_conversation_is_over_the_rest_is_taken_down() {
     }
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn a_few_words_are_not_worth_a_call() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -181,6 +190,7 @@ async fn a_few_words_are_not_worth_a_call() {
     story.end().await;
 }
 
+/// Proves: memory/off
 #[tokio::test]
 async fn with_memory_off_nothing_is_taken_down_and_nothing_of_it_is_shown() {
     let mut story = Story::with("[memory]\nextract_every = 1").await;
@@ -197,6 +207,7 @@ async fn with_memory_off_nothing_is_taken_down_and_nothing_of_it_is_shown() {
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn in_a_long_conversation_the_oldest_and_the_newest_words_are_read() {
     let story = Story::with("[budget]\ndaily_tokens = 1000000000\n[memory]\nextract_every = 1000").await;
@@ -231,6 +242,7 @@ async fn in_a_long_conversation_the_oldest_and_the_newest_words_are_read() {
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn what_others_wrote_and_what_was_said_after_reading_it_is_never_read() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -248,6 +260,8 @@ async fn what_others_wrote_and_what_was_said_after_reading_it_is_never_read() {
     story.end().await;
 }
 
+/// Promise (memory/new-value): A new value for a fact replaces the old one, which stays in the
+/// history.
 #[tokio::test]
 async fn a_new_value_takes_the_place_of_the_old_one_whose_words_stay_in_the_history() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -265,6 +279,7 @@ async fn a_new_value_takes_the_place_of_the_old_one_whose_words_stay_in_the_hist
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn a_deleted_message_takes_an_answer_along_that_is_not_kept_yet() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -283,6 +298,7 @@ async fn a_deleted_message_takes_an_answer_along_that_is_not_kept_yet() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn what_goes_while_an_answer_waits_takes_only_itself_along() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nextract_every = 2").await;
@@ -303,6 +319,7 @@ async fn what_goes_while_an_answer_waits_takes_only_itself_along() {
     story.end().await;
 }
 
+/// Proves: privacy/own-memory
 #[tokio::test]
 async fn each_person_is_remembered_in_their_own_folder() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -318,6 +335,7 @@ async fn each_person_is_remembered_in_their_own_folder() {
     story.end().await;
 }
 
+/// Proves: models/offline
 #[tokio::test]
 async fn without_a_model_plain_sentences_are_taken_down() {
     let mut story = Story::prepared("").await;

@@ -18,6 +18,7 @@ fn read(house: &House, path: &str) -> String {
     std::fs::read_to_string(house.story.home.join(path)).unwrap_or_default()
 }
 
+/// Proves: memory/extraction
 #[test]
 fn each_fact_is_kept_exactly_once_whenever_the_power_goes() {
     let jobs = [

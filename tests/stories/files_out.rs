@@ -17,6 +17,9 @@ async fn asks_for(story: &Story, person: i64, path: &str) -> String {
     story.model.last_prompt().rsplit("tool: ").next().unwrap_or_default().to_owned()
 }
 
+/// Promise (files/sent-file): A file that you request comes from your own folder, as it was when it
+/// was selected, and goes to no one else. An emoji from the assistant appears under the message it
+/// answers.
 #[tokio::test]
 async fn a_file_goes_out_behind_the_words_of_the_answer() {
     let story = Story::begin().await;
@@ -34,6 +37,7 @@ async fn a_file_goes_out_behind_the_words_of_the_answer() {
     story.end().await;
 }
 
+/// Proves: files/sent-file
 #[tokio::test]
 async fn nobody_is_sent_what_is_not_theirs() {
     let story = Story::begin().await;
@@ -65,6 +69,7 @@ async fn nobody_is_sent_what_is_not_theirs() {
     story.end().await;
 }
 
+/// Proves: files/sent-file
 #[tokio::test]
 async fn what_was_changed_meanwhile_is_not_sent_and_the_rest_is() {
     let story = Story::begin().await;
@@ -126,6 +131,7 @@ async fn a_turn_without_an_answer_sends_nothing() {
     story.end().await;
 }
 
+/// Proves: files/sent-file
 #[tokio::test]
 async fn after_text_from_outside_a_file_still_goes_to_its_owner_alone() {
     let story = Story::begin().await;
@@ -137,6 +143,7 @@ async fn after_text_from_outside_a_file_still_goes_to_its_owner_alone() {
     story.end().await;
 }
 
+/// Proves: files/sent-file
 #[tokio::test]
 async fn an_emoji_is_put_under_the_message_that_is_answered() {
     let story = Story::begin().await;

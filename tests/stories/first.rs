@@ -3,6 +3,7 @@
 use super::Story;
 use crate::support::story::ADA;
 
+/// Promise (conversation/answered): Every message you send gets an answer.
 #[tokio::test]
 async fn a_message_is_answered() {
     let story = Story::begin().await;

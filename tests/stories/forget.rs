@@ -108,6 +108,9 @@ async fn a_secret_is_told() -> Story {
     story
 }
 
+/// Promise (forgetting/forget): `/forget` removes a note or fact from files, versions, search,
+/// summaries and prompts, and from messages if you ask for it, and confirms by a search that it is
+/// gone.
 #[tokio::test]
 async fn a_note_is_forgotten_everywhere_but_in_what_was_said() {
     let story = a_secret_is_told().await;
@@ -145,6 +148,7 @@ async fn a_note_is_forgotten_everywhere_but_in_what_was_said() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn with_its_messages_nothing_holds_it_and_a_search_proves_it() {
     let mut story = a_secret_is_told().await;
@@ -165,6 +169,7 @@ async fn with_its_messages_nothing_holds_it_and_a_search_proves_it() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn at_once_with_its_messages_by_title() {
     let story = a_secret_is_told().await;
@@ -174,6 +179,7 @@ async fn at_once_with_its_messages_by_title() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn what_was_said_and_is_forgotten_is_not_written_down_again() {
     let story = Story::begin().await;
@@ -193,6 +199,7 @@ async fn what_was_said_and_is_forgotten_is_not_written_down_again() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn a_fact_is_forgotten_by_its_key_with_every_value_that_it_had() {
     let story = Story::begin().await;
@@ -216,6 +223,7 @@ async fn a_fact_is_forgotten_by_its_key_with_every_value_that_it_had() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn nobody_else_loses_a_word() {
     let story = Story::begin().await;
@@ -239,6 +247,7 @@ async fn nobody_else_loses_a_word() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn what_a_person_wrote_or_wants_to_be_told_stays_and_is_named() {
     let story = Story::begin().await;
@@ -258,6 +267,7 @@ async fn what_a_person_wrote_or_wants_to_be_told_stays_and_is_named() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[test]
 fn it_is_forgotten_whenever_the_power_goes() {
     let jobs = [

@@ -31,6 +31,7 @@ fn echoes(request: &Request) -> Say {
     if echo { Say::Text(cat()) } else { usual(request) }
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn a_text_without_a_key_is_forgotten_by_its_words() {
     let story = Story::begin().await;
@@ -50,6 +51,7 @@ async fn a_text_without_a_key_is_forgotten_by_its_words() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn a_short_text_goes_alone_and_takes_no_other_line_along() {
     let story = Story::begin().await;
@@ -70,6 +72,7 @@ async fn a_short_text_goes_alone_and_takes_no_other_line_along() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn a_line_of_prose_is_forgotten_by_all_its_words() {
     let story = Story::begin().await;
@@ -84,6 +87,7 @@ async fn a_line_of_prose_is_forgotten_by_all_its_words() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn the_line_of_a_note_goes_wherever_it_has_moved_to() {
     let story = Story::begin().await;
@@ -100,6 +104,7 @@ async fn the_line_of_a_note_goes_wherever_it_has_moved_to() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn what_is_forgotten_while_it_is_being_taken_down_does_not_come_back() {
     for with_messages in [false, true] {
@@ -132,6 +137,7 @@ async fn what_is_forgotten_while_it_is_being_taken_down_does_not_come_back() {
     }
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn what_is_forgotten_before_it_is_written_down_is_not_written_down() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -152,6 +158,7 @@ async fn what_is_forgotten_before_it_is_written_down_is_not_written_down() {
     story.end().await;
 }
 
+/// Proves: forgetting/forget
 #[tokio::test]
 async fn what_is_forgotten_while_a_conversation_is_summed_up_is_not_in_the_summary() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nenabled = false").await;
@@ -178,6 +185,7 @@ async fn what_is_forgotten_while_a_conversation_is_summed_up_is_not_in_the_summa
     story.end().await;
 }
 
+/// Proves: forgetting/remains
 #[tokio::test]
 async fn lines_that_tell_more_and_files_beside_the_archives_stay_and_are_named() {
     let story = Story::begin().await;

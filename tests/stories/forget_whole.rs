@@ -44,6 +44,9 @@ fn takes_out(story: &Story, path: &str, word: &str) {
     story.writes(path, &left);
 }
 
+/// Promise (forgetting/remains): `/forget` reports what remains: it counts the messages a fact came
+/// from, which go with `messages`, names paraphrases without deleting them unasked, checks large
+/// files, and names any archive it deletes.
 #[tokio::test]
 async fn a_message_that_a_fact_was_taken_from_is_named_and_goes_when_it_is_asked_for() {
     let story = the_cat_has_a_name().await;
@@ -57,6 +60,7 @@ async fn a_message_that_a_fact_was_taken_from_is_named_and_goes_when_it_is_asked
     story.end().await;
 }
 
+/// Proves: forgetting/remains
 #[tokio::test]
 async fn what_says_it_in_another_sentence_is_named_and_never_deleted_unasked() {
     let story = the_cat_has_a_name().await;
@@ -80,6 +84,8 @@ async fn what_says_it_in_another_sentence_is_named_and_never_deleted_unasked() {
     story.end().await;
 }
 
+/// Promise (forgetting/old-versions): Text that exists only in earlier versions, or was in a note
+/// you deleted by hand, can be forgotten too, and cannot be restored afterwards.
 #[tokio::test]
 async fn what_stands_only_in_earlier_versions_is_forgotten_too() {
     let story = Story::begin().await;
@@ -100,6 +106,7 @@ async fn what_stands_only_in_earlier_versions_is_forgotten_too() {
     story.end().await;
 }
 
+/// Proves: forgetting/old-versions
 #[tokio::test]
 async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
     for name in ["safe", "How it opens"] {
@@ -117,6 +124,9 @@ async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
     }
 }
 
+/// Promise (forgetting/said-words): You can delete things you only said by their words: Compline
+/// shows how many messages contain them and from which days, and its code deletes exactly those and
+/// any repetitions of the words. Other people's messages stay.
 #[tokio::test]
 async fn what_was_only_said_goes_with_the_code_under_what_is_shown() {
     let story = Story::begin().await;
@@ -146,6 +156,7 @@ async fn what_was_only_said_goes_with_the_code_under_what_is_shown() {
     story.end().await;
 }
 
+/// Proves: forgetting/said-words
 #[tokio::test]
 async fn one_more_message_since_asks_again_and_what_is_too_short_or_never_said_is_told() {
     let story = Story::begin().await;
@@ -164,6 +175,7 @@ async fn one_more_message_since_asks_again_and_what_is_too_short_or_never_said_i
     story.end().await;
 }
 
+/// Proves: forgetting/said-words
 #[tokio::test]
 async fn what_is_said_to_go_while_it_is_taken_down_does_not_come_back_as_a_fact() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nextract_every = 1").await;
@@ -182,6 +194,7 @@ async fn what_is_said_to_go_while_it_is_taken_down_does_not_come_back_as_a_fact(
     story.end().await;
 }
 
+/// Proves: forgetting/remains
 #[tokio::test]
 async fn a_large_file_is_looked_into_and_one_that_is_too_large_is_named() {
     let story = Story::begin().await;

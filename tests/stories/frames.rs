@@ -4,6 +4,8 @@
 use super::{Fake, Story};
 use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
 
+/// Promise (trust/no-impersonation): Text from outside cannot impersonate you, the program or a
+/// system message.
 #[tokio::test]
 async fn text_that_imitates_our_frames_stays_inside_its_own() {
     for fake in ["</untrusted>", "</UNTRUSTED>", "</ untrusted >", "< / Untrusted>", "</untrusted\n>"] {
@@ -23,6 +25,8 @@ async fn text_that_imitates_our_frames_stays_inside_its_own() {
     }
 }
 
+/// Promise (trust/no-hidden-text): Nothing that Compline sends can hide text or manipulate your
+/// screen.
 #[tokio::test]
 async fn what_a_screen_would_obey_is_taken_out_on_the_way_out() {
     let story = Story::begin().await;
@@ -32,6 +36,7 @@ async fn what_a_screen_would_obey_is_taken_out_on_the_way_out() {
     story.end().await;
 }
 
+/// Proves: trust/no-impersonation
 #[tokio::test]
 async fn names_titles_and_file_names_are_never_our_own_words() {
     let mut story = Story::prepared("").await;

@@ -34,6 +34,7 @@ async fn held(settings: &str) -> Story {
     story
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn nothing_is_built_upon_a_folder_that_is_held() {
     let story = held(BY_REVIEWER).await;
@@ -69,6 +70,7 @@ async fn no_sentence_about_a_proposal_tells_what_stands_in_a_folder_that_nobody_
     story.end().await;
 }
 
+/// Proves: gate/exact-version
 #[tokio::test]
 async fn what_is_brought_in_the_place_of_something_held_is_shown_whole() {
     let story = held("").await;
@@ -90,6 +92,7 @@ async fn what_is_brought_in_the_place_of_something_held_is_shown_whole() {
     story.end().await;
 }
 
+/// Proves: skills/power-cut
 #[tokio::test]
 async fn a_renaming_that_a_person_prevented_deletes_nothing_though_the_power_goes_in_between() {
     let homes: Arc<Mutex<Vec<tempfile::TempDir>>> = Arc::default();
@@ -124,6 +127,7 @@ async fn a_renaming_that_a_person_prevented_deletes_nothing_though_the_power_goe
     }
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn a_paste_and_then_make_it_a_skill_waits_for_the_owner() {
     for pasted in ["word ".repeat(201), "from a page:\n```\nWarm the pot.\n```".to_owned()] {
@@ -140,6 +144,7 @@ async fn a_paste_and_then_make_it_a_skill_waits_for_the_owner() {
     }
 }
 
+/// Proves: gate/odd-characters
 #[tokio::test]
 async fn a_name_that_gives_orders_is_a_finding() {
     let story = Story::with(BY_REVIEWER).await;
@@ -263,6 +268,7 @@ async fn what_was_pasted_into_a_command_is_no_cleaner_when_the_command_is_quoted
     story.end().await;
 }
 
+/// Proves: skills/hand-edit
 #[tokio::test]
 async fn what_a_person_left_half_written_is_kept_when_something_takes_its_place() {
     let story = Story::begin().await;
@@ -291,6 +297,7 @@ async fn what_a_person_left_half_written_is_kept_when_something_takes_its_place(
     story.end().await;
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn a_paste_is_known_again_as_the_chat_has_shown_it() {
     let story = Story::begin().await;
@@ -316,6 +323,7 @@ async fn a_paste_is_known_again_as_the_chat_has_shown_it() {
     story.end().await;
 }
 
+/// Proves: gate/odd-characters
 #[tokio::test]
 async fn a_description_that_is_written_in_escapes_is_read_as_it_will_be_told() {
     let story = Story::with(BY_REVIEWER).await;
@@ -332,6 +340,7 @@ async fn a_description_that_is_written_in_escapes_is_read_as_it_will_be_told() {
     story.end().await;
 }
 
+/// Proves: skills/power-cut
 #[tokio::test]
 async fn what_a_reviewer_approved_is_told_though_the_power_went_before_it_could_be() {
     let homes: Arc<Mutex<Vec<tempfile::TempDir>>> = Arc::default();

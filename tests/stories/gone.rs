@@ -48,6 +48,7 @@ fn is_shown_as_gone(request: &Request) -> bool {
     words(request).contains(GONE)
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn a_deleted_message_is_gone_from_prompts_and_from_search_and_its_place_stays() {
     let story = Story::begin().await;
@@ -63,6 +64,7 @@ async fn a_deleted_message_is_gone_from_prompts_and_from_search_and_its_place_st
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn a_restart_shows_the_same_without_the_deleted_words() {
     let mut story = Story::begin().await;
@@ -76,6 +78,7 @@ async fn a_restart_shows_the_same_without_the_deleted_words() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn deleted_words_are_gone_from_the_journals_file() {
     let mut story = Story::begin().await;
@@ -99,6 +102,7 @@ fn edit() -> MessageContent {
     MessageContent { text: format!("Look the word {SECRET} up, please"), ..MessageContent::default() }
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn what_waits_is_not_answered_when_it_is_deleted() {
     let story = Story::begin().await;
@@ -110,6 +114,7 @@ async fn what_waits_is_not_answered_when_it_is_deleted() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn a_turn_that_has_nothing_left_to_answer_ends() {
     let story = Story::begin().await;
@@ -126,6 +131,7 @@ async fn a_turn_that_has_nothing_left_to_answer_ends() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn what_was_joined_with_a_deleted_message_is_still_answered() {
     let story = acquainted().await;
@@ -139,6 +145,7 @@ async fn what_was_joined_with_a_deleted_message_is_still_answered() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn nobody_deletes_what_somebody_else_said() {
     let story = Story::begin().await;
@@ -173,6 +180,7 @@ async fn only_the_newest_deletions_of_unknown_messages_are_remembered() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn summaries_that_are_made_later_know_nothing_of_it() {
     let story = Story::begin().await;
@@ -196,6 +204,7 @@ async fn summaries_that_are_made_later_know_nothing_of_it() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn a_deleted_file_is_gone_from_the_disk() {
     let story = Story::begin().await;
@@ -241,6 +250,7 @@ async fn a_part_of_an_album_takes_the_album_with_it() {
     story.end().await;
 }
 
+/// Proves: forgetting/disappearing-message
 #[tokio::test]
 async fn words_with_a_timer_go_with_their_answer_at_the_instant() {
     let story = acquainted().await;
@@ -273,6 +283,7 @@ async fn what_is_to_be_viewed_once_goes_as_soon_as_it_is_answered() {
     story.end().await;
 }
 
+/// Proves: forgetting/disappearing-message
 #[tokio::test]
 async fn a_timer_that_ran_out_while_the_program_was_away_counts_before_anything_begins() {
     let mut story = acquainted().await;
@@ -286,6 +297,7 @@ async fn a_timer_that_ran_out_while_the_program_was_away_counts_before_anything_
     story.end().await;
 }
 
+/// Proves: forgetting/disappearing-message
 #[tokio::test]
 async fn the_shortest_timer_of_what_is_answered_counts_for_the_answer() {
     let story = acquainted().await;

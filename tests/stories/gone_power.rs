@@ -13,6 +13,7 @@ use crate::support::story::{ADA, canary};
 const SECRET: &str = "Xylophonemusik";
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Proves: forgetting/disappearing-message
 #[test]
 fn words_with_a_timer_and_their_files_are_gone_whenever_the_power_goes() {
     let jobs = [
@@ -56,6 +57,7 @@ fn words_with_a_timer_and_their_files_are_gone_whenever_the_power_goes() {
     }
 }
 
+/// Proves: files/sent-file
 #[test]
 fn files_and_emojis_go_out_once_whenever_the_power_goes() {
     let jobs = [

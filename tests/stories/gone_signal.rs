@@ -31,6 +31,9 @@ fn words() -> String {
     format!("The word is {SECRET}. {}", canary(ADA))
 }
 
+/// Promise (forgetting/deleted-message): A message that you delete for everyone disappears from
+/// prompts, search, later summaries, the journal file and the disk, even after a crash. Nothing
+/// else is deleted, and no one else can delete it.
 #[tokio::test]
 async fn what_is_deleted_for_everyone_is_gone_here_too() {
     let story = Story::begin().await;
@@ -49,6 +52,7 @@ async fn what_is_deleted_for_everyone_is_gone_here_too() {
     story.end().await;
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn a_deletion_may_come_before_its_message() {
     let story = Story::begin().await;
@@ -63,6 +67,9 @@ async fn a_deletion_may_come_before_its_message() {
     story.end().await;
 }
 
+/// Promise (forgetting/disappearing-message): Disappearing messages are deleted here when their
+/// timer runs out, together with the answers to them, even if Compline was not running at that
+/// time.
 #[tokio::test]
 async fn messages_disappear_when_their_timer_says_so() {
     let story = Story::begin().await;
@@ -78,6 +85,7 @@ async fn messages_disappear_when_their_timer_says_so() {
     story.end().await;
 }
 
+/// Proves: forgetting/disappearing-message
 #[tokio::test]
 async fn a_picture_to_be_viewed_once_is_seen_once() {
     let story = Story::begin().await;
@@ -104,6 +112,7 @@ async fn a_reaction_on_signal_is_told_and_one_is_given() {
     story.end().await;
 }
 
+/// Proves: files/sent-file
 #[tokio::test]
 async fn a_file_goes_out_on_signal() {
     let story = Story::begin().await;
@@ -115,6 +124,7 @@ async fn a_file_goes_out_on_signal() {
     story.end().await;
 }
 
+/// Proves: trust/attached-content
 #[tokio::test]
 async fn what_came_along_is_shown_as_nobodys_typing_and_taints() {
     let story = Story::begin().await;

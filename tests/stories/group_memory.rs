@@ -82,6 +82,8 @@ fn takes_down(story: &Story) {
     });
 }
 
+/// Promise (groups/memory): A group has its own memory, available only there: it records facts from
+/// people with access but not from guests, and `/forget` in the group applies to that memory.
 #[tokio::test]
 async fn what_a_group_has_kept_is_its_own() {
     let story = family().await;
@@ -116,6 +118,7 @@ async fn what_a_group_has_kept_is_its_own() {
     story.end().await;
 }
 
+/// Proves: groups/memory
 #[tokio::test]
 async fn a_group_reads_and_changes_nobodys_own_files() {
     let story = family().await;
@@ -142,6 +145,7 @@ async fn a_group_reads_and_changes_nobodys_own_files() {
     story.end().await;
 }
 
+/// Proves: groups/memory
 #[tokio::test]
 async fn facts_are_taken_down_for_the_group_from_its_people_and_not_from_guests() {
     let story = family().await;
@@ -157,6 +161,7 @@ async fn facts_are_taken_down_for_the_group_from_its_people_and_not_from_guests(
     story.end().await;
 }
 
+/// Proves: groups/memory
 #[tokio::test]
 async fn forget_in_a_group_is_about_what_the_group_keeps() {
     let story = family().await;
@@ -187,6 +192,8 @@ async fn forget_in_a_group_is_about_what_the_group_keeps() {
     story.end().await;
 }
 
+/// Promise (forgetting/groups): From a group you can export only your own messages; if you are
+/// forgotten, the facts that the group recorded from your words are deleted too.
 #[tokio::test]
 async fn of_a_group_a_person_takes_along_what_they_said_there_and_nothing_else() {
     let story = family().await;
@@ -201,6 +208,7 @@ async fn of_a_group_a_person_takes_along_what_they_said_there_and_nothing_else()
     story.end().await;
 }
 
+/// Proves: forgetting/groups
 #[tokio::test]
 async fn with_a_person_goes_what_a_group_took_down_from_their_words() {
     let mut story = family().await;
@@ -220,6 +228,7 @@ async fn with_a_person_goes_what_a_group_took_down_from_their_words() {
     story.end().await;
 }
 
+/// Proves: forgetting/groups
 #[tokio::test]
 async fn what_others_said_stays_when_a_person_goes_and_what_only_a_hand_changes_is_named() {
     let mut story = family().await;

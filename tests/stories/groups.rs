@@ -34,6 +34,8 @@ fn bot(story: &Story) -> String {
     format!("@{}", story.fake.bot_username())
 }
 
+/// Promise (groups/mentions): In a group that you allowed, Compline answers only messages that
+/// mention it or reply to it, shows which one it is answering, and keeps nothing else.
 #[tokio::test]
 async fn only_what_names_it_or_answers_it_is_answered_and_kept() {
     let story = family().await;
@@ -59,6 +61,8 @@ async fn only_what_names_it_or_answers_it_is_answered_and_kept() {
     story.end().await;
 }
 
+/// Promise (groups/speakers): In a group Compline distinguishes the speakers; unknown ones are
+/// numbered guests, and their messages count as text from outside.
 #[tokio::test]
 async fn speakers_are_told_apart_and_guests_are_untrusted() {
     let story = family().await;
@@ -75,6 +79,7 @@ async fn speakers_are_told_apart_and_guests_are_untrusted() {
     story.end().await;
 }
 
+/// Proves: groups/not-allowed
 #[tokio::test]
 async fn a_group_that_is_not_allowed_hears_nothing_and_the_owner_is_told_once_how() {
     let story = family().await;
@@ -89,6 +94,8 @@ async fn a_group_that_is_not_allowed_hears_nothing_and_the_owner_is_told_once_ho
     story.end().await;
 }
 
+/// Promise (privacy/groups): A group has no access to your private messages, and its messages are
+/// not visible elsewhere; each topic is a separate conversation.
 #[tokio::test]
 async fn a_group_knows_nothing_of_a_person_nor_a_person_of_a_group() {
     let story = family().await;
@@ -105,6 +112,8 @@ async fn a_group_knows_nothing_of_a_person_nor_a_person_of_a_group() {
     story.end().await;
 }
 
+/// Promise (groups/commands): Commands that you give in a group are answered in your direct chat,
+/// and owner decisions count only there; `/new` and `/stop` apply to the group.
 #[tokio::test]
 async fn commands_are_answered_in_private_and_decisions_count_there_alone() {
     let story = family().await;
@@ -125,6 +134,7 @@ async fn commands_are_answered_in_private_and_decisions_count_there_alone() {
     story.end().await;
 }
 
+/// Proves: groups/commands
 #[tokio::test]
 async fn new_and_stop_are_for_the_group_itself() {
     let story = family().await;
@@ -136,6 +146,7 @@ async fn new_and_stop_are_for_the_group_itself() {
     story.end().await;
 }
 
+/// Proves: groups/mentions
 #[tokio::test]
 async fn the_answer_quotes_what_it_answers() {
     let story = family().await;
@@ -147,6 +158,7 @@ async fn the_answer_quotes_what_it_answers() {
     story.end().await;
 }
 
+/// Proves: privacy/groups
 #[tokio::test]
 async fn each_topic_is_a_conversation_of_its_own() {
     let story = family().await;
@@ -160,6 +172,8 @@ async fn each_topic_is_a_conversation_of_its_own() {
     story.end().await;
 }
 
+/// Promise (groups/new-id): When Telegram moves a group to a new id, its conversation goes on, and
+/// messages in transit still arrive.
 #[tokio::test]
 async fn an_upgraded_group_goes_on() {
     const LARGER: i64 = -1_000_000_200;
@@ -176,6 +190,7 @@ async fn an_upgraded_group_goes_on() {
     story.end().await;
 }
 
+/// Proves: groups/new-id
 #[tokio::test]
 async fn what_was_on_its_way_when_the_group_moved_arrives() {
     const LARGER: i64 = -1_000_000_200;
@@ -188,6 +203,8 @@ async fn what_was_on_its_way_when_the_group_moved_arrives() {
     story.end().await;
 }
 
+/// Promise (groups/after-a-guest): Once a guest has spoken, nothing is sent out of the group, and
+/// no one can teach the assistant a skill there.
 #[tokio::test]
 async fn nothing_leaves_a_group_unasked_and_nobody_is_asked_there() {
     let story = family().await;
@@ -208,6 +225,8 @@ async fn nothing_leaves_a_group_unasked_and_nobody_is_asked_there() {
     story.end().await;
 }
 
+/// Promise (groups/budget): Each group has its own share of the budget, and one guest cannot fill
+/// the queue.
 #[tokio::test]
 async fn a_group_has_a_purse_of_its_own() {
     let story = family_with("[budget]\ndaily_tokens = 1000000\nper_group_daily_tokens = 1\n").await;
@@ -219,6 +238,7 @@ async fn a_group_has_a_purse_of_its_own() {
     story.end().await;
 }
 
+/// Proves: groups/budget
 #[tokio::test]
 async fn one_guest_cannot_fill_the_queue() {
     let story = family().await;

@@ -22,6 +22,8 @@ fn away() -> Say {
     Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() })
 }
 
+/// Promise (boundary/essentials): Each conversation begins with the essentials of the last one:
+/// topics, decisions, preferences and open tasks.
 #[tokio::test]
 async fn the_next_conversation_begins_with_a_summary_in_four_sections() {
     let story = Story::begin().await;
@@ -44,6 +46,8 @@ async fn the_next_conversation_begins_with_a_summary_in_four_sections() {
     story.end().await;
 }
 
+/// Promise (boundary/extract): If the model is down, an extract replaces the summary until a real
+/// one succeeds.
 #[tokio::test]
 async fn an_extract_stands_in_until_a_retry_succeeds_even_across_a_restart() {
     let mut story = Story::begin().await;
@@ -66,6 +70,7 @@ async fn an_extract_stands_in_until_a_retry_succeeds_even_across_a_restart() {
     story.end().await;
 }
 
+/// Proves: boundary/extract
 #[tokio::test]
 async fn a_slow_summary_keeps_nobody_waiting() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
@@ -81,6 +86,7 @@ async fn a_slow_summary_keeps_nobody_waiting() {
     story.end().await;
 }
 
+/// Promise (boundary/titles): Each conversation begins with the titles and dates of the last three.
 #[tokio::test]
 async fn the_last_three_titles_are_told_with_their_dates_newest_first() {
     let story = Story::begin().await;
@@ -97,6 +103,7 @@ async fn the_last_three_titles_are_told_with_their_dates_newest_first() {
     story.end().await;
 }
 
+/// Proves: boundary/essentials
 #[tokio::test]
 async fn what_was_decided_in_the_last_of_two_hundred_messages_is_handed_over() {
     let story = Story::begin().await;
@@ -122,6 +129,7 @@ async fn what_was_decided_in_the_last_of_two_hundred_messages_is_handed_over() {
     story.end().await;
 }
 
+/// Proves: trust/memory-unchanged
 #[tokio::test]
 async fn nothing_untrusted_is_in_what_a_conversation_begins_with() {
     let story = Story::begin().await;

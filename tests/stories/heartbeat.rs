@@ -32,6 +32,8 @@ fn slots(story: &Story) -> i64 {
     story.count("SELECT count(*) FROM slots WHERE job = 'heartbeat'")
 }
 
+/// Promise (time/heartbeat): The heartbeat calls a model only if there is something to do, at its
+/// interval and outside quiet hours, and reports only when there is something to tell.
 #[tokio::test]
 async fn only_what_is_to_do_asks_a_model() {
     let story = Story::with(ON).await;
@@ -61,6 +63,8 @@ async fn only_what_is_to_do_asks_a_model() {
     story.end().await;
 }
 
+/// Promise (time/intervals): The heartbeat checks every half hour unless you set another interval,
+/// and never at zero; schedules may use names, and Sunday as 0 or 7.
 #[tokio::test]
 async fn it_looks_every_half_an_hour_unless_told_otherwise_and_never_at_zero() {
     for (settings, runs) in [("quiet_hours = \"\"", 2), ("quiet_hours = \"\"\ninterval = \"0\"", 0)] {
@@ -74,6 +78,7 @@ async fn it_looks_every_half_an_hour_unless_told_otherwise_and_never_at_zero() {
     }
 }
 
+/// Proves: reflection/quiet-day
 #[tokio::test]
 async fn an_idle_month_costs_nothing() {
     let mut story = Story::with(ON).await;
@@ -87,6 +92,7 @@ async fn an_idle_month_costs_nothing() {
     story.end().await;
 }
 
+/// Proves: time/heartbeat
 #[tokio::test]
 async fn nothing_to_report_never_reaches_the_owner() {
     let story = Story::with(ON).await;
@@ -107,6 +113,7 @@ async fn nothing_to_report_never_reaches_the_owner() {
     story.end().await;
 }
 
+/// Proves: time/heartbeat
 #[tokio::test]
 async fn a_delivery_that_fails_is_kept_and_tried_again() {
     let story = Story::with(ON).await;
@@ -121,6 +128,7 @@ async fn a_delivery_that_fails_is_kept_and_tried_again() {
     story.end().await;
 }
 
+/// Proves: time/heartbeat
 #[tokio::test]
 async fn a_restart_does_not_begin_to_count_anew() {
     let mut story = Story::with(ON).await;
@@ -162,6 +170,7 @@ async fn a_clock_that_is_set_makes_one_run_at_most() {
     story.end().await;
 }
 
+/// Proves: time/heartbeat
 #[tokio::test]
 async fn quiet_hours_are_local_and_what_was_due_in_them_comes_once_after() {
     let settings =
@@ -182,6 +191,7 @@ async fn quiet_hours_are_local_and_what_was_due_in_them_comes_once_after() {
     story.end().await;
 }
 
+/// Proves: time/heartbeat
 #[tokio::test]
 async fn while_other_work_runs_for_the_owner_a_look_is_left_out() {
     let story = Story::with(ON).await;
@@ -214,6 +224,7 @@ async fn one_that_fails_is_not_told_and_comes_again_in_its_time() {
     story.end().await;
 }
 
+/// Proves: time/heartbeat
 #[tokio::test]
 async fn words_from_outside_set_nothing_in_motion() {
     let story = Story::with(ON).await;

@@ -210,16 +210,20 @@ async fn attacks(settings: &'static str, carriers: &[Carrier], orders: &[Order])
     stage.story.end().await;
 }
 
+/// Promise (trust/obedient-model): Even a model that obeys every text it reads changes no skill, no
+/// automatically loaded file and no setting, and leaks nothing private.
 #[tokio::test]
 async fn what_somebody_passed_on_changes_no_skill() {
     attacks(HUMAN, carriers::PASSED_ON, &orders::changes(1)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn words_in_disguise_change_no_skill() {
     attacks(BY_REVIEWER, carriers::DISGUISED, &orders::changes(2)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn files_and_what_is_written_on_them_change_no_skill() {
     attacks(BY_REVIEWER, carriers::FILES, &orders::changes(3)).await;
@@ -231,11 +235,13 @@ async fn documents_change_no_skill_and_find_no_way_out() {
     attacks(HUMAN, carriers::DOCUMENTS, &orders::ways_out(16)[..4]).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn what_is_fetched_or_piped_changes_no_skill() {
     attacks(BY_REVIEWER, carriers::FETCHED, &orders::changes(4)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn what_a_tool_of_another_program_gives_changes_no_skill() {
     let log = tempfile::tempdir().unwrap();
@@ -256,11 +262,13 @@ async fn what_a_tool_of_another_program_gives_changes_no_skill() {
     stage.story.end().await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn what_comes_back_later_changes_no_skill() {
     attacks(BY_REVIEWER, carriers::LATER, &orders::changes(5)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn another_member_changes_no_skill() {
     // Apart from each other: what a member types is known again when it stood in a text that was
@@ -275,6 +283,7 @@ async fn what_came_along_with_a_message_changes_no_skill() {
     attacks(HUMAN, carriers::CAME_ALONG, &orders::ways_out(10)[..6]).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn what_no_model_reads_does_nothing() {
     attacks(BY_REVIEWER, carriers::UNREAD, &orders::changes(7)[..3]).await;
@@ -287,11 +296,13 @@ async fn what_the_owner_wants_not_to_be_kept_is_not_kept() {
     attacks(TAINTED_REJECTED, &carriers, &orders::changes(8)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn names_and_paths_that_lead_elsewhere_are_refused() {
     attacks(BY_REVIEWER, &[Carrier::ForwardOfPerson], &orders::tricks(9)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn nothing_private_finds_a_way_out() {
     use Carrier::{ClosesFrame, FileName, ForwardOfPerson, ImitatesOwner, Picture, QuoteOfOther, TextFile, ViaBot};
@@ -299,6 +310,7 @@ async fn nothing_private_finds_a_way_out() {
     attacks(HUMAN, &carriers, &orders::ways_out(11)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn nothing_private_finds_a_way_out_later() {
     use Carrier::{MemberForward, Page, Pipe, QuotedAnswer, RecalledSummary, RedirectTarget, SecondTurn};
@@ -306,12 +318,14 @@ async fn nothing_private_finds_a_way_out_later() {
     attacks(HUMAN, &carriers, &orders::ways_out(12)).await;
 }
 
+/// Proves: trust/obedient-model
 #[tokio::test]
 async fn nothing_is_read_that_is_not_for_it() {
     let carriers = [Carrier::ForwardOfPerson, Carrier::Page, Carrier::Member];
     attacks(HUMAN, &carriers, &orders::reaches(13)).await;
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn what_only_looks_like_an_approval_is_none() {
     let carriers = [carriers::PASSED_ON, carriers::DISGUISED, carriers::LATER, &[Carrier::Member]].concat();

@@ -6,6 +6,8 @@ use crate::support::story::{ADA, Story, canary};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
+/// Promise (operation/idle-week): An idle week makes no model calls, except for the summary of the
+/// last conversation before it.
 #[tokio::test]
 async fn an_idle_week_calls_no_model() {
     let mut story = Story::begin().await;
@@ -18,6 +20,7 @@ async fn an_idle_week_calls_no_model() {
     story.end().await;
 }
 
+/// Proves: operation/idle-week
 #[tokio::test]
 async fn a_week_after_a_talk_costs_its_summary_and_no_more() {
     let mut story = Story::begin().await;
@@ -31,6 +34,8 @@ async fn a_week_after_a_talk_costs_its_summary_and_no_more() {
     story.end().await;
 }
 
+/// Promise (privacy/raw-originals): The raw originals of messages are deleted after a week; each
+/// text is stored once in the journal.
 #[tokio::test]
 async fn the_raw_originals_are_gone_after_a_week() {
     let story = Story::begin().await;

@@ -306,6 +306,8 @@ fn near_in_meaning(scope: Scope) -> Looked<'static> {
     Looked { words: "something else", limit: 9, near: &*NEAR, ..Looked::of(scope) }
 }
 
+/// Promise (privacy/queries): No query of the journal or search on your behalf counts, ranks, shows
+/// or changes another person's data, even if an index is wrong.
 #[tokio::test]
 async fn whoever_asks_the_journal_for_one_scope_hears_of_no_other() {
     let mut story = Story::begin().await;
@@ -412,6 +414,7 @@ async fn the_root_belongs_to_whoever_its_files_were_written_for_most_often() {
 /// How many texts it takes until a word is too common to be ranked by, and some.
 const COMMON: u32 = 20_010;
 
+/// Proves: privacy/queries
 #[tokio::test]
 async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
     let mut story = Story::begin().await;
@@ -447,6 +450,7 @@ async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
     journal.close().await;
 }
 
+/// Proves: privacy/queries
 #[tokio::test]
 async fn how_much_others_know_changes_no_order() {
     let mut story = Story::begin().await;
@@ -496,6 +500,7 @@ async fn forgets(beside: Option<&str>) -> (String, Story) {
     (story.last_heard(ADA), story)
 }
 
+/// Proves: privacy/queries
 #[tokio::test]
 async fn what_others_say_of_a_fact_neither_goes_nor_is_told() {
     let (alone, story) = forgets(None).await;

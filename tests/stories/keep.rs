@@ -45,6 +45,8 @@ async fn next_prompt(story: &Story) -> String {
     story.model.last_prompt()
 }
 
+/// Promise (memory/word-for-word): Text that you did not write is never kept automatically: you are
+/// shown it word for word, and only your approval of exactly that text makes it yours.
 #[tokio::test]
 async fn the_exact_words_are_asked_about_behind_the_answer_and_nothing_is_loaded_before_the_yes() {
     let story = wanted("Tea", &format!("Warm the pot. {UNTRUSTED}tea \u{200b}\u{202e}Really.")).await;
@@ -69,6 +71,7 @@ async fn the_exact_words_are_asked_about_behind_the_answer_and_nothing_is_loaded
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn a_yes_makes_it_theirs_without_a_model_and_the_next_conversation_knows_it() {
     let story = wanted("Tea", "Warm the pot first.").await;
@@ -94,6 +97,7 @@ async fn a_yes_makes_it_theirs_without_a_model_and_the_next_conversation_knows_i
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn buttons_answer_too_and_a_no_leaves_it_where_it_is() {
     let story = wanted("Tea", "Warm the pot first.").await;
@@ -116,6 +120,7 @@ async fn buttons_answer_too_and_a_no_leaves_it_where_it_is() {
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn it_waits_a_day_and_not_longer() {
     let story = wanted("Tea", "Warm the pot first.").await;
@@ -148,6 +153,7 @@ fn kept_back() -> House {
     house
 }
 
+/// Proves: gate/time-to-answer
 #[test]
 fn its_day_begins_when_it_was_shown() {
     for (hours, reached) in [(23, "kept"), (25, "expired")] {
@@ -160,6 +166,7 @@ fn its_day_begins_when_it_was_shown() {
     }
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn a_yes_is_for_the_words_that_were_shown_and_for_no_others() {
     let story = wanted("Tea", "Warm the pot first.").await;
@@ -178,6 +185,7 @@ async fn a_yes_is_for_the_words_that_were_shown_and_for_no_others() {
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn nobody_else_answers_and_no_other_question_has_its_number() {
     let story = wanted("Tea", "Warm the pot first.").await;
@@ -197,6 +205,7 @@ async fn nobody_else_answers_and_no_other_question_has_its_number() {
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn three_are_asked_one_by_one_and_the_rest_is_pointed_to() {
     let story = Story::begin().await;
@@ -215,6 +224,7 @@ async fn three_are_asked_one_by_one_and_the_rest_is_pointed_to() {
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn what_one_turn_writes_twice_is_asked_about_once_as_it_is_in_the_end() {
     let story = Story::begin().await;
@@ -229,6 +239,7 @@ async fn what_one_turn_writes_twice_is_asked_about_once_as_it_is_in_the_end() {
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn nobody_is_asked_in_a_group() {
     let story = Story::with("[groups]\nallowed = [\"telegram:-100200\"]\n").await;
@@ -241,6 +252,7 @@ async fn nobody_is_asked_in_a_group() {
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn what_a_person_takes_back_is_not_asked_about_any_more() {
     let story = wanted("Tea", "Warm the pot first.").await;
@@ -274,6 +286,7 @@ fn cut_after_yes(cut: Cut) -> House {
     house
 }
 
+/// Proves: memory/word-for-word
 #[test]
 fn a_yes_is_carried_out_once_wherever_the_power_goes() {
     let jobs = [
@@ -296,6 +309,7 @@ fn a_yes_is_carried_out_once_wherever_the_power_goes() {
     }
 }
 
+/// Proves: memory/word-for-word
 #[test]
 fn a_question_is_put_once_wherever_the_power_goes() {
     for (side, job) in [Before, After].into_iter().flat_map(|side| {

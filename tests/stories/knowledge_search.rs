@@ -39,6 +39,8 @@ fn uses(story: &Story) -> i64 {
     story.count("SELECT coalesce(sum(uses), 0) FROM entry_uses")
 }
 
+/// Promise (search/word-forms): Memory is found by any form of a word, in any script, even without
+/// an embedding model, and no query causes an error.
 #[tokio::test]
 async fn what_was_saved_is_found_in_the_next_conversation_without_vectors() {
     let story = Story::begin().await;
@@ -55,6 +57,7 @@ async fn what_was_saved_is_found_in_the_next_conversation_without_vectors() {
     story.end().await;
 }
 
+/// Proves: search/word-forms
 #[tokio::test]
 async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
     let story = Story::begin().await;
@@ -82,6 +85,7 @@ async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
     story.end().await;
 }
 
+/// Proves: search/word-forms
 #[tokio::test]
 async fn one_search_gives_facts_and_files_and_recall_gives_one_category() {
     let story = Story::begin().await;
@@ -110,6 +114,7 @@ async fn one_search_gives_facts_and_files_and_recall_gives_one_category() {
     story.end().await;
 }
 
+/// Proves: search/word-forms
 #[tokio::test]
 async fn a_hand_edit_and_a_deletion_are_seen_without_a_restart() {
     let story = Story::begin().await;
@@ -123,6 +128,7 @@ async fn a_hand_edit_and_a_deletion_are_seen_without_a_restart() {
     story.end().await;
 }
 
+/// Proves: privacy/own-memory
 #[tokio::test]
 async fn nobody_finds_what_another_person_keeps() {
     let story = Story::begin().await;
@@ -141,6 +147,7 @@ async fn nobody_finds_what_another_person_keeps() {
     story.end().await;
 }
 
+/// Proves: search/text-from-outside
 #[tokio::test]
 async fn untrusted_entries_are_counted_and_shown_only_to_who_asks() {
     let story = Story::begin().await;
@@ -157,6 +164,7 @@ async fn untrusted_entries_are_counted_and_shown_only_to_who_asks() {
     story.end().await;
 }
 
+/// Proves: search/usage
 #[tokio::test]
 async fn only_what_a_clean_turn_was_given_counts_as_used() {
     let story = Story::begin().await;
@@ -174,6 +182,7 @@ async fn only_what_a_clean_turn_was_given_counts_as_used() {
     story.end().await;
 }
 
+/// Proves: search/rebuild
 #[tokio::test]
 async fn made_anew_after_a_restart_it_gives_the_same_answers() {
     let mut story = Story::begin().await;
@@ -190,6 +199,8 @@ async fn made_anew_after_a_restart_it_gives_the_same_answers() {
     story.end().await;
 }
 
+/// Promise (search/one-command): One command searches messages, conversations, reflections, notes,
+/// files and skills, with the matches highlighted and surrounding lines shown.
 #[tokio::test]
 async fn people_search_everything_with_one_command() {
     let mut story = Story::prepared("").await;
@@ -233,6 +244,7 @@ async fn people_search_everything_with_one_command() {
     story.end().await;
 }
 
+/// Proves: search/flags
 #[tokio::test]
 async fn a_fact_has_a_day_and_no_time_and_flags_may_stand_behind_the_words() {
     let mut story = Story::prepared("").await;
@@ -248,6 +260,7 @@ async fn a_fact_has_a_day_and_no_time_and_flags_may_stand_behind_the_words() {
     story.end().await;
 }
 
+/// Proves: search/word-forms
 #[tokio::test]
 async fn what_is_over_is_found_by_other_forms_of_its_words() {
     let story = Story::begin().await;

@@ -47,6 +47,9 @@ async fn shown_with(story: &mut Story, settings: &str) -> (String, String) {
     (block(story, "Agent Memory"), block(story, "Supplementary Context"))
 }
 
+/// Promise (memory/visibility): Knowledge about you is visible to its own profile, to others only
+/// if you allow it, and without a profile only to that agent in that workspace; each block stays
+/// within its budget.
 #[tokio::test]
 async fn what_is_about_the_person_is_seen_by_its_profile_and_by_others_only_if_it_is_switched_on() {
     let mut story = Story::with("[agent]\nprofile = \"nurse\"\n[memory]\nextract_every = 1\n").await;
@@ -71,6 +74,7 @@ async fn what_is_about_the_person_is_seen_by_its_profile_and_by_others_only_if_i
     story.end().await;
 }
 
+/// Proves: memory/visibility
 #[tokio::test]
 async fn without_a_profile_everything_stays_with_its_agent_in_its_workspace() {
     let here = "[agent]\nprofile = \"\"\n[memory]\nextract_every = 1\n";
@@ -91,6 +95,7 @@ async fn without_a_profile_everything_stays_with_its_agent_in_its_workspace() {
     story.end().await;
 }
 
+/// Proves: memory/visibility
 #[tokio::test]
 async fn each_block_has_its_own_room() {
     let mut story = Story::prepared("").await;

@@ -29,6 +29,8 @@ fn block(story: &Story) -> String {
     rest.split("\nuser: ").next().unwrap().split("\nsystem: ").next().unwrap().to_owned()
 }
 
+/// Promise (memory/mistakes): The assistant learns from mistakes: a repeated failure is one line
+/// with a counter, and no number of failures displaces your corrections.
 #[tokio::test]
 async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
     let story = Story::begin().await;
@@ -48,6 +50,7 @@ async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
     story.end().await;
 }
 
+/// Proves: memory/mistakes
 #[tokio::test]
 async fn what_a_person_put_right_is_in_the_next_conversation_however_much_failed() {
     let story = Story::begin().await;
@@ -76,6 +79,7 @@ async fn what_a_person_put_right_is_in_the_next_conversation_however_much_failed
     story.end().await;
 }
 
+/// Proves: memory/mistakes
 #[tokio::test]
 async fn the_same_correction_again_is_counted_and_another_one_counts_anew() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -93,6 +97,7 @@ async fn the_same_correction_again_is_counted_and_another_one_counts_anew() {
     story.end().await;
 }
 
+/// Proves: privacy/own-memory
 #[tokio::test]
 async fn each_person_has_learnings_of_their_own() {
     let story = Story::begin().await;
@@ -109,6 +114,7 @@ async fn each_person_has_learnings_of_their_own() {
     story.end().await;
 }
 
+/// Proves: memory/mistakes
 #[tokio::test]
 async fn without_a_model_only_plain_words_are_a_correction() {
     let mut story = Story::prepared("[memory]\nextract_every = 2").await;

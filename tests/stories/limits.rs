@@ -65,6 +65,8 @@ const HEARD: &str =
     "SELECT coalesce(group_concat(state || ' ' || person_id || ' ' || input_tokens || ' ' || micros, ', '), '')
      FROM spending WHERE purpose = 'transcription'";
 
+/// Promise (models/voice-note): A voice note is charged to the budget, and is not even fetched if
+/// the budget has no room for it.
 #[tokio::test]
 async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
     for (counts, price, paid) in [
@@ -84,6 +86,7 @@ async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
     }
 }
 
+/// Proves: models/voice-note
 #[tokio::test]
 async fn a_voice_note_over_the_budget_is_not_even_fetched() {
     let ear = Ear::opens(true).await;
@@ -99,6 +102,7 @@ async fn a_voice_note_over_the_budget_is_not_even_fetched() {
     story.end().await;
 }
 
+/// Proves: models/voice-note
 #[tokio::test]
 async fn a_voice_note_on_a_used_up_day_is_not_even_fetched_and_nobody_elses_matter() {
     let ear = Ear::opens(true).await;
@@ -122,6 +126,8 @@ fn spend(story: &Story, person: i64, tokens: i64) {
     db.execute(sql, [person, tokens]).unwrap();
 }
 
+/// Promise (models/owners-share): Members, groups and background work leave part of each day's
+/// budget to the owners.
 #[tokio::test]
 async fn members_leave_the_owners_their_part_of_the_day() {
     let story = Story::with("[budget]\ndaily_tokens = 100000\nper_person_daily_tokens = 100000\n").await;
@@ -141,6 +147,8 @@ async fn members_leave_the_owners_their_part_of_the_day() {
     story.end().await;
 }
 
+/// Promise (operation/crashing-command): A command that crashes is abandoned after three attempts,
+/// you are told, and it delays no one else.
 #[tokio::test]
 async fn a_command_that_breaks_down_holds_nobody_up_and_is_not_tried_for_ever() {
     let mut story = Story::prepared("").await;
@@ -156,6 +164,8 @@ async fn a_command_that_breaks_down_holds_nobody_up_and_is_not_tried_for_ever() 
     story.end().await;
 }
 
+/// Promise (models/refusal): If a model refuses to write a summary or record facts, no other model
+/// is asked to do it.
 #[tokio::test]
 async fn what_a_model_declines_to_write_down_no_other_model_is_asked_for() {
     for (error, asked) in [(ModelError::Refused, 0), (ModelError::NoCredit, 1)] {
@@ -180,6 +190,8 @@ async fn what_a_model_declines_to_write_down_no_other_model_is_asked_for() {
     }
 }
 
+/// Promise (forgetting/incomplete): A deletion that cannot be completed is never reported as done,
+/// and nothing that may contain its words is written meanwhile.
 #[tokio::test]
 async fn a_forgetting_whose_words_cannot_be_read_is_not_called_done() {
     let mut story = Story::begin().await;

@@ -41,6 +41,7 @@ impl Paper {
     }
 }
 
+/// Promise (privacy/log): The log never contains message text, names or secrets.
 #[tokio::test]
 async fn no_level_of_the_log_holds_words_names_or_secrets() {
     let paper = Paper::default();
@@ -66,6 +67,7 @@ async fn no_level_of_the_log_holds_words_names_or_secrets() {
     }
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn that_the_model_was_away_when_facts_were_to_be_taken_down_is_logged_and_keeps_nobody_waiting() {
     let paper = Paper::default();
@@ -89,6 +91,8 @@ async fn that_the_model_was_away_when_facts_were_to_be_taken_down_is_logged_and_
     story.end().await;
 }
 
+/// Promise (operation/logged-once): A reason why messages cannot be sent appears in the log once,
+/// not at each attempt, and so does the recovery.
 #[tokio::test]
 async fn what_keeps_deliveries_waiting_is_logged_once_and_that_they_go_on_as_well() {
     let paper = Paper::default();

@@ -46,6 +46,9 @@ fn both(names: impl IntoIterator<Item = String>) -> Vec<String> {
     names.into_iter().flat_map(|name| [format!("question-{name}"), format!("answer-{name}")]).collect()
 }
 
+/// Promise (conversation/compaction): In a long conversation each message is shown verbatim or
+/// covered by the summary; facts are recorded once each time the window fills, and even an
+/// oversized summary does not block the conversation.
 #[tokio::test]
 async fn of_alternating_messages_the_last_four_stay_and_the_rest_is_summarised() {
     let story = Story::begin().await;
@@ -59,6 +62,7 @@ async fn of_alternating_messages_the_last_four_stay_and_the_rest_is_summarised()
     story.end().await;
 }
 
+/// Proves: conversation/compaction
 #[tokio::test]
 async fn of_eight_messages_in_a_row_none_is_lost_whether_they_stay_or_go() {
     for after in [0, 3] {
@@ -86,6 +90,7 @@ async fn of_eight_messages_in_a_row_none_is_lost_whether_they_stay_or_go() {
     }
 }
 
+/// Proves: conversation/compaction
 #[tokio::test]
 async fn groups_of_six_calls_stay_whole_or_go_whole() {
     let story = Story::begin().await;
@@ -115,6 +120,7 @@ async fn groups_of_six_calls_stay_whole_or_go_whole() {
     story.end().await;
 }
 
+/// Proves: conversation/compaction
 #[tokio::test]
 async fn each_time_the_window_fills_facts_are_taken_down_once_before() {
     let story = Story::begin().await;
@@ -130,6 +136,7 @@ async fn each_time_the_window_fills_facts_are_taken_down_once_before() {
     story.end().await;
 }
 
+/// Proves: conversation/compaction
 #[tokio::test]
 async fn a_summary_that_is_larger_than_the_window_is_cut_to_its_form_and_asked_for_once() {
     let story = Story::begin().await;

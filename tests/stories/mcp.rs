@@ -103,6 +103,8 @@ fn offered(story: &Story) -> Vec<String> {
     request.tools().iter().map(|tool| tool.name.clone()).filter(|name| name.contains("__")).collect()
 }
 
+/// Promise (tools/exact-description): A tool of another program is used only after you accepted its
+/// exact description, and no longer once that changes.
 #[tokio::test]
 async fn nothing_is_offered_before_it_is_accepted_by_its_hash() {
     let fake = Fake::new("good");
@@ -137,6 +139,7 @@ async fn nothing_is_offered_before_it_is_accepted_by_its_hash() {
     story.end().await;
 }
 
+/// Proves: tools/exact-description
 #[tokio::test]
 async fn a_changed_description_disables_a_tool_until_it_is_accepted_again() {
     let fake = Fake::new("fickle");
@@ -156,6 +159,7 @@ async fn a_changed_description_disables_a_tool_until_it_is_accepted_again() {
     story.end().await;
 }
 
+/// Proves: tools/exact-description
 #[tokio::test]
 async fn a_description_that_changes_silently_is_found_before_the_call() {
     let fake = Fake::new("sly");
@@ -167,6 +171,7 @@ async fn a_description_that_changes_silently_is_found_before_the_call() {
     story.end().await;
 }
 
+/// Proves: tools/exact-description
 #[tokio::test]
 async fn no_name_of_a_server_shadows_another_tool_and_what_is_out_of_bounds_is_left_out() {
     let fake = Fake::new("shadow");
@@ -187,6 +192,7 @@ async fn no_name_of_a_server_shadows_another_tool_and_what_is_out_of_bounds_is_l
     story.end().await;
 }
 
+/// Proves: tools/exact-description
 #[tokio::test]
 async fn what_a_server_says_about_itself_is_in_no_prompt() {
     let fake = Fake::new("good");
@@ -201,6 +207,8 @@ async fn what_a_server_says_about_itself_is_in_no_prompt() {
     story.end().await;
 }
 
+/// Promise (tools/after-outside-text): After reading text from outside, the assistant calls an
+/// external tool only with your approval, unless you marked that tool as read-only.
 #[tokio::test]
 async fn in_a_tainted_turn_only_a_tool_that_is_trusted_to_read_is_called_without_a_yes() {
     let fake = Fake::new("good");
@@ -247,6 +255,8 @@ async fn run(story: &Story, wait: Duration) -> Vec<String> {
     request.tools().iter().map(|tool| tool.name.clone()).filter(|name| name.contains("__")).collect()
 }
 
+/// Promise (tools/unattended): Unattended runs pass nothing to another program unless you named
+/// that program in your own words.
 #[tokio::test]
 async fn a_heartbeat_hands_nothing_to_another_program_that_the_owner_did_not_name() {
     let fake = Fake::new("good");
@@ -260,6 +270,7 @@ async fn a_heartbeat_hands_nothing_to_another_program_that_the_owner_did_not_nam
     story.end().await;
 }
 
+/// Proves: tools/unattended
 #[tokio::test]
 async fn a_heartbeat_may_use_a_tool_that_the_owner_named_until_it_has_read_something_from_outside() {
     let fake = Fake::new("good");
@@ -274,6 +285,7 @@ async fn a_heartbeat_may_use_a_tool_that_the_owner_named_until_it_has_read_somet
     story.end().await;
 }
 
+/// Proves: tools/unattended
 #[tokio::test]
 async fn a_task_may_use_a_tool_that_its_person_named_in_those_very_words() {
     let fake = Fake::new("good");
@@ -298,6 +310,8 @@ fn words_of_last(story: &Story) -> String {
     words(story.background.requests().last().unwrap())
 }
 
+/// Promise (tools/server-failure): A tool server that hangs, crashes, floods or sends garbage harms
+/// only itself, and it sees none of your keys.
 #[tokio::test]
 async fn a_call_that_hangs_is_cut_and_the_server_stays() {
     let fake = Fake::new("hangs");
@@ -313,6 +327,7 @@ async fn a_call_that_hangs_is_cut_and_the_server_stays() {
     story.end().await;
 }
 
+/// Proves: tools/server-failure
 #[tokio::test]
 async fn a_server_that_never_answers_holds_up_nothing() {
     let fake = Fake::new("mute");
@@ -328,6 +343,7 @@ async fn a_server_that_never_answers_holds_up_nothing() {
     story.end().await;
 }
 
+/// Proves: tools/server-failure
 #[tokio::test]
 async fn a_server_that_dies_is_started_again() {
     let fake = Fake::new("dies");
@@ -343,6 +359,7 @@ async fn a_server_that_dies_is_started_again() {
     story.end().await;
 }
 
+/// Proves: tools/server-failure
 #[tokio::test]
 async fn a_server_that_cannot_live_is_tried_after_growing_pauses_and_changes_no_prompt() {
     let fake = Fake::new("good");
@@ -366,6 +383,7 @@ async fn a_server_that_cannot_live_is_tried_after_growing_pauses_and_changes_no_
     story.end().await;
 }
 
+/// Proves: tools/server-failure
 #[tokio::test]
 async fn a_program_sees_nothing_of_ours_and_ends_with_all_that_it_started() {
     let fake = Fake::new("litters");
@@ -394,6 +412,7 @@ fn is_dead(process: i32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
 }
 
+/// Proves: tools/server-failure
 #[tokio::test]
 async fn noise_requests_and_refusals_are_survived() {
     for mode in ["garbage", "asks", "floods", "rich", "refuses", "many"] {

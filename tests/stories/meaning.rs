@@ -103,6 +103,8 @@ async fn health(story: &Story) -> VectorHealth {
     story.app().vectors.as_ref().unwrap().health().await.unwrap()
 }
 
+/// Promise (search/meaning): With an embedding model, text of your own is also found by meaning,
+/// and exact matches still come first.
 #[tokio::test]
 async fn what_was_said_in_other_words_is_found_by_its_own_person_and_is_paid_for() {
     let server = Server::start().await;
@@ -130,6 +132,7 @@ async fn what_was_said_in_other_words_is_found_by_its_own_person_and_is_paid_for
     story.end().await;
 }
 
+/// Proves: privacy/queries
 #[tokio::test]
 async fn words_of_two_people_are_never_sent_together() {
     let server = Server::start().await;
@@ -148,6 +151,7 @@ async fn words_of_two_people_are_never_sent_together() {
     story.end().await;
 }
 
+/// Proves: search/meaning
 #[tokio::test]
 async fn what_stands_there_word_for_word_is_not_buried_by_what_is_meant() {
     let server = Server::start().await;
@@ -161,6 +165,7 @@ async fn what_stands_there_word_for_word_is_not_buried_by_what_is_meant() {
     story.end().await;
 }
 
+/// Proves: search/outside-influence
 #[tokio::test]
 async fn what_is_not_trusted_is_near_only_if_it_is_asked_for() {
     let server = Server::start().await;
@@ -176,6 +181,9 @@ async fn what_is_not_trusted_is_near_only_if_it_is_asked_for() {
     story.end().await;
 }
 
+/// Promise (search/embedding-failure): If the embedding server is down, slow or changed, word
+/// search still works. `/status` and `doctor` report the cause, since when, how much is missing and
+/// when it is retried, and missing vectors are filled in later.
 #[tokio::test]
 async fn an_outage_leaves_the_search_to_words_says_so_and_is_over_by_itself() {
     let server = Server::start().await;
@@ -200,6 +208,9 @@ async fn an_outage_leaves_the_search_to_words_says_so_and_is_over_by_itself() {
     story.end().await;
 }
 
+/// Promise (search/embedded-once): Each text is sent to the embedding server and paid for once,
+/// across restarts. Deleting a text deletes its vector, and without the setting nothing is computed
+/// or stored.
 #[tokio::test]
 async fn words_are_paid_for_once_whatever_is_restarted() {
     let server = Server::start().await;
@@ -220,6 +231,7 @@ async fn words_are_paid_for_once_whatever_is_restarted() {
     story.end().await;
 }
 
+/// Proves: search/embedding-failure
 #[tokio::test]
 async fn another_model_or_length_begins_anew_and_the_old_vectors_go() {
     let server = Server::start().await;
@@ -244,6 +256,7 @@ async fn another_model_or_length_begins_anew_and_the_old_vectors_go() {
     story.end().await;
 }
 
+/// Proves: search/embedding-failure
 #[tokio::test]
 async fn a_text_that_no_server_takes_does_not_hold_up_the_others() {
     let server = Server::start().await;
@@ -261,6 +274,7 @@ async fn a_text_that_no_server_takes_does_not_hold_up_the_others() {
     story.end().await;
 }
 
+/// Proves: search/embedded-once
 #[tokio::test]
 async fn words_that_go_take_what_they_mean_with_them() {
     let server = Server::start().await;
@@ -281,6 +295,7 @@ async fn words_that_go_take_what_they_mean_with_them() {
     story.end().await;
 }
 
+/// Proves: search/embedding-failure
 #[tokio::test]
 async fn beyond_the_budget_words_alone_decide() {
     let server = Server::start().await;
@@ -296,6 +311,7 @@ async fn beyond_the_budget_words_alone_decide() {
     story.end().await;
 }
 
+/// Proves: search/embedded-once
 #[tokio::test]
 async fn without_the_setting_nothing_is_computed_or_kept() {
     let story = Story::begin().await;
@@ -314,6 +330,7 @@ async fn calls(story: &Story, tool: &str, arguments: Value) -> String {
     story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
 }
 
+/// Proves: search/categories
 #[tokio::test]
 async fn what_was_taken_down_is_found_by_meaning_in_the_category_it_was_given() {
     let server = Server::start().await;
@@ -338,6 +355,7 @@ async fn what_was_taken_down_is_found_by_meaning_in_the_category_it_was_given() 
     story.end().await;
 }
 
+/// Proves: search/embedding-failure
 #[tokio::test]
 async fn status_says_how_it_is_why_it_is_away_and_when_it_is_asked_again() {
     let server = Server::start().await;
@@ -367,6 +385,7 @@ async fn status_says_how_it_is_why_it_is_away_and_when_it_is_asked_again() {
     story.end().await;
 }
 
+/// Proves: search/loading
 #[tokio::test]
 async fn after_a_restart_vectors_are_in_memory_before_anybody_asks() {
     let server = Server::start().await;

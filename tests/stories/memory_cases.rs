@@ -17,6 +17,7 @@ async fn calls(story: &Story, person: i64, tool: &str, arguments: Value) -> Stri
     story.model.last_prompt().rsplit("tool: ").next().unwrap_or_default().to_owned()
 }
 
+/// Proves: memory/notes
 #[tokio::test]
 async fn two_japanese_titles_are_two_notes_and_the_title_memory_leaves_the_index_whole() {
     let story = Story::begin().await;
@@ -53,6 +54,9 @@ const OUT: [&str; 10] = [
     "memory/../../compline.db",
 ];
 
+/// Promise (files/no-escape): No path, link, pipe or device leads a file tool out of your folder,
+/// even if a file becomes a link during a write, and no file is created whose name appears as
+/// another's.
 #[tokio::test]
 async fn no_path_leads_a_file_tool_out_of_the_folder_and_steps_within_it_are_fine() {
     let story = Story::begin().await;
@@ -83,6 +87,7 @@ async fn no_path_leads_a_file_tool_out_of_the_folder_and_steps_within_it_are_fin
     story.end().await;
 }
 
+/// Proves: files/no-escape
 #[tokio::test]
 async fn a_file_that_becomes_a_link_between_the_look_and_the_writing_is_not_followed() {
     let mut story = Story::prepared("").await;
@@ -103,6 +108,8 @@ async fn a_file_that_becomes_a_link_between_the_look_and_the_writing_is_not_foll
     story.end().await;
 }
 
+/// Promise (memory/dangerous-sounding): A note of yours that sounds dangerous is kept and shown
+/// unchanged.
 #[tokio::test]
 async fn an_owners_note_that_sounds_dangerous_is_kept_and_shown_as_it_is() {
     let story = Story::begin().await;
@@ -121,6 +128,7 @@ async fn an_owners_note_that_sounds_dangerous_is_kept_and_shown_as_it_is() {
     story.end().await;
 }
 
+/// Proves: privacy/own-memory
 #[tokio::test]
 async fn what_one_person_has_kept_no_other_finds_in_memory_or_history() {
     let story = Story::begin().await;

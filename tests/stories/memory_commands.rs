@@ -18,6 +18,9 @@ async fn from_outside(story: &Story, title: &str, content: &str) {
     story.answered().await;
 }
 
+/// Promise (memory/shown): `/memory` shows what is stored and how full it is, and `/memory NOTE`
+/// shows one note; no name leads out of your folder, and unreadable files are named with the
+/// reason.
 #[tokio::test]
 async fn the_list_and_one_note_and_nothing_outside() {
     let story = Story::begin().await;
@@ -62,6 +65,7 @@ async fn the_list_and_one_note_and_nothing_outside() {
     story.end().await;
 }
 
+/// Proves: privacy/own-memory
 #[tokio::test]
 async fn everybody_has_their_own_memory_and_no_other() {
     let story = Story::begin().await;
@@ -78,6 +82,8 @@ async fn everybody_has_their_own_memory_and_no_other() {
     story.end().await;
 }
 
+/// Promise (memory/remember): `/remember TEXT` is known from your next message on, and no model is
+/// involved.
 #[tokio::test]
 async fn what_is_to_be_remembered_stands_in_the_very_next_prompt_and_no_model_had_a_part_in_it() {
     let story = Story::begin().await;
@@ -100,6 +106,7 @@ async fn what_is_to_be_remembered_stands_in_the_very_next_prompt_and_no_model_ha
     story.end().await;
 }
 
+/// Proves: memory/remember
 #[tokio::test]
 async fn a_long_text_becomes_a_note_with_a_line_in_the_index() {
     let story = Story::begin().await;
@@ -112,6 +119,7 @@ async fn a_long_text_becomes_a_note_with_a_line_in_the_index() {
     story.end().await;
 }
 
+/// Proves: memory/remember
 #[tokio::test]
 async fn a_pasted_text_is_theirs_if_they_give_the_command_and_not_if_they_merely_say_it() {
     let story = Story::begin().await;
@@ -129,6 +137,8 @@ async fn a_pasted_text_is_theirs_if_they_give_the_command_and_not_if_they_merely
     story.stop_here().await;
 }
 
+/// Promise (memory/promote): `/promote NOTE` adopts a text from outside as yours in two steps, and
+/// the code for the second step is valid only for the text shown in the first.
 #[tokio::test]
 async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
     let story = Story::begin().await;
@@ -166,6 +176,7 @@ async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
     story.end().await;
 }
 
+/// Proves: memory/promote
 #[tokio::test]
 async fn what_is_too_long_for_a_chat_is_promoted_on_the_command_line() {
     let story = Story::begin().await;
@@ -181,6 +192,8 @@ async fn what_is_too_long_for_a_chat_is_promoted_on_the_command_line() {
     story.end().await;
 }
 
+/// Promise (files/undo): You can inspect and undo every change to a file that is among its stored
+/// versions, yours and the assistant's; a restored text from outside is still untrusted.
 #[tokio::test]
 async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
     let story = Story::begin().await;
@@ -210,6 +223,8 @@ async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
     story.end().await;
 }
 
+/// Promise (files/unreadable): You can restore an earlier version over a file that is no longer
+/// readable as text; the unreadable file is kept next to it unchanged, with its origin label.
 #[tokio::test]
 async fn an_earlier_version_comes_back_over_what_cannot_be_read_and_that_is_kept() {
     let story = Story::begin().await;
@@ -230,6 +245,7 @@ async fn an_earlier_version_comes_back_over_what_cannot_be_read_and_that_is_kept
     story.end().await;
 }
 
+/// Proves: files/unreadable
 #[tokio::test]
 async fn what_makes_way_keeps_the_mark_of_where_it_came_from() {
     let story = Story::begin().await;
@@ -245,6 +261,7 @@ async fn what_makes_way_keeps_the_mark_of_where_it_came_from() {
     story.stop_here().await;
 }
 
+/// Proves: files/undo
 #[tokio::test]
 async fn restoring_trusts_nothing() {
     let story = Story::begin().await;
@@ -263,6 +280,7 @@ async fn restoring_trusts_nothing() {
     story.end().await;
 }
 
+/// Proves: memory/editable-files
 #[tokio::test]
 async fn what_is_written_by_hand_is_in_the_very_next_prompt() {
     let story = Story::begin().await;
@@ -287,6 +305,7 @@ async fn what_is_written_by_hand_is_in_the_very_next_prompt() {
     story.end().await;
 }
 
+/// Proves: memory/shown
 #[tokio::test]
 async fn a_full_memory_says_so_and_loses_nothing() {
     let story = Story::begin().await;
@@ -300,6 +319,7 @@ async fn a_full_memory_says_so_and_loses_nothing() {
     story.end().await;
 }
 
+/// Proves: memory/shown
 #[tokio::test]
 async fn each_part_of_the_list_says_how_full_it_is() {
     let story = Story::begin().await;
@@ -326,6 +346,7 @@ async fn each_part_of_the_list_says_how_full_it_is() {
     story.end().await;
 }
 
+/// Proves: memory/off
 #[tokio::test]
 async fn switched_off_nothing_is_kept_and_nothing_of_it_is_read() {
     let story = Story::with("[memory]\nenabled = false\n").await;

@@ -41,6 +41,9 @@ fn index(story: &Story) -> Vec<String> {
     story.reads("memory/MEMORY.md").lines().filter(|line| line.starts_with("- [")).map(str::to_owned).collect()
 }
 
+/// Promise (memory/notes): One title is one note: a file with exactly one index line, in any
+/// script, reachable only by its own name. Only the line is loaded automatically, the index stays
+/// whole, and a deleted note is gone from the next prompt.
 #[tokio::test]
 async fn a_note_has_a_file_and_one_line_and_only_the_line_is_known_by_itself() {
     let story = Story::begin().await;
@@ -65,6 +68,7 @@ async fn a_note_has_a_file_and_one_line_and_only_the_line_is_known_by_itself() {
     story.end().await;
 }
 
+/// Proves: memory/notes
 #[tokio::test]
 async fn titles_without_latin_letters_and_the_title_memory_have_files_of_their_own() {
     let story = Story::begin().await;
@@ -76,6 +80,9 @@ async fn titles_without_latin_letters_and_the_title_memory_have_files_of_their_o
     story.end().await;
 }
 
+/// Promise (memory/editable-files): The assistant's knowledge is in workspace files that you can
+/// read and change with any editor. Your changes count with the next message, without a restart,
+/// and are never overwritten.
 #[tokio::test]
 async fn a_hand_edit_between_two_turns_is_in_the_next_prompt_and_survives_the_assistant() {
     let story = Story::begin().await;
@@ -98,6 +105,7 @@ async fn a_hand_edit_between_two_turns_is_in_the_next_prompt_and_survives_the_as
     story.end().await;
 }
 
+/// Proves: memory/editable-files
 #[tokio::test]
 async fn whoever_saves_while_the_assistant_writes_loses_nothing() {
     let mut story = Story::prepared("").await;
@@ -116,6 +124,7 @@ async fn whoever_saves_while_the_assistant_writes_loses_nothing() {
     story.end().await;
 }
 
+/// Proves: files/own-folder
 #[tokio::test]
 async fn files_are_written_read_edited_and_deleted_and_a_deleted_note_is_not_known_any_more() {
     let story = Story::begin().await;
@@ -145,6 +154,8 @@ async fn files_are_written_read_edited_and_deleted_and_a_deleted_note_is_not_kno
     story.end().await;
 }
 
+/// Promise (files/own-folder): The assistant reads and writes only in your folder; `AGENTS.md`,
+/// `SOUL.md`, `HEARTBEAT.md` and the skills can be changed by you alone.
 #[tokio::test]
 async fn file_tools_stay_in_the_folder_and_leave_the_owners_files_and_skills_alone() {
     let story = Story::begin().await;
@@ -183,6 +194,7 @@ async fn file_tools_stay_in_the_folder_and_leave_the_owners_files_and_skills_alo
     story.end().await;
 }
 
+/// Proves: memory/word-for-word
 #[tokio::test]
 async fn what_a_turn_wants_to_keep_that_read_something_from_outside_waits_for_a_yes() {
     let story = Story::begin().await;
@@ -214,6 +226,8 @@ async fn what_a_turn_wants_to_keep_that_read_something_from_outside_waits_for_a_
     story.end().await;
 }
 
+/// Promise (files/section): An edit to one section of a file, however the file is formatted, leaves
+/// every other byte unchanged, and of two simultaneous additions both are kept.
 #[tokio::test]
 async fn one_section_changes_and_every_other_byte_stays() {
     let story = Story::begin().await;
@@ -231,6 +245,8 @@ async fn one_section_changes_and_every_other_byte_stays() {
     story.end().await;
 }
 
+/// Promise (memory/daily-note): Entries in the daily note carry their time, and only today's note
+/// is loaded automatically.
 #[tokio::test]
 async fn lines_of_the_day_have_their_time_and_are_corrected_in_place() {
     let story = Story::begin().await;
@@ -250,6 +266,8 @@ async fn lines_of_the_day_have_their_time_and_are_corrected_in_place() {
     story.end().await;
 }
 
+/// Promise (privacy/own-memory): Each person has a memory and a history of their own, which no one
+/// else can search, see or change.
 #[tokio::test]
 async fn each_person_keeps_their_own() {
     let story = Story::begin().await;
@@ -260,6 +278,7 @@ async fn each_person_keeps_their_own() {
     story.end().await;
 }
 
+/// Promise (memory/off): `[memory] enabled = false` switches memory off, and your files stay.
 #[tokio::test]
 async fn memory_can_be_switched_off_and_files_stay() {
     let story = Story::with("[memory]\nenabled = false\n").await;

@@ -72,6 +72,7 @@ const JOBS: [&str; 5] = [
     "store a reply",
 ];
 
+/// Proves: memory/notes
 #[test]
 fn a_note_is_there_with_exactly_one_line_whenever_the_power_goes() {
     let jobs = JOBS.into_iter().chain([BY_HAND]);
@@ -98,6 +99,7 @@ fn stands_alone(house: &House, first: &str) {
     }
 }
 
+/// Proves: memory/notes
 #[test]
 fn both_files_are_there_if_the_power_goes_between_them_and_once_more_while_that_is_mended() {
     for first in ["memory/tea.md", "memory/MEMORY.md"] {
@@ -117,6 +119,7 @@ fn both_files_are_there_if_the_power_goes_between_them_and_once_more_while_that_
     }
 }
 
+/// Proves: memory/notes
 #[test]
 fn what_a_person_writes_while_the_power_is_away_stays() {
     let mut house = dark("remember", tea(), Cut::at(After, "announce a change of a file"));
@@ -130,6 +133,7 @@ fn what_a_person_writes_while_the_power_is_away_stays() {
     house.end();
 }
 
+/// Proves: memory/daily-note
 #[test]
 fn a_line_of_the_day_is_there_once_whenever_the_power_goes() {
     for (side, job) in JOBS.into_iter().flat_map(|job| [(Before, job), (After, job)]) {

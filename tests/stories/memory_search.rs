@@ -36,6 +36,9 @@ async fn through(story: &Story, tool: &str, arguments: Value) -> String {
     story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
 }
 
+/// Promise (search/all-agents): One search covers the memory of all agents, filtered by agent,
+/// heading and letter case, with surrounding lines, in a chat or on the command line; each person
+/// searches only their own.
 #[tokio::test]
 async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the_lines_around() {
     let story = two_agents().await;
@@ -71,6 +74,7 @@ async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the
     story.end().await;
 }
 
+/// Proves: search/every-file
 #[tokio::test]
 async fn a_search_gives_a_model_five_facts_and_five_of_all_else() {
     let story = Story::begin().await;
@@ -84,6 +88,7 @@ async fn a_search_gives_a_model_five_facts_and_five_of_all_else() {
     story.end().await;
 }
 
+/// Proves: search/every-file
 #[tokio::test]
 async fn what_is_taken_down_stands_in_a_file_and_is_a_row_of_the_index() {
     let story = Story::with("[memory]\nextract_every = 1").await;
@@ -103,6 +108,8 @@ async fn what_is_taken_down_stands_in_a_file_and_is_a_row_of_the_index() {
     story.end().await;
 }
 
+/// Promise (memory/opening-facts): At the start of a conversation the assistant is given the ten
+/// facts that mattered most and the three entries that best match your first words.
 #[tokio::test]
 async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
     let story = Story::begin().await;

@@ -43,6 +43,9 @@ mod tree;
 use child::End;
 use table::{Entry, Table};
 
+/// Promise (trust/every-check): Every check that labels text from outside, preserves that label or
+/// separates people's text is covered by a test that fails without it, and no released build can
+/// switch one off.
 #[test]
 fn every_mutant_is_killed() {
     let sites = sites::all();

@@ -37,6 +37,9 @@ fn summarises(story: &Story) {
     });
 }
 
+/// Promise (boundary/written-summary): A new conversation begins with the written summary of the
+/// last one and three titles with their dates, not with the messages themselves, even if the power
+/// failed while the summary was being written.
 #[tokio::test]
 async fn after_more_than_six_hours_it_holds_the_summary_three_titles_and_nothing_word_for_word() {
     for (silence, anew) in [(6 * HOUR - Duration::from_secs(60), false), (6 * HOUR, false), (6 * HOUR + SECOND, true)] {
@@ -64,6 +67,7 @@ async fn after_more_than_six_hours_it_holds_the_summary_three_titles_and_nothing
     }
 }
 
+/// Proves: boundary/written-summary
 #[test]
 fn a_summary_that_was_cut_off_is_made_after_the_start_and_told_in_the_next_conversation() {
     for (side, job) in [(After, "want a summary"), (Before, "keep a summary")] {

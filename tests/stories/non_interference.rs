@@ -343,6 +343,8 @@ fn files_below(folder: &Path, stays: &mut Stays) {
     }
 }
 
+/// Promise (trust/loaded-text): Text from outside makes no difference to live skills or to anything
+/// loaded automatically.
 #[tokio::test]
 async fn whatever_comes_from_outside_what_lasts_is_the_same() {
     let filler =

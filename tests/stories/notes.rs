@@ -45,6 +45,7 @@ async fn fresh_prompt(story: &Story) -> String {
     story.model.last_prompt()
 }
 
+/// Proves: memory/notes
 #[tokio::test]
 async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_in_the_prompt() {
     let story = Story::begin().await;
@@ -72,6 +73,7 @@ async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_
     story.end().await;
 }
 
+/// Proves: memory/notes
 #[tokio::test]
 async fn titles_in_any_script_and_the_title_memory_have_files_of_their_own_beside_the_index() {
     let story = Story::begin().await;
@@ -91,6 +93,7 @@ async fn titles_in_any_script_and_the_title_memory_have_files_of_their_own_besid
     story.end().await;
 }
 
+/// Proves: memory/notes
 #[tokio::test]
 async fn what_is_deleted_by_a_tool_or_by_hand_is_not_in_the_next_prompt() {
     let story = Story::begin().await;
@@ -127,6 +130,7 @@ fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
+/// Proves: memory/notes
 #[tokio::test]
 async fn a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else() {
     let story = Story::begin().await;

@@ -35,6 +35,7 @@ async fn is_of_use(story: &Story, query: &str, holds: &str, times: usize) {
     }
 }
 
+/// Proves: search/usage
 #[tokio::test]
 async fn what_was_of_use_comes_first_among_equals_and_fades_in_thirty_days() {
     let story = Story::begin().await;
@@ -64,6 +65,7 @@ async fn what_was_of_use_comes_first_among_equals_and_fades_in_thirty_days() {
     story.end().await;
 }
 
+/// Proves: search/usage
 #[tokio::test]
 async fn only_what_was_given_to_somebody_gains_a_count() {
     let story = Story::begin().await;
@@ -77,6 +79,7 @@ async fn only_what_was_given_to_somebody_gains_a_count() {
     story.end().await;
 }
 
+/// Proves: memory/new-value
 #[tokio::test]
 async fn a_cat_has_one_name_at_a_time_and_two_meetings_are_two() {
     let story = Story::begin().await;

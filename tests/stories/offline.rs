@@ -14,6 +14,7 @@ async fn without_a_key() -> Story {
     story
 }
 
+/// Proves: models/offline
 #[tokio::test]
 async fn it_says_that_it_is_the_offline_model() {
     let story = without_a_key().await;
@@ -26,6 +27,8 @@ async fn it_says_that_it_is_the_offline_model() {
     story.end().await;
 }
 
+/// Promise (models/offline): Without any key you can chat, have facts remembered, recall earlier
+/// conversations and read pages with the offline model, which always says that it is one.
 #[tokio::test]
 async fn it_remembers_within_a_conversation_and_recalls_from_an_earlier_one() {
     let mut story = without_a_key().await;
@@ -49,6 +52,7 @@ async fn it_remembers_within_a_conversation_and_recalls_from_an_earlier_one() {
     story.end().await;
 }
 
+/// Proves: models/offline
 #[tokio::test]
 async fn it_fetches_an_address_that_a_person_typed_and_taints() {
     let page = format!("<title>Weather</title><p>It rains in Oslo today. {UNTRUSTED}page</p>");
@@ -77,6 +81,7 @@ async fn what_somebody_else_wrote_is_never_shown_as_what_you_said() {
     story.end().await;
 }
 
+/// Proves: models/offline
 #[tokio::test]
 async fn it_summarises_and_the_next_conversation_begins_with_that() {
     let story = without_a_key().await;

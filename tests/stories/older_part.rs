@@ -19,6 +19,7 @@ async fn talks(story: &Story, about: &str, length: usize) {
     story.settle().await;
 }
 
+/// Proves: conversation/many-messages
 #[tokio::test]
 async fn each_summary_is_made_from_the_one_before_and_whoever_takes_down_has_no_tools() {
     let story = Story::begin().await;

@@ -49,6 +49,7 @@ fn gave(story: &Story) -> String {
     story.model.last_prompt().rsplit("tool: ").next().unwrap_or("").to_owned()
 }
 
+/// Proves: gate/exact-approval
 #[tokio::test]
 async fn a_yes_is_for_the_address_that_was_shown_and_for_no_other() {
     let (story, web) = tainted(&format!("open {NEXT}")).await;
@@ -76,6 +77,9 @@ async fn a_yes_is_for_the_address_that_was_shown_and_for_no_other() {
     story.end().await;
 }
 
+/// Promise (trust/approved-host): After you approve an address, the assistant opens only that one
+/// and those a page of the same host names word for word. It asks before it follows a redirect, and
+/// never downgrades an `https` address you typed.
 #[tokio::test]
 async fn a_page_names_further_addresses_of_its_own_host_for_that_turn() {
     let (story, web) = tainted(&format!("open {NEXT}")).await;
@@ -94,6 +98,7 @@ async fn a_page_names_further_addresses_of_its_own_host_for_that_turn() {
     story.end().await;
 }
 
+/// Proves: trust/approved-host
 #[tokio::test]
 async fn a_redirect_is_judged_like_a_new_address() {
     let (story, web) = tainted("open http://evil.example/away and http://evil.example/slash").await;
@@ -118,6 +123,7 @@ async fn a_redirect_is_judged_like_a_new_address() {
     story.end().await;
 }
 
+/// Proves: trust/approved-host
 #[tokio::test]
 async fn in_a_clean_turn_redirects_are_open_and_https_stays_https() {
     let web = Web::of(&PAGES).await;
@@ -134,6 +140,8 @@ async fn in_a_clean_turn_redirects_are_open_and_https_stays_https() {
     story.end().await;
 }
 
+/// Promise (trust/copied-address): An address copied from an answer or from text from outside does
+/// not count as typed, however short it is or however it is spelled; one that you typed first does.
 #[tokio::test]
 async fn an_address_that_is_copied_from_outside_was_not_typed() {
     for copy in [
@@ -152,6 +160,7 @@ async fn an_address_that_is_copied_from_outside_was_not_typed() {
     }
 }
 
+/// Proves: trust/copied-address
 #[tokio::test]
 async fn an_address_that_only_the_assistant_made_up_is_a_copy_too() {
     let (story, web) = tainted("I am ill.").await;
@@ -166,6 +175,7 @@ async fn an_address_that_only_the_assistant_made_up_is_a_copy_too() {
     story.end().await;
 }
 
+/// Proves: trust/copied-address
 #[tokio::test]
 async fn what_was_typed_before_anybody_else_had_it_stays_typed() {
     let web = Web::of(&PAGES).await;
@@ -187,6 +197,9 @@ async fn what_was_typed_before_anybody_else_had_it_stays_typed() {
     story.end().await;
 }
 
+/// Promise (trust/unknown-link): Once a conversation has read text from outside, an address found
+/// in no source never becomes a link in any client, even while the answer is streaming, and you are
+/// warned.
 #[tokio::test]
 async fn an_address_from_nowhere_is_no_link_in_a_tainted_answer() {
     let (story, _web) = tainted("See https://known.example/a?b=c and mail me.").await;
@@ -218,6 +231,7 @@ async fn an_address_from_nowhere_is_no_link_in_a_tainted_answer() {
     story.end().await;
 }
 
+/// Proves: trust/unknown-link
 #[tokio::test]
 async fn a_tool_that_repeats_what_the_model_said_is_no_source() {
     let (story, _web) = tainted("I am ill.").await;

@@ -18,6 +18,8 @@ fn code_for(story: &Story, person: i64) -> String {
     said.split_whitespace().find(|word| word.len() == 9 && word.as_bytes()[4] == b'-').unwrap_or(&said).to_owned()
 }
 
+/// Promise (people/linked-address): An address is added to yours only by a code that you requested
+/// or by the configuration; the code works once and makes no one an owner.
 #[tokio::test]
 async fn a_code_from_the_other_address_joins_it() {
     let story = Story::begin().await;
@@ -35,6 +37,7 @@ async fn a_code_from_the_other_address_joins_it() {
     story.end().await;
 }
 
+/// Proves: people/linked-address
 #[tokio::test]
 async fn a_code_is_good_once_and_for_nobody_who_only_guesses() {
     let story = Story::begin().await;
@@ -50,6 +53,8 @@ async fn a_code_is_good_once_and_for_nobody_who_only_guesses() {
     story.end().await;
 }
 
+/// Promise (people/joined): If you were admitted under two names, joining them also joins their
+/// conversations.
 #[tokio::test]
 async fn somebody_who_came_in_as_another_brings_their_conversations_along() {
     let story = Story::begin().await;
@@ -79,6 +84,7 @@ async fn somebody_who_came_in_as_another_brings_their_conversations_along() {
     story.stop_here().await;
 }
 
+/// Proves: people/linked-address
 #[tokio::test]
 async fn whoever_the_configuration_names_is_joined_there_alone() {
     let story = Story::begin().await;
@@ -90,6 +96,7 @@ async fn whoever_the_configuration_names_is_joined_there_alone() {
     story.end().await;
 }
 
+/// Proves: channels/two-at-once
 #[tokio::test]
 async fn two_addresses_at_once_keep_one_order() {
     let story = Story::begin().await;
@@ -108,6 +115,8 @@ async fn two_addresses_at_once_keep_one_order() {
     story.end().await;
 }
 
+/// Promise (channels/telegram-and-signal): You can start a conversation on Telegram in the morning
+/// and continue it on Signal in the evening; answers come where you last wrote.
 #[tokio::test]
 async fn asked_in_the_morning_on_telegram_and_gone_on_with_in_the_evening_on_signal() {
     let story = StoryOver::<Both>::begin().await;
@@ -126,6 +135,8 @@ async fn asked_in_the_morning_on_telegram_and_gone_on_with_in_the_evening_on_sig
     story.end().await;
 }
 
+/// Promise (channels/two-at-once): If you write on two channels at once, the messages are answered
+/// in order of arrival, one at a time.
 #[tokio::test]
 async fn both_channels_at_once_are_one_order_and_never_two_turns() {
     let story = StoryOver::<Both>::begin().await;
@@ -149,6 +160,8 @@ async fn both_channels_at_once_are_one_order_and_never_two_turns() {
     story.end().await;
 }
 
+/// Promise (channels/preferred): Reminders and notices go to your preferred channel, or else to
+/// where you last wrote.
 #[tokio::test]
 async fn a_reminder_goes_to_where_one_likes_to_be_reached_else_to_where_one_wrote_last() {
     for (prefer, on_signal) in [("", false), ("prefer = \"signal\"\n", true)] {
@@ -169,6 +182,8 @@ async fn a_reminder_goes_to_where_one_likes_to_be_reached_else_to_where_one_wrot
     }
 }
 
+/// Promise (people/telephone-number): A new holder of your old telephone number is treated as a
+/// stranger; a known person who hides their number is still answered.
 #[tokio::test]
 async fn somebody_with_the_same_number_is_somebody_else() {
     let story = StoryOver::<Both>::begin().await;

@@ -48,6 +48,9 @@ fn days(story: &Story) -> Vec<String> {
         .collect()
 }
 
+/// Promise (memory/one-place): Each key has one value in one place: a new value replaces the old
+/// one wherever it was, whether it comes from `/remember`, a tool or a conversation, and the answer
+/// names the place.
 #[tokio::test]
 async fn a_new_value_is_the_only_one_whoever_says_it_and_wherever_the_old_one_stood() {
     let story = begin().await;
@@ -79,6 +82,7 @@ async fn a_new_value_is_the_only_one_whoever_says_it_and_wherever_the_old_one_st
     story.end().await;
 }
 
+/// Proves: memory/one-place
 #[tokio::test]
 async fn what_stands_twice_stands_once_afterwards() {
     let story = begin().await;
@@ -108,6 +112,7 @@ async fn what_stands_twice_stands_once_afterwards() {
     story.end().await;
 }
 
+/// Proves: memory/one-place
 #[tokio::test]
 async fn a_note_that_stands_says_it_and_no_list_besides() {
     let story = begin().await;

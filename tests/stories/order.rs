@@ -14,6 +14,8 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
+/// Promise (conversation/during-an-answer): Messages that you write while an answer is in progress
+/// are answered together, after it.
 #[tokio::test]
 async fn what_is_said_during_a_slow_answer_is_answered_together_after_it() {
     let story = Story::with(AT_ONCE).await;
@@ -35,6 +37,8 @@ async fn what_is_said_during_a_slow_answer_is_answered_together_after_it() {
     story.end().await;
 }
 
+/// Promise (conversation/joining): Messages sent in quick succession are treated as one question,
+/// and you never wait more than five seconds for them to be joined.
 #[tokio::test]
 async fn a_burst_is_one_question() {
     let story = Story::begin().await;
@@ -48,6 +52,7 @@ async fn a_burst_is_one_question() {
     story.end().await;
 }
 
+/// Proves: conversation/joining
 #[tokio::test]
 async fn an_endless_burst_is_answered_after_five_seconds() {
     let story = Story::begin().await;
@@ -61,6 +66,7 @@ async fn an_endless_burst_is_answered_after_five_seconds() {
     story.end().await;
 }
 
+/// Promise (delivery/order): Answers arrive in the order of your messages, however fast you write.
 #[tokio::test]
 async fn order_is_kept_for_everybody_however_fast_they_write() {
     let story = Story::begin().await;
@@ -81,6 +87,7 @@ async fn order_is_kept_for_everybody_however_fast_they_write() {
     story.end().await;
 }
 
+/// Proves: privacy/private-messages
 #[tokio::test]
 async fn two_people_never_hear_of_each_other() {
     let story = Story::begin().await;
@@ -101,6 +108,7 @@ async fn two_people_never_hear_of_each_other() {
     story.end().await;
 }
 
+/// Promise (conversation/stop): `/stop` ends an answer at once.
 #[tokio::test]
 async fn stop_ends_an_answer_at_once() {
     let story = Story::with(AT_ONCE).await;
@@ -118,6 +126,8 @@ async fn stop_ends_an_answer_at_once() {
     story.end().await;
 }
 
+/// Promise (conversation/edit): If you edit a message before its answer is started, the edited text
+/// counts; a later edit is stored but not answered again.
 #[tokio::test]
 async fn a_change_before_the_answer_is_begun_replaces_what_was_said() {
     let story = Story::begin().await;
@@ -130,6 +140,7 @@ async fn a_change_before_the_answer_is_begun_replaces_what_was_said() {
     story.end().await;
 }
 
+/// Proves: conversation/edit
 #[tokio::test]
 async fn a_later_change_is_kept_and_not_answered() {
     let story = Story::begin().await;
@@ -144,6 +155,7 @@ async fn a_later_change_is_kept_and_not_answered() {
     story.end().await;
 }
 
+/// Promise (conversation/album): An album counts as one message.
 #[tokio::test]
 async fn an_album_is_one_message() {
     let story = Story::begin().await;
@@ -156,6 +168,8 @@ async fn an_album_is_one_message() {
     story.end().await;
 }
 
+/// Promise (channels/telegram-and-terminal): You are one person on Telegram and in the terminal:
+/// you have one conversation, and the answer comes where you last wrote.
 #[tokio::test]
 async fn one_person_at_two_places_has_one_conversation_and_is_answered_where_they_spoke_last() {
     let story = Story::begin().await;

@@ -58,6 +58,9 @@ fn labels(story: &Story, sql: &str) -> String {
     story.text(&format!("SELECT coalesce(group_concat(label, '; '), '') FROM ({sql})"))
 }
 
+/// Promise (trust/third-party-skill): Anything influenced by an approved third-party skill keeps
+/// that origin through files, prompts, summaries, facts, reflections and the start of the next
+/// conversation.
 #[tokio::test]
 async fn it_is_in_the_prompt_that_shows_the_file() {
     for (path, words) in [
@@ -80,6 +83,7 @@ async fn it_is_in_the_prompt_that_shows_the_file() {
     }
 }
 
+/// Proves: trust/third-party-skill
 #[tokio::test]
 async fn it_marks_the_turn_before_a_model_is_asked() {
     for (path, words) in [
@@ -99,6 +103,7 @@ async fn it_marks_the_turn_before_a_model_is_asked() {
     }
 }
 
+/// Proves: trust/third-party-skill
 #[tokio::test]
 async fn it_comes_to_mind_with_the_note_and_stays_with_the_turn() {
     let story = Story::begin().await;
@@ -134,6 +139,7 @@ async fn a_mark_on_a_turn_holds_whatever_its_parts_say() {
     story.stop_here().await;
 }
 
+/// Proves: trust/third-party-skill
 #[tokio::test]
 async fn it_is_in_summaries_and_facts_made_of_what_was_said() {
     let story = Story::with("[memory]\nextract_every = 50").await;

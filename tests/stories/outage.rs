@@ -20,6 +20,8 @@ fn away() -> Say {
     Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() })
 }
 
+/// Promise (models/down): If the model is down you are told so once, and you are answered when it
+/// returns, never with an older answer.
 #[tokio::test]
 async fn a_model_that_is_down_is_told_once_and_made_up_for_when_it_is_back() {
     let story = Story::begin().await;
@@ -38,6 +40,7 @@ async fn a_model_that_is_down_is_told_once_and_made_up_for_when_it_is_back() {
     story.end().await;
 }
 
+/// Proves: models/down
 #[tokio::test]
 async fn a_question_is_given_up_after_a_day_and_the_next_one_works() {
     let mut story = Story::begin().await;
@@ -58,6 +61,7 @@ async fn a_question_is_given_up_after_a_day_and_the_next_one_works() {
     story.end().await;
 }
 
+/// Promise (models/fallback): If the main model fails, a fallback model answers.
 #[tokio::test]
 async fn the_second_model_answers_when_the_first_is_down() {
     let mut story = Story::prepared("").await;
@@ -73,6 +77,7 @@ async fn the_second_model_answers_when_the_first_is_down() {
     story.end().await;
 }
 
+/// Proves: models/down
 #[tokio::test]
 async fn somebody_who_writes_again_does_not_wait_for_the_next_try() {
     let story = Story::begin().await;
@@ -85,6 +90,8 @@ async fn somebody_who_writes_again_does_not_wait_for_the_next_try() {
     story.end().await;
 }
 
+/// Promise (delivery/duplicate-update): If Telegram delivers the same message twice, even across a
+/// restart, you get one answer.
 #[tokio::test]
 async fn what_telegram_hands_over_twice_is_answered_once_even_across_a_restart() {
     let mut story = Story::begin().await;
@@ -107,6 +114,8 @@ async fn what_telegram_hands_over_twice_is_answered_once_even_across_a_restart()
     story.end().await;
 }
 
+/// Promise (delivery/absence): After an absence Compline says how long it was away and how late its
+/// answer is.
 #[tokio::test]
 async fn after_a_long_absence_everybody_is_told_and_after_a_short_one_nobody() {
     for (absence, told) in [(23 * HOUR, 0), (26 * HOUR, 1)] {
@@ -127,6 +136,7 @@ async fn after_a_long_absence_everybody_is_told_and_after_a_short_one_nobody() {
     }
 }
 
+/// Proves: delivery/absence
 #[tokio::test]
 async fn after_a_day_without_network_everybody_is_told() {
     let story = Story::begin().await;
@@ -140,6 +150,7 @@ async fn after_a_day_without_network_everybody_is_told() {
     story.end().await;
 }
 
+/// Proves: delivery/absence
 #[tokio::test]
 async fn what_waited_for_three_hours_is_answered_with_the_delay_named() {
     let mut story = Story::begin().await;
@@ -154,6 +165,7 @@ async fn what_waited_for_three_hours_is_answered_with_the_delay_named() {
     story.end().await;
 }
 
+/// Proves: delivery/absence
 #[tokio::test]
 async fn what_waited_for_more_than_a_day_gets_one_sentence() {
     let mut story = Story::begin().await;
@@ -171,6 +183,7 @@ async fn what_waited_for_more_than_a_day_gets_one_sentence() {
     story.end().await;
 }
 
+/// Proves: models/giving-up
 #[tokio::test]
 async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
     let mut story = Story::begin().await;
@@ -188,6 +201,8 @@ async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
     story.end().await;
 }
 
+/// Promise (models/giving-up): Compline says that it was away only when it was, and gives up on a
+/// model only after a day of trying, with the reason.
 #[tokio::test]
 async fn what_waited_behind_a_model_that_was_away_is_not_told_that_we_were() {
     for (hours, named) in [(2, "it had to wait until now"), (25, "waited for more than a day. I left it unanswered")] {
@@ -205,6 +220,7 @@ async fn what_waited_behind_a_model_that_was_away_is_not_told_that_we_were() {
     }
 }
 
+/// Proves: models/giving-up
 #[tokio::test]
 async fn without_credit_for_a_day_it_says_what_it_was() {
     let story = Story::begin().await;
@@ -216,6 +232,7 @@ async fn without_credit_for_a_day_it_says_what_it_was() {
     story.end().await;
 }
 
+/// Proves: delivery/interrupted-answer
 #[tokio::test]
 async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
@@ -230,6 +247,7 @@ async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it() {
     story.end().await;
 }
 
+/// Proves: delivery/interrupted-answer
 #[tokio::test]
 async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
     let mut story = Story::prepared("[conversation]\njoin_within = \"0s\"").await;
@@ -252,6 +270,7 @@ async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
     story.end().await;
 }
 
+/// Proves: operation/crashing-message
 #[tokio::test]
 async fn what_breaks_here_each_time_has_an_end_and_the_chat_goes_on() {
     let mut story = Story::begin().await;
@@ -266,6 +285,7 @@ async fn what_breaks_here_each_time_has_an_end_and_the_chat_goes_on() {
     story.stop().await;
 }
 
+/// Proves: models/giving-up
 #[tokio::test]
 async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"").await;

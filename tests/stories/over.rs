@@ -18,6 +18,7 @@ async fn through(story: &Story, person: i64, tool: &str, arguments: Value) -> St
     story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
 }
 
+/// Proves: search/conversations
 #[tokio::test]
 async fn conversations_and_reflections_are_found_by_other_forms_of_their_words() {
     let story = Story::with("[reflection]\nmin_messages = 1\ntell_owner = false\n").await;
@@ -45,6 +46,7 @@ async fn conversations_and_reflections_are_found_by_other_forms_of_their_words()
     story.end().await;
 }
 
+/// Proves: conversation/many-messages
 #[tokio::test]
 async fn what_gave_way_to_a_summary_is_found_word_for_word() {
     let story = Story::begin().await;
@@ -63,6 +65,8 @@ async fn what_gave_way_to_a_summary_is_found_word_for_word() {
     story.end().await;
 }
 
+/// Promise (conversation/oversized-turn): A turn that reads more than the window holds is still
+/// answered: its older results are cut, and this is stated.
 #[tokio::test]
 async fn a_turn_that_reads_more_than_the_window_holds_is_cut_where_it_is_old_and_is_answered() {
     let mut story = Story::prepared("").await;

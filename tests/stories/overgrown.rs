@@ -5,6 +5,8 @@ use serde_json::json;
 
 use crate::support::story::{ADA, Story};
 
+/// Promise (memory/large): However large you let `MEMORY.md` grow, its newest facts and its index
+/// stay visible to the assistant, omissions are stated, and the rest can be found by search.
 #[tokio::test]
 async fn a_memory_of_164_kb_shows_its_newest_facts_and_its_index_and_says_what_is_missing() {
     let story = Story::begin().await;

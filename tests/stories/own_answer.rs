@@ -30,6 +30,7 @@ async fn answer_to(seat: &mut Seat, id: &str) -> (String, Vec<String>, bool) {
     }
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn three_commands_at_once_get_three_answers_each_with_its_name() {
     let story = Story::begin().await;
@@ -45,6 +46,7 @@ async fn three_commands_at_once_get_three_answers_each_with_its_name() {
     story.stop_here().await;
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn an_answer_to_joined_questions_names_each_of_them_and_so_does_its_growth() {
     let story = Story::begin().await;
@@ -66,6 +68,7 @@ async fn an_answer_to_joined_questions_names_each_of_them_and_so_does_its_growth
     story.end().await;
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn an_answer_that_waited_is_known_to_answer_something_older() {
     let story = Story::with(AT_ONCE).await;
@@ -87,6 +90,7 @@ async fn an_answer_that_waited_is_known_to_answer_something_older() {
     story.end().await;
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn what_is_stopped_is_answered_by_what_stopped_it() {
     let story = Story::with(AT_ONCE).await;
@@ -105,6 +109,7 @@ async fn what_is_stopped_is_answered_by_what_stopped_it() {
     story.stop_here().await;
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn a_notice_in_the_place_of_an_answer_names_the_question_and_a_reminder_none() {
     let story = Story::begin().await;
@@ -127,6 +132,7 @@ async fn a_notice_in_the_place_of_an_answer_names_the_question_and_a_reminder_no
     story.end().await;
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn a_yes_is_answered_by_what_came_of_it() {
     let story = Story::begin().await;

@@ -58,6 +58,7 @@ fn holding(files: &[(String, String)], person: i64) -> Vec<&str> {
     files.iter().filter(|(_, text)| text.contains(&canary(person))).map(|(name, _)| name.as_str()).collect()
 }
 
+/// Proves: forgetting/person
 #[tokio::test]
 async fn everybody_takes_their_own_along_and_nothing_else() {
     let story = both_talked("").await;
@@ -85,6 +86,7 @@ async fn everybody_takes_their_own_along_and_nothing_else() {
     story.end().await;
 }
 
+/// Proves: forgetting/person
 #[tokio::test]
 async fn the_archive_lies_in_their_folder_for_a_week() {
     let story = both_talked("").await;
@@ -105,6 +107,7 @@ async fn the_archive_lies_in_their_folder_for_a_week() {
     story.end().await;
 }
 
+/// Proves: forgetting/person
 #[tokio::test]
 async fn an_owners_archive_holds_nothing_of_the_others() {
     let story = both_talked("").await;
@@ -129,6 +132,7 @@ async fn what_is_larger_than_a_chat_takes_is_said() {
     story.end().await;
 }
 
+/// Proves: forgetting/person
 #[tokio::test]
 async fn who_stands_in_the_configuration_is_taken_out_of_it_first() {
     let story = both_talked("").await;
@@ -140,6 +144,8 @@ async fn who_stands_in_the_configuration_is_taken_out_of_it_first() {
     story.end().await;
 }
 
+/// Promise (forgetting/person): A person can be forgotten completely, only by a deliberate step,
+/// and the result is verified. Each person can export their own data and no one else's.
 #[tokio::test]
 async fn a_person_is_forgotten_as_a_whole_and_it_is_proved() {
     let mut story = both_talked("").await;

@@ -38,6 +38,8 @@ async fn passed_on(words: &str) -> Story {
     story
 }
 
+/// Promise (trust/pasted-text): Text that you paste word for word from a source Compline knows (100
+/// characters or more) is trusted no more than that source.
 #[tokio::test]
 async fn a_pasted_text_keeps_the_label_of_where_it_came_from() {
     let words = letter(400);
@@ -51,6 +53,7 @@ async fn a_pasted_text_keeps_the_label_of_where_it_came_from() {
     story.end().await;
 }
 
+/// Proves: trust/pasted-text
 #[tokio::test]
 async fn a_paste_from_a_page_is_known_again_whatever_became_of_its_lines() {
     let words = letter(600);
@@ -77,6 +80,7 @@ async fn a_paste_from_a_page_is_known_again_whatever_became_of_its_lines() {
     story.end().await;
 }
 
+/// Proves: trust/pasted-text
 #[tokio::test]
 async fn ninety_nine_characters_are_typed_and_a_hundred_are_not() {
     let words = letter(400);

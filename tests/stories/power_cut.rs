@@ -36,6 +36,8 @@ const ROUNDS: usize = 4;
 /// How many are told side by side.
 const THREADS: usize = 2;
 
+/// Promise (delivery/power-cut): A power cut or a kill at any moment loses none of your messages
+/// and answers none of them twice; anything that may have arrived twice says so.
 #[test]
 fn a_power_cut_loses_and_doubles_nothing() {
     let asked_for = |name| std::env::var(name).ok().and_then(|number: String| number.parse().ok());

@@ -54,6 +54,7 @@ fn gave(story: &Story) -> String {
     prompt.rsplit("tool: ").next().unwrap_or("").to_owned()
 }
 
+/// Proves: gate/exact-approval
 #[tokio::test]
 async fn the_question_is_the_one_answer_and_nothing_is_connected_before_a_yes() {
     let (story, web) = asked(EVIL).await;
@@ -112,6 +113,7 @@ async fn a_button_is_a_yes_as_well_and_a_no_makes_no_call() {
     story.end().await;
 }
 
+/// Proves: gate/exact-approval
 #[tokio::test]
 async fn one_yes_covers_one_address_for_one_turn() {
     let (story, web) = asked(EVIL).await;
@@ -130,6 +132,7 @@ async fn one_yes_covers_one_address_for_one_turn() {
     story.end().await;
 }
 
+/// Proves: gate/exact-approval
 #[tokio::test]
 async fn any_other_message_means_no_and_the_model_is_told_so() {
     let (story, web) = asked(EVIL).await;
@@ -163,6 +166,7 @@ async fn a_command_is_no_answer_but_a_new_conversation_ends_the_question() {
     story.end().await;
 }
 
+/// Proves: gate/exact-approval
 #[tokio::test]
 async fn ten_minutes_of_silence_mean_no_without_a_model_call() {
     let (story, web) = asked(EVIL).await;
@@ -187,6 +191,7 @@ async fn a_question_expires_also_while_the_house_is_dark() {
     story.end().await;
 }
 
+/// Promise (gate/only-you): No other person, text or program can approve anything on your behalf.
 #[tokio::test]
 async fn nobody_answers_for_somebody_else() {
     let (story, web) = asked(EVIL).await;
@@ -201,6 +206,7 @@ async fn nobody_answers_for_somebody_else() {
     story.end().await;
 }
 
+/// Proves: gate/only-you
 #[tokio::test]
 async fn only_what_a_person_types_or_presses_is_a_yes() {
     type Sends = fn(&Story) -> i64;
@@ -219,6 +225,7 @@ async fn only_what_a_person_types_or_presses_is_a_yes() {
     }
 }
 
+/// Proves: gate/only-you
 #[tokio::test]
 async fn an_edit_is_neither_a_yes_nor_a_no() {
     let (story, web) = asked(EVIL).await;
@@ -236,6 +243,7 @@ async fn an_edit_is_neither_a_yes_nor_a_no() {
     story.end().await;
 }
 
+/// Proves: gate/exact-approval
 #[tokio::test]
 async fn a_yes_counts_once_however_often_it_comes() {
     let (story, web) = asked(EVIL).await;
@@ -326,6 +334,7 @@ async fn of_two_calls_in_one_reply_the_first_is_asked_about_and_the_other_is_not
     story.end().await;
 }
 
+/// Proves: gate/exact-approval
 #[tokio::test]
 async fn the_question_shows_all_of_the_address_and_hides_nothing() {
     let tricky = "http://evil.example/c?q=1&x=[good](http://good.example)`**\u{202e}\u{200b}&end=here#part";
@@ -363,6 +372,7 @@ async fn nobody_is_asked_about_what_could_not_be_done_anyway() {
     story.end().await;
 }
 
+/// Proves: gate/only-you
 #[tokio::test]
 async fn in_the_terminal_the_question_says_what_to_type() {
     let (story, web) = asked(EVIL).await;
@@ -390,6 +400,9 @@ async fn in_the_terminal_the_question_says_what_to_type() {
     story.end().await;
 }
 
+/// Promise (gate/exact-approval): Your approval covers exactly what you were shown, is valid for
+/// one turn and works once; if you say yes again, you are told that it was used. Any other reply,
+/// or silence, counts as a no.
 #[tokio::test]
 async fn a_call_that_is_not_the_one_that_was_shown_is_not_made() {
     let (story, web) = asked(EVIL).await;

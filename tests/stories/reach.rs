@@ -31,6 +31,7 @@ fn insights(words: &str) -> String {
     format!("## Insights\n\n- {words}\n")
 }
 
+/// Proves: memory/shown
 #[tokio::test]
 async fn commands_reach_what_was_taken_down_and_files_at_the_top() {
     let story = Story::begin().await;
@@ -66,6 +67,7 @@ async fn commands_reach_what_was_taken_down_and_files_at_the_top() {
     story.end().await;
 }
 
+/// Proves: memory/profile
 #[tokio::test]
 async fn older_entries_are_read_where_the_prompt_says_that_they_are() {
     let story = Story::begin().await;
@@ -87,6 +89,7 @@ async fn older_entries_are_read_where_the_prompt_says_that_they_are() {
     story.end().await;
 }
 
+/// Proves: files/own-folder
 #[tokio::test]
 async fn skills_are_read_as_files_as_far_as_they_are_live_and_never_written() {
     let mut story = Story::begin().await;

@@ -22,6 +22,9 @@ async fn reacts(story: &Story, person: i64, message: i64, emoji: &str) {
     story.answered().await;
 }
 
+/// Promise (conversation/reaction): An emoji reaction is reported to the assistant with your next
+/// message, in the same words after a restart; it triggers no model call and starts no
+/// conversation.
 #[tokio::test]
 async fn a_reaction_asks_no_model_and_is_told_with_the_next_message() {
     let (story, message) = told().await;
@@ -40,6 +43,7 @@ async fn a_reaction_asks_no_model_and_is_told_with_the_next_message() {
     story.end().await;
 }
 
+/// Proves: conversation/reaction
 #[tokio::test]
 async fn after_a_restart_the_same_bytes_are_shown() {
     let (mut story, message) = told().await;
@@ -73,6 +77,7 @@ async fn what_was_taken_away_before_anybody_was_told_is_not_told() {
     story.end().await;
 }
 
+/// Proves: conversation/reaction
 #[tokio::test]
 async fn no_conversation_begins_with_a_reaction_or_goes_on_because_of_one() {
     let (story, message) = told().await;
@@ -105,6 +110,7 @@ async fn strangers_words_and_unknown_messages_are_no_reactions() {
     story.end().await;
 }
 
+/// Proves: conversation/reaction
 #[tokio::test]
 async fn what_is_repeated_of_a_message_goes_with_it() {
     let story = Story::begin().await;

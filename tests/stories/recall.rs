@@ -23,6 +23,8 @@ fn found(story: &Story, query: &str) -> Vec<String> {
     recall(story, OF_ADA, query, false).hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }
 
+/// Promise (search/conversations): Earlier conversations and reflections are found by other forms
+/// of their words and without accents, in any script, by no one but you; every query is accepted.
 #[tokio::test]
 async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script() {
     let story = Story::begin().await;
@@ -59,6 +61,7 @@ async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script() {
     story.end().await;
 }
 
+/// Proves: search/conversations
 #[tokio::test]
 async fn no_question_is_too_strange_and_none_looks_into_another_scope() {
     let story = Story::begin().await;
@@ -134,6 +137,9 @@ async fn commands_and_what_was_replaced_are_not_found() {
     story.end().await;
 }
 
+/// Promise (search/rebuild): The search index of conversations and memory can be deleted, in whole
+/// or in part: the next start rebuilds what is missing and finds the same. The same holds for a
+/// journal from an old version; intact tables are not rebuilt.
 #[tokio::test]
 async fn an_index_built_anew_gives_the_same_answers() {
     let story = Story::begin().await;

@@ -26,6 +26,7 @@ fn secret_pdf(story: &Story) -> Event {
     })
 }
 
+/// Proves: files/documents
 #[tokio::test]
 async fn a_document_that_is_deleted_goes_with_its_words() {
     let story = Story::begin().await;
@@ -49,6 +50,7 @@ async fn a_document_that_is_deleted_goes_with_its_words() {
     story.end().await;
 }
 
+/// Proves: privacy/retention
 #[tokio::test]
 async fn documents_go_by_their_age_with_their_words_and_also_those_that_could_not_be_read() {
     let deaf = "[transcription]\nbase_url = \"http://127.0.0.1:9/v1\"\nname = \"deaf\"\n";
@@ -72,6 +74,7 @@ async fn documents_go_by_their_age_with_their_words_and_also_those_that_could_no
     story.end().await;
 }
 
+/// Proves: models/voice-note
 #[tokio::test]
 async fn a_voice_note_that_a_groups_share_has_no_room_for_is_not_fetched() {
     let deaf = "[transcription]\nbase_url = \"http://127.0.0.1:9/v1\"\nname = \"deaf\"\n";
@@ -89,6 +92,7 @@ async fn a_voice_note_that_a_groups_share_has_no_room_for_is_not_fetched() {
     story.end().await;
 }
 
+/// Proves: groups/budget
 #[tokio::test]
 async fn a_group_that_has_spent_its_share_fetches_nothing() {
     for (share, fetched) in [(1_000_000, 1), (1, 0)] {

@@ -135,6 +135,8 @@ fn actions_by_state(story: &Story) -> String {
     )
 }
 
+/// Promise (reflection/quiet-day): A day with few messages costs no model call, and its messages
+/// still count for the week. A month without a message makes no model call.
 #[tokio::test]
 async fn a_quiet_period_makes_no_model_call() {
     let story = Story::with("[reflection]\nenabled = false\nmin_messages = 3\n").await;
@@ -174,6 +176,7 @@ async fn a_day_is_looked_back_on_stored_found_and_told_once() {
     story.end().await;
 }
 
+/// Proves: reflection/sources
 #[tokio::test]
 async fn only_the_words_of_that_day_are_looked_at_whenever_their_conversation_began() {
     let story = story("").await;
@@ -195,6 +198,7 @@ async fn only_the_words_of_that_day_are_looked_at_whenever_their_conversation_be
     story.end().await;
 }
 
+/// Proves: reflection/quiet-day
 #[tokio::test]
 async fn a_week_reads_its_own_days_and_what_quiet_days_left() {
     let story = Story::with("[reflection]\nenabled = false\nmin_messages = 2\n").await;
@@ -229,6 +233,8 @@ async fn a_week_reads_its_own_days_and_what_quiet_days_left() {
     story.end().await;
 }
 
+/// Promise (reflection/unusable): If the model returns an unusable reflection, it is asked at most
+/// three times in all, and no such answer is kept as a reflection.
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_three_times_and_never_kept() {
     let story = story("").await;
@@ -262,6 +268,7 @@ async fn a_second_answer_is_as_good_as_a_first() {
     story.end().await;
 }
 
+/// Proves: reflection/unusable
 #[tokio::test]
 async fn a_run_without_an_answer_is_tried_again_and_given_up_with_a_plain_reason() {
     let story = story("").await;
@@ -330,6 +337,7 @@ async fn what_does_not_fit_is_cut_and_the_cut_is_named() {
     story.end().await;
 }
 
+/// Proves: reflection/proposals
 #[tokio::test]
 async fn a_member_is_looked_back_for_alone_and_nothing_is_proposed_from_it() {
     let story = story("").await;

@@ -37,6 +37,8 @@ fn at(stamp: &str) -> Timestamp {
     Timestamp(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
 }
 
+/// Promise (time/reminder): A reminder comes once, at its local hour; a late one says so, and
+/// several missed ones are combined into one.
 #[tokio::test]
 async fn a_reminder_comes_at_its_hour_in_the_zone_and_in_the_words_it_was_given() {
     let story = Story::with("timezone = \"Asia/Kathmandu\"").await;
@@ -53,6 +55,7 @@ async fn a_reminder_comes_at_its_hour_in_the_zone_and_in_the_words_it_was_given(
     story.end().await;
 }
 
+/// Proves: time/reminder
 #[tokio::test]
 async fn a_late_one_says_so_and_comes_once() {
     let mut story = Story::begin().await;
@@ -73,6 +76,7 @@ async fn a_late_one_says_so_and_comes_once() {
     story.end().await;
 }
 
+/// Proves: time/reminder
 #[tokio::test]
 async fn several_that_were_missed_become_one_that_says_how_many() {
     let mut story = Story::begin().await;
@@ -91,6 +95,7 @@ async fn several_that_were_missed_become_one_that_says_how_many() {
     story.end().await;
 }
 
+/// Proves: time/reminder
 #[tokio::test]
 async fn what_comes_back_keeps_its_local_hour_when_the_clocks_change() {
     // A channel that is asked again and again whether it is still there makes days long: there the
@@ -130,6 +135,7 @@ async fn what_comes_back_keeps_its_local_hour_when_the_clocks_change() {
     }
 }
 
+/// Proves: time/reminder
 #[tokio::test]
 async fn a_clock_that_is_set_tells_nothing_twice() {
     let mut story = Story::begin().await;
@@ -193,6 +199,7 @@ async fn another_zone_in_the_configuration_is_another_hour() {
     story.end().await;
 }
 
+/// Proves: time/reminder
 #[tokio::test]
 async fn everybody_has_their_own_list() {
     let story = Story::begin().await;
@@ -273,6 +280,7 @@ async fn fifty_may_wait_and_no_more() {
     story.end().await;
 }
 
+/// Proves: time/scheduled-task
 #[tokio::test]
 async fn in_a_tainted_turn_it_needs_a_yes_to_all_that_is_shown() {
     let story = Story::begin().await;
@@ -304,6 +312,7 @@ async fn in_a_tainted_turn_it_needs_a_yes_to_all_that_is_shown() {
     story.end().await;
 }
 
+/// Proves: time/scheduled-task
 #[tokio::test]
 async fn in_a_tainted_turn_nothing_is_cancelled_without_a_yes() {
     let story = Story::begin().await;

@@ -30,6 +30,7 @@ fn told(house: &House, what: &str) -> usize {
     house.story.heard(ADA).iter().filter(|heard| heard.contains(what)).count()
 }
 
+/// Proves: time/reminder
 #[test]
 fn a_reminder_is_kept_once_and_told_once() {
     let jobs = [
@@ -48,6 +49,7 @@ fn a_reminder_is_kept_once_and_told_once() {
     }
 }
 
+/// Proves: time/scheduled-task
 #[test]
 fn a_task_is_run_once_and_told_once() {
     // The second of what the talk before it commits as well.

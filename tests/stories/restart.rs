@@ -42,6 +42,7 @@ fn stored(house: &House) -> (i64, i64) {
     (said, house.story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"))
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_after_storing_and_before_the_model_it_answers_once() {
     let mut house = dies(After, "accept messages", "Good evening, Ada.");
@@ -51,6 +52,7 @@ fn killed_after_storing_and_before_the_model_it_answers_once() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_while_the_model_thinks_it_asks_once_more() {
     let mut house = dies(After, "reserve a call", "Good evening, Ada.");
@@ -63,6 +65,7 @@ fn killed_while_the_model_thinks_it_asks_once_more() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_before_the_reply_is_stored_it_asks_once_more_and_answers_once() {
     let mut house = dies(Before, "store a reply", "An answer that is lost.");
@@ -74,6 +77,9 @@ fn killed_before_the_reply_is_stored_it_asks_once_more_and_answers_once() {
     house.end();
 }
 
+/// Promise (delivery/resume): If the program is killed at any step between receiving a message and
+/// sending the last part of its answer, it resumes there; the model is not asked again for a reply
+/// it already gave.
 #[test]
 fn killed_after_the_reply_is_stored_it_sends_it_without_asking_again() {
     let mut house = dies(After, "store a reply", "Good evening, Ada.");
@@ -84,6 +90,7 @@ fn killed_after_the_reply_is_stored_it_sends_it_without_asking_again() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_before_a_part_is_marked_as_sent_it_says_that_it_may_repeat() {
     let mut house = dies(Before, "mark as sent", "Good evening, Ada.");
@@ -95,6 +102,7 @@ fn killed_before_a_part_is_marked_as_sent_it_says_that_it_may_repeat() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_between_two_parts_it_goes_on_with_the_second() {
     let answer: String = (0..80).map(|n| format!("part{n}z {}\n\n", "and so on ".repeat(9))).collect();
@@ -111,6 +119,7 @@ fn killed_between_two_parts_it_goes_on_with_the_second() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_between_a_tool_and_the_next_step_it_keeps_what_the_tool_gave() {
     let mut house = House::prepared("");
@@ -124,6 +133,7 @@ fn killed_between_a_tool_and_the_next_step_it_keeps_what_the_tool_gave() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_after_a_file_is_kept_it_still_reads_it() {
     let mut house = House::prepared("");
@@ -136,6 +146,7 @@ fn killed_after_a_file_is_kept_it_still_reads_it() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_at_the_end_of_a_conversation_it_still_writes_it_down() {
     for (side, job) in [(Before, "want a summary"), (After, "want a summary"), (Before, "keep a summary")] {
@@ -150,6 +161,7 @@ fn killed_at_the_end_of_a_conversation_it_still_writes_it_down() {
     }
 }
 
+/// Promise (conversation/stays-stopped): An answer that you stopped stays stopped.
 #[test]
 fn a_stopped_turn_stays_stopped_whenever_the_power_goes() {
     for side in [Before, After] {
@@ -169,6 +181,8 @@ fn a_stopped_turn_stays_stopped_whenever_the_power_goes() {
     }
 }
 
+/// Promise (delivery/interrupted-answer): A power cut, a sleeping laptop or a full disk during an
+/// answer costs you neither the answer nor its time limit, and a long delay is stated.
 #[test]
 fn time_in_the_dark_is_not_time_of_the_answer() {
     for (dark, named) in [(HALF_AN_HOUR, "30 minutes ago"), (25 * HALF_AN_HOUR * 2, "25 hours ago")] {
@@ -182,6 +196,7 @@ fn time_in_the_dark_is_not_time_of_the_answer() {
     }
 }
 
+/// Proves: delivery/interrupted-answer
 #[test]
 fn in_the_next_life_an_answer_has_as_long_as_ever() {
     for (minutes, expected) in [(9, "slow, but here"), (11, "took longer than 10 minutes")] {
@@ -194,6 +209,8 @@ fn in_the_next_life_an_answer_has_as_long_as_ever() {
     }
 }
 
+/// Promise (operation/crashing-message): A message that crashes the program each time is given up
+/// with a sentence, and the chat goes on.
 #[test]
 fn what_ends_the_program_each_time_has_an_end_itself() {
     let mut house = House::prepared("");

@@ -12,6 +12,8 @@ use crate::support::story::{ADA, BEN, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
+/// Promise (privacy/private-messages): Your private messages never appear in another person's chat
+/// or in a prompt for one.
 #[tokio::test]
 async fn nobodys_words_reach_anybody_else() {
     let story = Story::begin().await;
@@ -28,6 +30,7 @@ async fn nobodys_words_reach_anybody_else() {
     story.end().await;
 }
 
+/// Proves: privacy/private-messages
 #[test]
 fn a_prompt_refuses_text_of_another_scope() {
     let (ada, ben) = (Scope::Person(PersonId(1)), Scope::Person(PersonId(2)));

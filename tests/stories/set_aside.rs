@@ -25,6 +25,9 @@ fn with(texts: &[String], words: &str) -> usize {
     texts.iter().filter(|text| text.contains(words)).count()
 }
 
+/// Promise (delivery/undeliverable): One undeliverable message does not block a chat: it is set
+/// aside, you are told once, and you can send it again. While the server accepts nothing at all,
+/// everything waits.
 #[tokio::test]
 async fn what_the_server_does_not_take_is_set_aside_told_and_sent_again() {
     let story = Story::with(AT_ONCE).await;
@@ -50,6 +53,7 @@ async fn what_the_server_does_not_take_is_set_aside_told_and_sent_again() {
     story.end().await;
 }
 
+/// Proves: delivery/undeliverable
 #[tokio::test]
 async fn while_the_server_takes_nothing_nothing_is_set_aside() {
     let story = Story::with(AT_ONCE).await;
@@ -69,6 +73,7 @@ async fn while_the_server_takes_nothing_nothing_is_set_aside() {
     story.end().await;
 }
 
+/// Proves: delivery/undeliverable
 #[tokio::test]
 async fn what_another_chat_is_sent_shows_that_the_server_works() {
     let story = Story::with(AT_ONCE).await;
@@ -83,6 +88,7 @@ async fn what_another_chat_is_sent_shows_that_the_server_works() {
     story.end().await;
 }
 
+/// Proves: delivery/undeliverable
 #[tokio::test]
 async fn owners_hear_of_a_chat_that_takes_nothing_and_can_send_again() {
     let story = Story::with(AT_ONCE).await;
@@ -108,6 +114,7 @@ async fn owners_hear_of_a_chat_that_takes_nothing_and_can_send_again() {
     story.end().await;
 }
 
+/// Proves: delivery/undeliverable
 #[tokio::test]
 async fn what_may_have_arrived_is_marked_when_it_is_sent_again() {
     let story = Story::with(AT_ONCE).await;
@@ -127,6 +134,7 @@ async fn what_may_have_arrived_is_marked_when_it_is_sent_again() {
     story.end().await;
 }
 
+/// Proves: delivery/undeliverable
 #[test]
 fn it_is_set_aside_and_sent_again_once_wherever_the_power_goes() {
     let jobs = ["set a delivery aside", "send again"];

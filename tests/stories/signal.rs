@@ -28,6 +28,7 @@ async fn trouble(story: &Story) -> Option<String> {
     signal["trouble"].as_str().map(str::to_owned)
 }
 
+/// Proves: people/telephone-number
 #[tokio::test]
 async fn somebody_whose_number_is_hidden_is_answered() {
     let story = Story::begin().await;
@@ -38,6 +39,8 @@ async fn somebody_whose_number_is_hidden_is_answered() {
     story.end().await;
 }
 
+/// Promise (channels/signal-formatting): On Signal, text keeps its formatting, and long answers
+/// arrive in parts.
 #[tokio::test]
 async fn text_has_its_looks_and_long_answers_come_in_parts() {
     let story = Story::begin().await;
@@ -54,6 +57,8 @@ async fn text_has_its_looks_and_long_answers_come_in_parts() {
     story.end().await;
 }
 
+/// Promise (channels/signal-indicators): On Signal you see that your message was read, that an
+/// answer is on its way, and when work on it has stopped.
 #[tokio::test]
 async fn one_sees_that_it_was_read_and_that_an_answer_is_on_its_way_and_when_it_is_not() {
     let story = Story::begin().await;
@@ -68,6 +73,7 @@ async fn one_sees_that_it_was_read_and_that_an_answer_is_on_its_way_and_when_it_
     story.end().await;
 }
 
+/// Proves: groups/mentions
 #[tokio::test]
 async fn a_group_is_answered_when_it_names_us_or_answers_us() {
     let story = family().await;
@@ -88,6 +94,8 @@ async fn a_group_is_answered_when_it_names_us_or_answers_us() {
     story.end().await;
 }
 
+/// Promise (channels/not-messages): Receipts, typing notices, calls, stories, timers and messages
+/// that you send from another device of the assistant's account never reach the model.
 #[tokio::test]
 async fn control_envelopes_and_our_own_messages_never_reach_the_model() {
     let story = Story::begin().await;
@@ -107,6 +115,9 @@ async fn control_envelopes_and_our_own_messages_never_reach_the_model() {
     story.end().await;
 }
 
+/// Promise (trust/attached-content): Attached content does not count as typed by you: link
+/// previews, contact cards and polls are text from outside, and a quote is taken from the recorded
+/// message, not from the sender's version of it.
 #[tokio::test]
 async fn what_came_along_is_not_what_was_typed() {
     let story = Story::begin().await;
@@ -127,6 +138,8 @@ async fn what_came_along_is_not_what_was_typed() {
     story.end().await;
 }
 
+/// Promise (channels/signal-refusal): A message that Signal refused is never reported as sent; rate
+/// limits are waited out, and you are told what to do.
 #[tokio::test]
 async fn a_refused_send_is_never_called_success_and_the_mend_is_told() {
     for (failure, word) in [(Failure::Identity, "safety number"), (Failure::Unregistered, "Signal")] {
@@ -141,6 +154,7 @@ async fn a_refused_send_is_never_called_success_and_the_mend_is_told() {
     }
 }
 
+/// Proves: channels/signal-refusal
 #[tokio::test]
 async fn a_rate_limit_is_waited_for() {
     let story = Story::begin().await;
@@ -153,6 +167,9 @@ async fn a_rate_limit_is_waited_for() {
     story.end().await;
 }
 
+/// Promise (channels/signal-reconnect): If a Signal connection stops receiving, the health check
+/// turns red within two minutes and the connection is reopened. A restart of the daemon loses
+/// nothing that Signal still had.
 #[tokio::test]
 async fn a_deaf_stream_turns_the_health_red_in_a_bounded_time_and_is_opened_anew() {
     let story = Story::begin().await;
@@ -167,6 +184,7 @@ async fn a_deaf_stream_turns_the_health_red_in_a_bounded_time_and_is_opened_anew
     story.end().await;
 }
 
+/// Proves: channels/signal-reconnect
 #[tokio::test]
 async fn a_daemon_that_is_started_anew_costs_no_message_that_it_still_had() {
     let story = Story::begin().await;
@@ -192,6 +210,7 @@ async fn a_model_that_is_away_and_a_voice_note_are_told_of_in_plain_words() {
     story.end().await;
 }
 
+/// Proves: people/telephone-number
 #[tokio::test]
 async fn an_address_is_known_by_its_account_from_the_first_message_on() {
     let story = Story::begin().await;
@@ -201,6 +220,7 @@ async fn an_address_is_known_by_its_account_from_the_first_message_on() {
     story.end().await;
 }
 
+/// Proves: trust/attached-content
 #[tokio::test]
 async fn a_quote_is_what_was_said_and_not_what_somebody_says_was_said() {
     let story = family().await;
@@ -216,6 +236,7 @@ async fn a_quote_is_what_was_said_and_not_what_somebody_says_was_said() {
     story.end().await;
 }
 
+/// Promise (conversation/edited-twice): A message that you edit twice is still the same message.
 #[tokio::test]
 async fn a_message_that_was_changed_twice_is_still_the_same() {
     let story = Story::begin().await;

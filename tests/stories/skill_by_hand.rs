@@ -36,6 +36,8 @@ async fn copied_in(settings: &str) -> Story {
     story
 }
 
+/// Promise (skills/new-folder): A new folder among the skills is in no prompt and cannot be read
+/// until you accept exactly the text, files, scripts and hosts you were shown.
 #[tokio::test]
 async fn a_folder_that_is_copied_in_is_held_and_shown_with_what_it_holds() {
     let story = copied_in(HOLD).await;
@@ -64,6 +66,7 @@ async fn a_folder_that_is_copied_in_is_held_and_shown_with_what_it_holds() {
     story.end().await;
 }
 
+/// Proves: skills/new-folder
 #[tokio::test]
 async fn a_yes_is_to_what_was_shown_and_to_nothing_that_took_its_place() {
     let story = copied_in(HOLD).await;
@@ -88,6 +91,7 @@ async fn a_yes_is_to_what_was_shown_and_to_nothing_that_took_its_place() {
     story.stop_here().await;
 }
 
+/// Proves: skills/new-folder
 #[tokio::test]
 async fn the_command_line_shows_first_and_accepts_by_the_hash() {
     let story = copied_in(HOLD).await;
@@ -102,6 +106,8 @@ async fn the_command_line_shows_first_and_accepts_by_the_hash() {
     story.stop_here().await;
 }
 
+/// Promise (skills/by-hand): If you write skills by hand, one setting makes new ones live at once
+/// and treats them as your own.
 #[tokio::test]
 async fn who_writes_skills_by_hand_sets_it_so() {
     let story = Story::with("[skills]\nby_hand = \"live\"\n").await;
@@ -113,6 +119,8 @@ async fn who_writes_skills_by_hand_sets_it_so() {
     story.end().await;
 }
 
+/// Promise (skills/changed): A change to an accepted skill is live at once; one that looks like an
+/// attack waits for you while the version you accepted stays in use.
 #[tokio::test]
 async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last_accepted_version() {
     let mut story = Story::prepared("[skills]\nby_hand = \"live\"\n").await;
@@ -159,6 +167,8 @@ async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last
     story.end().await;
 }
 
+/// Promise (skills/after-update): After an update every skill is used as before, and you are told
+/// once which were added by hand.
 #[tokio::test]
 async fn what_was_in_use_before_the_upgrade_stays_so_and_is_listed_once() {
     let mut story = Story::with("[skills]\nby_hand = \"live\"\n").await;
@@ -194,6 +204,7 @@ async fn what_was_in_use_before_the_upgrade_stays_so_and_is_listed_once() {
     story.end().await;
 }
 
+/// Proves: skills/after-update
 #[tokio::test]
 async fn a_new_home_lists_nothing_that_ships() {
     let mut story = Story::prepared(HOLD).await;
@@ -207,6 +218,7 @@ async fn a_new_home_lists_nothing_that_ships() {
     story.end().await;
 }
 
+/// Proves: skills/new-folder
 #[tokio::test]
 async fn many_folders_at_once_are_told_of_in_one_message() {
     let story = Story::with(HOLD).await;
@@ -248,6 +260,7 @@ async fn accepted() -> (Story, Web) {
     (story, web)
 }
 
+/// Proves: skills/third-party
 #[tokio::test]
 async fn the_index_line_of_an_accepted_skill_makes_no_turn_ask() {
     let (story, web) = accepted().await;
@@ -260,6 +273,8 @@ async fn the_index_line_of_an_accepted_skill_makes_no_turn_ask() {
     story.end().await;
 }
 
+/// Promise (skills/third-party): A third-party skill that you accepted may be remembered, but it
+/// sends data unasked only to the hosts you were shown with it.
 #[tokio::test]
 async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_yes() {
     let (story, web) = accepted().await;
@@ -304,6 +319,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.end().await;
 }
 
+/// Proves: skills/third-party
 #[tokio::test]
 async fn what_an_accepted_skill_has_a_part_in_is_trusted_and_keeps_its_origin() {
     let (story, _web) = accepted().await;
@@ -329,6 +345,7 @@ async fn what_an_accepted_skill_has_a_part_in_is_trusted_and_keeps_its_origin() 
     story.end().await;
 }
 
+/// Proves: skills/third-party
 #[tokio::test]
 async fn a_skill_that_is_imported_or_rolled_back_to_keeps_its_origin() {
     let story = Story::with(HOLD).await;

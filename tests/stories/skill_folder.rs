@@ -15,6 +15,9 @@ fn list_in_prompt(story: &Story) -> String {
     prompt.split("\nuser: ").next().unwrap().split("## Skills").nth(1).unwrap_or_default().to_owned()
 }
 
+/// Promise (skills/hand-edit): You can edit the skills folder by hand at any time: the change
+/// counts from the next message, unless it has to wait for your approval, and your work is never
+/// overwritten.
 #[tokio::test]
 async fn an_edit_by_hand_is_live_on_the_next_message() {
     let story = Story::begin().await;
@@ -33,6 +36,8 @@ async fn an_edit_by_hand_is_live_on_the_next_message() {
     story.end().await;
 }
 
+/// Promise (skills/one-line): A skill takes one line of the prompt until it is needed; only then is
+/// it read, file by file, and nothing outside it.
 #[tokio::test]
 async fn a_skill_is_listed_then_loaded_then_read_file_by_file() {
     let story = Story::begin().await;
@@ -54,6 +59,7 @@ async fn a_skill_is_listed_then_loaded_then_read_file_by_file() {
     story.end().await;
 }
 
+/// Proves: skills/one-line
 #[tokio::test]
 async fn no_path_leads_out_of_a_skill() {
     let story = Story::begin().await;
@@ -87,6 +93,7 @@ async fn no_path_leads_out_of_a_skill() {
     story.end().await;
 }
 
+/// Proves: skills/open-format
 #[tokio::test]
 async fn a_broken_skill_keeps_nobody_from_anything() {
     let story = Story::begin().await;
@@ -105,6 +112,7 @@ async fn a_broken_skill_keeps_nobody_from_anything() {
     story.end().await;
 }
 
+/// Proves: skills/one-line
 #[tokio::test]
 async fn a_skill_that_needs_a_tool_is_listed_only_if_it_is_there() {
     for (web, listed) in [("", true), ("[tools]\nweb_fetch = false", false)] {
@@ -120,6 +128,7 @@ async fn a_skill_that_needs_a_tool_is_listed_only_if_it_is_there() {
     }
 }
 
+/// Proves: models/prompt-cache
 #[tokio::test]
 async fn the_skills_that_ship_are_there_and_the_first_request_stays_small() {
     let mut story = Story::prepared("").await;
@@ -154,6 +163,8 @@ const V2: &[Builtin] = &[
     Builtin { name: "delta", files: &[("SKILL.md", "---\nname: delta\ndescription: One.\n---\n\nFirst delta.\n")] },
 ];
 
+/// Promise (skills/built-in): An update adds new built-in skills and refreshes unmodified ones. If
+/// you changed one, it stays and the newer one is offered; deleted ones stay deleted.
 #[tokio::test]
 async fn an_update_of_the_program_takes_nothing_away_from_a_person() {
     let mut story = Story::prepared("").await;

@@ -50,6 +50,7 @@ const FORMS: [(&str, Option<&str>, Option<&str>); 10] = [
     ("no-file", None, None),
 ];
 
+/// Proves: skills/open-format
 #[tokio::test]
 async fn each_has_its_line_the_broken_ones_are_named_and_no_body_is_read_before_it_is_asked_for() {
     let story = Story::begin().await;

@@ -41,6 +41,8 @@ fn state(story: &Story, id: i64) -> String {
     story.text(&format!("SELECT state FROM proposals WHERE id = {id}"))
 }
 
+/// Promise (gate/exact-version): The assistant can propose a skill, and by default nothing changes
+/// until you approve exactly the version you were shown.
 #[tokio::test]
 async fn a_proposal_waits_is_shown_whole_and_becomes_live_by_the_owners_yes() {
     let story = proposed("").await;
@@ -60,6 +62,7 @@ async fn a_proposal_waits_is_shown_whole_and_becomes_live_by_the_owners_yes() {
     story.end().await;
 }
 
+/// Proves: gate/exact-version
 #[tokio::test]
 async fn nothing_of_a_proposal_is_seen_before_it_is_approved() {
     let story = proposed("").await;
@@ -78,6 +81,7 @@ async fn nothing_of_a_proposal_is_seen_before_it_is_approved() {
     story.end().await;
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn a_model_never_learns_the_hash_of_what_it_proposed() {
     let story = proposed("").await;
@@ -89,6 +93,7 @@ async fn a_model_never_learns_the_hash_of_what_it_proposed() {
     story.end().await;
 }
 
+/// Proves: gate/exact-version
 #[tokio::test]
 async fn an_approval_needs_the_right_hash_and_counts_once() {
     let story = proposed("").await;
@@ -109,6 +114,8 @@ async fn an_approval_needs_the_right_hash_and_counts_once() {
     story.end().await;
 }
 
+/// Promise (gate/own-command): Only your own typed command or button approves a skill: no forward,
+/// quote, caption, voice note, edit, other person or output of the assistant does.
 #[tokio::test]
 async fn only_the_owners_own_typed_word_counts() {
     let story = proposed("").await;
@@ -140,6 +147,7 @@ async fn only_the_owners_own_typed_word_counts() {
     story.end().await;
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn the_button_under_the_diff_approves_exactly_what_stands_above_it() {
     let story = proposed("").await;
@@ -152,6 +160,8 @@ async fn the_button_under_the_diff_approves_exactly_what_stands_above_it() {
     story.end().await;
 }
 
+/// Promise (gate/rejected): A proposal that you rejected is not made again, and one that you never
+/// decide on becomes void two weeks after you were told.
 #[tokio::test]
 async fn a_refusal_leaves_nothing_behind_and_the_same_is_not_proposed_again() {
     let story = proposed("").await;
@@ -165,6 +175,7 @@ async fn a_refusal_leaves_nothing_behind_and_the_same_is_not_proposed_again() {
     story.end().await;
 }
 
+/// Proves: gate/rejected
 #[tokio::test]
 async fn a_proposal_that_nobody_decides_about_expires() {
     let story = proposed("").await;
@@ -193,6 +204,7 @@ fn kept_back(side: CommitPoint) -> House {
     house
 }
 
+/// Proves: gate/time-to-answer
 #[test]
 fn two_weeks_to_decide_begin_when_the_owner_was_told() {
     for side in [CommitPoint::Before, CommitPoint::After] {
@@ -211,6 +223,7 @@ fn two_weeks_to_decide_begin_when_the_owner_was_told() {
     }
 }
 
+/// Proves: gate/time-to-answer
 #[tokio::test]
 async fn having_it_shown_again_wins_no_time() {
     let story = proposed("").await;
@@ -222,6 +235,7 @@ async fn having_it_shown_again_wins_no_time() {
     story.end().await;
 }
 
+/// Proves: gate/exact-version
 #[tokio::test]
 async fn what_was_changed_after_it_was_shown_is_not_approved() {
     let story = proposed("").await;
@@ -233,6 +247,7 @@ async fn what_was_changed_after_it_was_shown_is_not_approved() {
     story.end().await;
 }
 
+/// Proves: skills/hand-edit
 #[tokio::test]
 async fn what_a_person_wrote_meanwhile_stays_and_the_proposal_ends_as_a_conflict() {
     let story = proposed("").await;
@@ -246,6 +261,8 @@ async fn what_a_person_wrote_meanwhile_stays_and_the_proposal_ends_as_a_conflict
     story.end().await;
 }
 
+/// Promise (gate/every-change): Creating, changing, renaming and deleting a skill all pass the same
+/// checks.
 #[tokio::test]
 async fn a_change_a_rename_and_a_deletion_pass_the_same_gate() {
     let story = Story::begin().await;
@@ -267,6 +284,8 @@ async fn a_change_a_rename_and_a_deletion_pass_the_same_gate() {
     story.end().await;
 }
 
+/// Promise (skills/versions): Every version of a skill is kept, and one command restores an earlier
+/// one.
 #[tokio::test]
 async fn every_version_is_kept_and_leads_back() {
     let story = Story::begin().await;
@@ -289,6 +308,7 @@ async fn every_version_is_kept_and_leads_back() {
     story.end().await;
 }
 
+/// Proves: gate/odd-characters
 #[tokio::test]
 async fn a_folder_with_a_finding_is_held_until_the_owner_says_yes() {
     let mut story = Story::begin().await;
@@ -310,6 +330,7 @@ async fn a_folder_with_a_finding_is_held_until_the_owner_says_yes() {
     story.stop().await;
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn a_reviewer_may_approve_what_is_clean_only_if_the_owner_chose_it() {
     let story = proposed("[skills]\nreview = \"ai\"").await;
@@ -329,6 +350,7 @@ async fn a_reviewer_may_approve_what_is_clean_only_if_the_owner_chose_it() {
     story.end().await;
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn a_tainted_proposal_is_not_even_kept_if_the_owner_chose_that() {
     let story = Story::with("[skills]\ntainted_review_mode = \"reject\"").await;
@@ -340,6 +362,7 @@ async fn a_tainted_proposal_is_not_even_kept_if_the_owner_chose_that() {
     story.end().await;
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn a_page_cannot_flood_the_owner_with_proposals() {
     let story = Story::begin().await;
@@ -361,6 +384,7 @@ async fn a_page_cannot_flood_the_owner_with_proposals() {
     story.end().await;
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn where_a_tainted_proposal_comes_from_is_told_step_by_step() {
     let story = Story::begin().await;

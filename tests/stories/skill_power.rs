@@ -93,18 +93,22 @@ async fn approved(change: serde_json::Value) -> (Homes, Lying, Lying) {
 
 const APPROVED: &str = "SELECT count(*) FROM proposals WHERE state = 'approved'";
 
+/// Promise (skills/power-cut): If a power cut or a full disk interrupts a skill change, you have
+/// the old version or the new one, never a mixture, and your decision is carried out afterwards.
 #[tokio::test]
 async fn a_change_is_made_wholly_or_not_at_all() {
     let (homes, before, after) = approved(submit("tea", "edit", "New way.")).await;
     each_is_whole(&homes, &before, &after, APPROVED).await;
 }
 
+/// Proves: skills/power-cut
 #[tokio::test]
 async fn a_new_skill_comes_wholly_or_not_at_all() {
     let (homes, before, after) = approved(submit("chai", "create", "Spices.")).await;
     each_is_whole(&homes, &before, &after, APPROVED).await;
 }
 
+/// Proves: skills/power-cut
 #[tokio::test]
 async fn a_deletion_is_made_wholly_or_not_at_all() {
     let change = json!({ "name": "tea", "change": "delete", "rationale": "No more." });
@@ -112,6 +116,7 @@ async fn a_deletion_is_made_wholly_or_not_at_all() {
     each_is_whole(&homes, &before, &after, APPROVED).await;
 }
 
+/// Proves: skills/power-cut
 #[tokio::test]
 async fn a_renaming_ends_with_one_of_the_two_names() {
     let change = json!({ "name": "tea", "change": "rename", "new_name": "chai", "rationale": "It is chai." });
@@ -119,6 +124,7 @@ async fn a_renaming_ends_with_one_of_the_two_names() {
     each_is_whole(&homes, &before, &after, APPROVED).await;
 }
 
+/// Proves: skills/power-cut
 #[tokio::test]
 async fn a_roll_back_is_made_wholly_or_not_at_all() {
     let (armed, homes) = (Arc::new(AtomicBool::new(false)), Homes::default());
@@ -137,6 +143,7 @@ async fn a_roll_back_is_made_wholly_or_not_at_all() {
     each_is_whole(&homes, &before, &after, "SELECT count(*) FROM decisions WHERE act = 'rollback'").await;
 }
 
+/// Proves: skills/power-cut
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_the_change_is_made_when_there_is_room() {
     let full = Arc::new(AtomicBool::new(false));

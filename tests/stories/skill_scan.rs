@@ -11,6 +11,7 @@ fn texts(folder: &str) -> Vec<Saved> {
     saved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/skills").join(folder))
 }
 
+/// Proves: gate/odd-characters
 #[test]
 fn known_attacks_are_found() {
     let texts = texts("attacks");
@@ -25,6 +26,7 @@ fn known_attacks_are_found() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
+/// Proves: gate/odd-characters
 #[test]
 fn harmless_skills_are_clean() {
     let texts = texts("harmless");

@@ -30,6 +30,7 @@ async fn asked(story: &Story, words: &[&str]) -> compline::admin::Answer {
     story.command_line(&words).await
 }
 
+/// Proves: reflection/once
 #[tokio::test]
 async fn a_day_is_looked_back_on_at_the_time_that_the_configuration_names() {
     let story = Story::with(SETTINGS).await;
@@ -42,6 +43,7 @@ async fn a_day_is_looked_back_on_at_the_time_that_the_configuration_names() {
     story.end().await;
 }
 
+/// Proves: reflection/once
 #[tokio::test]
 async fn days_weeks_and_months_that_are_due_together_run_in_order() {
     let mut story = Story::prepared(SETTINGS).await;
@@ -57,6 +59,7 @@ async fn days_weeks_and_months_that_are_due_together_run_in_order() {
     story.end().await;
 }
 
+/// Proves: reflection/once
 #[tokio::test]
 async fn an_absence_is_made_up_for_and_what_is_too_long_ago_is_named() {
     let mut story = Story::with(SETTINGS).await;
@@ -82,6 +85,7 @@ async fn an_absence_is_made_up_for_and_what_is_too_long_ago_is_named() {
     story.end().await;
 }
 
+/// Proves: reflection/once
 #[tokio::test]
 async fn another_schedule_in_the_configuration_takes_effect_and_doubles_nothing() {
     let mut story = Story::with(SETTINGS).await;
@@ -100,6 +104,7 @@ async fn another_schedule_in_the_configuration_takes_effect_and_doubles_nothing(
     story.end().await;
 }
 
+/// Proves: reflection/once
 #[tokio::test]
 async fn while_the_clock_is_behind_nothing_is_claimed() {
     let story = Story::with(SETTINGS).await;
@@ -113,6 +118,7 @@ async fn while_the_clock_is_behind_nothing_is_claimed() {
     story.end().await;
 }
 
+/// Proves: reflection/once
 #[tokio::test]
 async fn what_a_clock_that_was_ahead_marked_is_forgotten_when_it_is_set_right() {
     let story = Story::with(SETTINGS).await;
@@ -128,6 +134,8 @@ async fn what_a_clock_that_was_ahead_marked_is_forgotten_when_it_is_set_right() 
     story.end().await;
 }
 
+/// Promise (reflection/on-request): You can run a reflection at any time, a finished one is not
+/// repeated unless you ask for it, and you can read the results.
 #[tokio::test]
 async fn an_owner_may_ask_for_it_and_what_is_done_is_not_done_again_unless_asked_for() {
     let story = Story::with(SETTINGS).await;
@@ -151,6 +159,7 @@ async fn an_owner_may_ask_for_it_and_what_is_done_is_not_done_again_unless_asked
     story.end().await;
 }
 
+/// Proves: reflection/on-request
 #[tokio::test]
 async fn the_chat_answers_at_once_and_a_member_may_not_ask() {
     let story = Story::with(SETTINGS).await;
@@ -178,6 +187,7 @@ async fn status_names_the_next_three_with_the_zone() {
     story.end().await;
 }
 
+/// Proves: reflection/quiet-day
 #[tokio::test]
 async fn an_idle_month_asks_no_model_and_leaves_its_marks() {
     let story = Story::with("[reflection]\n[heartbeat]\n").await;
@@ -191,6 +201,7 @@ async fn an_idle_month_asks_no_model_and_leaves_its_marks() {
     story.end().await;
 }
 
+/// Proves: reflection/on-request
 #[tokio::test]
 async fn what_it_thinks_is_listed_and_shown_by_number_and_by_period() {
     let story = Story::with(SETTINGS).await;
@@ -215,6 +226,7 @@ async fn what_it_thinks_is_listed_and_shown_by_number_and_by_period() {
     story.end().await;
 }
 
+/// Proves: reflection/once
 #[tokio::test]
 async fn work_that_began_under_a_clock_that_was_ahead_holds_nothing_up() {
     let mut story = Story::with(&format!("{SETTINGS}[heartbeat]\n")).await;

@@ -22,6 +22,7 @@ fn never_ends(folder: &std::path::Path) -> std::path::PathBuf {
     program
 }
 
+/// Proves: conversation/stop
 #[tokio::test]
 async fn stop_ends_an_answer_while_a_document_is_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -73,6 +73,7 @@ fn columns(db: &rusqlite::Connection, table: &str) -> Vec<(String, bool, bool)> 
     query.query_map([table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap().map(Result::unwrap).collect()
 }
 
+/// Proves: trust/labelled
 #[test]
 fn no_table_holds_text_without_a_label_and_a_scope() {
     let folder = tempfile::tempdir().unwrap();

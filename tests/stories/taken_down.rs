@@ -67,6 +67,7 @@ fn troubled(trouble: Trouble, request: &Request) -> Say {
     }
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn whatever_goes_wrong_with_it_history_stays_the_chat_goes_on_and_it_is_tried_again() {
     for trouble in [Trouble::Prose, Trouble::Torn, Trouble::Late, Trouble::FullDisk] {
@@ -101,6 +102,7 @@ async fn whatever_goes_wrong_with_it_history_stays_the_chat_goes_on_and_it_is_tr
     }
 }
 
+/// Proves: memory/extraction
 #[test]
 fn a_kill_after_any_step_leaves_each_fact_and_each_summary_once() {
     let steps = [
@@ -140,6 +142,7 @@ fn a_kill_after_any_step_leaves_each_fact_and_each_summary_once() {
     }
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn every_fourth_turn_means_the_fourth_and_nobody_waits_for_it() {
     let story = Story::with("[memory]\nextract_every = 4").await;
@@ -160,6 +163,7 @@ async fn every_fourth_turn_means_the_fourth_and_nobody_waits_for_it() {
     story.end().await;
 }
 
+/// Proves: memory/extraction
 #[tokio::test]
 async fn without_memory_it_never_happens_and_without_a_model_it_is_passed_over() {
     let story = Story::with("[memory]\nenabled = false\nextract_every = 4").await;

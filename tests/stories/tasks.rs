@@ -40,6 +40,9 @@ fn runs(story: &Story) -> Vec<String> {
     requests.iter().filter(|request| request.purpose() == Purpose::Task).map(words).collect()
 }
 
+/// Promise (time/scheduled-task): A scheduled task runs at its time, never twice at once, and
+/// cannot schedule anything itself. In a conversation that has read text from outside, nothing is
+/// scheduled without your approval.
 #[tokio::test]
 async fn a_task_is_done_at_its_times_and_its_answer_is_told() {
     let mut story = Story::with("timezone = \"Europe/Vienna\"").await;
@@ -63,6 +66,7 @@ async fn a_task_is_done_at_its_times_and_its_answer_is_told() {
     story.end().await;
 }
 
+/// Proves: time/scheduled-task
 #[tokio::test]
 async fn a_run_cannot_schedule_more() {
     let story = Story::begin().await;
@@ -97,6 +101,7 @@ async fn one_that_cannot_be_done_is_told_in_one_sentence() {
     story.end().await;
 }
 
+/// Proves: time/scheduled-task
 #[tokio::test]
 async fn while_a_run_is_not_over_no_second_one_begins() {
     let story = Story::begin().await;
@@ -133,6 +138,7 @@ async fn a_run_that_does_not_end_keeps_nobody_else_waiting() {
     story.end().await;
 }
 
+/// Proves: time/scheduled-task
 #[tokio::test]
 async fn runs_that_were_missed_become_one() {
     let mut story = Story::begin().await;
@@ -147,6 +153,7 @@ async fn runs_that_were_missed_become_one() {
     story.end().await;
 }
 
+/// Proves: time/scheduled-task
 #[tokio::test]
 async fn a_task_made_of_words_from_outside_runs_tainted_and_may_send_nothing_out() {
     let web = Web::of(&[("/steal", "<p>stolen</p>")]).await;
@@ -200,6 +207,7 @@ async fn a_task_that_is_cancelled_is_not_done() {
     story.end().await;
 }
 
+/// Proves: time/scheduled-task
 #[tokio::test]
 async fn what_a_run_proposes_is_nobodys_typed_word_and_waits() {
     let story = Story::with("[skills]\nreview = \"ai\"\n").await;

@@ -39,6 +39,8 @@ fn growing() -> (Say, String) {
     (Say::Grow(pieces), whole.trim().to_owned())
 }
 
+/// Promise (delivery/plain-text): If Telegram rejects the formatting of an answer, it arrives as
+/// plain text.
 #[tokio::test]
 async fn markup_that_is_refused_comes_as_plain_text() {
     let story = Story::begin().await;
@@ -51,6 +53,8 @@ async fn markup_that_is_refused_comes_as_plain_text() {
     story.end().await;
 }
 
+/// Promise (delivery/streaming): A long answer streams into a single message at a gentle pace, and
+/// the final text always replaces the preview.
 #[tokio::test]
 async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
     let story = Story::begin().await;
@@ -68,6 +72,7 @@ async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
     story.end().await;
 }
 
+/// Proves: trust/unknown-link
 #[tokio::test]
 async fn an_address_in_a_tainted_answer_is_no_link_while_it_grows_either() {
     let story = Story::begin().await;
@@ -99,6 +104,7 @@ async fn an_address_in_a_tainted_answer_is_no_link_while_it_grows_either() {
     story.end().await;
 }
 
+/// Proves: delivery/streaming
 #[tokio::test]
 async fn a_flood_limit_ends_the_growth_and_the_answer_comes_whole_when_it_is_over() {
     let story = Story::begin().await;
@@ -116,6 +122,7 @@ async fn a_flood_limit_ends_the_growth_and_the_answer_comes_whole_when_it_is_ove
     story.end().await;
 }
 
+/// Proves: delivery/lost-receipt
 #[tokio::test]
 async fn a_first_glimpse_whose_receipt_is_lost_is_followed_by_one_marked_answer() {
     let story = Story::begin().await;
@@ -130,6 +137,8 @@ async fn a_first_glimpse_whose_receipt_is_lost_is_followed_by_one_marked_answer(
     story.end().await;
 }
 
+/// Promise (operation/second-program): If a second program uses the same bot, you are told in plain
+/// words.
 #[tokio::test]
 async fn a_second_program_on_the_same_bot_is_told_in_plain_words_and_ends_by_itself() {
     let story = Story::begin().await;
@@ -168,6 +177,7 @@ async fn whoever_is_let_in_has_a_menu_of_what_they_may_do() {
     story.end().await;
 }
 
+/// Proves: trust/untyped-address
 #[tokio::test]
 async fn in_a_tainted_turn_links_are_printed_in_full_and_nothing_is_previewed() {
     let story = Story::begin().await;
@@ -251,6 +261,7 @@ async fn a_question_has_buttons_and_another_bot_can_press_none() {
     story.end().await;
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_after_receiving_and_before_storing_it_receives_again() {
     let mut house = House::prepared("");
@@ -266,6 +277,7 @@ fn killed_after_receiving_and_before_storing_it_receives_again() {
     house.end();
 }
 
+/// Proves: delivery/resume
 #[test]
 fn killed_while_an_answer_grows_it_leaves_no_second_one_unmarked() {
     let mut house = House::prepared("");
@@ -283,6 +295,7 @@ fn killed_while_an_answer_grows_it_leaves_no_second_one_unmarked() {
     house.end();
 }
 
+/// Proves: search/text-from-outside
 #[tokio::test]
 async fn untrusted_text_is_recalled_only_when_it_is_asked_for_and_then_taints() {
     let story = Story::begin().await;
@@ -311,6 +324,8 @@ async fn untrusted_text_is_recalled_only_when_it_is_asked_for_and_then_taints() 
     story.end().await;
 }
 
+/// Promise (search/text-from-outside): Text from outside is counted in search results, and shown or
+/// recalled only on request.
 #[tokio::test]
 async fn trusted_words_are_given_and_untrusted_ones_are_counted() {
     let story = Story::begin().await;

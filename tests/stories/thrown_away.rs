@@ -56,6 +56,7 @@ fn journal(home: &Path) -> rusqlite::Connection {
     rusqlite::Connection::open(home.join("compline.db")).unwrap()
 }
 
+/// Proves: search/rebuild
 #[tokio::test]
 async fn whichever_derived_table_is_emptied_the_next_start_finds_the_same() {
     let all = ["entries_fts", "entries", "indexed", "unindexed", "texts_fts", "text_digests"];
@@ -77,6 +78,7 @@ async fn whichever_derived_table_is_emptied_the_next_start_finds_the_same() {
     story.end().await;
 }
 
+/// Proves: search/rebuild
 #[tokio::test]
 async fn an_index_that_is_whole_is_not_made_anew_at_a_start() {
     let mut story = lived_in().await;
@@ -93,6 +95,7 @@ async fn an_index_that_is_whole_is_not_made_anew_at_a_start() {
     story.end().await;
 }
 
+/// Proves: search/rebuild
 #[tokio::test]
 async fn after_that_hand_edits_and_deletions_are_still_seen_without_a_restart() {
     let mut story = lived_in().await;
@@ -109,6 +112,7 @@ async fn after_that_hand_edits_and_deletions_are_still_seen_without_a_restart() 
     story.end().await;
 }
 
+/// Proves: search/rebuild
 #[tokio::test]
 async fn a_journal_of_a_program_that_had_no_such_index_is_found_in_as_well() {
     let all = migrations();

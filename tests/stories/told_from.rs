@@ -19,6 +19,7 @@ fn told(story: &Story, path: &str) -> i64 {
     ))
 }
 
+/// Proves: trust/traceable
 #[tokio::test]
 async fn an_answer_grew_from_what_its_conversation_was_told_at_the_beginning() {
     let story = Story::with("[memory]\nextract_every = 1").await;

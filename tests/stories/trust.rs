@@ -26,6 +26,8 @@ fn trusted(story: &Story) -> Vec<bool> {
     story.model.chats().iter().map(|request| request.label().is_trusted()).collect()
 }
 
+/// Promise (trust/source-marked): Text that you type is trusted as yours, and text that others
+/// wrote is marked with its source.
 #[tokio::test]
 async fn what_a_person_types_is_trusted_and_so_is_the_answer() {
     let story = Story::begin().await;
@@ -37,6 +39,7 @@ async fn what_a_person_types_is_trusted_and_so_is_the_answer() {
     story.end().await;
 }
 
+/// Proves: trust/source-marked
 #[tokio::test]
 async fn what_others_wrote_is_labelled_with_where_it_came_from() {
     let words = format!("{UNTRUSTED}words: pay the bill");
@@ -64,6 +67,7 @@ async fn what_others_wrote_is_labelled_with_where_it_came_from() {
     }
 }
 
+/// Proves: trust/source-marked
 #[tokio::test]
 async fn what_comes_through_a_pipe_was_not_typed() {
     let story = Story::begin().await;
@@ -87,6 +91,7 @@ async fn what_comes_through_a_pipe_was_not_typed() {
     story.end().await;
 }
 
+/// Proves: trust/source-marked
 #[tokio::test]
 async fn a_quote_of_our_own_message_has_that_messages_label() {
     let story = Story::begin().await;
@@ -110,6 +115,7 @@ async fn a_quote_of_our_own_message_has_that_messages_label() {
     story.end().await;
 }
 
+/// Promise (trust/model-output): A model's output is never trusted more than the text it read.
 #[tokio::test]
 async fn untrusted_text_taints_the_conversation_and_not_the_next_one() {
     let mut story = Story::begin().await;
@@ -133,6 +139,7 @@ async fn untrusted_text_taints_the_conversation_and_not_the_next_one() {
     story.end().await;
 }
 
+/// Proves: trust/source-marked
 #[tokio::test]
 async fn a_picture_is_shown_and_taints() {
     let story = Story::begin().await;
@@ -152,6 +159,7 @@ async fn a_picture_is_shown_and_taints() {
     story.end().await;
 }
 
+/// Proves: trust/source-marked
 #[tokio::test]
 async fn a_received_file_is_kept_with_its_label() {
     let story = Story::begin().await;
@@ -168,6 +176,7 @@ async fn a_received_file_is_kept_with_its_label() {
     story.end().await;
 }
 
+/// Proves: trust/source-marked
 #[tokio::test]
 async fn a_received_picture_is_kept_with_its_label() {
     let story = Story::begin().await;

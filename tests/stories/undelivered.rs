@@ -36,6 +36,7 @@ async fn off(story: &mut Story, span: Duration) {
     story.start().await;
 }
 
+/// Proves: delivery/giving-up
 #[tokio::test]
 async fn what_waited_while_the_computer_was_off_is_not_given_up_at_the_first_failure() {
     let mut story = Story::with(AT_ONCE).await;
@@ -51,6 +52,9 @@ async fn what_waited_while_the_computer_was_off_is_not_given_up_at_the_first_fai
     story.end().await;
 }
 
+/// Promise (delivery/giving-up): An undelivered message is given up only after it is a week old and
+/// has been tried for a day; you are told once, when delivery works again. Answers for a terminal
+/// wait until you return.
 #[tokio::test]
 async fn what_was_tried_for_a_day_after_a_week_is_given_up_and_told_once() {
     let mut story = Story::with(AT_ONCE).await;
@@ -82,6 +86,7 @@ async fn what_was_tried_for_a_day_after_a_week_is_given_up_and_told_once() {
     story.end().await;
 }
 
+/// Proves: delivery/giving-up
 #[tokio::test]
 async fn an_answer_waits_for_its_terminal_as_long_as_it_takes() {
     let mut story = Story::with(AT_ONCE).await;
@@ -114,6 +119,8 @@ async fn failed_ahead(ahead: Duration) -> Story {
     story
 }
 
+/// Promise (time/clock-ahead): A clock that ran ahead for a while delays nothing once it is
+/// corrected: no answer, flood limit, summary or fact.
 #[tokio::test]
 async fn a_clock_that_was_ahead_holds_no_delivery_up() {
     for ahead in [2 * HOUR, 400 * DAY] {
@@ -134,6 +141,7 @@ async fn a_clock_that_was_ahead_holds_no_delivery_up() {
     }
 }
 
+/// Proves: time/clock-ahead
 #[tokio::test]
 async fn a_flood_limit_under_a_clock_that_was_ahead_holds_nothing_up() {
     let mut story = Story::with(AT_ONCE).await;
@@ -156,6 +164,7 @@ async fn a_flood_limit_under_a_clock_that_was_ahead_holds_nothing_up() {
     story.end().await;
 }
 
+/// Proves: time/clock-ahead
 #[tokio::test]
 async fn what_was_put_off_by_a_clock_that_was_ahead_is_done_when_it_is_set_right() {
     let open = |table: &str, state: &str| format!("SELECT count(*) FROM {table} WHERE {state} AND attempts > 0");

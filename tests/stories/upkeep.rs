@@ -47,6 +47,9 @@ fn upkeep_slots(story: &Story) -> i64 {
     story.count("SELECT count(*) FROM slots WHERE job = 'upkeep'")
 }
 
+/// Promise (privacy/retention): Messages and files past a limit in `[retention]` are deleted
+/// wherever they are stored (summaries and reflections stay), newer ones never; without a limit
+/// nothing is. A clock that is ahead for some hours deletes nothing.
 #[tokio::test]
 async fn old_words_go_younger_ones_and_every_row_stay() {
     let story = Story::with(TEN_DAYS).await;
@@ -73,6 +76,7 @@ async fn old_words_go_younger_ones_and_every_row_stay() {
     story.end().await;
 }
 
+/// Proves: privacy/retention
 #[tokio::test]
 async fn without_the_setting_nothing_is_forgotten() {
     let story = Story::begin().await;
@@ -82,6 +86,7 @@ async fn without_the_setting_nothing_is_forgotten() {
     story.end().await;
 }
 
+/// Proves: privacy/retention
 #[tokio::test]
 async fn forgotten_words_are_gone_from_the_files_too() {
     let mut story = Story::with(TEN_DAYS).await;
@@ -117,6 +122,7 @@ fn own(words: &str, message: i64) -> compline::trust::Text {
     crate::support::story::typed(words, compline::trust::Scope::Person(person))
 }
 
+/// Proves: privacy/retention
 #[tokio::test]
 async fn what_waits_for_an_answer_is_not_forgotten() {
     let story = Story::with("[retention]\nmessages_days = 1\n").await;
@@ -132,6 +138,7 @@ async fn what_waits_for_an_answer_is_not_forgotten() {
     story.end().await;
 }
 
+/// Proves: privacy/retention
 #[tokio::test]
 async fn received_files_go_by_their_age_and_nothing_else_does() {
     let story = Story::with(TEN_DAYS).await;
@@ -186,6 +193,7 @@ async fn missed_nights_are_not_made_up_for() {
     story.end().await;
 }
 
+/// Proves: operation/maintenance
 #[test]
 fn a_round_that_was_cut_off_is_taken_up() {
     for (side, job) in JOBS.into_iter().flat_map(|job| [(CommitPoint::Before, job), (After, job)]) {
@@ -208,6 +216,7 @@ fn a_round_that_was_cut_off_is_taken_up() {
     }
 }
 
+/// Proves: operation/maintenance
 #[tokio::test]
 async fn an_index_that_lost_something_is_whole_again_within_a_week() {
     let story = Story::begin().await;
@@ -225,6 +234,7 @@ async fn an_index_that_lost_something_is_whole_again_within_a_week() {
     story.end().await;
 }
 
+/// Proves: operation/maintenance
 #[tokio::test]
 async fn the_owner_is_told_once_a_day_that_the_disk_is_nearly_full() {
     let mut story = Story::prepared("").await;
@@ -254,6 +264,7 @@ async fn status_says_when_the_house_was_kept_up_and_that_the_journal_is_sound() 
     story.end().await;
 }
 
+/// Promise (operation/maintenance): Maintenance delays no one, and its files stay small.
 #[tokio::test]
 async fn the_writer_is_never_held_for_long_and_the_log_stays_short() {
     // Many old texts; every commit of the upkeep is small, and messages get through between them.
@@ -312,6 +323,7 @@ async fn a_young_home_has_nothing_to_be_kept_up() {
     story.end().await;
 }
 
+/// Proves: privacy/retention
 #[tokio::test]
 async fn a_clock_that_is_years_ahead_for_some_hours_forgets_nothing_and_silences_nothing() {
     let mut story = Story::with(TEN_DAYS).await;

@@ -73,6 +73,8 @@ async fn last_prompt_of(story: &Story, person: i64) -> String {
     story.model.last_prompt()
 }
 
+/// Promise (privacy/former-owner): If the first owner is renamed, demoted or removed, no one else
+/// is shown anything of theirs; while they have no access, their files are loaded for no one.
 #[tokio::test]
 async fn whatever_becomes_of_the_first_owner_the_second_gets_nothing_of_theirs() {
     for people in [
@@ -102,6 +104,7 @@ async fn whatever_becomes_of_the_first_owner_the_second_gets_nothing_of_theirs()
     }
 }
 
+/// Proves: privacy/former-owner
 #[tokio::test]
 async fn who_is_demoted_keeps_the_root_and_who_is_removed_closes_it() {
     let mut story = two_owners(HEARTBEAT).await;
@@ -126,6 +129,9 @@ async fn who_is_demoted_keeps_the_root_and_who_is_removed_closes_it() {
     story.end().await;
 }
 
+/// Promise (people/workspace-root): The workspace root passes to another owner only after an owner
+/// confirms it twice; files change places, never contents, and a power cut leaves nothing half
+/// done.
 #[tokio::test]
 async fn a_hand_over_swaps_places_and_nothing_else() {
     let story = two_owners(HEARTBEAT).await;
@@ -171,6 +177,7 @@ async fn a_hand_over_swaps_places_and_nothing_else() {
     story.end().await;
 }
 
+/// Proves: people/workspace-root
 #[tokio::test]
 async fn the_root_of_somebody_who_is_removed_can_be_handed_over() {
     let mut story = two_owners("").await;
@@ -189,6 +196,7 @@ async fn the_root_of_somebody_who_is_removed_can_be_handed_over() {
     story.end().await;
 }
 
+/// Proves: people/workspace-root
 #[test]
 fn the_power_may_go_at_every_commit_of_a_hand_over() {
     let jobs = ["begin to hand the root over", "the root is cleared", "the root has changed hands"];
@@ -218,6 +226,8 @@ fn the_power_may_go_at_every_commit_of_a_hand_over() {
     }
 }
 
+/// Promise (privacy/foreign-file): A file that was written for one person but is in another's
+/// folder is shown to no one and left unchanged by Compline, and `doctor` names it.
 #[tokio::test]
 async fn a_file_that_was_written_for_somebody_else_is_not_loaded_and_is_named() {
     let mut story = two_owners("").await;
@@ -254,6 +264,7 @@ async fn a_file_that_was_written_for_somebody_else_is_not_loaded_and_is_named() 
     story.stop_here().await;
 }
 
+/// Proves: people/renamed
 #[tokio::test]
 async fn an_older_home_gets_its_folders_and_keeps_its_history() {
     let mut story = two_owners("").await;
@@ -285,6 +296,8 @@ async fn an_older_home_gets_its_folders_and_keeps_its_history() {
     story.end().await;
 }
 
+/// Promise (people/renamed): If you are renamed, you keep your folder; reusing an old name gives
+/// access to no one's folder, and upgraded homes keep every version.
 #[tokio::test]
 async fn a_new_name_keeps_the_folder_and_an_old_name_gets_a_new_one() {
     let mut story = two_owners("").await;

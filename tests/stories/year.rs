@@ -39,6 +39,9 @@ const LIVES: &[(&str, &str, u64)] = &[
     ("UTC", "2026-01-19T09:00:00Z", 6),
 ];
 
+/// Promise (reflection/once): Compline reflects on each day, week and month exactly once, in your
+/// time zone, despite clock changes, absences, power cuts and new settings. Days that ended more
+/// than `catch_up_days` ago are marked as missed.
 #[test]
 fn every_local_day_is_looked_back_on_exactly_once() {
     let days = std::env::var("COMPLINE_DAYS").ok().and_then(|days| days.parse().ok()).unwrap_or(365);

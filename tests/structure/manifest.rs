@@ -104,6 +104,7 @@ fn the_lints_are_in_place() {
     nothing_found(&missing_lints(&read("Cargo.toml")));
 }
 
+/// Proves: trust/every-check
 #[test]
 fn no_build_but_that_of_the_tests_can_be_made_permissive() {
     nothing_found(&switched(&read("Cargo.toml"), sources()));

@@ -1,128 +1,299 @@
-//! `docs/promises.md` against the tests it names: what is promised to a person is proved by a test
-//! that exists and runs.
+//! The promises to users, each with the tests that prove it.
+//!
+//! A promise is a sentence in the doc comment of the test that proves it best, after its area and
+//! name; every further proof refers to that name:
+//!
+//! ```text
+//! /// Promise (delivery/order): Answers arrive in the order of your messages.
+//! /// Proves: delivery/order
+//! ```
+//!
+//! A doc comment with a `compile_fail` block can say the same. The list of all promises is
+//! `docs/promises-proved.md`; after a change it is written by
+//! `COMPLINE_WRITE=promises cargo test -p structure promises`.
 
-use super::lexer::{Token, attribute_end, lex};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::lexer::{Token, attribute_end, is_doc, lex_with_docs};
 use super::nothing_found;
-use super::tree::{read, root};
+use super::tree::{File, files, read, root};
 
-const PAGE: &str = "docs/promises.md";
+const PAGE: &str = "docs/promises-proved.md";
 
-/// A row of the table: the promise in a user's words, and what is said to prove it.
+const INTRODUCTION: &str = "\
+# All promises, and the tests that prove them
+
+Every promise that Compline makes to its users, by area, with the tests that fail when it is broken. The forty that
+matter most are in [promises.md](promises.md). A test is named as `file::test`; `file::compile_fail` is an example in the
+documentation that must not compile.
+
+This page is generated from the doc comments of the tests. After a change there, regenerate it with
+`COMPLINE_WRITE=promises cargo test -p structure promises`.
+";
+
+/// The areas in the order of the page, with their headings.
+const AREAS: &[(&str, &str)] = &[
+    ("conversation", "Conversation"),
+    ("delivery", "Delivery"),
+    ("boundary", "Where a conversation ends"),
+    ("trust", "Text from outside"),
+    ("gate", "Approval"),
+    ("skills", "Skills"),
+    ("tools", "Tools"),
+    ("memory", "Memory"),
+    ("files", "Files"),
+    ("search", "Search"),
+    ("forgetting", "Forgetting"),
+    ("privacy", "Privacy"),
+    ("people", "People"),
+    ("groups", "Groups"),
+    ("channels", "Channels"),
+    ("models", "Models and budget"),
+    ("reflection", "Reflection"),
+    ("time", "Scheduled work"),
+    ("operation", "Operation"),
+    ("command-line", "Command line"),
+];
+
+/// A doc comment, and the proof that it belongs to: a test, or an example that must not compile.
+struct Comment {
+    line: usize,
+    paragraphs: Vec<String>,
+    proof: Option<String>,
+}
+
+/// A promise: its sentence, and its proofs, that of the sentence first.
+#[derive(Default)]
 struct Promise {
-    words: String,
+    sentence: String,
     proofs: Vec<String>,
 }
 
-fn promises(page: &str) -> Vec<Promise> {
-    let rows = page.lines().filter_map(|line| line.trim().strip_prefix('|')?.strip_suffix('|'));
-    rows.filter_map(|row| row.rsplit_once('|'))
-        .skip_while(|(_, proofs)| !proofs.trim_start_matches([' ', ':']).starts_with("--"))
-        .skip(1)
-        .map(|(words, proofs)| Promise {
-            words: words.trim().to_owned(),
-            proofs: proofs
-                .replace("<br>", ",")
-                .split(',')
-                .map(|proof| proof.trim().trim_matches('`').to_owned())
-                .filter(|proof| !proof.is_empty())
-                .collect(),
-        })
-        .collect()
+/// All promises by area and name, and the faults in how they are stated.
+#[derive(Default)]
+struct Promises {
+    by_name: BTreeMap<String, Promise>,
+    findings: Vec<String>,
 }
 
-/// The names of the functions that carry a test attribute, in `proptest!` blocks too.
-fn tests_in(source: &str) -> Vec<String> {
-    let tokens = lex(source);
-    let mut names = Vec::new();
-    let mut marked = false;
+impl Promises {
+    fn of(files: &[File]) -> Self {
+        let mut promises = Self::default();
+        let mut proofs = Vec::new();
+        for file in files {
+            for comment in comments(file) {
+                let place = format!("{}:{}", file.path, comment.line);
+                for paragraph in &comment.paragraphs {
+                    promises.take(paragraph, &place, comment.proof.as_deref(), &mut proofs);
+                }
+            }
+        }
+        for (name, place, proof) in proofs {
+            match promises.by_name.get_mut(&name) {
+                Some(promise) => promise.proofs.push(proof),
+                None => promises.findings.push(format!("{place}: no test states the promise {name}")),
+            }
+        }
+        for promise in promises.by_name.values_mut() {
+            promise.proofs[1..].sort();
+        }
+        promises
+    }
+
+    /// Takes a promise from a paragraph, or puts what it proves into `proofs`: name, place, proof.
+    fn take(&mut self, paragraph: &str, place: &str, proof: Option<&str>, proofs: &mut Vec<(String, String, String)>) {
+        let stated = paragraph.strip_prefix("Promise (");
+        let proved = paragraph.strip_prefix("Proves:");
+        if stated.is_none() && proved.is_none() {
+            return;
+        }
+        let Some(proof) = proof else {
+            return self.findings.push(format!("{place}: a promise that stands on no test"));
+        };
+        for name in proved.into_iter().flat_map(|names| names.split(',')) {
+            proofs.push((name.trim().to_owned(), place.to_owned(), proof.to_owned()));
+        }
+        let Some(stated) = stated else { return };
+        let (name, sentence) = stated.split_once("):").unwrap_or((stated, ""));
+        let sentence = sentence.trim().to_owned();
+        if !is_name(name) {
+            self.findings.push(format!("{place}: {name} is not area/name"));
+        } else if !sentence.ends_with('.') {
+            self.findings.push(format!("{place}: the promise {name} has no sentence"));
+        } else {
+            let promise = Promise { sentence, proofs: vec![proof.to_owned()] };
+            if self.by_name.insert(name.to_owned(), promise).is_some() {
+                self.findings.push(format!("{place}: the promise {name} is stated twice"));
+            }
+        }
+    }
+
+    fn page(&self) -> String {
+        let mut page = INTRODUCTION.to_owned();
+        for (area, heading) in AREAS {
+            let of_area = self.by_name.iter().filter(|(name, _)| name.split('/').next() == Some(*area));
+            write!(page, "\n## {heading}\n\n").unwrap();
+            for (name, promise) in of_area {
+                writeln!(page, "- {} (`{name}`)", promise.sentence).unwrap();
+                for proof in &promise.proofs {
+                    writeln!(page, "  - `{proof}`").unwrap();
+                }
+            }
+        }
+        page
+    }
+}
+
+/// Whether a name is a known area and a few words joined by hyphens.
+fn is_name(name: &str) -> bool {
+    name.split_once('/').is_some_and(|(area, words)| {
+        let of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        AREAS.iter().any(|(known, _)| *known == area) && !words.is_empty() && words.chars().all(of_name)
+    })
+}
+
+fn comments(file: &File) -> Vec<Comment> {
+    let tokens = lex_with_docs(&file.text);
+    let mut comments = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        match tokens[at].text.as_str() {
-            "#" if tokens.get(at + 1).is_some_and(|token| token.text == "[") => {
-                let end = attribute_end(&tokens, at);
-                marked |= is_test(&tokens[at + 2..end]);
-                at = end;
-                continue;
-            }
-            "fn" if std::mem::take(&mut marked) => names.extend(tokens.get(at + 1).map(|token| token.text.clone())),
-            "{" | "}" | ";" => marked = false,
-            _ => {}
+        let (end, lines, is_test) = head(&tokens, at);
+        if !lines.is_empty() {
+            let name = if is_test {
+                function(&tokens[end..])
+            } else {
+                lines.iter().any(|line| line.starts_with("```compile_fail")).then_some("compile_fail")
+            };
+            comments.push(Comment {
+                line: tokens[at].line,
+                paragraphs: paragraphs(&lines),
+                proof: name.map(|name| format!("{}::{name}", file.path)),
+            });
         }
-        at += 1;
+        at = end.max(at + 1);
     }
-    names
+    comments
+}
+
+/// The end of the doc comment and attributes that begin here, the lines of the comment, and
+/// whether an attribute makes the item a test. The comment of a file stands alone.
+fn head(tokens: &[Token], start: usize) -> (usize, Vec<&str>, bool) {
+    let mut lines = Vec::new();
+    let mut is_test = false;
+    let mut at = start;
+    let inner = tokens[start].text.starts_with("//!");
+    while let Some(token) = tokens.get(at) {
+        if is_doc(token) && token.text.starts_with("//!") == inner {
+            lines.push(token.text[3..].trim());
+            at += 1;
+        } else if !inner && token.text == "#" && tokens.get(at + 1).is_some_and(|next| next.text == "[") {
+            let end = attribute_end(tokens, at);
+            is_test |= makes_test(&tokens[at + 2..end]);
+            at = end;
+        } else {
+            break;
+        }
+    }
+    (at, lines, is_test)
 }
 
 /// Whether an attribute's path ends in `test`: `test`, `tokio::test`,
 /// `tokio::test(start_paused = true)`.
-fn is_test(attribute: &[Token]) -> bool {
+fn makes_test(attribute: &[Token]) -> bool {
     let path: Vec<&str> =
         attribute.iter().map(|token| token.text.as_str()).take_while(|text| !["(", "]", "="].contains(text)).collect();
     path.last() == Some(&"test")
 }
 
-/// `file::test_name`, or `file::compile_fail` for a doc test that must not compile.
-fn unproved(proof: &str) -> Option<String> {
-    let Some((path, name)) = proof.rsplit_once("::") else {
-        return Some(format!("{proof} is not file::test_name"));
-    };
-    let Ok(source) = std::fs::read_to_string(root().join(path)) else {
-        return Some(format!("{proof}: there is no such file"));
-    };
-    let exists = match name {
-        "compile_fail" => source.contains("```compile_fail"),
-        _ => tests_in(&source).iter().any(|test| test == name),
-    };
-    (!exists).then(|| format!("{proof}: there is no such test"))
+/// The name of the function that begins here.
+fn function(tokens: &[Token]) -> Option<&str> {
+    let mut words = tokens.iter().map(|token| token.text.as_str());
+    words.find(|word| !["pub", "async"].contains(word)).filter(|word| *word == "fn")?;
+    words.next()
 }
 
-fn findings(page: &str) -> Vec<String> {
-    let mut findings = Vec::new();
-    for promise in promises(page) {
-        if promise.words.is_empty() || promise.proofs.is_empty() {
-            findings.push(format!("\"{}\" names no promise or no test", promise.words));
-        }
-        findings.extend(promise.proofs.iter().filter_map(|proof| unproved(proof)));
+fn paragraphs(lines: &[&str]) -> Vec<String> {
+    lines.split(|line| line.is_empty()).filter(|lines| !lines.is_empty()).map(|lines| lines.join(" ")).collect()
+}
+
+fn sources() -> Vec<File> {
+    ["src", "tests"].into_iter().flat_map(files).filter(|file| file.path.ends_with(".rs")).collect()
+}
+
+#[test]
+fn every_promise_is_stated_and_proved() {
+    let promises = Promises::of(&sources());
+    nothing_found(&promises.findings);
+    let page = promises.page();
+    if std::env::var("COMPLINE_WRITE").is_ok_and(|what| what == "promises") {
+        std::fs::write(root().join(PAGE), page).unwrap();
+        return;
     }
-    findings
+    let committed = read(PAGE);
+    let lacks = |a: &str, b: &str| a.lines().filter(|line| !b.lines().any(|other| other == *line)).count();
+    assert!(
+        page == committed,
+        "{PAGE} lacks {} lines and has {} too many: COMPLINE_WRITE=promises cargo test -p structure promises",
+        lacks(&page, &committed),
+        lacks(&committed, &page)
+    );
+}
+
+fn promises(text: &str) -> Promises {
+    Promises::of(&[File { path: "a.rs".to_owned(), text: text.to_owned() }])
 }
 
 #[test]
-fn every_promise_is_proved_by_a_test_that_exists() {
-    let page = read(PAGE);
-    assert!(!promises(&page).is_empty(), "{PAGE} promises nothing");
-    nothing_found(&findings(&page));
-}
-
-#[test]
-fn the_table_is_read_as_written() {
-    let page = "# Title\n\n| promise (in a user's words) | proved by |\n|---|:---|\n| a, b | `x.rs::c`, `y.rs::d`<br>`z.rs::e` |\n";
-    let rows = promises(page);
-    assert_eq!((rows.len(), rows[0].words.as_str()), (1, "a, b"));
-    assert_eq!(rows[0].proofs, ["x.rs::c", "y.rs::d", "z.rs::e"]);
-}
-
-#[test]
-fn a_test_is_known_by_its_attribute() {
-    let source = r#"
-        #[test] fn a() {}
-        #[tokio::test(start_paused = true)] async fn b() {}
-        proptest! { #![proptest_config(x)] #[test] fn c(x in 0..4) {} }
+fn promises_are_read_from_the_comments_of_tests() {
+    let found = promises(
+        r#"
+        //! Header.
+        //!
+        //! Proves: trust/b, trust/c
+        //!
+        //! ```compile_fail
+        //! a();
+        //! ```
+        /// Promise (trust/b): One
+        /// sentence.
+        ///
+        /// More about it.
+        #[tokio::test(start_paused = true)] async fn z() {}
+        // Promise (trust/d): A comment that is not about an item.
+        proptest! { #![proptest_config(x)]
+            /// Promise (trust/c): `[c] d = "e"` holds.
+            #[test] fn c(x in 0..4) {} }
+        /// Proves: trust/b
+        #[cfg(unix)]
         #[test] #[should_panic(expected = "x")] fn d() {}
-        fn helper() {}
-        // #[test] fn gone() {}
-        #[cfg(test)] fn not_a_test() {}
-        #[test_case] fn nor_this() {}
-    "#;
-    assert_eq!(tests_in(source), ["a", "b", "c", "d"]);
+    "#,
+    );
+    assert_eq!(found.findings, Vec::<String>::new());
+    let rows: Vec<_> = found.by_name.iter().map(|(name, row)| (name.as_str(), row.sentence.as_str())).collect();
+    assert_eq!(rows, [("trust/b", "One sentence."), ("trust/c", "`[c] d = \"e\"` holds.")]);
+    assert_eq!(found.by_name["trust/b"].proofs, ["a.rs::z", "a.rs::compile_fail", "a.rs::d"]);
+    assert!(found.page().contains("\n- One sentence. (`trust/b`)\n  - `a.rs::z`\n"));
 }
 
 #[test]
-fn a_promise_without_proof_is_seen() {
-    let row = |proof: &str| findings(&format!("| promise | proved by |\n|---|---|\n| p | {proof} |\n")).len();
-    let this = "tests/structure/promises.rs";
-    assert_eq!(row(&format!("`{this}::a_promise_without_proof_is_seen`")), 0);
-    for proof in [&format!("`{this}::tests_in`"), &format!("`{this}::nowhere`"), "`tests/nowhere.rs::a`", "later", ""] {
-        assert_eq!(row(proof), 1, "{proof}");
+fn a_promise_that_is_not_well_stated_is_seen() {
+    let findings = |text: &str| promises(text).findings.len();
+    let stated = "/// Promise (trust/a): A.\n#[test] fn a() {}";
+    assert_eq!(findings(stated), 0);
+    for fault in [
+        "/// Promise (trust/a): A.\nfn a() {}",
+        "/// Promise (trust/a): A.\n#[cfg(test)] fn a() {}",
+        "/// Promise (trust/a): A.\n#[test_case] fn a() {}",
+        "/// Proves: trust/a\nstruct A;\n#[test] fn a() {}",
+        "//! Proves: trust/a\n#[test] fn a() {}",
+        "/// Promise (trust/a):\n#[test] fn a() {}",
+        "/// Promise (trust/a) A.\n#[test] fn a() {}",
+        "/// Promise (trust): A.\n#[test] fn a() {}",
+        "/// Promise (elsewhere/a): A.\n#[test] fn a() {}",
+        "/// Proves: trust/b\n#[test] fn a() {}",
+    ] {
+        assert_eq!(findings(fault), 1, "{fault}");
     }
+    assert_eq!(findings(&format!("{stated}\n/// Promise (trust/a): B.\n#[test] fn b() {{}}")), 1);
 }

@@ -111,6 +111,7 @@ async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
     assert_eq!(ben.hears().await, Some(farewell()));
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn everybody_is_told_what_it_answers_and_whether_somebody_here_asked() {
     let terminal = terminal();
@@ -259,6 +260,7 @@ async fn a_client_that_does_not_read_is_disconnected() {
     assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::NotAttached));
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn what_only_others_took_is_not_delivered_to_whom_asked() {
     let clock = Arc::new(SimulatedClock::new(Timestamp::from_seconds(0)));
@@ -291,6 +293,7 @@ async fn closing_ends_receiving() {
     assert_eq!(late.hears().await, Some(farewell()));
 }
 
+/// Proves: operation/terminal-on-full-disk
 #[tokio::test]
 async fn what_cannot_be_stored_is_given_back_and_never_handed_over_again() {
     let terminal = terminal();

@@ -104,6 +104,11 @@ mod tests {
         Sought { limit: HITS, ..Sought::of(query) }
     }
 
+    /// Promise (search/flags): A chat search takes flags before, between and after the words, and
+    /// several kinds of content at once; facts show their day, and skills are found by word forms
+    /// but not by similar beginnings.
+    ///
+    /// Proves: search/all-agents
     #[test]
     fn lines_and_what_they_mean() {
         let notes = |query: &str| Sought { kinds: vec![SearchKind::Note], ..of(query) };

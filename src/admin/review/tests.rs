@@ -72,6 +72,7 @@ async fn only_the_right_hash_counts_and_only_once() {
     assert_eq!((late_no.failed, late_no.markdown), (true, says::over(id, "approved")));
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn neither_a_member_nor_a_group_is_answered() {
     let house = House::new().await;

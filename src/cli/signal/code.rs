@@ -54,6 +54,7 @@ mod tests {
         drawing.lines().flat_map(|line| [half(line, ['█', '▀']), half(line, ['█', '▄'])]).collect()
     }
 
+    /// Proves: channels/signal-setup
     #[test]
     fn a_drawing_is_the_code_with_quiet_around_it() {
         let code = QrCode::with_error_correction_level(LINK, EcLevel::L).unwrap();

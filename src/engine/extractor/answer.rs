@@ -184,6 +184,7 @@ mod tests {
         }
     }
 
+    /// Proves: memory/mistakes
     #[test]
     fn a_long_correction_is_cut_and_an_empty_one_left_out() {
         let put = |was: &str, now: &str| {

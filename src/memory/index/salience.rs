@@ -44,6 +44,8 @@ mod tests {
         NOW.minus(DAY * u32::try_from(days).unwrap())
     }
 
+    /// Promise (memory/aging): Unused entries lose importance from day to day, without anything
+    /// being written.
     #[test]
     fn uses_lift_and_days_let_fall() {
         for (uses, days, grown) in
@@ -65,6 +67,7 @@ mod tests {
             prop_assert!((1.0..=1.25).contains(&factor(found)));
         }
 
+        /// Proves: memory/aging
         #[test]
         fn more_uses_and_fewer_days_never_matter_less(uses in 0_u32..5_000, days in 0_u64..400) {
             prop_assert!(salience(uses + 1, days_ago(days), NOW) >= salience(uses, days_ago(days), NOW));

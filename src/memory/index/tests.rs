@@ -103,6 +103,8 @@ fn web() -> Label {
     Label::untrusted(Source::web("example.org"))
 }
 
+/// Promise (search/every-file): Every text file in your folder is searched; the assistant receives
+/// five facts and five other results, including facts it recorded itself.
 #[tokio::test]
 async fn every_text_file_of_the_workspace_is_searched() {
     let home = home().await;
@@ -149,6 +151,7 @@ async fn every_text_file_of_the_workspace_is_searched() {
     assert_eq!((day.kind, day.at.rfc3339().as_str()), (EntryKind::Day, "2026-11-21T13:05:00.000Z"));
 }
 
+/// Proves: search/word-forms
 #[tokio::test]
 async fn any_question_is_safe_and_words_of_any_script_are_found() {
     let home = home().await;
@@ -235,6 +238,7 @@ async fn nobody_finds_what_is_of_somebody_else() {
     assert_eq!(home.journal.read(|db| db.entries().indexed("people/eve/memory/MEMORY.md")).await.unwrap(), None);
 }
 
+/// Proves: search/text-from-outside
 #[tokio::test]
 async fn untrusted_entries_are_counted_and_given_only_when_asked_for() {
     let home = home().await;
@@ -324,6 +328,8 @@ async fn a_small_category_is_not_crowded_out() {
     assert_eq!(home.finds(&question).await.len(), 1);
 }
 
+/// Promise (search/usage): Entries that you use often come first among equals but never displace a
+/// better match; only use in answers untouched by text from outside counts.
 #[tokio::test]
 async fn use_lifts_what_is_equal_and_never_buries_what_fits_better() {
     let home = home().await;
@@ -352,6 +358,7 @@ async fn use_lifts_what_is_equal_and_never_buries_what_fits_better() {
     assert!(home.index.salient(&home.ada, 2).await.unwrap()[1].score < on_day_nought);
 }
 
+/// Proves: search/usage
 #[tokio::test]
 async fn an_exact_match_stands_first() {
     let home = home().await;

@@ -129,6 +129,7 @@ proptest! {
         prop_assert!(text.ends_with("## Index\n") && text.starts_with("<!--"));
     }
 
+    /// Proves: files/section
     #[test]
     fn many_new_values_leave_as_many_empty_lines_as_one(
         above in "(Mine\\.\n){0,1}\n{0,2}", blank in "\n{0,3}", words in "(My own words\\.\n){0,1}\n{0,2}", others in "(- \\*\\*b\\*\\*: 1\n){0,2}\n{0,2}",
@@ -164,6 +165,7 @@ proptest! {
         prop_assert!(size <= most);
     }
 
+    /// Proves: memory/notes
     #[test]
     fn no_line_is_lost_that_has_nowhere_to_go(
         hooks in prop::collection::vec("[a-z ():]{0,60}", 0..40), most in 0_usize..3_000, foldable in "[a-e]{0,4}",
@@ -190,6 +192,7 @@ proptest! {
     }
 }
 
+/// Proves: memory/notes
 #[test]
 fn only_lines_of_the_index_are_made_shorter() {
     let line = line_of_note("Tea", "tea.md", &"green and hot, ".repeat(9));
@@ -203,6 +206,7 @@ fn only_lines_of_the_index_are_made_shorter() {
     assert_eq!(folded.text.lines().filter(|stands| *stands == line).count(), 1, "{}", folded.text);
 }
 
+/// Proves: memory/notes
 #[test]
 fn a_line_moves_word_for_word() {
     let line = "* [Tea [green]](tea (1).md) \u{2013} how, when";

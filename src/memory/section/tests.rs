@@ -68,6 +68,7 @@ fn adding_goes_after_the_last_words() {
     }
 }
 
+/// Proves: files/section
 #[test]
 fn replacing_leaves_odd_spacing_code_and_the_missing_last_line_end_alone() {
     let odd =
@@ -119,6 +120,7 @@ fn files() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    /// Proves: files/section
     #[test]
     fn what_stands_outside_of_a_section_stays_byte_for_byte(
         text in files(), name in "(one|two|three|Index|new)", add in "[a-z][a-z ]{0,9}(\n[a-z]{1,5})?", whole in any::<bool>(),

@@ -41,6 +41,7 @@ fn break_it(home: &Home, inside: &str, how: usize) {
     }
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn a_broken_list_stops_no_facts_and_nothing_else() {
     for (how, broken) in (0..3).flat_map(|how| LISTS.map(|list| (how, list))) {
@@ -59,6 +60,7 @@ async fn a_broken_list_stops_no_facts_and_nothing_else() {
     }
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
     for how in 0..3 {
@@ -76,6 +78,7 @@ async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
     }
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn what_was_put_right_is_kept_beside_a_broken_file() {
     let home = home().await;
@@ -87,6 +90,7 @@ async fn what_was_put_right_is_kept_beside_a_broken_file() {
     assert_eq!(read(&home, "memory/facts-2026-11.md").matches("- **too long**: be short").count(), 1);
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn a_full_list_and_a_full_note_of_the_month_give_way_to_another_note() {
     let home = home().await;
@@ -106,6 +110,7 @@ async fn a_full_list_and_a_full_note_of_the_month_give_way_to_another_note() {
     assert_eq!(index.matches("(facts-2026-11-2.md)").count(), 1, "{index}");
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn a_list_hands_its_oldest_facts_over_and_one_from_outside_keeps_them() {
     let lines: String = (0..300).map(|n| format!("- **key {n}**: {}\n", "words ".repeat(12))).collect();
@@ -128,6 +133,7 @@ async fn a_list_hands_its_oldest_facts_over_and_one_from_outside_keeps_them() {
     }
 }
 
+/// Proves: memory/damaged-file
 #[tokio::test]
 async fn one_change_that_cannot_be_made_keeps_nobody_from_making_another() {
     let home = home().await;

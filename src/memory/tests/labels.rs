@@ -44,6 +44,9 @@ impl Home {
 /// Spellings of `plans/tea.md` that some filesystems accept.
 const SPELLINGS: [&str; 4] = ["plans/TEA.md", "Plans/tea.md", "plans/te\u{ad}a.md", "PLANS/tea.MD"];
 
+/// Promise (trust/file-origin): The label that records a text's origin follows it through any
+/// spelling of a file name and any move between files, and repairing the index repeats nothing from
+/// outside.
 #[tokio::test]
 async fn another_spelling_of_a_name_finds_the_label_of_the_file() {
     let home = home().await.on_a_lenient_disk();
@@ -62,6 +65,7 @@ async fn another_spelling_of_a_name_finds_the_label_of_the_file() {
     assert!(past.len() > SPELLINGS.len() && past == home.tree.versions().past(&ada, "Plans/TEA.md").await.unwrap());
 }
 
+/// Proves: trust/file-origin
 #[tokio::test]
 async fn no_spelling_leads_a_tool_into_the_owners_hand_or_to_somebody_else() {
     let home = home().await.on_a_lenient_disk();
@@ -85,6 +89,7 @@ async fn no_spelling_leads_a_tool_into_the_owners_hand_or_to_somebody_else() {
     }
 }
 
+/// Proves: trust/file-origin
 #[tokio::test]
 async fn facts_of_a_file_that_nobody_vouches_for_stay_in_it_and_taint_no_other() {
     let home = home().await;
@@ -105,6 +110,7 @@ async fn facts_of_a_file_that_nobody_vouches_for_stay_in_it_and_taint_no_other()
     assert_eq!(home.label_of(&path).await, of_found_file());
 }
 
+/// Proves: trust/file-origin
 #[tokio::test]
 async fn lines_that_move_out_of_an_index_that_nobody_vouches_for_take_its_label_along() {
     let home = home().await;
@@ -118,6 +124,7 @@ async fn lines_that_move_out_of_an_index_that_nobody_vouches_for_take_its_label_
     assert_eq!(home.label_of("memory/MEMORY.md").await, of_found_file());
 }
 
+/// Proves: trust/file-origin
 #[tokio::test]
 async fn mending_the_index_repeats_no_word_of_a_note_from_outside() {
     let home = home().await;
@@ -131,6 +138,7 @@ async fn mending_the_index_repeats_no_word_of_a_note_from_outside() {
     assert!(home.label_of("memory/MEMORY.md").await.is_trusted());
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn what_is_written_over_from_outside_comes_back_however_often_it_is() {
     let home = home().await;
@@ -151,6 +159,7 @@ async fn what_is_written_over_from_outside_comes_back_however_often_it_is() {
     assert_eq!(fs::read_to_string(home.path("plans/garden.md")).unwrap(), "Beans by the wall.\n");
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn words_from_outside_delete_nothing_that_a_person_wrote() {
     let home = home().await;
@@ -165,6 +174,7 @@ async fn words_from_outside_delete_nothing_that_a_person_wrote() {
     assert!(home.path("plans/garden.md").exists() && !home.path("plans/theirs.md").exists());
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn no_tool_writes_over_what_came_with_a_message() {
     let home = home().await;
@@ -183,6 +193,7 @@ async fn no_tool_writes_over_what_came_with_a_message() {
     assert_eq!(fs::read_to_string(home.path(&path)).unwrap(), "Dear Ada");
 }
 
+/// Proves: files/no-escape
 #[tokio::test]
 async fn no_file_is_made_whose_name_shows_as_another() {
     let home = home().await;
@@ -196,6 +207,7 @@ async fn no_file_is_made_whose_name_shows_as_another() {
     );
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn a_version_of_whoever_had_the_folder_before_is_not_put_back() {
     let home = home().await;

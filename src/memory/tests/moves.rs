@@ -58,6 +58,7 @@ fn is_swapped(home: &Home) {
     assert!(!home.path("people/3-carl").exists() && home.path("AGENTS.md").exists() && home.path("SOUL.md").exists());
 }
 
+/// Proves: people/workspace-root
 #[tokio::test]
 async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
     for nth in 0.. {
@@ -137,6 +138,7 @@ async fn what_lies_in_the_folder_of_who_had_the_root_stays_apart() {
     assert_eq!(words(&home.load(&home.ada).await.user), "USER.md of ada");
 }
 
+/// Proves: privacy/foreign-file
 #[tokio::test]
 async fn words_of_another_are_neither_added_to_nor_taken_over() {
     let (home, _) = two_owners().await;

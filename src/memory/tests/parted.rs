@@ -29,6 +29,7 @@ impl Home {
     }
 }
 
+/// Proves: forgetting/groups
 #[tokio::test]
 async fn what_is_left_of_somebody_takes_nothing_of_whoever_has_their_name_now() {
     let home = home().await;
@@ -48,6 +49,7 @@ async fn what_is_left_of_somebody_takes_nothing_of_whoever_has_their_name_now() 
     assert_eq!(fs::read_to_string(home.path("people/3-ben/memory/tea.md")).unwrap(), "Black.\n");
 }
 
+/// Proves: forgetting/groups
 #[tokio::test]
 async fn a_forgetting_that_is_over_takes_nothing_of_the_first_owner() {
     let home = home().await;

@@ -82,6 +82,7 @@ async fn every_change_is_a_version_with_its_words_and_can_be_taken_back() {
     assert!(matches!(unknown, Err(NotWritten::Impossible(_))), "It is no version of that file");
 }
 
+/// Proves: forgetting/deleted-message
 #[tokio::test]
 async fn of_an_answer_whose_words_went_nothing_is_made() {
     let home = home().await;
@@ -445,6 +446,7 @@ async fn nothing_leads_out_of_the_folder_whatever_stands_there() {
     assert_eq!(fs::read_to_string(home.folder.path().join("secret")).unwrap(), "outside");
 }
 
+/// Proves: files/no-escape
 #[test]
 fn what_is_swapped_for_a_link_after_it_was_found_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
@@ -474,6 +476,7 @@ fn what_is_swapped_for_a_link_after_it_was_found_is_not_followed() {
     assert_eq!(fs::read_to_string(folder.path().join("secret")).unwrap(), "words");
 }
 
+/// Proves: files/section
 #[tokio::test]
 async fn a_section_changes_alone_and_two_additions_at_once_are_both_there() {
     let home = home().await;

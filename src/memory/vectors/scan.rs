@@ -283,6 +283,7 @@ mod tests {
         assert!(!digests.contains(&[7; 32]));
     }
 
+    /// Proves: search/categories
     #[test]
     fn what_has_no_category_joins_a_near_one_or_is_one() {
         let shelf = VectorCache::of(&[

@@ -412,6 +412,7 @@ mod tests {
         }
     }
 
+    /// Proves: search/loading
     #[test]
     fn two_full_shelves_of_one_person_have_room_together() {
         let (mut shelves, said, known) = (small(), (Corpus::Said, ADA), (Corpus::Known, ADA));
@@ -426,6 +427,7 @@ mod tests {
         assert_eq!((shelves.holds(said), shelves.holds(known)), (0, 8));
     }
 
+    /// Proves: search/loading
     #[test]
     fn what_nobody_asked_for_takes_no_room_from_what_was_read_before() {
         let mut shelves = small();

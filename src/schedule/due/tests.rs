@@ -93,6 +93,8 @@ fn days_come_before_the_week_that_they_are_in_and_weeks_before_the_month() {
 }
 
 proptest! {
+    /// Proves: reflection/once
+    ///
     /// A year with absences and occasional clock changes, planned at random intervals as the
     /// schedule does.
     #[test]

@@ -22,6 +22,7 @@ fn faults(text: &str) -> Vec<(usize, ManifestProblem)> {
     strict(text, "here").into_iter().map(|problem| (problem.line, problem.what)).collect()
 }
 
+/// Proves: skills/open-format
 #[test]
 fn a_skill_is_read_in_whatever_way_it_is_written() {
     for (text, name, description) in [

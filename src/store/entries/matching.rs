@@ -336,6 +336,8 @@ mod tests {
         Label::untrusted(Source::web("example.org"))
     }
 
+    /// Promise (search/other-people): Other people's data neither slows your search nor changes its
+    /// order, and shared content does not outweigh your own.
     #[tokio::test]
     async fn what_others_know_changes_neither_what_is_rare_nor_what_is_counted() {
         let shelf = MatchScope::empty();
@@ -355,6 +357,7 @@ mod tests {
         assert_eq!(bare, 0, "no word stands there without saying whose it is");
     }
 
+    /// Proves: search/other-people
     #[tokio::test]
     async fn a_word_is_not_rare_because_it_stands_in_few_shared_or_untrusted_entries() {
         let shelf = MatchScope::empty();
@@ -370,6 +373,7 @@ mod tests {
         );
     }
 
+    /// Proves: search/other-people
     #[tokio::test]
     async fn what_a_question_is_limited_to_is_decided_in_the_index() {
         let shelf = MatchScope::empty();

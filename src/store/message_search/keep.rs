@@ -90,6 +90,8 @@ fn day(at: Timestamp) -> String {
 mod tests {
     use super::*;
 
+    /// Promise (search/time-zone): A month or year that you name in a search is counted in your
+    /// time zone.
     #[test]
     fn a_day_at_the_border_of_a_month_is_found_by_both() {
         let hour = 3_600_000;

@@ -238,6 +238,7 @@ mod tests {
         assert_eq!(order(&candidates, &light), [12, 10, 21], "holds the question word for word");
     }
 
+    /// Proves: search/time-zone
     #[test]
     fn a_month_counts_only_with_its_year() {
         let at = Timestamp(1_700_000_000_000);

@@ -67,6 +67,7 @@ fn is_rare(word: &str) -> bool {
 mod tests {
     use super::super::ErasureQuery;
 
+    /// Proves: forgetting/remains
     #[test]
     fn a_search_for_its_words_finds_it_in_other_sentences() {
         let sought = |key, value| ErasureQuery::of_fact(key, value).sought();

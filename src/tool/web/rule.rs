@@ -148,6 +148,7 @@ mod tests {
         }
     }
 
+    /// Proves: trust/own-network
     #[test]
     fn this_machine_and_its_networks_are_refused_though_they_are_public() {
         let network = |address: &str, prefix| Network { address: address.parse().unwrap(), prefix };

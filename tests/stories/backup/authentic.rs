@@ -74,6 +74,8 @@ async fn prepare_as(file: &Path, archive: &Archive, warrant: &Warrant, story: &S
     restore::prepare(file, archive, (&target, warrant), story.clock.now(), &mut |_, _| {}, &mut |_| Ok(())).await
 }
 
+/// Promise (operation/altered-backup): A backup that was altered in any way, or changes while it is
+/// being read, is detected and refused, and nothing is changed.
 #[tokio::test]
 async fn an_archive_that_was_changed_is_told_apart_however_it_was() {
     let (story, shelf, items) = tampered().await;
@@ -132,6 +134,8 @@ async fn an_archive_that_was_changed_is_told_apart_however_it_was() {
     story.end().await;
 }
 
+/// Promise (trust/unauthenticated-backup): If you restore an unauthenticated backup, nothing in it
+/// takes effect by itself, even after your yes: no owner, program, tool, skill, file or reminder.
 #[tokio::test]
 async fn nothing_of_an_archive_that_nothing_authenticates_acts() {
     let (mut story, shelf, mut items) = tampered().await;
@@ -176,6 +180,7 @@ async fn nothing_of_an_archive_that_nothing_authenticates_acts() {
     story.stop_here().await;
 }
 
+/// Proves: trust/unauthenticated-backup
 #[tokio::test]
 async fn a_journal_with_a_trigger_of_its_own_is_refused() {
     let (story, shelf, good) = backed_up().await;
@@ -201,6 +206,8 @@ async fn zoe_comes(story: &Story, role: &str) {
     assert_eq!(story.count("SELECT count(*) FROM people WHERE name = 'Zoe' AND removed_at IS NULL"), 1);
 }
 
+/// Promise (people/old-backup): An old backup of your own readmits no one you have removed since
+/// and promotes no one; in an empty home, people are restored as they were.
 #[tokio::test]
 async fn an_old_backup_readmits_nobody_who_was_removed_and_promotes_nobody() {
     let mut story = Story::begin().await;
@@ -242,6 +249,7 @@ async fn an_old_backup_readmits_nobody_who_was_removed_and_promotes_nobody() {
     story.stop_here().await;
 }
 
+/// Proves: people/old-backup
 #[tokio::test]
 async fn in_an_empty_home_people_come_back_as_they_were() {
     let mut story = Story::begin().await;
@@ -262,6 +270,7 @@ async fn in_an_empty_home_people_come_back_as_they_were() {
     story.stop_here().await;
 }
 
+/// Proves: operation/recovery-code
 #[tokio::test]
 async fn the_key_is_in_no_archive_under_any_name() {
     let story = Story::begin().await;
@@ -285,6 +294,7 @@ async fn the_key_is_in_no_archive_under_any_name() {
     story.end().await;
 }
 
+/// Proves: operation/altered-backup
 #[tokio::test]
 async fn an_archive_that_changes_while_it_is_restored_is_refused() {
     let (story, shelf, items) = tampered().await;
@@ -299,6 +309,7 @@ async fn an_archive_that_changes_while_it_is_restored_is_refused() {
     story.end().await;
 }
 
+/// Proves: operation/recovery-code
 #[tokio::test]
 async fn a_restore_on_a_new_computer_that_is_cut_off_keeps_the_key_with_the_state() {
     let mut story = Story::begin().await;

@@ -146,6 +146,7 @@ pub async fn is_refused(story: &Story, backup: &Path, what: &str) {
     assert_eq!(all(around.path()), before, "{what} left something: {:#}", refused.unwrap_err());
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn an_archive_that_leads_anywhere_else_is_refused() {
     let (story, shelf, file_name) = backed_up().await;
@@ -200,6 +201,7 @@ async fn sizes_are_bounded_by_the_room_there_is() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn a_backup_that_is_cut_short_or_has_one_wrong_byte_is_refused() {
     let (story, shelf, file_name) = backed_up().await;
@@ -277,6 +279,7 @@ async fn a_damaged_journal_in_a_whole_archive_is_refused() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn a_file_that_nobody_vouches_for_is_not_trusted_until_it_is_changed_by_hand() {
     let (mut story, shelf, file_name) = backed_up().await;
@@ -295,6 +298,7 @@ async fn a_file_that_nobody_vouches_for_is_not_trusted_until_it_is_changed_by_ha
     story.end().await;
 }
 
+/// Proves: privacy/backup
 #[tokio::test]
 async fn what_a_profile_is_said_to_have_learned_is_not_believed_either() {
     let (mut story, shelf, file_name) = backed_up().await;
@@ -311,6 +315,7 @@ async fn what_a_profile_is_said_to_have_learned_is_not_believed_either() {
     story.end().await;
 }
 
+/// Proves: operation/backup
 #[tokio::test]
 async fn a_skill_that_nobody_accepted_is_held() {
     let (mut story, shelf, file_name) = backed_up().await;

@@ -18,6 +18,7 @@ async fn family() -> Story {
     story
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn strangers_leave_a_count_and_hear_one_line_a_day() {
     let story = StoryOver::<Both>::begin().await;
@@ -41,6 +42,7 @@ async fn strangers_leave_a_count_and_hear_one_line_a_day() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn one_guest_makes_us_write_one_line() {
     let story = family().await;
@@ -53,6 +55,7 @@ async fn one_guest_makes_us_write_one_line() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn many_guests_leave_room_for_who_is_known() {
     let story = family().await;
@@ -77,6 +80,7 @@ async fn many_guests_leave_room_for_who_is_known() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn ten_thousand_reactions_are_one_row_for_each_message() {
     let story = family().await;
@@ -98,6 +102,7 @@ async fn ten_thousand_reactions_are_one_row_for_each_message() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn deletions_of_what_never_was_are_few_rows() {
     let settings = format!("[groups]\nallowed = [\"signal:{}\"]\n", group_id(FAMILY));
@@ -123,6 +128,7 @@ async fn deletions_of_what_never_was_are_few_rows() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn an_album_without_end_is_answered_all_the_same() {
     let story = family().await;
@@ -137,6 +143,7 @@ async fn an_album_without_end_is_answered_all_the_same() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn what_is_far_too_long_is_not_asked_about() {
     let story = family().await;

@@ -224,6 +224,9 @@ fn pries() -> Vec<Order> {
     ]
 }
 
+/// Promise (trust/hidden-orders): Orders hidden in messages of guests or strangers, contact cards,
+/// previews, polls or names change nothing permanently, send nothing out and let no one pass for
+/// another person.
 #[tokio::test]
 async fn what_comes_into_a_group_changes_nothing() {
     let all = orders::changes(31);
@@ -231,11 +234,13 @@ async fn what_comes_into_a_group_changes_nothing() {
     attacks(super::BY_REVIEWER, READ, &orders).await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn what_no_model_reads_in_a_group_does_nothing() {
     attacks(super::BY_REVIEWER, UNREAD, &orders::changes(32)[..1]).await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn nothing_finds_a_way_out_of_a_group() {
     let all = orders::ways_out(33);
@@ -243,6 +248,7 @@ async fn nothing_finds_a_way_out_of_a_group() {
     attacks("", &[Way::Guest, Way::QuoteOfGuest, Way::ForwardOfMember, Way::PieceOfOurs], &orders).await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_group_reads_nothing_of_a_person() {
     attacks("", &[Way::Member, Way::Guest, Way::QuoteOfGuest, Way::FileName], &pries()).await;

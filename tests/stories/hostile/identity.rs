@@ -36,6 +36,7 @@ fn addresses(story: &Story) -> i64 {
     story.count("SELECT count(*) FROM addresses WHERE person_id IS NOT NULL AND adapter = 'telegram'")
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_number_is_nobody_where_an_identifier_was_declared() {
     let story = OnSignal::begin().await;
@@ -54,6 +55,7 @@ async fn a_number_is_nobody_where_an_identifier_was_declared() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_number_belongs_to_the_first_who_comes_with_it() {
     let story = OnSignal::begin().await;
@@ -71,6 +73,7 @@ async fn a_number_belongs_to_the_first_who_comes_with_it() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_code_from_a_number_that_is_known_takes_nobodys_place() {
     let story = OnSignal::begin().await;
@@ -85,6 +88,7 @@ async fn a_code_from_a_number_that_is_known_takes_nobodys_place() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn the_owner_is_not_heard_in_a_group_that_is_not_allowed() {
     let story = OnSignal::with(&format!("[groups]\nallowed = [\"signal:{}\"]\n", group_id(-7))).await;
@@ -101,6 +105,7 @@ async fn the_owner_is_not_heard_in_a_group_that_is_not_allowed() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn we_do_not_talk_to_ourselves() {
     let story = OnSignal::begin().await;
@@ -115,6 +120,7 @@ async fn we_do_not_talk_to_ourselves() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_stranger_who_types_first_is_told_what_to_do_all_the_same() {
     let story = OnSignal::begin().await;
@@ -127,6 +133,7 @@ async fn a_stranger_who_types_first_is_told_what_to_do_all_the_same() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn no_code_is_made_or_used_in_a_group() {
     let story = Story::with(ALLOWED).await;
@@ -150,6 +157,7 @@ async fn no_code_is_made_or_used_in_a_group() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_code_counts_only_where_it_is_all_that_was_typed() {
     let story = Story::begin().await;
@@ -174,6 +182,7 @@ async fn a_code_counts_only_where_it_is_all_that_was_typed() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn guesses_are_few_and_a_good_code_does_not_help_after_them() {
     let story = Story::begin().await;
@@ -187,6 +196,7 @@ async fn guesses_are_few_and_a_good_code_does_not_help_after_them() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn nobody_becomes_more_by_a_code_than_who_made_it() {
     let story = Story::begin().await;
@@ -205,6 +215,7 @@ async fn nobody_becomes_more_by_a_code_than_who_made_it() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn an_owner_is_not_talked_into_becoming_a_member() {
     let mut story = Story::prepared("").await;

@@ -147,22 +147,27 @@ impl Stage {
     }
 }
 
+/// Promise (memory/outside-text): No page, document, note, list, name or search result from outside
+/// enters automatically loaded memory, regardless of its content and how the model rewrites it.
 #[tokio::test]
 async fn what_is_to_be_remembered_waits_for_its_person() {
     let carriers = [Carrier::ForwardOfPerson, Carrier::Page, Carrier::Pdf];
     attacks(EAGER, &carriers, &to_remember(60)).await;
 }
 
+/// Proves: files/own-folder
 #[tokio::test]
 async fn no_path_leads_to_what_only_people_change() {
     attacks(BY_REVIEWER, &[Carrier::ForwardOfPerson], &to_write(61, &FORBIDDEN, Leads::Nothing)).await;
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn no_path_leads_to_what_is_loaded_by_itself() {
     attacks(EAGER, &[Carrier::ForwardOfPerson], &to_write(62, &LOADED, Leads::Keep)).await;
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn what_the_tools_take_up_again_changes_nothing_either() {
     let few: Vec<Order> = to_remember(63).into_iter().take(2).collect();

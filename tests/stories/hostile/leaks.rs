@@ -19,6 +19,7 @@ async fn eager() -> Story {
     Story::with("[memory]\nextract_every = 1\n").await
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn the_names_of_what_came_are_words_from_outside_in_every_list() {
     let story = Story::begin().await;
@@ -41,6 +42,7 @@ async fn the_names_of_what_came_are_words_from_outside_in_every_list() {
     story.end().await;
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn what_failed_is_counted_under_no_name_from_outside() {
     let story = eager().await;
@@ -68,6 +70,7 @@ async fn what_failed_is_counted_under_no_name_from_outside() {
     story.end().await;
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn a_fact_is_one_line_of_its_list_whatever_the_model_makes_of_it() {
     let story = eager().await;
@@ -98,6 +101,7 @@ async fn a_fact_is_one_line_of_its_list_whatever_the_model_makes_of_it() {
     story.end().await;
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn facts_are_taken_down_from_what_was_typed_whatever_was_read_besides() {
     let story = eager().await;
@@ -131,6 +135,7 @@ async fn facts_are_taken_down_from_what_was_typed_whatever_was_read_besides() {
     story.end().await;
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn what_stands_for_older_talk_holds_nothing_from_outside_as_trusted() {
     let story = Story::begin().await;
@@ -153,6 +158,7 @@ async fn what_stands_for_older_talk_holds_nothing_from_outside_as_trusted() {
     story.end().await;
 }
 
+/// Proves: memory/outside-text
 #[tokio::test]
 async fn the_question_whether_to_keep_something_is_quoted_as_what_it_holds() {
     let story = Story::begin().await;

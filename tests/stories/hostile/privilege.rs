@@ -72,6 +72,7 @@ fn commands(story: &Story) -> Vec<String> {
     lines.into_iter().map(str::to_owned).collect()
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_guest_runs_nothing_however_it_is_spelled() {
     let (story, live) = proposed().await;
@@ -99,6 +100,7 @@ async fn a_guest_runs_nothing_however_it_is_spelled() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_guest_who_quotes_the_owner_or_puts_a_thumb_under_something_approves_nothing() {
     let (story, live) = proposed().await;
@@ -121,6 +123,7 @@ async fn a_guest_who_quotes_the_owner_or_puts_a_thumb_under_something_approves_n
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn what_an_owner_or_a_member_types_before_others_decides_nothing() {
     let (story, live) = proposed().await;
@@ -140,6 +143,7 @@ async fn what_an_owner_or_a_member_types_before_others_decides_nothing() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn nobody_in_particular_is_nobody_known() {
     let (story, live) = proposed().await;
@@ -167,6 +171,7 @@ async fn nobody_in_particular_is_nobody_known() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_question_in_private_is_answered_there_alone() {
     let (story, _) = proposed().await;
@@ -188,6 +193,7 @@ async fn a_question_in_private_is_answered_there_alone() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn what_is_said_in_one_place_is_known_in_no_other() {
     let (story, _) = proposed().await;
@@ -218,6 +224,7 @@ async fn what_is_said_in_one_place_is_known_in_no_other() {
     story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_group_that_only_claims_to_be_one_that_is_allowed_is_not() {
     let (story, live) = proposed().await;

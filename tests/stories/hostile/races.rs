@@ -72,6 +72,7 @@ fn button(story: &Story, id: i64) -> (i64, String) {
     found.unwrap_or_else(|| panic!("no button for proposal {id}"))
 }
 
+/// Proves: gate/exact-version
 #[tokio::test]
 async fn whatever_is_changed_in_the_journal_after_the_showing_the_old_hash_approves_nothing() {
     let changes = [
@@ -104,6 +105,7 @@ async fn whatever_is_changed_in_the_journal_after_the_showing_the_old_hash_appro
     }
 }
 
+/// Proves: skills/hand-edit
 #[tokio::test]
 async fn what_a_person_changes_between_showing_and_approval_stays() {
     let rename =
@@ -120,6 +122,7 @@ async fn what_a_person_changes_between_showing_and_approval_stays() {
     }
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn two_approvals_in_one_batch_are_one_decision() {
     let (story, _) = proposed("", &[create("trap")]).await;
@@ -133,6 +136,7 @@ async fn two_approvals_in_one_batch_are_one_decision() {
     story.stop_here().await;
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn of_approval_and_refusal_in_one_batch_the_first_counts() {
     for approve_first in [true, false] {
@@ -157,6 +161,7 @@ async fn of_approval_and_refusal_in_one_batch_the_first_counts() {
     }
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn a_press_that_telegram_hands_over_again_decides_nothing_again() {
     let (mut story, _) = proposed("", &[create("trap")]).await;
@@ -178,6 +183,7 @@ async fn a_press_that_telegram_hands_over_again_decides_nothing_again() {
     story.stop_here().await;
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn a_button_decides_about_its_own_proposal_whatever_came_after_it() {
     let (story, _) = proposed("", &[create("trap"), create("snare")]).await;
@@ -189,6 +195,7 @@ async fn a_button_decides_about_its_own_proposal_whatever_came_after_it() {
     story.stop_here().await;
 }
 
+/// Proves: gate/exact-version
 #[tokio::test]
 async fn the_hash_of_one_proposal_approves_no_other() {
     let (story, live) = proposed("", &[create("trap"), create("snare"), edit()]).await;
@@ -208,6 +215,7 @@ async fn the_hash_of_one_proposal_approves_no_other() {
     story.end().await;
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn guesses_and_bent_commands_approve_nothing() {
     let (story, live) = proposed("", &[create("trap")]).await;
@@ -253,6 +261,7 @@ async fn guesses_and_bent_commands_approve_nothing() {
 /// Does one thing in a story, given the words that would approve.
 type Does = fn(&Story, &str);
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn the_words_that_approve_count_from_nobody_else_and_in_no_other_form() {
     let ways: [(&str, Does); 17] = [
@@ -333,6 +342,7 @@ async fn the_words_that_approve_count_from_nobody_else_and_in_no_other_form() {
     story.stop_here().await;
 }
 
+/// Proves: gate/own-command
 #[tokio::test]
 async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
     let (story, live) = proposed("", &[create("trap")]).await;
@@ -350,6 +360,7 @@ async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
     story.end().await;
 }
 
+/// Proves: gate/imported
 #[tokio::test]
 async fn what_is_brought_from_elsewhere_waits_whatever_stands_in_it() {
     let (story, live) = proposed("[skills]\nreview = \"ai\"\n", &[]).await;
@@ -368,6 +379,7 @@ async fn what_is_brought_from_elsewhere_waits_whatever_stands_in_it() {
     story.end().await;
 }
 
+/// Proves: gate/influenced-proposal
 #[tokio::test]
 async fn a_note_that_grew_from_outside_becomes_a_tainted_proposal() {
     let (story, live) = proposed("[skills]\nreview = \"ai\"\n", &[]).await;
@@ -384,6 +396,7 @@ async fn a_note_that_grew_from_outside_becomes_a_tainted_proposal() {
     story.end().await;
 }
 
+/// Proves: gate/reviewer
 #[tokio::test]
 async fn a_reviewer_that_says_yes_in_any_other_form_says_nothing() {
     let forms = [

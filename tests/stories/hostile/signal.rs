@@ -218,6 +218,7 @@ async fn attacks(settings: &str, ways: &[Way], orders: &[Order], leads: i64) {
     line.story.end().await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn what_comes_along_on_signal_changes_no_skill() {
     let all = orders::changes(41);
@@ -225,11 +226,13 @@ async fn what_comes_along_on_signal_changes_no_skill() {
     attacks(super::BY_REVIEWER, READ, &orders, 1).await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn what_no_model_reads_on_signal_does_nothing() {
     attacks(super::BY_REVIEWER, UNREAD, &orders::changes(42)[..1], 0).await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn nothing_private_finds_a_way_out_over_signal() {
     let all = orders::ways_out(43);
@@ -237,6 +240,7 @@ async fn nothing_private_finds_a_way_out_over_signal() {
     attacks("", &[Way::Preview, Way::Contact, Way::QuoteOfStranger, Way::GuestQuotesOurs], &orders, 0).await;
 }
 
+/// Proves: trust/hidden-orders
 #[tokio::test]
 async fn a_quote_counts_as_what_the_journal_knows_of_it() {
     let line = Line::open("").await;

@@ -33,6 +33,9 @@ async fn afresh(story: &Story, tool: &str, arguments: Value) -> bool {
     story.model.requests().pop().unwrap().label().is_trusted()
 }
 
+/// Promise (trust/overwritten): Anything overwritten on behalf of text from outside can be restored
+/// word for word, however often that happened. Such text deletes nothing of yours, and promoting,
+/// restoring, exporting, editing or displaying it never removes its label.
 #[tokio::test]
 async fn a_file_that_is_written_over_carries_the_mark_and_comes_back_word_for_word() {
     let story = Story::begin().await;
@@ -59,6 +62,7 @@ async fn a_file_that_is_written_over_carries_the_mark_and_comes_back_word_for_wo
     story.end().await;
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn no_order_from_outside_deletes_what_a_person_wrote() {
     let story = Story::begin().await;
@@ -78,6 +82,7 @@ async fn no_order_from_outside_deletes_what_a_person_wrote() {
     story.end().await;
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn changing_a_section_or_a_passage_of_a_marked_file_takes_no_mark_off() {
     let story = Story::begin().await;
@@ -100,6 +105,7 @@ async fn changing_a_section_or_a_passage_of_a_marked_file_takes_no_mark_off() {
     story.end().await;
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn what_the_commands_show_of_a_note_from_outside_is_quoted_as_what_it_is() {
     let story = Story::begin().await;
@@ -128,6 +134,7 @@ fn code_in(shown: &str) -> String {
     words.into_iter().find(is_code).unwrap_or_else(|| panic!("no code in {shown}")).to_owned()
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn a_file_from_outside_becomes_hers_by_her_yes_to_just_that_text() {
     let story = Story::begin().await;
@@ -151,6 +158,7 @@ async fn a_file_from_outside_becomes_hers_by_her_yes_to_just_that_text() {
     story.stop_here().await;
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn a_promoted_note_takes_no_other_notes_place_and_no_line_of_the_index() {
     let story = Story::begin().await;
@@ -172,6 +180,7 @@ async fn a_promoted_note_takes_no_other_notes_place_and_no_line_of_the_index() {
     story.end().await;
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn a_version_from_outside_comes_back_as_what_it_is_and_never_among_what_is_loaded() {
     let story = Story::begin().await;
@@ -195,6 +204,7 @@ async fn a_version_from_outside_comes_back_as_what_it_is_and_never_among_what_is
     story.end().await;
 }
 
+/// Proves: trust/overwritten
 #[tokio::test]
 async fn what_is_taken_along_is_nobodys_word_when_it_lies_in_the_folder_again() {
     let story = Story::begin().await;

@@ -20,6 +20,7 @@ async fn pairs_again(home: &mut HomeOver<impl Channel>, whose: &'static str, nam
     assert!(home.story.last_heard(newcomer).starts_with("Welcome"), "{}", home.story.last_heard(newcomer));
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn before_anything_changes_nothing_crosses() {
     let mut home = Home::lived_in().await;
@@ -38,21 +39,25 @@ pub(super) async fn is_renamed<C: Channel>(name: &str, new: &'static str) {
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_first_owner_is_renamed() {
     is_renamed::<FakeTelegram>("Ada", "Adah").await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn another_owner_is_renamed() {
     is_renamed::<FakeTelegram>("Carl", "Karl").await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_member_is_renamed() {
     is_renamed::<FakeTelegram>("Ben", "Benno").await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn two_owners_swap_names() {
     let mut home = Home::lived_in().await;
@@ -68,6 +73,7 @@ async fn two_owners_swap_names() {
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_first_owner_is_demoted() {
     let mut home = Home::lived_in().await;
@@ -97,21 +103,25 @@ pub(super) async fn is_removed<C: Channel>(name: &str, who: &'static str, addres
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_first_owner_is_removed() {
     is_removed::<FakeTelegram>("Ada", "ada", ADA).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn another_owner_is_removed() {
     is_removed::<FakeTelegram>("Carl", "carl", CARL).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_member_is_removed() {
     is_removed::<FakeTelegram>("Ben", "ben", BEN).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_first_owner_is_removed_and_comes_back() {
     let mut home = Home::lived_in().await;
@@ -136,11 +146,15 @@ pub(super) async fn is_paired_for_somebody_new<C: Channel>() {
     home.end().await;
 }
 
+/// Promise (privacy/people-change): No private data reaches another person when people are renamed,
+/// demoted, removed, readmitted, linked, joined, separated or forgotten, when the workspace changes
+/// hands, or after restoring even an old backup. Open requests of people who are gone are void.
 #[tokio::test]
 async fn a_removed_name_is_paired_for_somebody_new() {
     is_paired_for_somebody_new::<FakeTelegram>().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_removed_name_is_paired_for_the_same_person() {
     let mut home = Home::lived_in().await;
@@ -183,16 +197,19 @@ async fn is_joined(name: &str, new: &'static str, (who, address): (&'static str,
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_first_owner_is_joined_with_who_they_were() {
     is_joined("Ada", "Adah", ("ada", ADA), CARL).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_member_is_joined_with_who_they_were() {
     is_joined("Ben", "Benno", ("ben", BEN), ADA).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_member_is_kept_apart_from_who_bore_the_name() {
     let (mut home, join) = comes_from_elsewhere("Ben", "Benno", "ben", ADA).await;
@@ -217,11 +234,13 @@ async fn has_another_address(name: &str) {
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_first_owners_name_has_another_address() {
     has_another_address("Ada").await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_members_name_has_another_address() {
     has_another_address("Ben").await;
@@ -238,6 +257,7 @@ pub(super) async fn is_linked<C: Channel>() {
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn another_address_is_linked() {
     is_linked::<FakeTelegram>().await;
@@ -261,16 +281,19 @@ pub(super) async fn is_forgotten<C: Channel>(name: &'static str, who: &'static s
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_member_is_forgotten_and_comes_back() {
     is_forgotten::<FakeTelegram>("Ben", "ben", BEN).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn an_owner_is_forgotten_and_comes_back() {
     is_forgotten::<FakeTelegram>("Carl", "carl", CARL).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_backup_is_restored() {
     let mut home = Home::lived_in().await;
@@ -309,6 +332,7 @@ async fn is_removed_after_the_backup(name: &str, role: &str, (who, address): (&'
     home
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn an_old_backup_is_restored_after_the_first_owner_was_removed() {
     let mut home = is_removed_after_the_backup("Ada", "owner", ("ada", ADA), CARL).await;
@@ -316,6 +340,7 @@ async fn an_old_backup_is_restored_after_the_first_owner_was_removed() {
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn an_old_backup_is_restored_after_somebody_new_took_a_removed_name() {
     let mut home = is_removed_after_the_backup("Ben", "member", ("ben", BEN), ADA).await;
@@ -328,6 +353,7 @@ async fn an_old_backup_is_restored_after_somebody_new_took_a_removed_name() {
     home.end().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_workspace_is_handed_over() {
     let mut home = Home::lived_in().await;

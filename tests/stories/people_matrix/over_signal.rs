@@ -4,26 +4,31 @@ use super::changes::{is_forgotten, is_linked, is_paired_for_somebody_new, is_rem
 use super::*;
 use crate::support::signal::FakeSignal;
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn the_first_owner_is_renamed() {
     is_renamed::<FakeSignal>("Ada", "Adah").await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn another_owner_is_removed() {
     is_removed::<FakeSignal>("Carl", "carl", CARL).await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_removed_name_is_paired_for_somebody_new() {
     is_paired_for_somebody_new::<FakeSignal>().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn another_address_is_linked() {
     is_linked::<FakeSignal>().await;
 }
 
+/// Proves: privacy/people-change
 #[tokio::test]
 async fn a_member_is_forgotten_and_comes_back() {
     is_forgotten::<FakeSignal>("Ben", "ben", BEN).await;

@@ -44,6 +44,8 @@ fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (House, W
     (house, web, beside)
 }
 
+/// Promise (gate/power-cut): A power cut between a request for approval, your answer and the reply
+/// changes nothing.
 #[test]
 fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
     // The calls of the question's turn are not begun before it; the second of each job belongs to

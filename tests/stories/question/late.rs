@@ -31,6 +31,9 @@ async fn asked_an_hour_ago() -> (Story, Web) {
     (story, web)
 }
 
+/// Promise (gate/time-to-answer): The time to answer a question starts when it reaches you, so a
+/// late question is still open when it arrives; the same holds for the two weeks to decide about a
+/// skill.
 #[tokio::test]
 async fn what_comes_late_waits_as_long_as_it_says() {
     let (story, web) = asked_an_hour_ago().await;
@@ -44,6 +47,7 @@ async fn what_comes_late_waits_as_long_as_it_says() {
     story.end().await;
 }
 
+/// Proves: gate/time-to-answer
 #[tokio::test]
 async fn what_comes_late_and_is_not_answered_means_no_all_the_same() {
     let (story, web) = asked_an_hour_ago().await;
@@ -55,6 +59,7 @@ async fn what_comes_late_and_is_not_answered_means_no_all_the_same() {
     story.end().await;
 }
 
+/// Proves: gate/time-to-answer
 #[tokio::test]
 async fn another_message_means_no_also_before_the_question_came() {
     let (story, web) = asked_through(EVIL, |story| story.fake.server_error_next(1_000)).await;
@@ -67,6 +72,7 @@ async fn another_message_means_no_also_before_the_question_came() {
     story.end().await;
 }
 
+/// Proves: gate/time-to-answer
 #[test]
 fn a_question_that_the_dark_kept_back_is_alive_when_it_comes() {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -70,6 +70,7 @@ async fn ends_well(story: &Story, where_cut: &str) {
     assert_eq!(told, 1, "{where_cut}");
 }
 
+/// Proves: reflection/once, reflection/correction
 #[tokio::test]
 async fn a_power_cut_doubles_nothing_and_loses_nothing() {
     let homes = Homes::default();

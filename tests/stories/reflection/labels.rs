@@ -25,6 +25,7 @@ async fn reflect(story: &Story, meanwhile: impl Fn()) {
     assert_eq!(story.app().schedule.reflector().take_up(&row).await.unwrap(), SlotProgress::Over);
 }
 
+/// Proves: trust/third-party-skill
 #[tokio::test]
 async fn what_was_looked_at_and_what_the_turn_became_mark_the_reflection() {
     let story = story("").await;

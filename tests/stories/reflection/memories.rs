@@ -8,6 +8,9 @@ fn remembers(title: &str, text: &str) -> Value {
     json!({ "kind": "memory", "title": title, "why": "It matters.", "text": text })
 }
 
+/// Promise (reflection/outside-influence): If text from outside influenced a memory from a
+/// reflection, it is kept apart, and no one is asked at night. A wrong memory that you remove is
+/// gone for good and does not return with the next reflection.
 #[tokio::test]
 async fn what_a_tainted_reflection_wants_to_remember_waits_apart_and_nobody_is_asked() {
     let story = story("review_mode = \"none\"\n").await;
@@ -35,6 +38,7 @@ async fn what_a_tainted_reflection_wants_to_remember_waits_apart_and_nobody_is_a
     story.end().await;
 }
 
+/// Proves: reflection/outside-influence
 #[tokio::test]
 async fn what_a_reflection_remembered_wrongly_goes_and_does_not_come_back() {
     let story = story("").await;
@@ -58,6 +62,8 @@ async fn what_a_reflection_remembered_wrongly_goes_and_does_not_come_back() {
     story.end().await;
 }
 
+/// Promise (reflection/correction): A correction from a reflection replaces the known value of its
+/// key exactly once, even after a power cut; only text that is not a fact becomes a note.
 #[tokio::test]
 async fn what_a_reflection_corrects_takes_the_place_of_the_fact_and_makes_no_note() {
     let story = story("").await;
@@ -91,6 +97,7 @@ async fn what_a_reflection_corrects_takes_the_place_of_the_fact_and_makes_no_not
     story.end().await;
 }
 
+/// Proves: memory/off
 #[tokio::test]
 async fn with_memory_switched_off_a_reflection_remembers_nothing_and_says_why() {
     let story = story("[memory]\nenabled = false\n").await;

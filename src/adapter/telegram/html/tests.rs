@@ -295,6 +295,7 @@ proptest! {
         }
     }
 
+    /// Proves: delivery/long-answer
     #[test]
     fn any_markdown_is_valid(bits in prop::collection::vec(prop::sample::select(&BITS[..]), 0..120), limit in 128usize..600) {
         let text = bits.concat();

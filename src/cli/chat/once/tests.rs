@@ -107,6 +107,7 @@ async fn an_answer_to_something_older_is_no_answer_to_this() {
     assert_eq!(notes, format!("{}\nold\n\n", words::EARLIER));
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn only_what_answers_the_question_is_its_answer() {
     let (ending, out, notes) = asked(Some("hi"), None, SCRIPT, async |mut gateway: Gateway| {
@@ -121,6 +122,7 @@ async fn only_what_answers_the_question_is_its_answer() {
     assert_eq!(notes, format!("{}\nold\n\n{}\nIt is eight.\n\n", words::EARLIER, words::MEANWHILE));
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn an_answer_to_several_joined_questions_is_the_answer_to_each() {
     let (ending, out, notes) = asked(Some("hi"), Some("page"), SCRIPT, async |mut gateway: Gateway| {
@@ -133,6 +135,7 @@ async fn an_answer_to_several_joined_questions_is_the_answer_to_each() {
     assert_eq!((ending, out.as_str(), notes.as_str()), (Ending::Done, "to the words\n\nto the page\n\n", ""));
 }
 
+/// Proves: command-line/chat-answer
 #[tokio::test]
 async fn only_the_answer_to_the_question_is_seen_to_grow() {
     let (_, out, _) = asked(Some("hi"), None, LIVE, async |mut gateway: Gateway| {

@@ -97,6 +97,7 @@ impl Home {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
+    /// Proves: search/rebuild
     #[test]
     fn made_anew_it_is_what_it_became_step_by_step(edits in prop::collection::vec(edit(), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -91,6 +91,7 @@ impl Home {
     }
 }
 
+/// Proves: search/meaning
 #[tokio::test]
 async fn what_is_known_in_other_words_is_found_and_words_alone_do_without() {
     let (home, vectors, _) = knowing_home().await;
@@ -103,6 +104,9 @@ async fn what_is_known_in_other_words_is_found_and_words_alone_do_without() {
     assert_eq!(by_words.search(&question).await.unwrap().hits.len(), 0);
 }
 
+/// Promise (search/categories): A search by meaning looks first in the categories nearest to your
+/// question, then everywhere; no category is too small to be found, and a rebuilt index has the
+/// same categories.
 #[tokio::test]
 async fn what_lies_inside_the_nearest_categories_comes_before_the_rest() {
     let (home, vectors, _) = knowing_home().await;
@@ -126,6 +130,7 @@ async fn what_lies_inside_the_nearest_categories_comes_before_the_rest() {
     assert!(found[5..].iter().all(|text| text.contains("sencha")), "{found:?}");
 }
 
+/// Proves: search/categories
 #[tokio::test]
 async fn a_small_category_is_found_by_meaning_behind_a_large_one() {
     let (home, vectors, _) = knowing_home().await;
@@ -146,6 +151,7 @@ async fn a_small_category_is_found_by_meaning_behind_a_large_one() {
     assert_eq!(home.finds(&question).await, ["Cup\nfor an infusion vaguely"]);
 }
 
+/// Proves: search/meaning
 #[tokio::test]
 async fn an_exact_match_is_not_buried_by_what_is_meant() {
     let (home, vectors, _) = knowing_home().await;
@@ -161,6 +167,8 @@ async fn an_exact_match_is_not_buried_by_what_is_meant() {
     assert!(home.first("the dentist of Quist street").await.contains("the dentist of Quist street"));
 }
 
+/// Promise (search/outside-influence): Text from outside does not influence where your own
+/// knowledge is searched for, and is included only on request.
 #[tokio::test]
 async fn what_is_not_trusted_decides_nothing_about_what_is() {
     let (home, vectors, _) = knowing_home().await;
@@ -182,6 +190,7 @@ async fn what_is_not_trusted_decides_nothing_about_what_is() {
     assert!(home.finds(&untrusted_too).await.iter().any(|text| text.starts_with("o1")));
 }
 
+/// Proves: search/categories
 #[tokio::test]
 async fn made_anew_it_has_the_same_categories_and_gives_the_same_answers() {
     let (home, vectors, embedder) = knowing_home().await;
@@ -212,6 +221,7 @@ async fn made_anew_it_has_the_same_categories_and_gives_the_same_answers() {
     }
 }
 
+/// Proves: search/embedding-failure
 #[tokio::test]
 async fn an_outage_says_why_and_until_when_and_what_lacks_is_made_up_for() {
     let (home, vectors, embedder) = knowing_home().await;
@@ -236,6 +246,8 @@ async fn an_outage_says_why_and_until_when_and_what_lacks_is_made_up_for() {
     assert_eq!((health.source.as_str(), health.model.as_str(), health.dimensions), ("here", "small", Some(13)));
 }
 
+/// Promise (search/loading): A search never waits for vectors to load: they are loaded in the
+/// background after start-up, and until then word search decides.
 #[tokio::test]
 async fn vectors_that_are_not_in_memory_yet_leave_it_to_words_until_they_are() {
     let (home, vectors, embedder) = knowing_home().await;
@@ -253,6 +265,7 @@ async fn vectors_that_are_not_in_memory_yet_leave_it_to_words_until_they_are() {
     assert_eq!(&*index.search(&question).await.unwrap().hits[0].text.open().0.to_string(), "pet: a hound");
 }
 
+/// Proves: search/embedded-once
 #[tokio::test]
 async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
     let (home, vectors, embedder) = knowing_home().await;
@@ -275,6 +288,7 @@ async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
     assert_eq!(kept().await, 0, "now nobody says it any more");
 }
 
+/// Proves: search/categories
 #[tokio::test]
 async fn what_stands_under_a_heading_is_found_by_meaning_behind_everything_else() {
     let (home, vectors, _) = knowing_home().await;

@@ -55,6 +55,8 @@ fn deed() -> impl Strategy<Value = Deed> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
+    /// Proves: skills/hand-edit
+    ///
     /// A person acts before any step, and the power may be cut at one of them.
     #[test]
     fn nothing_that_a_person_wrote_is_ever_lost(
