@@ -43,8 +43,8 @@ mod usage;
 mod test_support;
 
 pub use answer::Answer;
-pub use knowledge::{Knowledge, Touch};
-pub use search::{SearchKind, Sought};
+pub use knowledge::{Knowledge, RepairMode};
+pub use search::{SearchKind, SearchQuery};
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ use crate::wording::hand_over as of_handing_over;
 use crate::wording::reminder_command as of_reminders;
 use crate::wording::review_command::Surface;
 use crate::wording::schedule as of_time;
-use command::{ChatCommand, ParseError, Parting};
+use command::{ChatCommand, DataCommand, ParseError};
 
 /// The origin of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub struct Admin {
     /// Health of the adapters.
     pub health: Arc<dyn HealthSource>,
     /// Attempts to store confirmed texts while the disk is full.
-    pub(crate) tries: keep_confirmed::Tries,
+    pub(crate) tries: keep_confirmed::FailedAttempts,
 }
 
 /// Number of days shown by `/usage`, including today.
@@ -134,10 +134,10 @@ impl Admin {
             return Answer::refusal(says::OWNER_ONLY);
         }
         let done = match (caller.group, command) {
-            (Some(group), ChatCommand::Part(Parting::Forget { name: Some(name), messages })) => {
+            (Some(group), ChatCommand::Part(DataCommand::Forget { name: Some(name), messages })) => {
                 self.erasure().forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
             }
-            (Some(_), ChatCommand::Part(Parting::Forget { name: None, .. })) => {
+            (Some(_), ChatCommand::Part(DataCommand::Forget { name: None, .. })) => {
                 return Answer::refusal(says::usage(of_forgetting::HOW));
             }
             (None, command) if caller.private || !is_private(&command) => self.run(&caller.person, command).await,
@@ -190,13 +190,13 @@ impl Admin {
             ChatCommand::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
             ChatCommand::Gate(command) => self.skills_and_proposals().gate(person, command).await,
             ChatCommand::Memory(command) => self.memory_files().memory(person, command).await,
-            ChatCommand::Part(Parting::Forget { name: Some(name), messages }) => {
+            ChatCommand::Part(DataCommand::Forget { name: Some(name), messages }) => {
                 self.erasure().forget(person, &name, messages, Surface::Chat).await
             }
-            ChatCommand::Part(Parting::Forget { name: None, .. }) => {
+            ChatCommand::Part(DataCommand::Forget { name: None, .. }) => {
                 Ok(Answer::refusal(says::usage(of_forgetting::HOW)))
             }
-            ChatCommand::Part(Parting::Export) => self.history().export(person).await,
+            ChatCommand::Part(DataCommand::Export) => self.history().export(person).await,
         }
     }
 
@@ -234,12 +234,12 @@ fn help(role: Role) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::test_support::House;
+    use super::test_support::Fixture;
     use super::*;
 
     #[tokio::test]
     async fn owners_only_means_owners_only() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         for entry in command::menu() {
             let line = format!("/{} Zoe", entry.name);
             let refused = house.admin.chat(&house.ben(), &line).await.markdown == says::OWNER_ONLY;
@@ -251,7 +251,7 @@ mod tests {
 
     #[tokio::test]
     async fn before_others_only_what_anybody_may_read() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         for entry in command::menu() {
             let aloud = Caller { private: false, ..house.ada() };
             let answer = house.admin.chat(&aloud, &format!("/{} Zoe", entry.name)).await;
@@ -262,7 +262,7 @@ mod tests {
 
     #[tokio::test]
     async fn help_shows_what_one_may_use() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let (owner, member) =
             (house.admin.chat(&house.ada(), "/help").await, house.admin.chat(&house.ben(), "/help").await);
         assert!(owner.markdown.contains("/pair") && owner.markdown.contains("/stop"));
@@ -272,7 +272,7 @@ mod tests {
 
     #[tokio::test]
     async fn nonsense_gets_one_helpful_line() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let answer = house.admin.chat(&house.ben(), "/statsu").await;
         assert!(answer.failed && answer.markdown.contains("/status"), "{}", answer.markdown);
         let answer = house.admin.chat(&house.ben(), "/[x](http://evil.example)").await;

@@ -43,8 +43,8 @@ use crate::spend::{Jitter, Ledger, ModelPool, Transcriber};
 use crate::store::{DiskSpace, Failpoint, Journal, OpenError};
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::{Clock, SystemClock};
-use crate::tool::Later;
-use crate::tool::knowledge_tools::Keeping;
+use crate::tool::ScheduleStore;
+use crate::tool::knowledge_tools::KnowledgeStore;
 use crate::tool::mcp::{self, Servers};
 use crate::tool::web::Fetcher;
 use crate::wording;
@@ -84,11 +84,11 @@ pub struct Overrides {
     /// Program that reads documents.
     pub reader: Option<PathBuf>,
     /// Wraps each other adapter and observes its traffic.
-    pub adapters: Option<Stand>,
+    pub adapters: Option<WrapAdapter>,
 }
 
 /// Wraps an adapter in another.
-pub type Stand = Arc<dyn Fn(Arc<dyn Adapter>) -> Arc<dyn Adapter> + Send + Sync>;
+pub type WrapAdapter = Arc<dyn Fn(Arc<dyn Adapter>) -> Arc<dyn Adapter> + Send + Sync>;
 
 /// Reason why the app cannot be built, grouped by remedy.
 #[derive(Debug, thiserror::Error)]
@@ -158,7 +158,7 @@ impl App {
         chat.recollect().await?;
         background.recollect().await?;
         let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
-            .kept_by(&config.agent, &config.memory);
+            .with_agent(&config.agent, &config.memory);
         tree.seed(clock.now()).await?;
         let vectors = vectors(&config, &journal, &clock, &ledger)?;
         let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
@@ -201,13 +201,13 @@ impl App {
         }
         let (ringer, scheduled) = crate::time::clock::wakeups();
         desks.on_timer_delivered(ringer.clone());
-        let later = Later::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
+        let later = ScheduleStore::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
         let toolbox = tools::toolbox(&config, &journal, &tree, &review, later, vectors.as_ref(), seams.fetcher)?
-            .and(tools::keeping_tools(
+            .and(tools::knowledge_tools(
                 &config,
                 &index,
                 &journal,
-                &Keeping::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(&clock), config.zone),
+                &KnowledgeStore::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(&clock), config.zone),
             ))
             .with_outside(Arc::clone(&outside));
         let engine = Arc::new(Engine {
@@ -237,10 +237,10 @@ impl App {
         let asks = Arc::downgrade(&engine);
         desks.on_question_delivered(move |stream| {
             if let Some(engine) = asks.upgrade() {
-                engine.ring(stream);
+                engine.wake_stream(stream);
             }
         });
-        engine.tell_of_work(ringer.clone());
+        engine.set_worker_waker(ringer.clone());
         let schedule = Arc::new(Schedule {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
@@ -259,7 +259,7 @@ impl App {
                 engine: Arc::clone(&engine),
                 review: review.clone(),
             },
-            free_space: seams.free_space.unwrap_or_else(|| room_at(config.home.path())),
+            free_space: seams.free_space.unwrap_or_else(|| free_space_at(config.home.path())),
             ringer,
             looked: Default::default(),
             rounds: Default::default(),
@@ -323,9 +323,9 @@ impl App {
             dispatcher: Arc::clone(&self.desks),
         };
         // Resumes interrupted deletions before anything can display the data.
-        self.schedule.let_go().await?;
+        self.schedule.delete_redacted().await?;
         self.tasks.spawn(worker.run(bell, self.stop.clone()));
-        commands.ring(&*self.clock);
+        commands.wake(&*self.clock);
         self.tasks.spawn(self.review.clone().run(self.stop.clone()));
         if let Some(daemon) = self.signal.as_ref().and_then(|signal| signal.daemon(self.stop.clone())) {
             self.tasks.spawn(daemon);
@@ -344,8 +344,12 @@ impl App {
         }
         let listener = LocalServer::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
-        self.ring_on_attach();
-        self.tasks.spawn(tell_of_room(Arc::clone(&self.local.terminal), self.journal.room(), self.stop.clone()));
+        self.wake_on_attach();
+        self.tasks.spawn(warn_of_full_disk(
+            Arc::clone(&self.local.terminal),
+            self.journal.disk_space(),
+            self.stop.clone(),
+        ));
         for adapter in self.desks.adapters() {
             self.tasks.spawn(self.intake(adapter, commands.clone()).run(self.stop.clone()));
         }
@@ -372,7 +376,7 @@ impl App {
         let _ = std::fs::remove_file(self.config.home.socket());
     }
 
-    fn ring_on_attach(&self) {
+    fn wake_on_attach(&self) {
         // The dispatcher holds the terminal, so a strong reference back would keep the journal open
         // forever.
         let desks = Arc::downgrade(&self.desks);
@@ -393,7 +397,7 @@ impl App {
             let (desks, adapter) = (Arc::clone(&desks), Arc::clone(&here));
             async move {
                 people::declare_addresses(&journal, &*adapter, clock.now()).await?;
-                for address in people::tell_absence(&journal, &*adapter, clock.now()).await? {
+                for address in people::announce_absence(&journal, &*adapter, clock.now()).await? {
                     desks.wake(address);
                 }
                 Ok(())
@@ -417,9 +421,9 @@ impl App {
 }
 
 /// Returns a probe of the free space on the folder's disk.
-fn room_at(folder: &Path) -> FreeSpace {
+fn free_space_at(folder: &Path) -> FreeSpace {
     let folder = folder.to_owned();
-    Arc::new(move || admin::backup::room(&folder))
+    Arc::new(move || admin::backup::free_space(&folder))
 }
 
 fn model_pools(
@@ -459,7 +463,7 @@ fn vectors(
 
 /// Warns waiting terminals when nothing more can be written, because no answer can be stored
 /// either.
-async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpace>, stop: CancellationToken) {
+async fn warn_of_full_disk(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpace>, stop: CancellationToken) {
     let mut was_none = false;
     loop {
         let changed = tokio::select! {

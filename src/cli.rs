@@ -177,7 +177,7 @@ pub fn run(cli: Cli) -> Exit {
     let printer = Printer { json: globals.json, quiet: globals.quiet };
     match dispatch(command, &globals, printer) {
         Ok(exit) => exit,
-        Err(failure) => failure.tell(),
+        Err(failure) => failure.print(),
     }
 }
 
@@ -201,13 +201,13 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
             client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer)
         }
         CliCommand::Tools(command) => client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer),
-        CliCommand::Conversations(command) => client::run(&command.line(), command.look(), &place()?, printer),
+        CliCommand::Conversations(command) => client::run(&command.line(), command.style(), &place()?, printer),
         CliCommand::Search(search) => client::run(&search.line(), client::MarkdownStyle::Shown, &place()?, printer),
         CliCommand::Memory(memory) => memory::run(&memory, &place()?, printer),
         CliCommand::Signal(command) => signal::run(&command, &place()?, printer),
         CliCommand::Skills(command) => skills::run(&command, &place()?, printer),
         CliCommand::Review(command) => client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer),
-        CliCommand::Reflections(command) => client::run(&command.line(), command.look(), &place()?, printer),
+        CliCommand::Reflections(command) => client::run(&command.line(), command.style(), &place()?, printer),
         CliCommand::Reflect(command) => client::work(&command.line(), &place()?, printer),
         CliCommand::Usage => client::run(&["usage".to_owned()], client::MarkdownStyle::Shown, &place()?, printer),
         CliCommand::Resend { id } => {

@@ -32,7 +32,7 @@ pub use mode::mode_finding;
 pub use reader::EffectiveValue;
 pub use sheet::ValueSource;
 pub use units::show_money;
-pub use written::{Loaded, load, parse, show};
+pub use written::{LoadedConfig, load, parse, show};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -275,12 +275,12 @@ pub struct Telegram {
     /// Address of the Bot API; never ends in a slash.
     pub api_url: String,
     /// Delivery of updates: polling or webhook.
-    pub way_in: TelegramWay,
+    pub way_in: TelegramDelivery,
 }
 
 /// Delivery of Telegram updates.
 #[derive(Debug, Clone)]
-pub enum TelegramWay {
+pub enum TelegramDelivery {
     /// Polling by this program.
     Polling,
     /// Webhook calls by Telegram.

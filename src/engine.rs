@@ -139,7 +139,7 @@ pub(crate) struct Runtime {
     streams: Mutex<HashMap<StreamId, Handle>>,
     closer: BackgroundJob,
     extractor: BackgroundJob,
-    readers: extractor::Readers,
+    readers: extractor::ConversationLocks,
     worker: BackgroundJob,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -153,7 +153,7 @@ impl Runtime {
             streams: Mutex::default(),
             closer: BackgroundJob::default(),
             extractor: BackgroundJob::default(),
-            readers: extractor::Readers::default(),
+            readers: extractor::ConversationLocks::default(),
             worker: BackgroundJob::default(),
             tasks: TaskTracker::new(),
             stop,
@@ -173,38 +173,38 @@ impl Engine {
         summarizer::start(self);
         extractor::start(self);
         for stream in self.journal.read(|db| db.messages().streams_with_work()).await? {
-            self.ring(stream);
+            self.wake_stream(stream);
         }
         Ok(())
     }
 
     /// Wakes a stream, because it may have work.
-    pub fn ring(self: &Arc<Self>, stream: StreamId) {
+    pub fn wake_stream(self: &Arc<Self>, stream: StreamId) {
         let mut streams = self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = streams.entry(stream).or_insert_with(|| self.start_stream(stream));
-        handle.ringer.ring(&*self.clock);
+        handle.ringer.wake(&*self.clock);
         drop(streams);
-        self.ring_closer();
+        self.wake_summarizer();
     }
 
     /// Wakes the summarizer, because conversations may have ended.
-    pub fn ring_closer(&self) {
-        self.runtime.closer.ring(&*self.clock);
+    pub fn wake_summarizer(&self) {
+        self.runtime.closer.wake(&*self.clock);
     }
 
     /// Wakes the extractor, because facts may be due for extraction.
-    pub fn ring_extractor(&self) {
-        self.runtime.extractor.ring(&*self.clock);
+    pub fn wake_extractor(&self) {
+        self.runtime.extractor.wake(&*self.clock);
     }
 
-    /// Sets the receiver of [`Engine::ring_worker`], which wakes when a system run is over.
-    pub fn tell_of_work(&self, ringer: WakeupSender) {
-        self.runtime.worker.heard_by(ringer);
+    /// Sets the receiver of [`Engine::wake_worker`], which wakes when a system run is over.
+    pub fn set_worker_waker(&self, ringer: WakeupSender) {
+        self.runtime.worker.redirect_wakeups(ringer);
     }
 
     /// Wakes the schedule: a system run is over, or deletions are pending.
-    pub fn ring_worker(&self) {
-        self.runtime.worker.ring(&*self.clock);
+    pub fn wake_worker(&self) {
+        self.runtime.worker.wake(&*self.clock);
     }
 
     /// Ends the stream's turn at once. Returns false if none is running or waiting.

@@ -59,11 +59,11 @@ mod tests;
 pub use crate::store::{Corpus, hybrid_score};
 pub use browse::{Listed, NoteLine, Notes, UnreadNote};
 pub use extracted_text::received_path;
-pub use file_access::{NotGiven, OwnFile};
+pub use file_access::{AccessRefusal, OwnFile};
 pub use forget::{ErasureOutcome, Forgettable};
-pub use forget_person::PersonGone;
-pub use hand_over::{HandedOver, NotHandedOver};
-pub use health::{Misplaced, TreeHealth, TreeMended};
+pub use forget_person::PersonErasure;
+pub use hand_over::{HandOverRefusal, HandOverResult};
+pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
 pub use index::{EntryHit, Index, IndexHealth, IndexMatches, IndexQuery, IndexTotals};
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file};
 pub use layout::{EXPERIENCE, normal as normal_path};
@@ -72,18 +72,18 @@ pub use page::{digest, without_comments};
 pub use passage::Section;
 pub use recall::{RecallQuery, Recollection};
 pub use received::Received;
-pub use remember::{Kept, NoteDraft};
+pub use remember::{NoteDraft, StoredNote};
 pub use vectors::{
     COUNT_UP_TO as VECTORS_COUNTED_UP_TO, Near, VectorFailure as VectorTrouble, VectorHealth, VectorParts, Vectors,
 };
 pub use workspace::Workspace;
-pub use write::{Author, ChangeOrigin, New, NotWritten, Written};
+pub use write::{Author, ChangeOrigin, New, WriteRefusal, WriteResult};
 
 use crate::trust::Text;
 
 /// The files that a turn for one person begins with. A missing or skipped file is an empty text.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct TurnFiles {
     /// Working instructions, shared by all people.
     pub agents: Text,
     /// The assistant's character, shared by all people.

@@ -90,7 +90,7 @@ pub struct ModelInfo {
 /// Receiver of a growing answer.
 pub trait StreamSink: Send + Sync {
     /// Appends the next piece of text.
-    fn grow(&self, delta: &str);
+    fn append(&self, delta: &str);
     /// Discards the text so far: the answer starts again.
     fn restart(&self);
 }
@@ -100,7 +100,7 @@ pub trait StreamSink: Send + Sync {
 pub struct NullSink;
 
 impl StreamSink for NullSink {
-    fn grow(&self, _: &str) {}
+    fn append(&self, _: &str) {}
     fn restart(&self) {}
 }
 

@@ -97,7 +97,7 @@ impl Reflector {
         let Some(person) = self.journal.read(move |db| db.people().person(person)).await? else {
             return self.give_up(slot, says::NOBODY).await;
         };
-        let look = self.look(slot, job, person).await?;
+        let look = self.gather_input(slot, job, person).await?;
         let min_messages = self.config.min_messages;
         let input = self.journal.read_much(move |db| match look.at(db, min_messages)? {
             Some(seen) => look.input(db, &seen).map(Some),
@@ -121,14 +121,19 @@ impl Reflector {
 
     async fn asked(&self, slot: &SlotRow, asked: AssignResult) -> anyhow::Result<SlotProgress> {
         match asked {
-            AssignResult::Now(run) => self.engine.ring(run.stream),
+            AssignResult::Now(run) => self.engine.wake_stream(run.stream),
             AssignResult::Before => {}
             AssignResult::Nobody => return self.give_up(slot, says::NOBODY).await,
         }
         Ok(SlotProgress::Working)
     }
 
-    async fn look(&self, slot: &SlotRow, job: Job, person: crate::people::Person) -> anyhow::Result<InputRequest> {
+    async fn gather_input(
+        &self,
+        slot: &SlotRow,
+        job: Job,
+        person: crate::people::Person,
+    ) -> anyhow::Result<InputRequest> {
         let engine = &self.engine;
         let window = engine.background.order().first().and_then(|first| engine.background.card(*first));
         let window = window.map_or(MOST_TOKENS, |card| card.context_window / PART_OF_WINDOW);
@@ -178,7 +183,7 @@ impl Reflector {
             RunOutcome::Open => Ok(SlotProgress::Working),
             RunOutcome::GaveUp { reason } => self.try_later(slot, &says::gave_up(&reason)).await,
             RunOutcome::Answered { turn, text, .. } => match commit::read(&text) {
-                Some(form) => self.keep(slot, conversation, turn, form, text.label()).await,
+                Some(form) => self.commit(slot, conversation, turn, form, text.label()).await,
                 None => self.try_later(slot, says::NO_FORM).await,
             },
         }

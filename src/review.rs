@@ -36,7 +36,7 @@ mod worker;
 
 pub use active_skills::{ActiveSkills, FolderLock, LiveSkill};
 pub use disk::DiskFailpoint;
-pub use owner_decision::{By, Decided, DecisionError};
+pub use owner_decision::{Decided, DecisionError, DecisionSource};
 pub use proposal::{Proposal, ProposalDraft, ProposalOrigin};
 pub use read::History;
 pub use restored::{accept_shipped_only, distrust_unknown};
@@ -153,15 +153,15 @@ impl Review {
     /// owner.
     pub async fn run(self, stop: CancellationToken) {
         let (ringer, bell) = crate::time::clock::wakeups();
-        ringer.ring(&*self.0.clock);
+        ringer.wake(&*self.0.clock);
         *self.0.ringer.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
         worker::run(self, bell, stop).await;
     }
 
     /// Wakes the worker.
-    fn ring(&self) {
+    fn wake_worker(&self) {
         if let Some(ringer) = &*self.0.ringer.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.ring(&*self.0.clock);
+            ringer.wake(&*self.0.clock);
         }
     }
 

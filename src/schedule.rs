@@ -18,7 +18,7 @@ mod upkeep;
 
 pub use crate::reflection::Job;
 pub use on_demand::OnDemandResult;
-pub use slots::Coming;
+pub use slots::UpcomingReflection;
 pub use upkeep::{Checked, FreeSpace};
 
 use std::ops::Deref;
@@ -79,8 +79,8 @@ impl Schedule {
     }
 
     /// Wakes the schedule because something may be due, such as a new reminder or a requested slot.
-    pub fn ring(&self) {
-        self.ringer.ring(&*self.clock);
+    pub fn wake(&self) {
+        self.ringer.wake(&*self.clock);
     }
 
     /// Works until the program stops.
@@ -90,11 +90,11 @@ impl Schedule {
         loop {
             let wake_at = tokio::select! {
                 () = stop.cancelled() => return,
-                wake_at = self.look() => wake_at,
+                wake_at = self.run_due() => wake_at,
             };
             busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.heard_or(&*clock, wake_at, busy.take()) => heard,
+                heard = bell.recv_or_timeout(&*clock, wake_at, busy.take()) => heard,
             };
             if busy.is_none() {
                 return;
@@ -104,12 +104,12 @@ impl Schedule {
 
     /// Does everything that is due, and returns the next due instant. A failure in one part does
     /// not stop the others.
-    async fn look(&self) -> Option<Timestamp> {
+    async fn run_due(&self) -> Option<Timestamp> {
         let next = [
             self.tried("What was to be reminded of", self.reminders()).await,
             self.tried("Looking back", self.slots()).await,
             self.tried("The heartbeat", self.heartbeat()).await,
-            self.tried("What was to go", self.gone()).await,
+            self.tried("What was to go", self.delete_due()).await,
             self.tried("The upkeep", self.upkeep().upkeep()).await,
         ];
         self.looked.send_replace(());

@@ -24,6 +24,6 @@ mod stream_probe;
 #[cfg(test)]
 mod tests;
 
-pub use ledger::{Ledger, Left, OnBehalf};
+pub use ledger::{Ledger, RemainingBudget, SpendCause};
 pub use model_pool::{AskPolicy, Jitter, ModelPool};
 pub use transcription::{ReservedTranscription, Transcriber};

@@ -14,10 +14,10 @@ pub mod when;
 pub mod zone;
 
 pub use clock::{ActivityGuard, Clock, SystemClock};
-pub use cron::{Cron, NotCron};
+pub use cron::{Cron, CronError};
 pub use period::{Period, Span};
 pub use simulated::SimulatedClock;
-pub use when::{NotWhen, Shift, When};
+pub use when::{Shift, TimeExpressionError, When};
 pub use zone::Zone;
 
 use std::time::Duration;

@@ -45,8 +45,8 @@ use crate::store::{Covers, Node};
 use crate::trust::{Label, Labelled, Scope, Text};
 pub use effects::Effects;
 use mcp::Servers;
-pub use schedule_tools::Later;
-use web::Written;
+pub use schedule_tools::ScheduleStore;
+use web::WrittenAddress;
 
 /// The maximum number of characters of a result that go to a model.
 pub const MAX_RESULT: usize = 24_000;
@@ -148,7 +148,7 @@ pub struct AuthorizableCall<'a> {
     pub before: MessageId,
     /// The addresses that people typed in this conversation before any text from outside contained
     /// them.
-    pub typed: &'a [Written],
+    pub typed: &'a [WrittenAddress],
     /// The addresses found in pages of their own host that this turn has read.
     pub linked: &'a [Url],
     /// A person's approval for this turn.
@@ -333,11 +333,11 @@ impl Toolbox {
     }
 
     /// Decides about a call.
-    pub fn way(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Decision {
-        self.decide(name, arguments, call).unwrap_or_else(|error| Decision::Closed(error.to_string()))
+    pub fn decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Decision {
+        self.try_decide(name, arguments, call).unwrap_or_else(|error| Decision::Closed(error.to_string()))
     }
 
-    fn decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Result<Decision, ToolError> {
+    fn try_decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Result<Decision, ToolError> {
         let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
         let arguments = parse_arguments(arguments)?;
         let reach = tool.reach(&arguments);

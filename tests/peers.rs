@@ -151,7 +151,7 @@ fn go_on(question: &str, calls: &[ToolCall]) -> Request {
 struct Watched(Mutex<Vec<String>>);
 
 impl StreamSink for Watched {
-    fn grow(&self, delta: &str) {
+    fn append(&self, delta: &str) {
         self.0.lock().unwrap().push(delta.to_owned());
     }
 

@@ -286,7 +286,7 @@ async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usiz
                     tx.messages().add_text(reply, TextKind::Said, &answer)?;
                     tx.messages().settle_turn(turn, "answered", "")?;
                     tx.turns().end_turn(turn, "done", "", now)?;
-                    tx.conversations().conversation_grew(conversation, said, now)?;
+                    tx.conversations().count_message(conversation, said, now)?;
                 }
                 Ok(())
             })

@@ -112,8 +112,8 @@ async fn keep(journal: &Journal, dimensions: usize) {
             for n in block * 5_000..(block + 1) * 5_000 {
                 let text = sentence(n, ADA);
                 let digest = digest(text.open().0.as_bytes());
-                tx.embeddings().keep_digest(i64::try_from(n + 1).unwrap(), &digest)?;
-                tx.embeddings().keep_embedding(&model, &digest, &noise(n, dimensions))?;
+                tx.embeddings().store_digest(i64::try_from(n + 1).unwrap(), &digest)?;
+                tx.embeddings().store_embedding(&model, &digest, &noise(n, dimensions))?;
             }
             Ok(())
         };
@@ -155,7 +155,7 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
                 })?;
                 tx.messages().add_text(message, TextKind::Said, &sentence(n, ADA))?;
                 tx.messages().settle_message(message, "answered", "")?;
-                tx.conversations().conversation_grew(current, message, at)?;
+                tx.conversations().count_message(current, message, at)?;
             }
             Ok(())
         };

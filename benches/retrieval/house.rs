@@ -83,7 +83,7 @@ impl House {
     async fn nearest(&self, words: &str) -> Vec<String> {
         let bare = text(&question::without_names(words, &self.names), self.scope);
         let vectors = self.vectors.as_ref().unwrap();
-        let near = vectors.said(self.scope, &bare, false, DEEP).await.unwrap();
+        let near = vectors.nearest_messages(self.scope, &bare, false, DEEP).await.unwrap();
         near.iter().flat_map(|near| self.by_digest[&near.digest].clone()).collect()
     }
 
@@ -157,7 +157,7 @@ async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, Stri
                     turn: None,
                 })?;
                 tx.messages().add_text(message, TextKind::Said, &text(words, scope))?;
-                tx.conversations().conversation_grew(conversation, message, *at)?;
+                tx.conversations().count_message(conversation, message, *at)?;
                 turns.insert(message, id.clone());
             }
         }

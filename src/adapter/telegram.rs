@@ -34,7 +34,7 @@ use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::{
     Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
-use crate::config::{self, TelegramWay};
+use crate::config::{self, TelegramDelivery};
 use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::time::{Clock, Timestamp};
@@ -85,8 +85,8 @@ impl Telegram {
     pub fn new(config: &config::Telegram, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let wire = BotApi::new(&config.api_url, config.token.clone())?;
         let webhook = match &config.way_in {
-            TelegramWay::Polling => None,
-            TelegramWay::Webhook(webhook) => Some(WebhookReceiver::new(webhook.clone(), Arc::clone(&clock))),
+            TelegramDelivery::Polling => None,
+            TelegramDelivery::Webhook(webhook) => Some(WebhookReceiver::new(webhook.clone(), Arc::clone(&clock))),
         };
         Ok(Self { wire, clock, rate_limits: RateLimits::default(), webhook, state: Mutex::default() })
     }

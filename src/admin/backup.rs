@@ -49,7 +49,7 @@ pub const CONFIG: &str = "compline.toml";
 
 /// The data to back up.
 #[derive(Debug, Clone)]
-pub struct Sources {
+pub struct BackupSources {
     /// The home.
     pub home: Home,
     /// The knowledge tree.
@@ -78,7 +78,7 @@ pub struct Made {
 pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64);
 
 /// Free space, in bytes, on the disk that holds a folder.
-pub fn room(folder: &Path) -> Option<u64> {
+pub fn free_space(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
@@ -88,11 +88,11 @@ pub fn room(folder: &Path) -> Option<u64> {
 /// # Errors
 /// If something cannot be read or written, or if `to` exists or lies in a folder that is backed up.
 /// Nothing is left behind then.
-pub fn make(sources: &Sources, to: &Path, now: Timestamp, progress: Progress<'_>) -> anyhow::Result<Made> {
+pub fn make(sources: &BackupSources, to: &Path, now: Timestamp, progress: Progress<'_>) -> anyhow::Result<Made> {
     let to = std::path::absolute(to)?;
     refuse(sources, &to)?;
-    let part = beside(&to, "part")?;
-    let copy = beside(&to, "journal")?;
+    let part = temporary_path(&to, "part")?;
+    let copy = temporary_path(&to, "journal")?;
     let (key, is_new) = BackupKey::load_or_make(&sources.home)?;
     let made = write(sources, &key, (&part, &copy), now, progress).and_then(|manifest| {
         let read = read::verify(&part, u64::MAX, progress).context("The backup could not be read back")?;
@@ -129,7 +129,7 @@ pub(super) fn unhex(text: &str) -> Vec<u8> {
     if rest.is_empty() { bytes.collect::<Option<_>>().unwrap_or_default() } else { Vec::new() }
 }
 
-fn refuse(sources: &Sources, to: &Path) -> anyhow::Result<()> {
+fn refuse(sources: &BackupSources, to: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(sources.home.journal().is_file(), says::no_journal(sources.home.path()));
     anyhow::ensure!(!super::restore::is_unfinished(&sources.home), says::UNFINISHED);
     anyhow::ensure!(to.symlink_metadata().is_err(), says::taken(to));
@@ -143,7 +143,7 @@ fn refuse(sources: &Sources, to: &Path) -> anyhow::Result<()> {
 }
 
 fn write(
-    sources: &Sources,
+    sources: &BackupSources,
     key: &BackupKey,
     (part, copy): (&Path, &Path),
     now: Timestamp,
@@ -163,7 +163,7 @@ fn write(
     anyhow::ensure!(places == places_of(sources), says::FOLDERS_MOVED);
     let unsaid = packer.entries().to_vec();
     let journal = store::amend_copy(copy, |tx| {
-        vouch(tx, &unsaid, now)?;
+        record_hand_edits(tx, &unsaid, now)?;
         tx.settings().version()
     })?;
     let damage = store::examine_still(copy, |db| db.settings().quick_check())?;
@@ -174,13 +174,13 @@ fn write(
 
 /// The owner of the workspace root, and whether no folder moves are open; `None` for a journal from
 /// a version that did not record this. Used to check that files and journal agree.
-fn places_of(sources: &Sources) -> Option<(Option<PersonId>, bool)> {
+fn places_of(sources: &BackupSources) -> Option<(Option<PersonId>, bool)> {
     let look = |db: store::Db<'_>| Ok((db.folders().workspace_owner()?, db.folders().folder_moves()?.is_empty()));
     store::examine(&sources.home.journal(), look).ok()
 }
 
 /// Enters files written by hand in the copy of the journal, with their present label.
-fn vouch(tx: Tx<'_>, entries: &[BackupEntry], now: Timestamp) -> anyhow::Result<()> {
+fn record_hand_edits(tx: Tx<'_>, entries: &[BackupEntry], now: Timestamp) -> anyhow::Result<()> {
     for entry in entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
         if let (None, label) = memory::label_of_content(*tx, &inside, &inside, &entry.digest)? {
@@ -198,7 +198,7 @@ pub(super) fn known_as(path: &str) -> Option<String> {
 }
 
 /// A temporary name in the same folder, easily distinguished from a backup.
-fn beside(to: &Path, what: &str) -> anyhow::Result<PathBuf> {
+fn temporary_path(to: &Path, what: &str) -> anyhow::Result<PathBuf> {
     let name = to.file_name().and_then(|name| name.to_str()).context("A backup needs a name")?;
     Ok(to.with_file_name(format!(".{name}.{:08x}.{what}", rand::random::<u32>())))
 }
@@ -219,7 +219,7 @@ fn put_in_place(part: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(File::open(folder)?.sync_all()?)
 }
 
-impl Sources {
+impl BackupSources {
     /// The paths of [`FOLDERS`].
     fn folders(&self) -> [PathBuf; 3] {
         [self.workspace.clone(), self.skills.clone(), self.home.path().join("experience")]

@@ -8,12 +8,12 @@ use std::path::Path;
 use super::answer::Answer;
 use super::command::{Looking, Resend};
 use super::forget::Messages;
-use super::hand_over::Sure;
+use super::hand_over::Confirmation;
 use super::pairing::NameMeans;
-use super::{Admin, Sought, Touch};
+use super::{Admin, RepairMode, SearchQuery};
 use crate::id::{AddressId, ConversationId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
 use crate::people::{Person, Role};
-use crate::review::By;
+use crate::review::DecisionSource;
 use crate::store::Issuer;
 use crate::wording::command as says;
 use crate::wording::review_command::Surface;
@@ -30,8 +30,8 @@ impl Admin {
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let answer = match words.as_slice() {
             ["status"] => self.reports().status(None).await,
-            ["knowledge"] => self.memory_files().knowledge(Touch::Look).await,
-            ["knowledge", "--mend"] => self.memory_files().knowledge(Touch::Mend).await,
+            ["knowledge"] => self.memory_files().knowledge(RepairMode::Look).await,
+            ["knowledge", "--mend"] => self.memory_files().knowledge(RepairMode::Mend).await,
             ["usage"] => self.reports().usage(None, DAYS).await,
             ["resend"] => self.reports().resend(None, Resend::All).await,
             ["resend", id] => match id.parse() {
@@ -47,11 +47,11 @@ impl Admin {
                 Ok(id) => self.history().conversation(ConversationId(id), None).await,
                 Err(_) => Ok(not_understood(args)),
             },
-            ["search", rest @ ..] => match Sought::read(rest) {
+            ["search", rest @ ..] => match SearchQuery::read(rest) {
                 Some(sought) => self.of_the_owner(async |owner| self.finder().search(owner, &sought).await).await,
                 None => Ok(not_understood(args)),
             },
-            ["memory", "search", rest @ ..] => match Sought::read(rest) {
+            ["memory", "search", rest @ ..] => match SearchQuery::read(rest) {
                 Some(sought) => {
                     self.of_the_owner(async |owner| self.finder().search_memory(owner, &sought).await).await
                 }
@@ -102,7 +102,7 @@ impl Admin {
 
     /// Dispatches `skills …` and `review …`; `None` for any other command.
     async fn of_the_gate(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
-        let by = By::CommandLine;
+        let by = DecisionSource::CommandLine;
         Some(match words {
             ["skills", "list"] => self.skills_and_proposals().skills().await,
             ["skills", "show", name] => self.skills_and_proposals().skill(name).await,
@@ -141,14 +141,14 @@ impl Admin {
             ["claim"] => return Some(self.members().claim().await),
             ["former", name] => return Some(self.members().former(name).await),
             ["remove", name] => return Some(self.members().remove(name).await),
-            ["hand-over", name] => return Some(self.members().hand_over(name, Sure::NotYet, None).await),
-            ["hand-over", name, "--yes"] => return Some(self.members().hand_over(name, Sure::Yes, None).await),
+            ["hand-over", name] => return Some(self.members().hand_over(name, Confirmation::NotYet, None).await),
+            ["hand-over", name, "--yes"] => return Some(self.members().hand_over(name, Confirmation::Yes, None).await),
             [verb @ ("unlink" | "join" | "apart"), number] => {
                 let number = number.parse().ok()?;
                 return Some(match *verb {
                     "unlink" => self.members().unlink(AddressId(number)).await,
                     "join" => self.members().join_namesake(PersonId(number)).await,
-                    _ => self.members().keep_apart(PersonId(number)).await,
+                    _ => self.members().mark_distinct(PersonId(number)).await,
                 });
             }
             ["pair", name, role] => (name, role, None),
@@ -187,7 +187,7 @@ fn not_understood(args: &[String]) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{House, keys, skill};
+    use super::super::test_support::{Fixture, keys, skill};
     use super::*;
     use proptest::prelude::*;
 
@@ -197,7 +197,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_line_of_the_program_is_understood() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let said = house.says("Ada", "The red shoes").await;
         house.says("Ben", "No shoes at all").await;
         let show = format!("conversations show {}", said.conversation);
@@ -256,7 +256,7 @@ mod tests {
 
     #[tokio::test]
     async fn anything_else_is_refused() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         for words in [
             "",
             "statu",
@@ -302,10 +302,10 @@ mod tests {
         #[test]
         fn a_question_stays_as_it_was_typed(query in "\\PC{1,30}", limit in 0_u32..500) {
             let limit_word = limit.to_string();
-            let sought = Sought::read(&["--limit", &limit_word, "--in", "messages", "--case", "--context", "2", "--", &query]);
+            let sought = SearchQuery::read(&["--limit", &limit_word, "--in", "messages", "--case", "--context", "2", "--", &query]);
             let kinds = vec![crate::admin::SearchKind::Message];
             let limit = usize::try_from(limit).unwrap();
-            prop_assert_eq!(sought, Some(Sought { limit, kinds, case: true, context: 2, ..Sought::of(&query) }));
+            prop_assert_eq!(sought, Some(SearchQuery { limit, kinds, case: true, context: 2, ..SearchQuery::of(&query) }));
         }
     }
 }

@@ -15,10 +15,10 @@ pub use access::{IsSame, Namesake, PeopleCommand};
 pub use gate::Gate;
 pub use looking::Looking;
 pub use memory::Memory;
-pub use parting::Parting;
+pub use parting::DataCommand;
 
-use super::hand_over::Sure;
-use super::search::Sought;
+use super::hand_over::Confirmation;
+use super::search::SearchQuery;
 use crate::id::{OutboxId, QuestionId, ReminderId};
 use crate::people::Role;
 use crate::wording::access as of_access;
@@ -67,7 +67,7 @@ pub enum ChatCommand {
         id: Option<ReminderId>,
     },
     /// Full-text search.
-    Search(Sought),
+    Search(SearchQuery),
     /// Shows or changes access and addresses.
     People(PeopleCommand),
     /// Hands the root of the workspace over to another owner.
@@ -75,7 +75,7 @@ pub enum ChatCommand {
         /// The new owner, if named.
         name: Option<String>,
         /// Confirmation; without it the command only explains the consequences.
-        sure: Sure,
+        sure: Confirmation,
     },
     /// Creates a pairing code.
     Pair {
@@ -105,7 +105,7 @@ pub enum ChatCommand {
     /// A command about the caller's memory.
     Memory(Memory),
     /// Deletes or exports data.
-    Part(Parting),
+    Part(DataCommand),
 }
 
 /// The deliveries to resend.
@@ -318,8 +318,11 @@ fn people(rest: &str) -> Option<ChatCommand> {
         return access::people(rest).map(ChatCommand::People);
     }
     let (begin, last) = name.rsplit_once(char::is_whitespace).unwrap_or((name, ""));
-    let (name, sure) =
-        if last.eq_ignore_ascii_case("yes") { (begin.trim_end(), Sure::Yes) } else { (name, Sure::NotYet) };
+    let (name, sure) = if last.eq_ignore_ascii_case("yes") {
+        (begin.trim_end(), Confirmation::Yes)
+    } else {
+        (name, Confirmation::NotYet)
+    };
     Some(ChatCommand::HandOver { name: Some(name.to_owned()).filter(|name| !name.is_empty()), sure })
 }
 
@@ -367,14 +370,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn search(words: &str) -> ChatCommand {
-        ChatCommand::Search(Sought { limit: 8, ..Sought::of(words) })
+        ChatCommand::Search(SearchQuery { limit: 8, ..SearchQuery::of(words) })
     }
 
     fn again(person: i64, role: Role, is_same: IsSame) -> ChatCommand {
         ChatCommand::PairAgain(Namesake { person: PersonId(person), role, is_same })
     }
 
-    fn handing_over(name: &str, sure: Sure) -> ChatCommand {
+    fn handing_over(name: &str, sure: Confirmation) -> ChatCommand {
         ChatCommand::HandOver { name: Some(name.to_owned()), sure }
     }
 
@@ -411,9 +414,9 @@ mod tests {
             ("/people remove 2", ChatCommand::People(PeopleCommand::Remove(PersonId(2)))),
             ("/people JOIN 5", ChatCommand::People(PeopleCommand::Join(PersonId(5)))),
             ("/people apart 5", ChatCommand::People(PeopleCommand::Apart(PersonId(5)))),
-            ("/people handover", ChatCommand::HandOver { name: None, sure: Sure::NotYet }),
-            ("/people handover Carl", handing_over("Carl", Sure::NotYet)),
-            ("/people Hand-Over Carl the Elder YES", handing_over("Carl the Elder", Sure::Yes)),
+            ("/people handover", ChatCommand::HandOver { name: None, sure: Confirmation::NotYet }),
+            ("/people handover Carl", handing_over("Carl", Confirmation::NotYet)),
+            ("/people Hand-Over Carl the Elder YES", handing_over("Carl the Elder", Confirmation::Yes)),
             ("/remove Ben", ChatCommand::Remove { name: "Ben".to_owned() }),
             ("/model", ChatCommand::Model { name: None }),
             ("/resend", ChatCommand::Resend(Some(Resend::All))),

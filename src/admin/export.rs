@@ -53,7 +53,7 @@ impl HistoryAdmin<'_> {
             let new = NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(address, &text, now) };
             let outbox = tx.outbox().post(&new)?;
             let said = NewPart { rich: words.to_string(), plain: words.into_string(), ..NewPart::default() };
-            tx.outbox().keep_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
+            tx.outbox().store_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
         };
         self.journal.write("send what is kept of somebody", post).await?;
         self.engine.audience.posted(address);

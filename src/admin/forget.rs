@@ -4,7 +4,7 @@
 //! A note or a fact is deleted with all its traces. Messages are deleted only on request; messages
 //! that still contain it are listed, with the command to continue. A person is deleted as a whole.
 //! The row of a deletion is written before anything is deleted, so an interrupted one is finished
-//! at the next start ([`crate::schedule::Schedule::let_go`]).
+//! at the next start ([`crate::schedule::Schedule::delete_redacted`]).
 
 mod said;
 
@@ -15,7 +15,7 @@ use super::answer::{Answer, plain};
 use crate::id::{ForgettingId, PersonId, StreamId};
 use crate::memory::{ErasureOutcome, Forgettable};
 use crate::people::{Party, Person, Role};
-use crate::store::{Also, Counts, Db, ForgettingRow, Forgotten, Left, NewForgetting, Tx};
+use crate::store::{Counts, Db, ErasureRemainder, ForgettingRow, Forgotten, NewForgetting, Paraphrases, Tx};
 use crate::text::needle::ErasureQuery;
 use crate::trust::{Label, Scope};
 use crate::wording::forget as says;
@@ -57,7 +57,7 @@ impl ErasureAdmin<'_> {
         let Some(row) = self.begun(name, who.scope()).await? else {
             return match messages {
                 Messages::Stay => Ok(none_such(who, name, way)),
-                Messages::Go => self.forget_said(who.scope(), asks, name, way).await,
+                Messages::Go => self.forget_messages_with(who.scope(), asks, name, way).await,
             };
         };
         if row.target.is_empty() {
@@ -66,9 +66,9 @@ impl ErasureAdmin<'_> {
         self.end_turns_of(row.scope).await?;
         if messages == Messages::Go {
             let id = row.id;
-            self.journal.write("want messages forgotten", move |tx| tx.erasure().want_messages_forgotten(id)).await?;
+            self.journal.write("want messages forgotten", move |tx| tx.erasure().include_source_messages(id)).await?;
         }
-        self.forget_wanted(row.id, way).await
+        self.continue_erasure(row.id, way).await
     }
 
     async fn forget_found(
@@ -81,7 +81,7 @@ impl ErasureAdmin<'_> {
     ) -> anyhow::Result<Answer> {
         let now = self.clock.now();
         let want = move |tx: Tx<'_>| {
-            tx.erasure().want_forgotten(&NewForgetting {
+            tx.erasure().begin_erasure(&NewForgetting {
                 person: Some(asks),
                 what: found.what,
                 target: &found.target,
@@ -94,10 +94,10 @@ impl ErasureAdmin<'_> {
         };
         self.end_turns_of(scope).await?;
         let id = self.journal.write("want something forgotten", want).await?;
-        self.forget_wanted(id, way).await
+        self.continue_erasure(id, way).await
     }
 
-    async fn forget_wanted(&self, id: ForgettingId, way: Surface) -> anyhow::Result<Answer> {
+    async fn continue_erasure(&self, id: ForgettingId, way: Surface) -> anyhow::Result<Answer> {
         let row = self.journal.read(move |db| db.erasure().forgetting(id)).await?;
         if row.is_some_and(|row| !row.is_readable) {
             return Ok(Answer::refusal(says::unreadable(id)));
@@ -105,7 +105,7 @@ impl ErasureAdmin<'_> {
         let outcome = self.tree.erasure().forget(id, self.clock.now()).await?;
         let Some(outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
         self.part(&outcome).await?;
-        Ok(told(id, &outcome, way))
+        Ok(outcome_answer(id, &outcome, way))
     }
 
     /// Deletes a person with all their data.
@@ -128,10 +128,10 @@ impl ErasureAdmin<'_> {
             }
         }
         self.end_turns_of(Scope::Person(id)).await?;
-        let job = self.want_person_forgotten(id, name).await?;
+        let job = self.request_person_erasure(id, name).await?;
         let gone = self.tree.erasure().forget_person(job, self.clock.now()).await?;
         // The files that the person sent to groups.
-        self.schedule.let_go().await?;
+        self.schedule.delete_redacted().await?;
         let json = json!({ "forgotten": gone.files, "messages": gone.messages, "left": gone.left });
         if gone.left.is_empty() && gone.by_hand.is_empty() {
             return Ok(Answer::ours(says::person(&plain(name), gone.files, gone.messages), json));
@@ -141,11 +141,11 @@ impl ErasureAdmin<'_> {
         Ok(Answer::refusal(says::person_left(&plain(name), &places.join(", "), &by_hand.join(", "))))
     }
 
-    async fn want_person_forgotten(&self, id: PersonId, name: &str) -> anyhow::Result<ForgettingId> {
+    async fn request_person_erasure(&self, id: PersonId, name: &str) -> anyhow::Result<ForgettingId> {
         let folder = self.tree.erasure().folder_once_of(id, name).await?;
         let (scope, now) = (Scope::Person(id), self.clock.now());
         let want = move |tx: Tx<'_>| {
-            tx.erasure().want_forgotten(&NewForgetting {
+            tx.erasure().begin_erasure(&NewForgetting {
                 person: Some(id),
                 what: Forgotten::Person,
                 target: &folder,
@@ -196,8 +196,8 @@ impl ErasureAdmin<'_> {
                 self.engine.cut(parting.stream).await?;
             }
         }
-        self.engine.ring_closer();
-        self.schedule.ring();
+        self.engine.wake_summarizer();
+        self.schedule.wake();
         Ok(())
     }
 }
@@ -209,15 +209,10 @@ fn none_such(who: &Party, name: &str, way: Surface) -> Answer {
     })
 }
 
-fn told(id: ForgettingId, outcome: &ErasureOutcome, way: Surface) -> Answer {
+fn outcome_answer(id: ForgettingId, outcome: &ErasureOutcome, way: Surface) -> Answer {
     let ErasureOutcome { counts, left, .. } = outcome;
     let mut lines = vec![says::forgotten(&counted(counts))];
-    if counts.notes == 0
-        && counts.lines == 0
-        && counts.versions > 0
-        && left.files.is_empty()
-        && left.is_looked_through()
-    {
+    if counts.notes == 0 && counts.lines == 0 && counts.versions > 0 && left.files.is_empty() && left.is_verified() {
         lines.push(says::ONLY_BEFORE.to_owned());
     }
     let left = left_in_words(id, left, way);
@@ -235,7 +230,7 @@ fn counted(counts: &Counts) -> Vec<String> {
     all.into_iter().zip(says::KINDS).filter_map(|(count, (one, many))| says::counted(count, one, many)).collect()
 }
 
-fn left_in_words(id: ForgettingId, left: &Left, way: Surface) -> Vec<String> {
+fn left_in_words(id: ForgettingId, left: &ErasureRemainder, way: Surface) -> Vec<String> {
     let (files, unread, also) = (listed(&left.files), listed(&left.unread), in_other_words(&left.also));
     [
         says::counted(left.messages.len(), "message", "messages").map(|messages| says::in_messages(&messages, id, way)),
@@ -251,7 +246,7 @@ fn left_in_words(id: ForgettingId, left: &Left, way: Surface) -> Vec<String> {
     .collect()
 }
 
-fn in_other_words(also: &Also) -> String {
+fn in_other_words(also: &Paraphrases) -> String {
     let files = listed(&also.files);
     let places = [
         says::counted(also.messages, "message", "messages"),

@@ -22,7 +22,7 @@ impl PeopleAdmin<'_> {
             PeopleCommand::List => self.people().await,
             PeopleCommand::Unlink(address) => self.unlink(address).await,
             PeopleCommand::Join(id) => self.join_namesake(id).await,
-            PeopleCommand::Apart(id) => self.keep_apart(id).await,
+            PeopleCommand::Apart(id) => self.mark_distinct(id).await,
             PeopleCommand::Remove(id) => match self.journal.read(move |db| db.people().person(id)).await? {
                 Some(person) => self.remove_person(person).await,
                 None => Ok(Answer::refusal(of_command::NOBODY_THERE)),
@@ -36,7 +36,7 @@ impl PeopleAdmin<'_> {
         let Some((person, address)) = found else { return Ok(Answer::refusal(says::no_such_address(id))) };
         let (of, now) = (person.clone(), self.clock.now());
         let unlink = move |tx: Tx<'_>| {
-            if let Some(refusal) = kept_by(*tx, &of, id)? {
+            if let Some(refusal) = unlink_obstacle(*tx, &of, id)? {
                 return Ok(Some(refusal));
             }
             tx.people().unlink(id, of.id, now).map(|()| None)
@@ -82,7 +82,7 @@ impl PeopleAdmin<'_> {
     }
 
     /// Records that a person is not the earlier one of the same name.
-    pub(super) async fn keep_apart(&self, id: PersonId) -> anyhow::Result<Answer> {
+    pub(super) async fn mark_distinct(&self, id: PersonId) -> anyhow::Result<Answer> {
         let Some((person, _)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
         };
@@ -104,7 +104,7 @@ fn linked_to(db: Db<'_>, id: AddressId) -> anyhow::Result<Option<(Person, Addres
 }
 
 /// The reason why an address cannot be unlinked here.
-fn kept_by(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<String>> {
+fn unlink_obstacle(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<String>> {
     let addresses = db.addresses().addresses_of(person.id)?;
     if db.people().is_declared(id)? {
         return Ok(Some(says::address_in_configuration(&person.name)));

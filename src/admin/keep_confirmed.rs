@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::answer::plain;
 use crate::id::{AddressId, KeepId};
-use crate::memory::{NotWritten, Workspace};
+use crate::memory::{Workspace, WriteRefusal};
 use crate::people::Party;
 use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
 use crate::trust::Labelled;
@@ -30,9 +30,9 @@ const CAUSE: &str = "promote";
 
 /// Failed attempts per text since the program started.
 #[derive(Default)]
-pub(crate) struct Tries(Mutex<BTreeMap<KeepId, u32>>);
+pub(crate) struct FailedAttempts(Mutex<BTreeMap<KeepId, u32>>);
 
-impl Tries {
+impl FailedAttempts {
     /// Counts a failed attempt, and returns the new total.
     fn failed(&self, id: KeepId) -> u32 {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,14 +52,14 @@ impl MemoryAdmin<'_> {
     ///
     /// # Errors
     /// If a change could not be made and should be retried later.
-    pub async fn keep_what_was_allowed(&self, told: &mut Vec<AddressId>) -> anyhow::Result<()> {
+    pub async fn apply_confirmed(&self, told: &mut Vec<AddressId>) -> anyhow::Result<()> {
         let (mut done_to, mut failed) = (KeepId(0), Ok(()));
-        while let Some(row) = self.journal.read(move |db| db.keep_requests().keep_to_do(done_to)).await? {
+        while let Some(row) = self.journal.read(move |db| db.keep_requests().next_accepted_keep(done_to)).await? {
             done_to = row.id;
-            match self.keep_or_give_up(&row).await {
+            match self.apply_or_give_up(&row).await {
                 Ok((state, sentence)) => {
                     self.tries.over(row.id);
-                    self.tell_kept(&row, state, sentence).await?;
+                    self.post_outcome(&row, state, sentence).await?;
                     told.extend(row.address);
                 }
                 Err(error) => failed = Err(error),
@@ -68,8 +68,8 @@ impl MemoryAdmin<'_> {
         failed
     }
 
-    async fn keep_or_give_up(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
-        let error = match self.keep(row).await {
+    async fn apply_or_give_up(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
+        let error = match self.apply(row).await {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
@@ -80,7 +80,7 @@ impl MemoryAdmin<'_> {
         let (id, path) = (row.person, plain(&row.path));
         let person = self.journal.read(move |db| db.people().person(id)).await?;
         if let Some(person) = person
-            && self.kept_before(&Party::One(person), row).await?.is_some()
+            && self.already_applied(&Party::One(person), row).await?.is_some()
         {
             // The change was begun, and the next writer finishes it, so it must not be reported as
             // failed.
@@ -91,13 +91,13 @@ impl MemoryAdmin<'_> {
         Ok((KeepState::Changed, says::keep_stuck(&path)))
     }
 
-    async fn keep(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
+    async fn apply(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
         let id = row.person;
         let Some(person) = self.journal.read(move |db| db.people().person(id)).await? else {
             return Ok((KeepState::No, String::new()));
         };
         let origin = self.theirs(&person, CAUSE);
-        if let Some(path) = self.kept_before(&origin.who, row).await? {
+        if let Some(path) = self.already_applied(&origin.who, row).await? {
             anyhow::ensure!(
                 self.tree.versions().finish().await? == 0,
                 "A change of a file that was begun cannot be finished"
@@ -109,17 +109,17 @@ impl MemoryAdmin<'_> {
         }
         Ok(match self.tree.versions().promote(&origin, &row.path, &row.digest).await? {
             Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory())),
-            Err(NotWritten::TooLarge(most)) => {
-                (KeepState::Changed, says::full(&plain(&row.path), most, Workspace::room_for(&row.path)))
+            Err(WriteRefusal::TooLarge(most)) => {
+                (KeepState::Changed, says::full(&plain(&row.path), most, Workspace::size_limit(&row.path)))
             }
-            Err(NotWritten::Unreadable(path)) => (KeepState::Changed, says::broken(&plain(&path))),
+            Err(WriteRefusal::Unreadable(path)) => (KeepState::Changed, says::broken(&plain(&path))),
             Err(why) => (KeepState::Changed, says::not_kept(&plain(&why.to_string()))),
         })
     }
 
     /// Returns the new path if the change was completed before a crash: since the yes, the file was
     /// removed from its old path and stored as the person's own.
-    async fn kept_before(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
+    async fn already_applied(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
         let past = self.tree.versions().past(who, &row.path).await?;
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
         let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
@@ -132,12 +132,12 @@ impl MemoryAdmin<'_> {
         Ok(read.is_ok_and(|(_, _, digest)| digest == row.digest))
     }
 
-    async fn tell_kept(&self, row: &KeepRow, state: KeepState, sentence: String) -> anyhow::Result<()> {
+    async fn post_outcome(&self, row: &KeepRow, state: KeepState, sentence: String) -> anyhow::Result<()> {
         let (row, now) = (row.clone(), self.clock.now());
         // The file names in the notice derive from the stored text, so its label applies.
         let text = Labelled::new(Arc::from(&*sentence), row.shown.label().clone(), row.shown.scope());
         let tell = move |tx: crate::store::Tx<'_>| {
-            if !tx.keep_requests().decide_keep(row.id, KeepState::Yes, state, None, now)? {
+            if !tx.keep_requests().set_keep_state(row.id, KeepState::Yes, state, None, now)? {
                 return Ok(());
             }
             tracing::info!(turn.id = %row.turn, "What turn {} wanted to keep is settled: {state:?}", row.turn);

@@ -8,7 +8,7 @@ use crate::admin::MemoryAdmin;
 use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
-use crate::memory::{Index, IndexTotals, TreeHealth, TreeMended, Workspace};
+use crate::memory::{Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth};
 use crate::time::Timestamp;
 use crate::wording::cli::doctor as says;
 
@@ -16,16 +16,16 @@ use crate::wording::cli::doctor as says;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Knowledge {
     /// Present state of the files and folders.
-    pub files: TreeHealth,
+    pub files: WorkspaceHealth,
     /// Present state of the index.
     pub index: IndexTotals,
     /// Repairs made before the check.
-    pub mended: TreeMended,
+    pub mended: WorkspaceFixes,
 }
 
 /// Repair mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Touch {
+pub enum RepairMode {
     /// Check only.
     Look,
     /// Also make repairs that need no decision.
@@ -34,10 +34,10 @@ pub enum Touch {
 
 impl Knowledge {
     /// Makes repairs if requested, then checks.
-    pub async fn of(tree: &Workspace, index: &Index, touch: Touch, now: Timestamp) -> anyhow::Result<Self> {
+    pub async fn of(tree: &Workspace, index: &Index, touch: RepairMode, now: Timestamp) -> anyhow::Result<Self> {
         let mended = match touch {
-            Touch::Look => TreeMended::default(),
-            Touch::Mend => tree.checks().mend(now).await?,
+            RepairMode::Look => WorkspaceFixes::default(),
+            RepairMode::Mend => tree.checks().fix(now).await?,
         };
         Ok(Self { files: tree.checks().health().await?, index: index.totals().await?, mended })
     }
@@ -45,9 +45,9 @@ impl Knowledge {
 
 impl MemoryAdmin<'_> {
     /// Reports the state of the knowledge.
-    pub(super) async fn knowledge(&self, touch: Touch) -> anyhow::Result<Answer> {
+    pub(super) async fn knowledge(&self, touch: RepairMode) -> anyhow::Result<Answer> {
         let known = Knowledge::of(&self.tree, &self.index, touch, self.clock.now()).await?;
-        let TreeHealth { files, bytes, fullest, .. } = known.files;
+        let WorkspaceHealth { files, bytes, fullest, .. } = known.files;
         Ok(Answer::ours(says::knowledge(files, bytes, fullest), serde_json::to_value(&known)?))
     }
 }

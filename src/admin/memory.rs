@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, sources, sources_in_words};
 use super::command::Memory;
-use crate::memory::{NotGiven, Workspace};
+use crate::memory::{AccessRefusal, Workspace};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -99,15 +99,15 @@ impl MemoryAdmin<'_> {
     }
 
     /// The first of those files that exists.
-    async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<MemoryFile, NotGiven>> {
+    async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<MemoryFile, AccessRefusal>> {
         for path in paths {
             match self.tree.files().read_text(who, path).await? {
                 Ok((text, _, digest)) => return Ok(Ok(MemoryFile { path: path.clone(), text, digest })),
-                Err(NotGiven::Missing) => {}
+                Err(AccessRefusal::Missing) => {}
                 Err(why) => return Ok(Err(why)),
             }
         }
-        Ok(Err(NotGiven::Missing))
+        Ok(Err(AccessRefusal::Missing))
     }
 }
 
@@ -134,7 +134,7 @@ fn page_json(page: &MemoryFile, words: &str) -> Value {
         "note": name::short(&page.path),
         "path": page.path,
         "size": words.len(),
-        "limit": Workspace::room_for(&page.path),
+        "limit": Workspace::size_limit(&page.path),
         "tainted": !label.is_trusted(),
         "sources": sources(label),
         "text": words,
@@ -143,7 +143,7 @@ fn page_json(page: &MemoryFile, words: &str) -> Value {
 
 /// The fill level in words, for a file of that size at that path.
 fn gauge(path: &str, size: u64) -> String {
-    says::gauge(size, bytes(Workspace::room_for(path)))
+    says::gauge(size, bytes(Workspace::size_limit(path)))
 }
 
 fn bytes(count: usize) -> u64 {
@@ -157,10 +157,10 @@ fn no_such_note(way: Surface) -> Answer {
     })
 }
 
-fn not_there(why: NotGiven, way: Surface) -> Answer {
+fn not_there(why: AccessRefusal, way: Surface) -> Answer {
     match why {
-        NotGiven::Missing | NotGiven::Elsewhere | NotGiven::BadPath => no_such_note(way),
-        NotGiven::TooLarge => Answer::refusal(says::TOO_LARGE_TO_SHOW),
-        NotGiven::NoText => Answer::refusal(says::UNREADABLE),
+        AccessRefusal::Missing | AccessRefusal::Elsewhere | AccessRefusal::BadPath => no_such_note(way),
+        AccessRefusal::TooLarge => Answer::refusal(says::TOO_LARGE_TO_SHOW),
+        AccessRefusal::NoText => Answer::refusal(says::UNREADABLE),
     }
 }

@@ -23,7 +23,7 @@ impl ReportsAdmin<'_> {
     /// Prefers a model, from now on and after a restart. An unknown name changes nothing, and the
     /// answer lists the models.
     pub async fn prefer(&self, name: &str) -> anyhow::Result<Answer> {
-        if !self.purse().prefer(Some(name)) {
+        if !self.model_pool().prefer(Some(name)) {
             let listed = self.models();
             return Ok(Answer::refusal(says::no_such_model(&plain(name), &listed.markdown)));
         }
@@ -39,7 +39,7 @@ impl ReportsAdmin<'_> {
     }
 
     fn model_names(&self) -> Vec<String> {
-        let purse = self.purse();
+        let purse = self.model_pool();
         purse.order().into_iter().filter_map(|place| purse.card(place)).map(full_name).collect()
     }
 
@@ -51,7 +51,7 @@ impl ReportsAdmin<'_> {
             .collect()
     }
 
-    fn purse(&self) -> &ModelPool {
+    fn model_pool(&self) -> &ModelPool {
         &self.engine.chat
     }
 }
@@ -62,12 +62,12 @@ fn full_name(card: &ModelInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::House;
+    use super::super::test_support::Fixture;
     use super::*;
 
     #[tokio::test]
     async fn a_preference_is_kept_and_nonsense_changes_nothing() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let names = |json: &Value| json.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
         assert_eq!(names(&house.admin.reports().models().json), ["offline/first", "offline/second"]);
         let refused = house.admin.chat(&house.ada(), "/model third").await;

@@ -46,7 +46,7 @@ impl OwnerNotice {
     }
 
     /// A code granted a person access, for the first time or again.
-    pub fn let_in(person: &Person, at: &Address, issuer: Option<&str>) -> Self {
+    pub fn access_granted(person: &Person, at: &Address, issuer: Option<&str>) -> Self {
         let text = says::let_in(&person.name, person.role.as_str(), &shown(at), issuer);
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
     }
@@ -74,7 +74,7 @@ fn shown(at: &Address) -> String {
 }
 
 /// Posts a notice to these owners, and returns the addresses with pending deliveries.
-pub fn tell_owners(
+pub fn notify_owners(
     tx: Tx<'_>,
     owners: &[(PersonId, AddressId)],
     notice: &OwnerNotice,

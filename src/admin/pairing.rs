@@ -39,7 +39,7 @@ pub(super) enum NameMeans {
 }
 
 /// The result of a request for a code.
-enum Wish {
+enum CodeRequest {
     /// A code for that person, and the name and role after its use.
     Code(CodeFor, String, Role),
     /// The question which of these removed people is meant, if any.
@@ -71,17 +71,17 @@ impl PeopleAdmin<'_> {
             let configured =
                 known.as_ref().map_or(Ok(false), |known| tx.people().was_paired(known.id).map(|paired| !paired))?;
             let wish = wish(*tx, issuer, &asked, role, means)?;
-            if let Wish::Code(whom, ..) = &wish {
-                tx.pairing().keep_code(&secret, issuer, whom, now, now.plus(VALID))?;
+            if let CodeRequest::Code(whom, ..) = &wish {
+                tx.pairing().store_code(&secret, issuer, whom, now, now.plus(VALID))?;
             }
             Ok((wish, known, configured))
         };
         let (wish, known, configured) = self.journal.write("keep a pairing code", job).await?;
         let (whom, name, role) = match wish {
-            Wish::Ask(former) => return Ok(self.same_or_new(issuer, role, &former)),
-            Wish::NoName => return Ok(Answer::refusal(says::not_a_name(&plain(name)))),
-            Wish::NoSuchFormer(id) => return Ok(Answer::refusal(of_access::no_such_former(id))),
-            Wish::Code(whom, name, role) => (whom, name, role),
+            CodeRequest::Ask(former) => return Ok(self.same_or_new(issuer, role, &former)),
+            CodeRequest::NoName => return Ok(Answer::refusal(says::not_a_name(&plain(name)))),
+            CodeRequest::NoSuchFormer(id) => return Ok(Answer::refusal(of_access::no_such_former(id))),
+            CodeRequest::Code(whom, name, role) => (whom, name, role),
         };
         let markdown = match (&whom, known) {
             (CodeFor::Person(..), Some(known)) => {
@@ -92,9 +92,9 @@ impl PeopleAdmin<'_> {
                 let comes_back = of_access::comes_back(&name, role.as_str());
                 format!("{comes_back} {}", of_access::how_to_use(&code, VALID))
             }
-            (_, known) => return Ok(code_made(&name, role, known.is_some(), &code, now)),
+            (_, known) => return Ok(code_answer(&name, role, known.is_some(), &code, now)),
         };
-        Ok(Answer { markdown, ..code_made(&name, role, true, &code, now) })
+        Ok(Answer { markdown, ..code_answer(&name, role, true, &code, now) })
     }
 
     /// Creates a code after the question about a removed person of the same name was answered.
@@ -121,10 +121,10 @@ impl PeopleAdmin<'_> {
         let (code, now, id) = (new_code()?, self.clock.now(), person.id);
         let secret = code.clone();
         let keep = move |tx: Tx<'_>| {
-            tx.pairing().keep_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID))
+            tx.pairing().store_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID))
         };
         self.journal.write("keep a pairing code", keep).await?;
-        Ok(code_made(&person.name, person.role, true, &code, now))
+        Ok(code_answer(&person.name, person.role, true, &code, now))
     }
 
     fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {
@@ -178,42 +178,42 @@ impl PeopleAdmin<'_> {
         self.journal
             .write("keep a claim code", move |tx| {
                 tx.pairing().void_claims(now)?;
-                tx.pairing().keep_code(&secret, Issuer::CommandLine, &whom, now, now.plus(CLAIM_VALID))
+                tx.pairing().store_code(&secret, Issuer::CommandLine, &whom, now, now.plus(CLAIM_VALID))
             })
             .await?;
         Ok(Some(code))
     }
 }
 
-fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Timestamp) -> Answer {
+fn code_answer(name: &str, role: Role, is_known: bool, code: &str, now: Timestamp) -> Answer {
     let markdown = says::pairing(name, role.as_str(), is_known, code, VALID);
     let json = json!({ "name": name, "role": role, "code": code, "expires_at": now.plus(VALID).rfc3339() });
     Answer::ours(markdown, json)
 }
 
-fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMeans>) -> anyhow::Result<Wish> {
+fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMeans>) -> anyhow::Result<CodeRequest> {
     if let Some(known) = db.people().person_named(name)? {
         // An existing person keeps name and role: a code links an address, and only a code created
         // on the computer promotes.
         let is_promoted = issuer == Issuer::CommandLine && role > known.role;
         return Ok(match is_promoted {
-            true => Wish::Code(CodeFor::Person(known.id, role), known.name, role),
-            false => Wish::Code(CodeFor::Address(known.id), known.name, known.role),
+            true => CodeRequest::Code(CodeFor::Person(known.id, role), known.name, role),
+            false => CodeRequest::Code(CodeFor::Address(known.id), known.name, known.role),
         });
     }
     let former = db.people().formerly_named(name)?;
     Ok(match means {
-        None if !former.is_empty() => Wish::Ask(former),
+        None if !former.is_empty() => CodeRequest::Ask(former),
         // Role names also appear in prompts.
         None | Some(NameMeans::SomebodyNew) if !is_name(name) || Role::parse(&name.to_lowercase()).is_some() => {
-            Wish::NoName
+            CodeRequest::NoName
         }
         None | Some(NameMeans::SomebodyNew) => {
-            Wish::Code(CodeFor::Newcomer(name.to_owned(), role), name.to_owned(), role)
+            CodeRequest::Code(CodeFor::Newcomer(name.to_owned(), role), name.to_owned(), role)
         }
         Some(NameMeans::Former(id)) => match former.into_iter().find(|former| former.id == id) {
-            Some(former) => Wish::Code(CodeFor::Person(id, role), former.name, role),
-            None => Wish::NoSuchFormer(id),
+            Some(former) => CodeRequest::Code(CodeFor::Person(id, role), former.name, role),
+            None => CodeRequest::NoSuchFormer(id),
         },
     })
 }
@@ -269,7 +269,7 @@ fn new_code() -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::super::command;
-    use super::super::test_support::House;
+    use super::super::test_support::Fixture;
     use super::*;
     use crate::store::{Admitted, CodeUse};
 
@@ -298,7 +298,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_code_is_shown_once_and_good_for_ten_minutes() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let answer = house.admin.chat(&house.ada(), "/pair Zoe").await;
         let code = answer.json["code"].as_str().unwrap().to_owned();
         assert!(answer.markdown.contains(&format!("/start {code}")) && !answer.failed, "{}", answer.markdown);
@@ -312,14 +312,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_code_promotes_nobody() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let answer = house.admin.chat(&house.ada(), "/pair ben owner").await;
         assert_eq!((&answer.json["name"], &answer.json["role"]), (&json!("Ben"), &json!("member")));
     }
 
     #[tokio::test]
     async fn a_name_that_cannot_be_one_makes_no_code() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         for line in ["/pair", "/pair owner", "/pair guest", "/pair ../etc", "/pair a\u{202e}b", "/pair <b>"] {
             assert!(house.admin.chat(&house.ada(), line).await.failed, "{line}");
         }
@@ -328,17 +328,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_claim_code_only_while_no_owner_is_reached() {
-        let reached = House::new().await;
+        let reached = Fixture::new().await;
         assert_eq!(reached.admin.members().claim_code().await.unwrap(), None);
 
-        let nobody = House::without_people().await;
+        let nobody = Fixture::without_people().await;
         let first = nobody.admin.members().claim_code().await.unwrap().unwrap();
         let second = nobody.admin.members().claim_code().await.unwrap().unwrap();
         assert_eq!(nobody.uses(&first, nobody.now()).await, CodeUse::Refused, "The later one voids it");
         let almost = nobody.now().plus(CLAIM_VALID).minus(Duration::from_millis(1));
         assert_eq!(who(nobody.uses(&second, almost).await), named(UNNAMED, Role::Owner, Admitted::Newcomer));
 
-        let configured = House::without_people().await;
+        let configured = Fixture::without_people().await;
         configured.declares("Ada", Role::Owner).await;
         configured.links("Ada", LOCAL, "local").await;
         let code = configured.admin.members().claim_code().await.unwrap().unwrap();

@@ -69,13 +69,13 @@ impl PeopleAdmin<'_> {
 
     pub(super) async fn remove_person(&self, person: Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        if let Some(refusal) = self.journal.read(move |db| kept_by(db, id)).await? {
+        if let Some(refusal) = self.journal.read(move |db| removal_obstacle(db, id)).await? {
             return Ok(Answer::refusal(refusal));
         }
         self.stop(&person).await?;
         let now = self.clock.now();
         // Another person may have been removed in the meantime.
-        let remove = move |tx: Tx<'_>| match kept_by(*tx, id)? {
+        let remove = move |tx: Tx<'_>| match removal_obstacle(*tx, id)? {
             Some(refusal) => Ok(Some(refusal)),
             None => tx.people().disallow(id, now).map(|()| None),
         };
@@ -91,7 +91,7 @@ impl PeopleAdmin<'_> {
 }
 
 /// The reason why a person cannot be removed here.
-fn kept_by(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
+fn removal_obstacle(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
     let people = db.people().people()?;
     let Some(person) = people.iter().find(|person| person.id == id) else { return Ok(Some(says::NOBODY_THERE.into())) };
     if !db.people().was_paired(id)? {
@@ -107,10 +107,10 @@ fn known_line(known: &ListedPerson) -> String {
         .iter()
         .map(|known| says::numbered(&plain(&says::address(&known.address.adapter, &known.address.peer)), known.id))
         .collect();
-    says::person(&known.person.name, known.person.role.as_str(), came_in(known), &addresses)
+    says::person(&known.person.name, known.person.role.as_str(), admitted_by(known), &addresses)
 }
 
-fn came_in(known: &ListedPerson) -> &'static str {
+fn admitted_by(known: &ListedPerson) -> &'static str {
     if known.paired { "pairing" } else { "config" }
 }
 
@@ -119,7 +119,7 @@ fn known_json(known: &ListedPerson) -> Value {
         "id": known.person.id,
         "name": known.person.name,
         "role": known.person.role,
-        "from": came_in(known),
+        "from": admitted_by(known),
         "addresses": known.addresses.iter().map(known_address_json).collect::<Value>(),
     })
 }
@@ -139,13 +139,13 @@ fn stranger_json((adapter, id, last, count): &Stranger) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{House, START};
+    use super::super::test_support::{Fixture, START};
     use super::*;
 
     #[tokio::test]
     async fn everybody_and_the_newest_strangers_are_shown() {
-        let house = House::new().await;
-        house.knocks("telegram", "4711").await;
+        let house = Fixture::new().await;
+        house.is_contacted_by("telegram", "4711").await;
         let answer = house.admin.chat(&house.ada(), "/people").await;
         assert_eq!(
             answer.json,
@@ -165,7 +165,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_who_was_paired_can_be_removed() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let configured = house.admin.chat(&house.ada(), "/remove ada").await;
         assert!(configured.failed && configured.markdown.contains("configuration"), "{}", configured.markdown);
         assert!(house.admin.chat(&house.ada(), "/remove Zoe").await.failed);
@@ -177,10 +177,10 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_owner_stays() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.pairs("Eve", Role::Owner).await;
         assert!(!house.admin.members().remove("Eve").await.unwrap().failed);
-        let alone = House::without_people().await;
+        let alone = Fixture::without_people().await;
         alone.pairs("Eve", Role::Owner).await;
         assert_eq!(alone.admin.members().remove("Eve").await.unwrap().markdown, says::LAST_OWNER);
     }

@@ -31,12 +31,12 @@ impl JobsAdmin<'_> {
         let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };
         match self.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
-            OnDemandResult::Begun(slot, _) | OnDemandResult::OnIt(slot, _) => self.came_of(slot).await,
+            OnDemandResult::Begun(slot, _) | OnDemandResult::OnIt(slot, _) => self.outcome(slot).await,
             other => Ok(refused(wish, other)),
         }
     }
 
-    async fn came_of(&self, slot: SlotId) -> anyhow::Result<Answer> {
+    async fn outcome(&self, slot: SlotId) -> anyhow::Result<Answer> {
         let Some(slot) = self.schedule.when_over(slot, PATIENCE).await? else {
             return Ok(Answer::refusal(chat::FAILED));
         };

@@ -11,7 +11,7 @@ use crate::trust::{Scope, Text};
 use crate::wording::schedule as says;
 
 /// One action with its outcome.
-struct Became {
+struct ActionOutcome {
     action: ActionRow,
     outcome: String,
 }
@@ -20,7 +20,7 @@ struct Became {
 struct ReflectionItem {
     row: ReflectionRow,
     person: String,
-    actions: Vec<Became>,
+    actions: Vec<ActionOutcome>,
 }
 
 impl JobsAdmin<'_> {
@@ -29,7 +29,7 @@ impl JobsAdmin<'_> {
         let all: Vec<ReflectionItem> = self
             .journal
             .read_much(move |db| {
-                db.reflections().reflections(None, limit)?.into_iter().map(|row| tell(db, row)).collect()
+                db.reflections().reflections(None, limit)?.into_iter().map(|row| describe(db, row)).collect()
             })
             .await?;
         if all.is_empty() {
@@ -58,7 +58,7 @@ impl JobsAdmin<'_> {
                     Ok(id) => db.reflections().reflection(ReflectionId(id))?,
                     Err(_) => of_period(db, &named)?,
                 };
-                row.map(|row| Ok((tell(db, row.clone())?, render::page(db, &row)?))).transpose()
+                row.map(|row| Ok((describe(db, row.clone())?, render::page(db, &row)?))).transpose()
             })
             .await?;
         let Some((told, page)) = found else { return Ok(Answer::refusal(says::no_such_reflection(&plain(wanted)))) };
@@ -83,15 +83,15 @@ fn of_period(db: Db<'_>, period: &str) -> anyhow::Result<Option<ReflectionRow>> 
     Ok(None)
 }
 
-fn tell(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<ReflectionItem> {
+fn describe(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<ReflectionItem> {
     let person = match row.scope {
         Scope::Person(person) => db.people().person(person)?.map(|person| person.name),
         _ => None,
     };
     let mut actions = Vec::new();
     for action in db.reflections().actions_of(row.id)? {
-        let outcome = outcome::told(db, &action)?;
-        actions.push(Became { action, outcome });
+        let outcome = outcome::describe(db, &action)?;
+        actions.push(ActionOutcome { action, outcome });
     }
     Ok(ReflectionItem {
         person: person.unwrap_or_else(|| crate::wording::command::REMOVED_PERSON.to_owned()),
@@ -118,7 +118,7 @@ fn fields(told: &ReflectionItem) -> Value {
     })
 }
 
-fn action(became: &Became) -> Value {
+fn action(became: &ActionOutcome) -> Value {
     let action = &became.action;
     json!({
         "kind": outcome::known_kind(action),

@@ -74,12 +74,12 @@ impl JobsAdmin<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{House, keys};
+    use super::super::test_support::{Fixture, keys};
     use super::*;
 
     #[tokio::test]
     async fn everybody_sees_and_cancels_their_own() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let once = house.reminds("Ada", "call *mum*", "", 3_600).await;
         house.reminds("Ada", "water the plants", "0 10 * * *", 86_400).await;
         let theirs = house.reminds("Ben", "the boat", "", 3_600).await;
@@ -102,7 +102,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_list_says_what_it_is_for() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         assert_eq!(house.admin.chat(&house.ben(), "/reminders").await.markdown, says::NONE);
     }
 }

@@ -31,17 +31,17 @@ use anyhow::{Context, ensure};
 use super::backup::key::{BackupKey, KEY_FILE};
 use super::backup::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest};
 use super::backup::read::{self, Archive};
-use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, known_as, room};
+use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, free_space, known_as};
 use crate::config::{self, Config, Home};
 use crate::memory;
 use crate::review;
-use crate::store::{self, Journal, Parked, RestoredPerson, Tx};
+use crate::store::{self, Journal, ParkedWork, RestoredPerson, Tx};
 use crate::time::Timestamp;
 use crate::wording::restore as says_of_restore;
 use crate::wording::upkeep as says;
-use difference::Present;
+use difference::PresentHome;
 
-pub use difference::{Acting, ConfigChange, Difference};
+pub use difference::{ActingPerson, ConfigChange, Difference};
 pub use swap::{Settled, is_left, is_unfinished, settle};
 
 /// The destination of a restore.
@@ -71,14 +71,14 @@ pub enum Configuration {
 
 /// The evidence for an archive's authenticity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Warrant {
+pub enum ArchiveProof {
     /// The key with which it was made.
     Key(BackupKey),
     /// None: nothing in the archive acts.
     Nothing,
 }
 
-impl Warrant {
+impl ArchiveProof {
     /// Returns whether the evidence applies to that archive.
     fn holds_for(&self, archive: &Archive) -> anyhow::Result<bool> {
         match self {
@@ -107,7 +107,7 @@ pub struct Restored {
     /// Creation time of the backup.
     pub made_at: Timestamp,
     /// Work that was closed, and data that is not trusted.
-    pub parked: Parked,
+    pub parked: ParkedWork,
     /// Path of the former state, if there was any.
     pub aside: Option<PathBuf>,
     /// True if everything is as backed up, including the configuration.
@@ -125,16 +125,16 @@ pub struct Restored {
 /// A restore that awaits confirmation. Nothing has changed; without [`finish`], [`settle`] removes
 /// the unpacked files.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedRestore {
     /// Changes to the people and tools that may act.
     pub difference: Difference,
     places: Vec<(&'static str, PathBuf)>,
-    parked: Parked,
+    parked: ParkedWork,
     keeps_key: bool,
 }
 
 /// A callback between two renames. An error stops there, like a power cut.
-pub type Seam<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
+pub type SwapFailpoint<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 
 /// Reads the whole archive in `file`.
 ///
@@ -142,7 +142,7 @@ pub type Seam<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 /// If the archive is incomplete, unsafe or too new.
 pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<Archive> {
     settle(home)?;
-    let room = room(home.path()).unwrap_or(u64::MAX);
+    let room = free_space(home.path()).unwrap_or(u64::MAX);
     let archive = read::verify(file, room, progress)
         .map_err(|error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}"))))?;
     let known = store::newest_version();
@@ -174,12 +174,12 @@ pub fn judge(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authe
 pub async fn prepare(
     file: &Path,
     archive: &Archive,
-    (target, warrant): (&RestoreTarget, &Warrant),
+    (target, warrant): (&RestoreTarget, &ArchiveProof),
     now: Timestamp,
     progress: Progress<'_>,
-    seam: Seam<'_>,
-) -> anyhow::Result<Prepared> {
-    let is_authentic = *warrant != Warrant::Nothing;
+    seam: SwapFailpoint<'_>,
+) -> anyhow::Result<PreparedRestore> {
+    let is_authentic = *warrant != ArchiveProof::Nothing;
     ensure!(warrant.holds_for(archive)?, says_of_restore::changed(file));
     let not_whole = |error: anyhow::Error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}")));
     let (staged, manifest) = (swap::staging(&target.home), &archive.manifest);
@@ -188,43 +188,48 @@ pub async fn prepare(
     let chosen = choose_config(target, &staged, is_authentic)?;
     let mut places = places(target, &chosen)?;
     let present = present(&target.home);
-    let closing = Closing {
+    let closing = CloseInput {
         entries: manifest.entries.clone(),
         skills: staged.join("skills"),
         is_authentic,
-        let_in: present.let_in(is_authentic),
+        let_in: present.admitted_people(is_authentic),
     };
     let (parked, people, tools) = bring_up(&staged, manifest, closing, now).await.map_err(not_whole)?;
     seam("parked")?;
-    let keeps_key = keep_key(target, warrant, &staged, &mut places)?;
+    let keeps_key = store_key(target, warrant, &staged, &mut places)?;
     let acting = difference::acting(&people, chosen.config.as_ref());
     let difference = Difference {
         made_at: manifest.made_at,
         days: now.since(manifest.made_at).as_secs() / 86_400,
         is_authentic,
-        is_readable: present != Present::Unreadable,
+        is_readable: present != PresentHome::Unreadable,
         lost: difference::lost(&present, &people, &acting),
         people,
         acting,
         tools,
         config: chosen.change,
     };
-    Ok(Prepared { difference, places, parked, keeps_key })
+    Ok(PreparedRestore { difference, places, parked, keeps_key })
 }
 
 /// Replaces the present state with a prepared archive.
 ///
 /// # Errors
 /// If something cannot be moved.
-pub fn finish(prepared: Prepared, target: &RestoreTarget, now: Timestamp, seam: Seam<'_>) -> anyhow::Result<Restored> {
-    let Prepared { difference, places, parked, keeps_key } = prepared;
+pub fn finish(
+    prepared: PreparedRestore,
+    target: &RestoreTarget,
+    now: Timestamp,
+    seam: SwapFailpoint<'_>,
+) -> anyhow::Result<Restored> {
+    let PreparedRestore { difference, places, parked, keeps_key } = prepared;
     let aside = swap::swap(&target.home, places, now, seam)?;
     let is_same_config = matches!(&difference.config, ConfigChange::Kept(0) | ConfigChange::Taken(_));
     Ok(Restored {
         made_at: difference.made_at,
         parked,
         aside,
-        is_exact: difference.is_authentic && is_same_config && parked == Parked::default(),
+        is_exact: difference.is_authentic && is_same_config && parked == ParkedWork::default(),
         is_authentic: difference.is_authentic,
         is_configured_otherwise: !is_same_config,
         keeps_key,
@@ -233,13 +238,13 @@ pub fn finish(prepared: Prepared, target: &RestoreTarget, now: Timestamp, seam: 
 }
 
 /// The configuration to use afterwards.
-struct Chosen {
+struct ChosenConfig {
     change: ConfigChange,
     takes: bool,
     config: Option<Config>,
 }
 
-fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> anyhow::Result<Chosen> {
+fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> anyhow::Result<ChosenConfig> {
     let (new, present) = (staged.join(CONFIG), &target.config);
     let takes = new.is_file()
         && is_authentic
@@ -264,11 +269,11 @@ fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> a
         (false, false, true) => ConfigChange::Absent,
         (true, false, true) => ConfigChange::Kept(config::difference(&text(present), &text(&new)).len()),
     };
-    Ok(Chosen { change, takes, config })
+    Ok(ChosenConfig { change, takes, config })
 }
 
 /// The destinations: name in the backup, and path.
-fn places(target: &RestoreTarget, chosen: &Chosen) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
+fn places(target: &RestoreTarget, chosen: &ChosenConfig) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let (workspace, skills) = match &chosen.config {
         Some(config) => (config.workspace.clone(), config.skills.dir.clone()),
         None => (target.home.path().join("workspace"), target.home.path().join("skills")),
@@ -287,14 +292,14 @@ fn places(target: &RestoreTarget, chosen: &Chosen) -> anyhow::Result<Vec<(&'stat
 
 /// Keeps the archive's key in a home that has none. A home with a key retains it, so the recovery
 /// code that its owner wrote down stays valid.
-fn keep_key(
+fn store_key(
     target: &RestoreTarget,
-    warrant: &Warrant,
+    warrant: &ArchiveProof,
     staged: &Path,
     places: &mut Vec<(&'static str, PathBuf)>,
 ) -> anyhow::Result<bool> {
     match warrant {
-        Warrant::Key(key) if BackupKey::load(&target.home)?.is_none() => {
+        ArchiveProof::Key(key) if BackupKey::load(&target.home)?.is_none() => {
             key.write(&staged.join(KEY_FILE))?;
             places.push((KEY_FILE, target.home.backup_key()));
             Ok(true)
@@ -303,30 +308,35 @@ fn keep_key(
     }
 }
 
-fn present(home: &Home) -> Present {
+fn present(home: &Home) -> PresentHome {
     let path = home.journal();
     if std::fs::metadata(&path).map_or(true, |found| found.len() == 0) {
-        return Present::Unused;
+        return PresentHome::Unused;
     }
     match store::examine(&path, |db| Ok((db.after_restore().is_unused()?, db.after_restore().members()?))) {
-        Ok((true, _)) => Present::Unused,
-        Ok((false, members)) => Present::Known(members),
-        Err(_) => Present::Unreadable,
+        Ok((true, _)) => PresentHome::Unused,
+        Ok((false, members)) => PresentHome::Known(members),
+        Err(_) => PresentHome::Unreadable,
     }
 }
 
 /// Input for closing work in progress.
-struct Closing {
+struct CloseInput {
     entries: Vec<BackupEntry>,
     skills: PathBuf,
     is_authentic: bool,
     let_in: Option<store::PresentPeople>,
 }
 
-type Closed = (Parked, Vec<RestoredPerson>, Vec<String>);
+type ClosedWork = (ParkedWork, Vec<RestoredPerson>, Vec<String>);
 
 /// Checks the unpacked journal, migrates it and closes the work in progress.
-async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Timestamp) -> anyhow::Result<Closed> {
+async fn bring_up(
+    staged: &Path,
+    manifest: &Manifest,
+    closing: CloseInput,
+    now: Timestamp,
+) -> anyhow::Result<ClosedWork> {
     let path = staged.join(JOURNAL);
     let (damage, version) =
         store::examine_still(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
@@ -348,7 +358,7 @@ async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Tim
     Ok(closed)
 }
 
-fn close(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<Closed> {
+fn close(tx: Tx<'_>, closing: &CloseInput, now: Timestamp) -> anyhow::Result<ClosedWork> {
     if !closing.is_authentic {
         tx.after_restore().has_our_schema()?;
     }
@@ -361,7 +371,7 @@ fn close(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<Closed
     tx.erasure().drop_all_entries()?;
     let judge = if closing.is_authentic { review::distrust_unknown } else { review::accept_shipped_only };
     parked.skills = judge(tx, &closing.skills, now).context("The skills cannot be compared")?;
-    let people = tx.after_restore().let_in_only(closing.let_in.as_ref(), now)?;
+    let people = tx.after_restore().admit_only(closing.let_in.as_ref(), now)?;
     parked.people = people.iter().filter(|standing| standing.is_changed()).count();
     let tools = tx.after_restore().void_outside_tools()?;
     parked.tools = tools.len();
@@ -370,7 +380,7 @@ fn close(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<Closed
 }
 
 /// Records files without a known origin as untrusted, and returns their number.
-fn close_files(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<usize> {
+fn close_files(tx: Tx<'_>, closing: &CloseInput, now: Timestamp) -> anyhow::Result<usize> {
     let mut found = 0_usize;
     for entry in closing.entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };

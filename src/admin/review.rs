@@ -13,7 +13,7 @@ use super::command::Gate;
 use crate::id::ProposalId;
 use crate::people::Person;
 use crate::review::show::{self, DisplayedText as Page};
-use crate::review::{By, Decided, DecisionError, Proposal, diff, why};
+use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::ProposalRow;
 use crate::time::Timestamp;
 use crate::wording::command::{OWNER_ONLY, usage};
@@ -29,7 +29,7 @@ const LEAST_DIGITS: usize = 8;
 impl SkillsAdmin<'_> {
     /// Runs an owner's chat command about proposals and skills.
     pub(super) async fn gate(&self, person: &Person, command: Gate) -> anyhow::Result<Answer> {
-        let by = By::Chat(person.id);
+        let by = DecisionSource::Chat(person.id);
         let how = match command {
             Gate::Pending => return self.pending().await,
             Gate::Skills => return self.skills().await,
@@ -75,20 +75,20 @@ impl SkillsAdmin<'_> {
     }
 
     /// Makes a proposal live, if `hash` is that of the proposal shown.
-    pub async fn approve(&self, id: ProposalId, hash: &str, by: By) -> anyhow::Result<Answer> {
+    pub async fn approve(&self, id: ProposalId, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         if hash.is_empty() {
-            return Ok(Answer::refusal(says::hash_missing(id, way(by))));
+            return Ok(Answer::refusal(says::hash_missing(id, surface(by))));
         }
         match self.review.approve(id, hash, by).await? {
-            Decided::Not(DecisionError::WrongHash) => self.wrong_hash(id, hash, way(by)).await,
-            decided => self.decided(id, decided, way(by)).await,
+            Decided::Not(DecisionError::WrongHash) => self.wrong_hash(id, hash, surface(by)).await,
+            decided => self.decided(id, decided, surface(by)).await,
         }
     }
 
     /// Rejects a proposal permanently.
-    pub async fn reject(&self, id: ProposalId, why: &str, by: By) -> anyhow::Result<Answer> {
+    pub async fn reject(&self, id: ProposalId, why: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         let decided = self.review.reject(id, why, by).await?;
-        self.decided(id, decided, way(by)).await
+        self.decided(id, decided, surface(by)).await
     }
 
     /// Traces a proposal back to the messages where its text came in.
@@ -162,10 +162,10 @@ impl SkillsAdmin<'_> {
 }
 
 /// The form in which the next command is written.
-pub(super) fn way(by: By) -> Surface {
+pub(super) fn surface(by: DecisionSource) -> Surface {
     match by {
-        By::Chat(_) => Surface::Chat,
-        By::CommandLine => Surface::CommandLine,
+        DecisionSource::Chat(_) => Surface::Chat,
+        DecisionSource::CommandLine => Surface::CommandLine,
     }
 }
 

@@ -22,7 +22,7 @@ use crate::people::Person;
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
-use around::Around;
+use around::FileExcerpt;
 
 /// A kind of searchable data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ const USUAL: usize = 50;
 
 /// A search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sought {
+pub struct SearchQuery {
     /// The words.
     pub query: String,
     /// Maximum number of hits.
@@ -89,7 +89,7 @@ pub struct Sought {
     pub section: Option<String>,
 }
 
-impl Sought {
+impl SearchQuery {
     /// A search for the words in all kinds, without options.
     pub fn of(query: &str) -> Self {
         Self {
@@ -154,14 +154,14 @@ struct SearchRow {
     id: i64,
     at: Timestamp,
     /// Author or location.
-    by: By,
+    by: HitSource,
     title: Option<Labelled<String>>,
     text: Text,
     score: f64,
 }
 
 /// The author of a message, or the location of a hit in a file.
-enum By {
+enum HitSource {
     Person(Option<ConversationId>),
     Assistant(Option<ConversationId>),
     Nobody,
@@ -170,13 +170,18 @@ enum By {
 
 impl SearchAdmin<'_> {
     /// Searches a person's own texts, best hits first; untrusted texts are marked.
-    pub async fn search(&self, person: &Person, sought: &Sought) -> anyhow::Result<Answer> {
-        let sought =
-            Sought { limit: sought.limit.clamp(1, MOST), context: sought.context.min(MOST_AROUND), ..sought.clone() };
+    pub async fn search(&self, person: &Person, sought: &SearchQuery) -> anyhow::Result<Answer> {
+        let sought = SearchQuery {
+            limit: sought.limit.clamp(1, MOST),
+            context: sought.context.min(MOST_AROUND),
+            ..sought.clone()
+        };
         let mut rows = Vec::new();
-        for source in
-            [self.said(person, &sought).await?, self.kept(person, &sought).await?, self.of_skills(&sought).await?]
-        {
+        for source in [
+            self.search_messages(person, &sought).await?,
+            self.search_files(person, &sought).await?,
+            self.of_skills(&sought).await?,
+        ] {
             let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
             let scale = |row: SearchRow| SearchRow { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
             rows.extend(source.into_iter().map(scale));
@@ -187,16 +192,16 @@ impl SearchAdmin<'_> {
     }
 
     /// Searches the memory only: that of all agents, or of one.
-    pub async fn search_memory(&self, person: &Person, sought: &Sought) -> anyhow::Result<Answer> {
-        self.search(person, &Sought { kinds: vec![SearchKind::Note], ..sought.clone() }).await
+    pub async fn search_memory(&self, person: &Person, sought: &SearchQuery) -> anyhow::Result<Answer> {
+        self.search(person, &SearchQuery { kinds: vec![SearchKind::Note], ..sought.clone() }).await
     }
 
-    async fn shown(&self, person: &Person, sought: &Sought, rows: Vec<SearchRow>) -> anyhow::Result<Answer> {
+    async fn shown(&self, person: &Person, sought: &SearchQuery, rows: Vec<SearchRow>) -> anyhow::Result<Answer> {
         let (wanted, mut shown) = (FoldedWords::new(&sought.query), ShownLabel::nothing());
         let (mut lines, mut json) = (Vec::new(), Vec::new());
         for mut row in rows {
             let around = self.around(person, &row).await?;
-            if let (By::File { line, .. }, Some(around)) = (&mut row.by, &around) {
+            if let (HitSource::File { line, .. }, Some(around)) = (&mut row.by, &around) {
                 *line = around.line(&mut shown, &wanted);
             }
             let words = shown.words::<Arc<str>>(&row.text);
@@ -204,7 +209,7 @@ impl SearchAdmin<'_> {
             let title = row.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
             let around =
                 around.filter(|_| sought.context > 0).map(|around| around.lines(&mut shown, &wanted, sought.context));
-            let piece = around.as_ref().map_or_else(|| snippet.markdown(), |lines| Around::markdown(lines));
+            let piece = around.as_ref().map_or_else(|| snippet.markdown(), |lines| FileExcerpt::markdown(lines));
             lines.push(format!("{}\n{piece}", self.head(person, &row, title)));
             json.push(row_json(&row, title, &snippet, around.as_deref()));
         }
@@ -217,10 +222,10 @@ impl SearchAdmin<'_> {
     fn head(&self, person: &Person, row: &SearchRow, title: &str) -> String {
         let (at, sources) = (when(self.zone, row), sources_in_words(row.text.label()));
         match (&row.by, row.kind) {
-            (By::File { path, line }, _) => says::hit(&at, &plain(&format!("{path}:{line}")), &sources),
+            (HitSource::File { path, line }, _) => says::hit(&at, &plain(&format!("{path}:{line}")), &sources),
             (_, SearchKind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
             (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(&at, &plain(title), &sources),
-            (By::Assistant(_), _) => says::hit(&at, &self.agent, &sources),
+            (HitSource::Assistant(_), _) => says::hit(&at, &self.agent, &sources),
             _ => says::hit(&at, &person.name, &sources),
         }
     }
@@ -229,7 +234,7 @@ impl SearchAdmin<'_> {
 /// The time of a hit. A file dated by day has no time of day.
 fn when(zone: Zone, row: &SearchRow) -> String {
     let begins_day = zone.day(row.at) != zone.day(Timestamp(row.at.0.saturating_sub(1)));
-    if begins_day && matches!(row.by, By::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }
+    if begins_day && matches!(row.by, HitSource::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }
 }
 
 fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[around::FileLine]>) -> Value {
@@ -243,12 +248,14 @@ fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[ar
     say("score", json!(row.score));
     say("tainted", json!(!row.text.label().is_trusted()));
     match &row.by {
-        By::Person(conversation) | By::Assistant(conversation) => say("conversation", json!(conversation)),
-        By::File { path, line } => {
+        HitSource::Person(conversation) | HitSource::Assistant(conversation) => {
+            say("conversation", json!(conversation))
+        }
+        HitSource::File { path, line } => {
             say("path", json!(path));
             say("line", json!(line));
         }
-        By::Nobody => {}
+        HitSource::Nobody => {}
     }
     if let Some(around) = around {
         say("lines", around.iter().map(around::FileLine::json).collect());
@@ -258,17 +265,17 @@ fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[ar
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{House, START, keys};
+    use super::super::test_support::{Fixture, START, keys};
     use super::*;
     use crate::trust::{Label, Source};
 
-    fn of(query: &str, kinds: &[SearchKind]) -> Sought {
-        Sought { kinds: kinds.to_vec(), ..Sought::of(query) }
+    fn of(query: &str, kinds: &[SearchKind]) -> SearchQuery {
+        SearchQuery { kinds: kinds.to_vec(), ..SearchQuery::of(query) }
     }
 
     #[tokio::test]
     async fn hits_have_the_promised_shape() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let said = house.says("Ada", "The red shoes are at the cobbler").await;
         let answer = house
             .admin
@@ -292,13 +299,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_never_shows_another_persons_text() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.says("Ben", "canary ben-7f3a").await;
         house.says("Ada", "canary ada-19c0").await;
         for (mine, theirs, caller) in
             [("ada-19c0", "ben-7f3a", house.ada().person), ("ben-7f3a", "ada-19c0", house.ben().person)]
         {
-            let answer = house.admin.finder().search(&caller, &Sought::of("canary")).await.unwrap();
+            let answer = house.admin.finder().search(&caller, &SearchQuery::of("canary")).await.unwrap();
             let all = format!("{}{}", answer.markdown, answer.json).replace("**", "");
             assert!(all.contains("canary") && !all.contains(theirs), "{mine}: {all}");
         }
@@ -308,9 +315,9 @@ mod tests {
 
     #[tokio::test]
     async fn untrusted_hits_are_marked_and_label_the_answer() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.says("Ada", "about lighthouses").await;
-        house.hears("Ada", "lighthouses, see [here](http://evil.example)", Source::web("example.org")).await;
+        house.receives("Ada", "lighthouses, see [here](http://evil.example)", Source::web("example.org")).await;
         let answer = house.admin.chat(&house.ada(), "/search lighthouses").await;
         let tainted: Vec<bool> = answer.json.as_array().unwrap().iter().map(|hit| hit["tainted"] == true).collect();
         assert_eq!(tainted.iter().filter(|tainted| **tainted).count(), 1);
@@ -324,7 +331,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_found_is_said() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let answer = house.admin.chat(&house.ada(), "/search ???").await;
         assert_eq!((answer.markdown.as_str(), answer.json, answer.failed), (says::NOTHING_FOUND, json!([]), false));
     }

@@ -29,18 +29,23 @@ impl SkillsAdmin<'_> {
         shown.also(&Label::untrusted(Source::new("import", "")));
         match read {
             Ok(content) => self.propose(name, &content, ProposalOrigin::Import, shown).await,
-            Err(error) => Ok(failed(shown, &says::cannot_import(&told(path), &told(&error.to_string())))),
+            Err(error) => {
+                Ok(failed(shown, &says::cannot_import(&visible_line(path), &visible_line(&error.to_string()))))
+            }
         }
     }
 
     /// Proposes a skill made from a note of that owner.
     pub async fn promote(&self, owner: &Person, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
         let mut shown = ShownLabel::nothing();
-        let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&told(note), why));
+        let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&visible_line(note), why));
         let (text, file) = match self.engine.tree.files().read_note(owner, note).await {
             Ok(read) => read,
             Err(error) => {
-                return Ok(Answer::refusal(says::cannot_read_note(&told(note), &told(&format!("{error:#}")))));
+                return Ok(Answer::refusal(says::cannot_read_note(
+                    &visible_line(note),
+                    &visible_line(&format!("{error:#}")),
+                )));
             }
         };
         let label = text.label().clone();
@@ -67,17 +72,19 @@ impl SkillsAdmin<'_> {
     ) -> anyhow::Result<Answer> {
         if !names::is_valid(name) {
             let why = manifest::ManifestProblem::BadName(shorten(name, 80)).to_string();
-            return Ok(failed(shown, &says::not_proposed(&told(&why))));
+            return Ok(failed(shown, &says::not_proposed(&visible_line(&why))));
         }
         let draft = match self.review.draft(name, content, origin).await {
             Ok(draft) => draft,
-            Err(error) => return Ok(failed(shown, &says::place_is_taken(&plain(name), &told(&format!("{error:#}"))))),
+            Err(error) => {
+                return Ok(failed(shown, &says::place_is_taken(&plain(name), &visible_line(&format!("{error:#}")))));
+            }
         };
         match self.review.submit(draft).await? {
             Ok(Staged::New(id, _)) => self.staged(id, shown).await,
             Ok(Staged::Known(id)) => Ok(Answer::showing(shown, says::waits_already(id), json!({ "proposal": id }))),
             Err(Refused(why)) => {
-                let why: Vec<String> = why.iter().map(|why| format!("- {}", told(why))).collect();
+                let why: Vec<String> = why.iter().map(|why| format!("- {}", visible_line(why))).collect();
                 Ok(failed(shown, &says::not_proposed(&why.join("\n"))))
             }
         }
@@ -98,7 +105,7 @@ fn failed(shown: ShownLabel, sentence: &str) -> Answer {
 }
 
 /// Returns foreign text on one line, with hidden characters made visible.
-fn told(words: &str) -> String {
+fn visible_line(words: &str) -> String {
     plain(&reveal(words))
 }
 

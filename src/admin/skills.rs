@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, plain};
-use super::review::way;
+use super::review::surface;
 use crate::id::VersionId;
 use crate::review::reveal::reveal;
-use crate::review::{ActiveSkills, By, Decided, DecisionError, FolderLock, History, LiveSkill, ProposalChange, diff};
+use crate::review::{
+    ActiveSkills, Decided, DecisionError, DecisionSource, FolderLock, History, LiveSkill, ProposalChange, diff,
+};
 use crate::skill::{self, Available, MAIN, note};
 use crate::store::{Db, SkillRow, VersionRow};
 use crate::text::shorten;
@@ -49,8 +51,8 @@ impl SkillsAdmin<'_> {
         let mut lines = Vec::new();
         for entry in &entries {
             shown.also(&entry.label);
-            let description = told(&brief(&entry.description));
-            lines.push(says::skill(&plain(&entry.name), &told(&entry.note), &description));
+            let description = visible_line(&brief(&entry.description));
+            lines.push(says::skill(&plain(&entry.name), &visible_line(&entry.note), &description));
         }
         if entries.iter().any(|entry| entry.state == "broken") {
             lines.push(format!("\n{}", says::CHECK_THEM));
@@ -69,24 +71,26 @@ impl SkillsAdmin<'_> {
         shown.also(&entry.label);
         match live.find(name) {
             Some(found) => Ok(whole(found, &entry, shown)),
-            None => {
-                Ok(Answer::showing(shown, says::not_live(&plain(&entry.name), &told(&entry.note)), entry_json(&entry)))
-            }
+            None => Ok(Answer::showing(
+                shown,
+                says::not_live(&plain(&entry.name), &visible_line(&entry.note)),
+                entry_json(&entry),
+            )),
         }
     }
 
     /// Shows a held folder, or accepts it if `hash` is that of the folder shown.
-    pub async fn accept_skill(&self, name: &str, hash: &str, by: By) -> anyhow::Result<Answer> {
+    pub async fn accept_skill(&self, name: &str, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         match self.review.held(name).await? {
             FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
-            FolderLock::Waits(id) if way(by) == Surface::Chat => self.show(id).await,
+            FolderLock::Waits(id) if surface(by) == Surface::Chat => self.show(id).await,
             FolderLock::Waits(id) => self.show_whole(id).await,
             FolderLock::Refused(why) => {
                 Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string()))))
             }
             FolderLock::No => {
                 let is_used = self.review.live().await?.find(name).is_some();
-                let (name, way) = (plain(name), way(by));
+                let (name, way) = (plain(name), surface(by));
                 Ok(Answer::refusal(if is_used { says::not_held(&name) } else { says::no_such_skill(&name, way) }))
             }
         }
@@ -117,11 +121,11 @@ impl SkillsAdmin<'_> {
     }
 
     /// Replaces the present version of a skill with an earlier one.
-    pub async fn roll_back(&self, name: &str, version: VersionId, by: By) -> anyhow::Result<Answer> {
+    pub async fn roll_back(&self, name: &str, version: VersionId, by: DecisionSource) -> anyhow::Result<Answer> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
-            return Ok(Answer::refusal(says::no_such_skill(&plain(name), way(by))));
+            return Ok(Answer::refusal(says::no_such_skill(&plain(name), surface(by))));
         }
         let shown = plain(&folder);
         Ok(match self.review.roll_back(&folder, version, by).await? {
@@ -133,7 +137,7 @@ impl SkillsAdmin<'_> {
             Decided::Not(DecisionError::NotAllowed) => Answer::refusal(OWNER_ONLY),
             Decided::Not(DecisionError::NeverAccepted) => Answer::refusal(says::never_accepted(version)),
             Decided::Not(DecisionError::NoChange) => Answer::refusal(says::same_content(&shown, version)),
-            Decided::Not(_) => Answer::refusal(says::no_such_version(&shown, version, way(by))),
+            Decided::Not(_) => Answer::refusal(says::no_such_version(&shown, version, surface(by))),
         })
     }
 
@@ -201,7 +205,7 @@ fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
         origin: words(|row| &row.origin),
         state: "held",
         note: held_because(db, name, digest)?,
-        label: version.map_or_else(of_anybody, |version| version.label),
+        label: version.map_or_else(unaccepted_label, |version| version.label),
     })
 }
 
@@ -230,7 +234,7 @@ fn broken_one(broken: &skill::UnloadableSkill) -> SkillEntry {
         origin: String::new(),
         state: "broken",
         note: says::broken(&broken.why),
-        label: of_anybody(),
+        label: unaccepted_label(),
     }
 }
 
@@ -247,25 +251,25 @@ fn brief(description: &str) -> String {
 }
 
 /// Returns foreign text on one line, with hidden characters made visible.
-fn told(words: &str) -> String {
+fn visible_line(words: &str) -> String {
     plain(&reveal(words))
 }
 
 /// The label of unaccepted content in the skills folder.
-fn of_anybody() -> Label {
+fn unaccepted_label() -> Label {
     Label::untrusted(Source::new("folder", ""))
 }
 
 fn whole(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
     let content = &found.skill.content;
     let mut parts =
-        vec![says::skill_head(&plain(&entry.name), found.version, &found.origin, &told(&entry.description))];
+        vec![says::skill_head(&plain(&entry.name), found.version, &found.origin, &visible_line(&entry.description))];
     if !entry.note.is_empty() && entry.state == "live" {
-        parts.push(says::note(&told(&entry.note)));
+        parts.push(says::note(&visible_line(&entry.note)));
     } else if !entry.note.is_empty() {
-        parts.push(says::not_live(&plain(&entry.name), &told(&entry.note)));
+        parts.push(says::not_live(&plain(&entry.name), &visible_line(&entry.note)));
     }
-    let files = content.files().map(|(path, bytes)| says::file(&told(path), bytes.len()));
+    let files = content.files().map(|(path, bytes)| says::file(&visible_line(path), bytes.len()));
     parts.push(files.collect::<Vec<_>>().join("\n"));
     let text = content.text(MAIN).unwrap_or_default();
     parts.push(diff::fenced(&reveal(text)));

@@ -9,8 +9,8 @@ use crate::engine::boundary;
 use crate::id::PersonId;
 use crate::message::Health;
 use crate::people::Person;
-use crate::schedule::Coming;
-use crate::spend::Left;
+use crate::schedule::UpcomingReflection;
+use crate::spend::RemainingBudget;
 use crate::store::{Conversation, Db};
 use crate::time::Timestamp;
 use crate::wording::command as says;
@@ -119,8 +119,8 @@ impl ReportsAdmin<'_> {
     }
 
     /// The parameters for computing the end of a conversation.
-    pub(super) fn ends(&self) -> Ends {
-        Ends { gap: self.engine.conversation.gap, now: self.clock.now() }
+    pub(super) fn ends(&self) -> ConversationEnds {
+        ConversationEnds { gap: self.engine.conversation.gap, now: self.clock.now() }
     }
 
     fn adapter_line(&self, name: &str, health: &Health) -> String {
@@ -139,12 +139,12 @@ impl ReportsAdmin<'_> {
 /// The time and the gap from which the end of a conversation is computed. The end is never stored
 /// in advance.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ends {
+pub(super) struct ConversationEnds {
     gap: std::time::Duration,
     now: Timestamp,
 }
 
-impl Ends {
+impl ConversationEnds {
     /// The end of a conversation: the time of its last message, once the gap has passed or `/new`
     /// was given.
     pub(super) fn of(&self, conversation: &Conversation) -> Option<Timestamp> {
@@ -154,7 +154,7 @@ impl Ends {
     }
 }
 
-fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Vec<StreamStatus>> {
+fn streams(db: Db<'_>, only: Option<PersonId>, ends: &ConversationEnds) -> anyhow::Result<Vec<StreamStatus>> {
     let mut found = Vec::new();
     for (id, person, _) in db.conversations().streams()? {
         let with = match person {
@@ -183,7 +183,7 @@ fn adapter_json((name, health): &(String, Health)) -> Value {
     })
 }
 
-fn slot_json(coming: &Coming) -> Value {
+fn slot_json(coming: &UpcomingReflection) -> Value {
     json!({ "job": coming.job.as_str(), "period": coming.period, "due_at": coming.at.rfc3339() })
 }
 
@@ -195,7 +195,7 @@ fn stream_json(stream: &StreamStatus) -> Value {
     })
 }
 
-fn budget_json(left: &Left) -> Value {
+fn budget_json(left: &RemainingBudget) -> Value {
     json!({
         "day": left.day,
         "left": amount(left.all.micros),
@@ -207,13 +207,13 @@ fn budget_json(left: &Left) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{House, START, keys};
+    use super::super::test_support::{Fixture, START, keys};
     use super::*;
     use std::time::Duration;
 
     #[tokio::test]
     async fn status_has_the_promised_shape() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let said = house.says("Ada", "good morning").await;
         let json = house.admin.reports().status(None).await.unwrap().json;
         assert_eq!(
@@ -258,7 +258,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_conversation_is_current_until_the_gap_has_passed() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.says("Ada", "good morning").await;
         house.clock.set(START.plus(Duration::from_secs(6 * 3600)));
         assert!(house.admin.reports().status(None).await.unwrap().json["streams"][0]["conversation"].is_number());
@@ -269,7 +269,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_member_sees_their_own_stream_and_nothing_else() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.says("Ada", "good morning").await;
         house.says("Ben", "hello").await;
         let answer = house.admin.chat(&house.ben(), "/status").await;
@@ -282,7 +282,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoami_tells_role_addresses_and_conversation() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         assert!(house.admin.chat(&house.ben(), "/whoami").await.json["conversation"].is_null());
         house.says("Ben", "hello").await;
         let answer = house.admin.chat(&house.ben(), "/whoami").await;

@@ -51,7 +51,7 @@ pub(super) struct PostedMessage {
 }
 
 /// The test set-up.
-pub(super) struct House {
+pub(super) struct Fixture {
     pub(super) admin: Admin,
     pub(super) clock: Arc<SimulatedClock>,
     journal: Journal,
@@ -59,7 +59,7 @@ pub(super) struct House {
     people: Vec<Person>,
 }
 
-impl House {
+impl Fixture {
     /// Creates a set-up with Ada, the owner from the configuration, and Ben, a paired member.
     pub(super) async fn new() -> Self {
         let mut house = Self::without_people().await;
@@ -113,9 +113,9 @@ impl House {
         .await;
     }
 
-    pub(super) async fn knocks(&self, adapter: &'static str, sender: &'static str) {
+    pub(super) async fn is_contacted_by(&self, adapter: &'static str, sender: &'static str) {
         self.write(move |tx| {
-            tx.addresses().stranger_knocked(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop)
+            tx.addresses().record_stranger(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop)
         })
         .await;
     }
@@ -126,7 +126,7 @@ impl House {
     }
 
     /// Stores a reply to a person, made after the assistant read untrusted text.
-    pub(super) async fn hears(&self, name: &'static str, words: &'static str, source: Source) -> PostedMessage {
+    pub(super) async fn receives(&self, name: &'static str, words: &'static str, source: Source) -> PostedMessage {
         self.write(move |tx| add(tx, name, MessageKind::Reply, words, Label::untrusted(source))).await
     }
 
@@ -138,7 +138,7 @@ impl House {
         let PostedMessage { conversation, message } = *said;
         self.write(move |tx| {
             let scope = tx.conversations().conversation(conversation)?.unwrap().scope;
-            tx.summaries().want_summary(
+            tx.summaries().request_summary(
                 conversation,
                 message,
                 SummaryInputs::Trusted,
@@ -146,13 +146,13 @@ impl House {
                 scope,
                 START,
             )?;
-            let row = tx.summaries().wanted(conversation, message, SummaryInputs::Trusted)?.unwrap();
+            let row = tx.summaries().wanted_row(conversation, message, SummaryInputs::Trusted)?.unwrap();
             let content = SummaryContent {
                 title: title.to_owned(),
                 decisions: vec![decision.to_owned()],
                 ..SummaryContent::default()
             };
-            tx.summaries().keep_summary(
+            tx.summaries().store_summary(
                 row,
                 "made",
                 &Labelled::new(content, Label::trusted(), scope),
@@ -292,7 +292,7 @@ fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> 
         turn: None,
     })?;
     if kind == MessageKind::Said {
-        tx.conversations().conversation_grew(conversation, message, START)?;
+        tx.conversations().count_message(conversation, message, START)?;
     }
     tx.messages().add_text(message, TextKind::Said, &Labelled::new(Arc::from(words), label, scope))?;
     Ok(PostedMessage { conversation, message })
@@ -417,7 +417,7 @@ impl Audience for Nobody {
 }
 
 impl crate::model::StreamSink for Nobody {
-    fn grow(&self, _: &str) {}
+    fn append(&self, _: &str) {}
 
     fn restart(&self) {}
 }

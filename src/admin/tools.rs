@@ -22,7 +22,7 @@ const DIGITS: (usize, usize) = (16, 8);
 
 /// The state of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum ToolState {
     /// Never accepted so far.
     New,
     /// Different from the accepted version.
@@ -35,7 +35,7 @@ enum Standing {
     Gone,
 }
 
-impl Standing {
+impl ToolState {
     fn of(row: &OutsideToolRow, condition: Option<&Condition>) -> Self {
         let Some(condition) = condition else { return Self::Gone };
         let is_connected = condition.since.is_some();
@@ -68,7 +68,7 @@ impl ReportsAdmin<'_> {
     pub async fn tools(&self) -> anyhow::Result<Answer> {
         let rows = self.outside.seen().await?;
         let conditions: BTreeMap<String, Condition> = self.outside.conditions().into_iter().collect();
-        let standing = |row: &OutsideToolRow| Standing::of(row, conditions.get(&row.server));
+        let standing = |row: &OutsideToolRow| ToolState::of(row, conditions.get(&row.server));
         let mut shown = ShownLabel::nothing();
         let mut parts = vec![self.servers(&conditions)];
         for row in &rows {
@@ -122,7 +122,7 @@ pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
     conditions.iter().map(server).collect()
 }
 
-fn page(row: &OutsideToolRow, standing: Standing) -> String {
+fn page(row: &OutsideToolRow, standing: ToolState) -> String {
     let name = offered_name(&row.server, &row.seen.name);
     let line = says::tool(&name, standing.as_str(), hash(row));
     if !standing.waits() {
@@ -142,7 +142,7 @@ fn hash(row: &OutsideToolRow) -> &str {
     crate::text::cut_bytes(&row.seen.digest, DIGITS.0)
 }
 
-fn row_json(row: &OutsideToolRow, standing: Standing) -> Value {
+fn row_json(row: &OutsideToolRow, standing: ToolState) -> Value {
     json!({
         "name": offered_name(&row.server, &row.seen.name),
         "server": row.server,
@@ -156,7 +156,7 @@ fn row_json(row: &OutsideToolRow, standing: Standing) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{House, START};
+    use super::super::test_support::{Fixture, START};
     use super::*;
     use crate::store::SeenTool;
     use crate::trust::{Label, Scope, Source};
@@ -185,34 +185,34 @@ mod tests {
         };
         let (here, away, without) = (condition(true, true), condition(false, false), condition(true, false));
         for (accepted, condition, standing) in [
-            ("", Some(&here), Standing::New),
-            ("", Some(&away), Standing::New),
-            ("d0", Some(&here), Standing::Changed),
-            ("d0", Some(&away), Standing::Changed),
-            ("d1", Some(&here), Standing::Accepted),
-            ("d1", Some(&away), Standing::Unavailable),
-            ("d1", Some(&without), Standing::Gone),
-            ("", Some(&without), Standing::Gone),
-            ("d1", None, Standing::Gone),
+            ("", Some(&here), ToolState::New),
+            ("", Some(&away), ToolState::New),
+            ("d0", Some(&here), ToolState::Changed),
+            ("d0", Some(&away), ToolState::Changed),
+            ("d1", Some(&here), ToolState::Accepted),
+            ("d1", Some(&away), ToolState::Unavailable),
+            ("d1", Some(&without), ToolState::Gone),
+            ("", Some(&without), ToolState::Gone),
+            ("d1", None, ToolState::Gone),
         ] {
-            assert_eq!(Standing::of(&row("d1", accepted), condition), standing, "{accepted} {condition:?}");
+            assert_eq!(ToolState::of(&row("d1", accepted), condition), standing, "{accepted} {condition:?}");
         }
     }
 
     #[test]
     fn what_is_to_be_accepted_is_shown_whole_and_can_do_nothing() {
-        let page = page(&row("0123456789abcdef0123", ""), Standing::New);
+        let page = page(&row("0123456789abcdef0123", ""), ToolState::New);
         assert!(page.contains("````\nLooks.⟨U+202E"), "{page}");
         assert!(
             page.contains("\"type\": \"object\"") && page.contains("tools accept s__t 0123456789abcdef`"),
             "{page}"
         );
-        assert_eq!(super::page(&row("0123456789abcdef0123", "x"), Standing::Accepted).lines().count(), 1);
+        assert_eq!(super::page(&row("0123456789abcdef0123", "x"), ToolState::Accepted).lines().count(), 1);
     }
 
     #[tokio::test]
     async fn without_servers_there_is_nothing_to_accept() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let answer = house.admin.reports().tools().await.unwrap();
         assert_eq!((answer.markdown.as_str(), answer.json), (says::NO_SERVERS, json!([])));
         assert!(house.admin.reports().accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);

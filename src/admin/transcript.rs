@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::answer::{ShownLabel, join, plain, sources, sources_in_words};
-use super::conversations::{ConversationItem, tell};
-use super::status::Ends;
+use super::conversations::{ConversationItem, describe};
+use super::status::ConversationEnds;
 use crate::engine::history::speaker;
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::store::{Attachment, Db, StoredMessage, StoredText, SummaryContent, TextKind, TurnRow};
@@ -21,7 +21,7 @@ use crate::wording::{command as says, prompt, upkeep};
 const FILE: usize = 2_000;
 
 /// A conversation with its messages and turns.
-pub(super) struct Whole {
+pub(super) struct FullConversation {
     pub(super) told: ConversationItem,
     entries: Vec<TranscriptEntry>,
     turns: Vec<TurnRow>,
@@ -42,8 +42,8 @@ pub(super) fn read(
     db: Db<'_>,
     id: ConversationId,
     only: Option<PersonId>,
-    ends: Ends,
-) -> anyhow::Result<Option<Whole>> {
+    ends: ConversationEnds,
+) -> anyhow::Result<Option<FullConversation>> {
     let Some(conversation) = db.conversations().conversation(id)? else { return Ok(None) };
     if let Some(person) = only
         && db.conversations().stream_of(person)? != Some(conversation.stream)
@@ -63,11 +63,11 @@ pub(super) fn read(
         entries.push(TranscriptEntry { message, speaker, texts, files, label });
     }
     let turns = db.turns().past_turns(id)?;
-    Ok(Some(Whole { told: tell(db, conversation, ends)?, entries, turns }))
+    Ok(Some(FullConversation { told: describe(db, conversation, ends)?, entries, turns }))
 }
 
 /// The messages, with the fields that `conversations show` promises.
-pub(super) fn messages_json(whole: &Whole, agent: &str, shown: &mut ShownLabel) -> Value {
+pub(super) fn messages_json(whole: &FullConversation, agent: &str, shown: &mut ShownLabel) -> Value {
     let one = |entry: &TranscriptEntry| {
         json!({
             "id": entry.message.id,
@@ -82,7 +82,7 @@ pub(super) fn messages_json(whole: &Whole, agent: &str, shown: &mut ShownLabel) 
 }
 
 /// The finished turns.
-pub(super) fn turns_json(whole: &Whole) -> Value {
+pub(super) fn turns_json(whole: &FullConversation) -> Value {
     let one = |turn: &TurnRow| {
         json!({
             "id": turn.id,
@@ -96,7 +96,7 @@ pub(super) fn turns_json(whole: &Whole) -> Value {
 }
 
 /// The whole conversation for a person.
-pub(super) fn markdown(whole: &Whole, agent: &str, zone: Zone, shown: &mut ShownLabel) -> String {
+pub(super) fn markdown(whole: &FullConversation, agent: &str, zone: Zone, shown: &mut ShownLabel) -> String {
     let told = &whole.told;
     let title = plain(told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
     let opened = zone.show(told.conversation.opened_at);
@@ -120,7 +120,7 @@ pub(super) fn markdown(whole: &Whole, agent: &str, zone: Zone, shown: &mut Shown
 }
 
 impl TranscriptEntry {
-    fn from<'a>(&'a self, whole: &'a Whole, agent: &'a str) -> &'a str {
+    fn from<'a>(&'a self, whole: &'a FullConversation, agent: &'a str) -> &'a str {
         match &self.speaker {
             Some(speaker) => speaker,
             None if self.message.person.is_some() => &whole.told.person,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::schedule::Checked;
-use crate::store::{Db, Parked, RESTORED_AT, SlotState};
+use crate::store::{Db, ParkedWork, RESTORED_AT, SlotState};
 use crate::time::{Timestamp, Zone};
 use crate::trust::Scope;
 use crate::wording::upkeep as says;
@@ -12,7 +12,7 @@ use crate::wording::upkeep as says;
 pub(super) struct Upkeep {
     last: Option<Timestamp>,
     checked: Option<Checked>,
-    restored: Option<(Timestamp, Parked)>,
+    restored: Option<(Timestamp, ParkedWork)>,
 }
 
 impl Upkeep {

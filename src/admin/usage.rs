@@ -105,7 +105,7 @@ fn line_json(line: &SpendLine) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{House, keys};
+    use super::super::test_support::{Fixture, keys};
     use super::*;
     use std::time::Duration;
 
@@ -118,7 +118,7 @@ mod tests {
 
     #[tokio::test]
     async fn usage_has_the_promised_shape_and_money_only_where_priced() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.spends("Ada", "openai/large", Some(12_300)).await;
         house.spends("Ada", "ollama/small", None).await;
         let json = house.admin.reports().usage(None, 7).await.unwrap().json;
@@ -133,7 +133,7 @@ mod tests {
 
     #[tokio::test]
     async fn members_see_their_own_and_owners_everybody() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.spends("Ada", "openai/large", Some(1_000_000)).await;
         house.spends("Ben", "openai/large", Some(20_000)).await;
         let member = house.admin.chat(&house.ben(), "/usage").await;
@@ -145,7 +145,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_older_is_left_out_though_the_days_between_were_quiet() {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         house.spends("Ada", "openai/large", Some(1_000_000)).await;
         house.clock.set(house.now().plus(Duration::from_secs(8 * 86_400)));
         let answer = house.admin.reports().usage(None, 7).await.unwrap();

@@ -61,7 +61,7 @@ fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Timestamp) -> anyh
 }
 
 /// Notifies everyone who writes through this adapter after a long absence, once.
-pub(super) async fn tell_absence(
+pub(super) async fn announce_absence(
     journal: &Journal,
     adapter: &dyn Adapter,
     now: Timestamp,
@@ -88,7 +88,7 @@ pub(super) async fn tell_absence(
                 let Some(here) = here else { continue };
                 // Without an earlier message nothing can be missed, and Telegram allows messages
                 // only to people who have written first.
-                if !tx.addresses().was_heard(here.id)? {
+                if !tx.addresses().has_written_from(here.id)? {
                     continue;
                 }
                 let text = wording::own(wording::turn::away(now.since(alive_at)), Scope::Person(person.id));

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::memory::{Index, Recollection, Vectors, Workspace};
 use crate::review::Review;
 use crate::store::Journal;
-use crate::tool::knowledge_tools::Keeping;
+use crate::tool::knowledge_tools::KnowledgeStore;
 use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
 use crate::tool::memory_recall::MemoryRecall;
 use crate::tool::memory_search::MemorySearch;
@@ -20,7 +20,7 @@ use crate::tool::send_file::SendFile;
 use crate::tool::submit_skill::SubmitSkill;
 use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
-use crate::tool::{Later, Tool, Toolbox};
+use crate::tool::{ScheduleStore, Tool, Toolbox};
 
 /// Builds the tools for conversations, skills, schedules and outgoing files.
 ///
@@ -32,7 +32,7 @@ pub(super) fn toolbox(
     journal: &Journal,
     tree: &Workspace,
     review: &Review,
-    later: Later,
+    later: ScheduleStore,
     vectors: Option<&Vectors>,
     fetcher: Option<Fetcher>,
 ) -> anyhow::Result<Toolbox> {
@@ -63,11 +63,11 @@ pub(super) fn toolbox(
 }
 
 /// Builds the tools that read, change and search knowledge.
-pub(super) fn keeping_tools(
+pub(super) fn knowledge_tools(
     config: &Config,
     index: &Index,
     journal: &Journal,
-    keeping: &Keeping,
+    keeping: &KnowledgeStore,
 ) -> Vec<Arc<dyn Tool>> {
     let mut tools = keeping.tools(&config.memory);
     if config.memory.enabled {

@@ -12,10 +12,10 @@ use serde_json::json;
 use super::Exit;
 use super::failure::CliError;
 use super::paths::CliPaths;
-use super::print::{Printer, aside};
+use super::print::{Printer, print_remark};
 use super::progress::Bar;
 use crate::admin::backup::key::BackupKey;
-use crate::admin::backup::{self, Made, Sources};
+use crate::admin::backup::{self, BackupSources, Made};
 use crate::admin::restore;
 use crate::app::{BuildError, take_lock};
 use crate::config::Home;
@@ -45,7 +45,7 @@ pub fn settle_first(home: &Home) -> Result<(), CliError> {
     }
     let told = if restore::is_unfinished(home) { says::FINISHED } else { says::DROPPED };
     match take_lock(home) {
-        Ok(_) => aside(told),
+        Ok(_) => print_remark(told),
         // A restore is in progress.
         Err(BuildError::Held(_)) => {}
         Err(error) => return Err(error.into()),
@@ -61,7 +61,7 @@ pub fn backup(options: &Backup, place: &CliPaths, printer: Printer) -> Result<Ex
     let Some(file) = &options.file else { return Err(CliError::Wrong(says_of_keys::NO_FILE.to_owned())) };
     let config = place.load()?.config;
     let with_config = !options.without_config && place.config.is_file();
-    let sources = Sources {
+    let sources = BackupSources {
         home: place.home.clone(),
         workspace: config.workspace,
         skills: config.skills.dir,
@@ -72,14 +72,14 @@ pub fn backup(options: &Backup, place: &CliPaths, printer: Printer) -> Result<Ex
     bar.end();
     let made = made?;
     for (path, why) in &made.left_out {
-        aside(&says::left_out(&path.escape_debug().to_string(), *why));
+        print_remark(&says::left_out(&path.escape_debug().to_string(), *why));
     }
     printer.note(if with_config { says::HOLDS_SECRETS } else { says::WITHOUT_CONFIG });
-    tell_made(&made, file, with_config, printer)?;
+    print_result(&made, file, with_config, printer)?;
     if let Some(key) = &made.new_key {
         // JSON output and logs are not read by a person who would write down the code.
         let is_read = io::stderr().is_terminal() && !printer.json;
-        aside(&if is_read {
+        print_remark(&if is_read {
             says_of_keys::new_code(&key.recovery_code())
         } else {
             says_of_keys::CODE_NOT_SHOWN.to_owned()
@@ -97,7 +97,7 @@ fn show_code(place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn tell_made(made: &Made, file: &Path, with_config: bool, printer: Printer) -> Result<(), CliError> {
+fn print_result(made: &Made, file: &Path, with_config: bool, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         let left_out: Vec<_> = made.left_out.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
         return printer.json(&json!({

@@ -41,11 +41,11 @@ pub struct ChatOptions {
 
 /// Runs an operator command during the conversation. The answer is Markdown or JSON; `None` if the
 /// gateway is gone.
-pub type Errand = Box<dyn Fn(Vec<String>, bool) -> BoxFuture<'static, Option<Answered>> + Send + Sync>;
+pub type RunCommand = Box<dyn Fn(Vec<String>, bool) -> BoxFuture<'static, Option<Answered>> + Send + Sync>;
 
 /// Outcome of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ChatOutcome {
     /// Regular end.
     Done,
     /// No answer, or the gateway went away.
@@ -58,14 +58,14 @@ pub async fn run(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     input: Input,
     options: ChatOptions,
-    errand: &Errand,
-) -> anyhow::Result<Ending> {
+    errand: &RunCommand,
+) -> anyhow::Result<ChatOutcome> {
     let (link, welcome) = match GatewayLink::greet(Connection::of_client(stream), options.person).await {
         Ok(greeted) => greeted,
         Err(why) => {
             let why = why.as_deref().unwrap_or(words::GONE);
             writeln!(std::io::stderr(), "{why}").context("Could not say why")?;
-            return Ok(Ending::Failed);
+            return Ok(ChatOutcome::Failed);
         }
     };
     let screen = Screen::of_stdout();
@@ -83,10 +83,10 @@ pub async fn run(
 }
 
 /// Ignores a closed output pipe, as with `head`.
-fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<Ending> {
+fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<ChatOutcome> {
     let closed = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
     match closed.map(std::io::Error::kind).any(|kind| kind == std::io::ErrorKind::BrokenPipe) {
-        true => Ok(Ending::Done),
+        true => Ok(ChatOutcome::Done),
         false => Err(error),
     }
 }

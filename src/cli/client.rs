@@ -211,7 +211,7 @@ impl Conversations {
     }
 
     /// Returns the output style.
-    pub fn look(&self) -> MarkdownStyle {
+    pub fn style(&self) -> MarkdownStyle {
         match self {
             Self::Show { markdown: true, .. } => MarkdownStyle::Markdown,
             Self::Show { .. } | Self::List { .. } => MarkdownStyle::Shown,
@@ -274,21 +274,21 @@ pub(super) fn ask(line: &[String], place: &CliPaths, printer: Printer) -> Result
 
 /// Runs a query and prints the answer.
 pub fn run(line: &[String], look: MarkdownStyle, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
-    tell(&ask(line, place, printer)?, look, printer)
+    print_answer(&ask(line, place, printer)?, look, printer)
 }
 
 /// Runs a long query and prints the answer. A terminal shows a progress line meanwhile.
 pub fn patiently(line: &[String], doing: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let bar = || Bar::new(printer.quiet || printer.json);
     let answered = block_on(async { bar().while_it(doing, answer(line, place, printer, Needs::Data)).await })?;
-    tell(&answered, MarkdownStyle::Shown, printer)
+    print_answer(&answered, MarkdownStyle::Shown, printer)
 }
 
 /// Runs a command that needs the assistant to work, and prints the answer. Without a gateway the
 /// assistant works in this process, with no adapter.
 pub fn work(line: &[String], place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let answered = block_on(answer(line, place, printer, Needs::Work))?;
-    tell(&answered, MarkdownStyle::Shown, printer)
+    print_answer(&answered, MarkdownStyle::Shown, printer)
 }
 
 /// Requirement of a command without a running gateway.
@@ -299,14 +299,14 @@ enum Needs {
 }
 
 /// Prints an answer.
-pub(super) fn tell(
+pub(super) fn print_answer(
     Answered { text, failed }: &Answered,
     look: MarkdownStyle,
     printer: Printer,
 ) -> Result<Exit, CliError> {
     if *failed {
         let text = if printer.json { text.clone() } else { Screen::of_stderr().show(text, LinkDisplay::SpelledOut) };
-        print::aside(text.trim_end());
+        print::print_remark(text.trim_end());
         return Ok(Exit::Failed);
     }
     match look {

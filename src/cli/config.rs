@@ -7,7 +7,7 @@ use super::Exit;
 use super::failure::CliError;
 use super::paths::CliPaths;
 use super::print::Printer;
-use crate::config::{ConfigError, Loaded, show};
+use crate::config::{ConfigError, LoadedConfig, show};
 use crate::wording::cli as says;
 
 /// `compline config …`
@@ -32,7 +32,7 @@ pub fn run(command: &ConfigCommand, place: &CliPaths, printer: Printer) -> Resul
     Ok(Exit::Done)
 }
 
-fn check(place: &CliPaths, loaded: &Loaded, printer: Printer) -> Result<(), CliError> {
+fn check(place: &CliPaths, loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         return printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.warnings }));
     }
@@ -55,7 +55,7 @@ fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, CliError> {
     Ok(Exit::Wrong)
 }
 
-fn print(loaded: &Loaded, printer: Printer) -> Result<(), CliError> {
+fn print(loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
     let lines = show(loaded);
     if printer.json {
         return printer.json(&lines);

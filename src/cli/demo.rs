@@ -15,7 +15,7 @@ use super::ephemeral::{TempFolder, until_ended};
 use super::failure::CliError;
 use super::print::Printer;
 use crate::wording::cli::demo::{self as says, SCENES, Scene};
-use demo_app::Theatre;
+use demo_app::DemoApp;
 use demo_output::Stage;
 
 /// `compline demo …`
@@ -33,13 +33,13 @@ pub struct DemoArgs {
 pub fn run(options: &DemoArgs, printer: Printer) -> Result<Exit, CliError> {
     let home = TempFolder::new("demo")?;
     if options.ephemeral_memory {
-        super::print::aside(crate::wording::cli::EPHEMERAL);
+        super::print::print_remark(crate::wording::cli::EPHEMERAL);
     }
     super::run::on_threads(until_ended(play(home.path(), Stage::new(options.fast), printer)))
 }
 
 async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Result<Exit, CliError> {
-    let mut theatre = Theatre::open(home).await?;
+    let mut theatre = DemoApp::open(home).await?;
     stage.begin().await?;
     for scene in SCENES {
         perform(*scene, &mut theatre, &mut stage).await?;
@@ -51,7 +51,7 @@ async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Res
     Ok(Exit::Done)
 }
 
-async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Result<(), CliError> {
+async fn perform(scene: Scene, theatre: &mut DemoApp, stage: &mut Stage) -> Result<(), CliError> {
     match scene {
         Scene::Wait(hours, minutes) => theatre.wait(hours, minutes).await,
         Scene::Remark(text) => stage.remark(text).await?,

@@ -23,7 +23,7 @@ use super::failure::CliError;
 use super::paths::CliPaths;
 use super::print::Printer;
 use super::{Exit, block_on};
-use crate::config::{Config, Loaded, Provider};
+use crate::config::{Config, LoadedConfig, Provider};
 use crate::time::Zone;
 use crate::wording::cli::doctor as says;
 use finding::{Finding, FindingState};
@@ -42,7 +42,7 @@ pub struct DoctorArgs {
 
 /// Runs the checks and prints the findings.
 pub fn run(options: &DoctorArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
-    let findings = block_on(async { Ok(look(options, place).await) })?;
+    let findings = block_on(async { Ok(check_all(options, place).await) })?;
     let exit =
         if findings.iter().any(|finding| finding.state == FindingState::Wrong) { Exit::Failed } else { Exit::Done };
     if printer.json {
@@ -54,7 +54,7 @@ pub fn run(options: &DoctorArgs, place: &CliPaths, printer: Printer) -> Result<E
     Ok(exit)
 }
 
-async fn look(options: &DoctorArgs, place: &CliPaths) -> Vec<Finding> {
+async fn check_all(options: &DoctorArgs, place: &CliPaths) -> Vec<Finding> {
     let mut findings = disk::home(&place.home, options.fix);
     let loaded = match place.load() {
         Ok(loaded) => loaded,
@@ -70,13 +70,13 @@ async fn look(options: &DoctorArgs, place: &CliPaths) -> Vec<Finding> {
     findings.push(zone(config));
     findings.push(disk::space(&config.home));
     let gateway = Gateway::ask(place).await;
-    findings.extend(journal::look(config, &gateway, options.fix).await);
-    findings.extend(skills::look(config));
-    findings.extend(outside::look(config, &gateway, options.offline).await);
+    findings.extend(journal::check(config, &gateway, options.fix).await);
+    findings.extend(skills::check(config));
+    findings.extend(outside::check(config, &gateway, options.offline).await);
     findings
 }
 
-fn configuration(place: &CliPaths, loaded: &Loaded, fix: bool) -> Vec<Finding> {
+fn configuration(place: &CliPaths, loaded: &LoadedConfig, fix: bool) -> Vec<Finding> {
     let modes = loaded.secret_files.iter().filter_map(|file| disk::exposed(file, fix));
     let mut findings: Vec<Finding> = modes.collect();
     let about_modes =

@@ -13,7 +13,7 @@ use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::failure::CliError;
-use super::print::aside;
+use super::print::print_remark;
 use crate::config::{Config, Home};
 use crate::wording::cli as says;
 
@@ -60,7 +60,7 @@ pub fn begin(config: &mut Config) -> Result<TempFolder, CliError> {
     config.workspace = folder.path().join("workspace");
     config.skills.dir = skills;
     config.home = home;
-    aside(says::EPHEMERAL);
+    print_remark(says::EPHEMERAL);
     Ok(folder)
 }
 

@@ -22,13 +22,13 @@ pub enum CliError {
 
 impl CliError {
     /// Prints the failure on standard error.
-    pub fn tell(self) -> Exit {
+    pub fn print(self) -> Exit {
         let (words, exit) = match self {
             Self::Wrong(words) => (words, Exit::Wrong),
             Self::Failed(words) => (words, Exit::Failed),
             Self::Unread => return Exit::Done,
         };
-        super::print::aside(&words);
+        super::print::print_remark(&words);
         exit
     }
 }

@@ -13,7 +13,7 @@ use super::Exit;
 use super::client::{self, words};
 use super::failure::CliError;
 use super::paths::CliPaths;
-use super::print::{Printer, aside};
+use super::print::{Printer, print_remark};
 use crate::wording::{export, forget as says};
 
 /// `compline forget …`
@@ -38,7 +38,7 @@ pub struct Export {
 /// Deletes a person's data after the name was typed again.
 pub fn forget(options: &Forget, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if !options.yes && !is_confirmed(&options.person)? {
-        aside(says::NOT_CONFIRMED);
+        print_remark(says::NOT_CONFIRMED);
         return Ok(Exit::Failed);
     }
     let line = words(&["forget", &options.person, "--yes"]);

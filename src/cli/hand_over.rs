@@ -7,7 +7,7 @@ use super::Exit;
 use super::client::{self, MarkdownStyle, words};
 use super::failure::CliError;
 use super::paths::CliPaths;
-use super::print::{Printer, aside};
+use super::print::{Printer, print_remark};
 use crate::wording::hand_over as says;
 
 /// Hands over the workspace root.
@@ -17,12 +17,12 @@ pub fn run(name: &str, yes: bool, place: &CliPaths, printer: Printer) -> Result<
             return Err(CliError::Wrong(says::NEEDS_YES.to_owned()));
         }
         let told = client::ask(&words(&["people", "hand-over", name]), place, printer)?;
-        let exit = client::tell(&told, MarkdownStyle::Shown, printer)?;
+        let exit = client::print_answer(&told, MarkdownStyle::Shown, printer)?;
         if exit != Exit::Done {
             return Ok(exit);
         }
         if !is_confirmed()? {
-            aside(says::NOT_CONFIRMED);
+            print_remark(says::NOT_CONFIRMED);
             return Ok(Exit::Failed);
         }
     }

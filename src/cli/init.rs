@@ -80,22 +80,22 @@ pub struct InitArgs {
 }
 
 /// A typed secret. It goes into a file of its own, so that the configuration can be shared.
-struct Typed {
+struct TypedSecret {
     secret: SecretString,
     file: &'static str,
 }
 
 /// The answers, and the typed secrets that are not stored yet.
-struct Gathered {
+struct InitAnswers {
     answers: Answers,
-    typed: Vec<Typed>,
+    typed: Vec<TypedSecret>,
 }
 
 /// Asks, tests and writes.
 pub fn run(options: &InitArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let home = place.home.path();
     // Before anything is written.
-    let found = file::look_into(home);
+    let found = file::inspect(home);
     let mut dialogue = if options.non_interactive { None } else { Some(Dialogue::open()?) };
     if place.config.exists() && !may_replace(options, place, dialogue.as_mut())? {
         printer.note(says::NOTHING_CHANGED);
@@ -105,15 +105,15 @@ pub fn run(options: &InitArgs, place: &CliPaths, printer: Printer) -> Result<Exi
         Some(dialogue) => ask_until_it_works(options, place, dialogue)?,
         None => take_as_given(options, place)?,
     };
-    for Typed { secret, file } in &typed {
+    for TypedSecret { secret, file } in &typed {
         file::write_secret(&home.join(file), secret)?;
     }
     let kept = file::replace(&place.config, &text)?;
-    print::aside(&says::written(&place.config, kept.as_deref()));
+    print::print_remark(&says::written(&place.config, kept.as_deref()));
     if let Some(mode) = file::close(home, found) {
-        print::aside(&says::open_home(home, mode, &place.command("doctor --fix")));
+        print::print_remark(&says::open_home(home, mode, &place.command("doctor --fix")));
     }
-    print::aside(&next(place, &config));
+    print::print_remark(&next(place, &config));
     Ok(Exit::Done)
 }
 
@@ -125,7 +125,7 @@ fn may_replace(options: &InitArgs, place: &CliPaths, dialogue: Option<&mut Dialo
     }
 }
 
-fn take_as_given(options: &InitArgs, place: &CliPaths) -> Result<(String, Vec<Typed>, Config), CliError> {
+fn take_as_given(options: &InitArgs, place: &CliPaths) -> Result<(String, Vec<TypedSecret>, Config), CliError> {
     let gathered = questions::given(options)?;
     let (text, config) = checked(&gathered, place)?;
     if !options.untested {
@@ -140,15 +140,15 @@ fn ask_until_it_works(
     options: &InitArgs,
     place: &CliPaths,
     dialogue: &mut Dialogue,
-) -> Result<(String, Vec<Typed>, Config), CliError> {
-    print::aside(says::WELCOME);
+) -> Result<(String, Vec<TypedSecret>, Config), CliError> {
+    print::print_remark(says::WELCOME);
     let mut last = None;
     loop {
         let gathered = questions::ask(options, dialogue, place, last.as_ref())?;
         let (text, config) = match checked(&gathered, place) {
             Ok(checked) => checked,
             Err(CliError::Wrong(faults)) => {
-                print::aside(&says::again(&faults));
+                print::print_remark(&says::again(&faults));
                 last = Some(gathered.answers);
                 continue;
             }
@@ -160,7 +160,7 @@ fn ask_until_it_works(
         match block_on(async { Ok(test(&config).await) })? {
             Ok(()) => return Ok((text, gathered.typed, config)),
             Err(trouble) => {
-                print::aside(&crate::wording::cli::with_fix(&trouble.what, &trouble.fix));
+                print::print_remark(&crate::wording::cli::with_fix(&trouble.what, &trouble.fix));
                 if dialogue.yes(says::WRITE_ANYWAY)? {
                     return Ok((text, gathered.typed, config));
                 }
@@ -172,7 +172,7 @@ fn ask_until_it_works(
 
 /// Returns the text to write and its interpretation. Typed secrets are parsed as if their files
 /// already contained them.
-fn checked(gathered: &Gathered, place: &CliPaths) -> Result<(String, Config), CliError> {
+fn checked(gathered: &InitAnswers, place: &CliPaths) -> Result<(String, Config), CliError> {
     let text = commented(&gathered.answers);
     let mut inline = gathered.answers.clone();
     for typed in &gathered.typed {
@@ -190,20 +190,20 @@ fn checked(gathered: &Gathered, place: &CliPaths) -> Result<(String, Config), Cl
 /// already tested during the questions.
 async fn test(config: &Config) -> Result<(), ProbeProblem> {
     if config.model.provider != Provider::Offline {
-        print::aside(says::TESTING_MODEL);
+        print::print_remark(says::TESTING_MODEL);
         probe::model(&config.model).await?;
-        print::aside(says::MODEL_ANSWERS);
+        print::print_remark(says::MODEL_ANSWERS);
     }
     if let Some(telegram) = &config.telegram {
-        print::aside(says::TESTING_TELEGRAM);
+        print::print_remark(says::TESTING_TELEGRAM);
         let bot = probe::telegram(telegram).await?;
-        print::aside(&says::bot(&bot.username, bot.webhook.is_some()));
+        print::print_remark(&says::bot(&bot.username, bot.webhook.is_some()));
     }
     if let Some(signal) = config.signal.as_ref().filter(|signal| signal.command.is_empty()) {
-        print::aside(signal::says::TESTING);
+        print::print_remark(signal::says::TESTING);
         let look = probe::signal(signal).await?;
         let number = look.account(signal.account.as_deref()).map_err(probe::no_account)?;
-        print::aside(&signal::says::account(&number));
+        print::print_remark(&signal::says::account(&number));
     }
     Ok(())
 }

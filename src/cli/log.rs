@@ -47,7 +47,7 @@ pub fn calm_panics() {
         // The panic message may quote a message, so only the location is logged.
         tracing::error!("A panic at {place}");
         let logs = LOGS.get().map(|logs| logs.join(file_name(SystemClock::default().now())));
-        super::print::aside(&says::panicked(&place, logs.as_deref()));
+        super::print::print_remark(&says::panicked(&place, logs.as_deref()));
     }));
 }
 

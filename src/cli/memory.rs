@@ -126,5 +126,5 @@ fn edit(note: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError
     let open = external_editor::placed(&asked).map_err(CliError::Failed)?;
     super::block_on(async { external_editor::edit(&open).await.map_err(CliError::Failed) })?;
     let asked = client::ask(&external_editor::edited_line("", &open), place, quietly)?;
-    client::tell(&asked, client::MarkdownStyle::Shown, printer)
+    client::print_answer(&asked, client::MarkdownStyle::Shown, printer)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::failure::CliError;
-use crate::config::{self, ConfigError, Home, Loaded};
+use crate::config::{self, ConfigError, Home, LoadedConfig};
 use crate::wording::cli as says;
 
 /// The selected home and configuration.
@@ -32,7 +32,7 @@ impl CliPaths {
     }
 
     /// Reads the configuration, overlaid with the environment.
-    pub fn load(&self) -> Result<Loaded, ConfigError> {
+    pub fn load(&self) -> Result<LoadedConfig, ConfigError> {
         config::load(self.home.clone(), &self.config, &environment())
     }
 

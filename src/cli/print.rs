@@ -38,13 +38,13 @@ impl Printer {
     /// Prints a note on standard error, unless notes are disabled.
     pub fn note(self, text: &str) {
         if !self.quiet {
-            aside(text);
+            print_remark(text);
         }
     }
 }
 
 /// Prints a line on standard error. Errors are ignored, because nothing could report them.
-pub fn aside(text: &str) {
+pub fn print_remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

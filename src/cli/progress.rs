@@ -39,7 +39,7 @@ impl<W: Write> Bar<W> {
     }
 
     /// Shows the elapsed time of work with unknown duration.
-    fn goes_on(&mut self, doing: &str) {
+    fn show_elapsed(&mut self, doing: &str) {
         self.show(|since| says::goes_on(doing, since.as_secs()));
     }
 
@@ -73,7 +73,7 @@ impl<W: Write> Bar<W> {
                     self.end();
                     return done;
                 }
-                _busy = self.clock.wake_at(next) => self.goes_on(doing),
+                _busy = self.clock.wake_at(next) => self.show_elapsed(doing),
             }
         }
     }

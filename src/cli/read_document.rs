@@ -44,7 +44,7 @@ pub fn run(kind: &str) -> Result<Exit, CliError> {
     let mut told = 0;
     let read = read(kind, &bytes, |words| {
         told += words.len() + BETWEEN.len();
-        tell(words).is_ok() && told <= MAX_WORDS
+        write_reply(words).is_ok() && told <= MAX_WORDS
     });
     Ok(match read {
         Ok(()) => Exit::Done,
@@ -53,7 +53,7 @@ pub fn run(kind: &str) -> Result<Exit, CliError> {
     })
 }
 
-fn tell(words: &str) -> io::Result<()> {
+fn write_reply(words: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(words.as_bytes())?;
     out.write_all(BETWEEN)?;

@@ -48,7 +48,7 @@ impl Reflections {
     }
 
     /// Returns the output style.
-    pub fn look(&self) -> MarkdownStyle {
+    pub fn style(&self) -> MarkdownStyle {
         match self {
             Self::Show { markdown: true, .. } => MarkdownStyle::Markdown,
             Self::Show { .. } | Self::List { .. } => MarkdownStyle::Shown,

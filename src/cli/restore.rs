@@ -15,12 +15,12 @@ use serde_json::json;
 
 use super::failure::CliError;
 use super::paths::{CliPaths, environment};
-use super::print::{Printer, aside, is_dialogue};
+use super::print::{Printer, is_dialogue, print_remark};
 use super::progress::Bar;
 use super::{Exit, block_on};
 use crate::admin::backup::key::BackupKey;
 use crate::admin::backup::read::Archive;
-use crate::admin::restore::{self, Authenticity, Configuration, RestoreTarget, Restored, Warrant};
+use crate::admin::restore::{self, ArchiveProof, Authenticity, Configuration, RestoreTarget, Restored};
 use crate::app::{BuildError, take_lock};
 use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::restore as says;
@@ -75,9 +75,9 @@ pub fn restore(options: &Restore, place: &CliPaths, printer: Printer) -> Result<
     // Removes unpacked files, or completes the restore if it was decided.
     restore::settle(&place.home)?;
     match done? {
-        Some(restored) => tell_restored(&restored, place, printer)?,
+        Some(restored) => print_result(&restored, place, printer)?,
         None => {
-            aside(says::NOT_CONFIRMED);
+            print_remark(says::NOT_CONFIRMED);
             return Ok(Exit::Failed);
         }
     }
@@ -95,11 +95,15 @@ fn attempt(
     let archive = restore::read(&options.file, &target.home, &mut |doing, done| bar.at(doing, done));
     bar.end();
     let archive = archive?;
-    let warrant = warrant(options, target, &archive)?;
+    let warrant = archive_proof(options, target, &archive)?;
     // Missing prerequisites for a question are reported before anything is unpacked.
     match &warrant {
-        Warrant::Nothing if !is_dialogue() => return Err(CliError::Failed(says::UNSIGNED_NEEDS_TERMINAL.to_owned())),
-        Warrant::Key(_) if !options.yes && !is_dialogue() => return Err(CliError::Failed(says::NEEDS_YES.to_owned())),
+        ArchiveProof::Nothing if !is_dialogue() => {
+            return Err(CliError::Failed(says::UNSIGNED_NEEDS_TERMINAL.to_owned()));
+        }
+        ArchiveProof::Key(_) if !options.yes && !is_dialogue() => {
+            return Err(CliError::Failed(says::NEEDS_YES.to_owned()));
+        }
         _ => {}
     }
     let now = SystemClock::default().now();
@@ -111,7 +115,7 @@ fn attempt(
     })?;
     bar.end();
     let prepared = prepared?;
-    aside(&prepared.difference.shown(&zone(place)));
+    print_remark(&prepared.difference.shown(&zone(place)));
     if !options.yes && !is_confirmed()? {
         return Ok(None);
     }
@@ -120,18 +124,18 @@ fn attempt(
 
 /// Returns the authentication of the archive: the home's key, that of a recovery code, or none if
 /// that was requested.
-fn warrant(options: &Restore, target: &RestoreTarget, archive: &Archive) -> Result<Warrant, CliError> {
+fn archive_proof(options: &Restore, target: &RestoreTarget, archive: &Archive) -> Result<ArchiveProof, CliError> {
     let file = &options.file;
     let own = BackupKey::load(&target.home)?;
     match restore::judge(archive, own.as_ref())? {
-        Authenticity::Authentic(key) => Ok(Warrant::Key(key)),
-        _ if options.unsigned => Ok(Warrant::Nothing),
+        Authenticity::Authentic(key) => Ok(ArchiveProof::Key(key)),
+        _ if options.unsigned => Ok(ArchiveProof::Nothing),
         Authenticity::Unsigned => Err(CliError::Failed(says::unsigned(file))),
         Authenticity::Changed => Err(CliError::Failed(says::changed(file))),
         Authenticity::OtherKey => {
             let key = by_code(options, own.is_some())?;
             match restore::judge(archive, Some(&key))? {
-                Authenticity::Authentic(key) => Ok(Warrant::Key(key)),
+                Authenticity::Authentic(key) => Ok(ArchiveProof::Key(key)),
                 Authenticity::Changed => Err(CliError::Failed(says::changed(file))),
                 _ => Err(CliError::Failed(says::wrong_code(file))),
             }
@@ -153,7 +157,7 @@ fn by_code(options: &Restore, has_key: bool) -> Result<BackupKey, CliError> {
             Ok(key) => return Ok(key),
             Err(error) => last = error.to_string(),
         }
-        aside(&last);
+        print_remark(&last);
     }
     Err(CliError::Failed(says::no_code(&last)))
 }
@@ -188,7 +192,7 @@ fn zone(place: &CliPaths) -> Zone {
     place.load().map_or(Zone::UTC, |loaded| loaded.config.zone)
 }
 
-fn tell_restored(restored: &Restored, place: &CliPaths, printer: Printer) -> Result<(), CliError> {
+fn print_result(restored: &Restored, place: &CliPaths, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         return printer.json(&json!({
             "made_at": restored.made_at.rfc3339(), "aside": restored.aside, "parked": restored.parked,

@@ -45,7 +45,7 @@ pub fn run(options: &RunArgs, place: &CliPaths, printer: Printer, verbose: bool)
     };
     log::begin(&loaded.config, verbose);
     for warning in &loaded.warnings {
-        print::aside(&says::warning(warning));
+        print::print_remark(&says::warning(warning));
     }
     on_threads(serve(loaded.config, printer))
 }
@@ -64,7 +64,7 @@ pub fn mention_empty_journal(home: &Home) {
     let journal = home.journal();
     if std::fs::metadata(&journal).is_ok_and(|found| found.len() == 0) {
         tracing::warn!("The journal was empty; a new one is begun");
-        print::aside(&says::empty_journal(&journal));
+        print::print_remark(&says::empty_journal(&journal));
     }
 }
 
@@ -76,11 +76,11 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
     printer.note(&banner(&config));
     if awaits_claim(&config) {
-        tell_of_claim(&app, &config).await?;
+        show_claim_code(&app, &config).await?;
     }
     tokio::select! {
         () = signals.next() => {}
-        () = tell_of_room(app.journal.room()) => {}
+        () = report_disk_space(app.journal.disk_space()) => {}
     }
     printer.note(says::STOPPING);
     tokio::select! {
@@ -94,32 +94,32 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
 
 /// Shows the claim code at a terminal. Other output may be stored, and many can read a service log:
 /// there, the command that makes the code is named instead.
-async fn tell_of_claim(app: &App, config: &Config) -> Result<(), CliError> {
+async fn show_claim_code(app: &App, config: &Config) -> Result<(), CliError> {
     if !std::io::stderr().is_terminal() {
         if app.admin.members().is_unclaimed().await? {
-            print::aside(says::UNCLAIMED);
+            print::print_remark(says::UNCLAIMED);
         }
         return Ok(());
     }
     if let Some(code) = app.admin.members().claim_code().await? {
         let channels: Vec<&str> = Channel::of(config).into_iter().map(Channel::shown).collect();
-        print::aside(&says::claim(&code, &channels));
+        print::print_remark(&says::claim(&code, &channels));
     }
     Ok(())
 }
 
 /// Prints a line when nothing more can be written, and another when it can again: the log may be on
 /// the same disk.
-async fn tell_of_room(mut room: watch::Receiver<DiskSpace>) {
+async fn report_disk_space(mut room: watch::Receiver<DiskSpace>) {
     let mut before = *room.borrow();
     while room.changed().await.is_ok() {
         let now = *room.borrow_and_update();
         // A smaller write may have succeeded again before this task ran.
         if !before.is_none && now.failures > before.failures {
-            print::aside(gate::DISK_FULL);
+            print::print_remark(gate::DISK_FULL);
         }
         if !now.is_none && (before.is_none || now.failures > before.failures) {
-            print::aside(says::ROOM_AGAIN);
+            print::print_remark(says::ROOM_AGAIN);
         }
         before = now;
     }

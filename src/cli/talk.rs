@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use futures::FutureExt;
 
-use super::chat::{self, Ending, Errand, Input, NoInput};
+use super::chat::{self, ChatOutcome, Input, NoInput, RunCommand};
 use super::client::{self, Answered};
 use super::failure::CliError;
 use super::paths::CliPaths;
@@ -42,7 +42,7 @@ impl From<NoInput> for CliError {
 /// Runs the conversation.
 pub fn run(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
     if options.ephemeral_memory {
-        return thrown_away(options, place, verbose);
+        return ephemeral(options, place, verbose);
     }
     let running = UnixStream::connect(place.home.socket());
     // Configuration errors are reported before anything is typed.
@@ -64,7 +64,7 @@ pub fn run(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, C
 }
 
 /// Runs the conversation in a temporary home.
-fn thrown_away(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
+fn ephemeral(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
     let mut config = place.load()?.config;
     let input = Input::gather(&options.words)?;
     let folder = ephemeral::begin(&mut config)?;
@@ -73,10 +73,10 @@ fn thrown_away(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exi
     super::run::on_threads(ephemeral::until_ended(alone(config, input, options))).map(exit)
 }
 
-fn exit(ending: Ending) -> Exit {
+fn exit(ending: ChatOutcome) -> Exit {
     match ending {
-        Ending::Done => Exit::Done,
-        Ending::Failed => Exit::Failed,
+        ChatOutcome::Done => Exit::Done,
+        ChatOutcome::Failed => Exit::Failed,
     }
 }
 
@@ -85,16 +85,16 @@ async fn attached(
     input: Input,
     options: chat::ChatOptions,
     home: Home,
-) -> Result<Ending, CliError> {
+) -> Result<ChatOutcome, CliError> {
     stream.set_nonblocking(true)?;
-    let errand: Errand = Box::new(move |line, json| {
+    let errand: RunCommand = Box::new(move |line, json| {
         let home = home.clone();
         async move { client::of_gateway(&line, &home, json).await.ok().flatten() }.boxed()
     });
     Ok(chat::run(tokio::net::UnixStream::from_std(stream)?, input, options, &errand).await?)
 }
 
-async fn alone(config: Config, input: Input, options: chat::ChatOptions) -> Result<Ending, CliError> {
+async fn alone(config: Config, input: Input, options: chat::ChatOptions) -> Result<ChatOutcome, CliError> {
     super::run::mention_empty_journal(&config.home);
     let app =
         App::build(config, Overrides { terminal_only: true, ..Overrides::default() }).await.map_err(
@@ -106,7 +106,7 @@ async fn alone(config: Config, input: Input, options: chat::ChatOptions) -> Resu
     app.start().await?;
     let (near, far) = tokio::io::duplex(PIPE);
     let admin = Arc::clone(&app.admin);
-    let errand: Errand = Box::new(move |line, json| {
+    let errand: RunCommand = Box::new(move |line, json| {
         let admin = Arc::clone(&admin);
         async move {
             let answer = admin.command_line(&line).await;

@@ -9,7 +9,7 @@ use url::Url;
 use super::error::ValueError;
 use super::meaning::Meaning;
 use super::units::{self, quoted};
-use super::{Home, Signal, SignalEndpoint, Telegram, TelegramWay, Webhook, models, secret};
+use super::{Home, Signal, SignalEndpoint, Telegram, TelegramDelivery, Webhook, models, secret};
 
 /// Adapters that have addresses.
 const ADAPTERS: [&str; 3] = ["telegram", "signal", "terminal"];
@@ -33,11 +33,11 @@ pub fn telegram(meaning: &mut Meaning<'_>) -> Option<Telegram> {
         _ => {}
     }
     let api_url = meaning.reader.get(at, "api_url", models::address);
-    let way_in = way_in(meaning, at);
+    let way_in = telegram_delivery(meaning, at);
     Some(Telegram { token: token?, api_url: api_url?, way_in: way_in? })
 }
 
-fn way_in(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramWay> {
+fn telegram_delivery(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramDelivery> {
     let calls = |text: &str| match text {
         "polling" => Ok(false),
         "webhook" => Ok(true),
@@ -46,7 +46,7 @@ fn way_in(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramWay> {
     let is_called = meaning.reader.get(at, "mode", calls)?;
     let listen = meaning.reader.get(at, "webhook_listen", socket);
     if !is_called {
-        return Some(TelegramWay::Polling);
+        return Some(TelegramDelivery::Polling);
     }
     let url = meaning.reader.need(at, "webhook_url", public);
     let secret = meaning.secret(at, "webhook_secret");
@@ -59,7 +59,7 @@ fn way_in(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramWay> {
         }
         _ => {}
     }
-    Some(TelegramWay::Webhook(Webhook { url: url?, listen: listen?, secret: secret? }))
+    Some(TelegramDelivery::Webhook(Webhook { url: url?, listen: listen?, secret: secret? }))
 }
 
 /// Interprets `[signal]`.
@@ -260,10 +260,10 @@ mod tests {
         let telegram = |more: &str| {
             read(&format!("[telegram]\ntoken = \"1:x\"\n{more}")).map(|config| config.telegram.unwrap().way_in)
         };
-        assert!(matches!(telegram(""), Ok(TelegramWay::Polling)));
+        assert!(matches!(telegram(""), Ok(TelegramDelivery::Polling)));
         let whole =
             "mode = \"webhook\"\nwebhook_url = \"https://b.example/t\"\nwebhook_secret = \"a-long-random-word\"";
-        let Ok(TelegramWay::Webhook(webhook)) = telegram(whole) else { panic!("it is whole") };
+        let Ok(TelegramDelivery::Webhook(webhook)) = telegram(whole) else { panic!("it is whole") };
         assert_eq!(
             (webhook.url.as_str(), webhook.listen.to_string().as_str()),
             ("https://b.example/t", "127.0.0.1:8443")

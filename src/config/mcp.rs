@@ -12,7 +12,7 @@ use url::Url;
 
 use super::error::ValueError;
 use super::meaning::Meaning;
-use super::rooted::Guarded;
+use super::rooted::GuardedPaths;
 use super::units::{self, quoted};
 use super::{Mcp, McpReach, models};
 
@@ -21,7 +21,7 @@ const PASSED: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 
 /// Interprets all servers.
 pub fn servers(meaning: &mut Meaning<'_>, workspace: &Path) -> Vec<Mcp> {
-    let guarded = Guarded::of(meaning, workspace);
+    let guarded = GuardedPaths::of(meaning, workspace);
     let mut names = BTreeSet::new();
     let mut servers = Vec::new();
     for at in meaning.reader.each("mcp") {
@@ -53,7 +53,7 @@ fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Value
     Ok(text.to_owned())
 }
 
-fn reach(meaning: &mut Meaning<'_>, at: &str, guarded: &Guarded) -> Option<McpReach> {
+fn reach(meaning: &mut Meaning<'_>, at: &str, guarded: &GuardedPaths) -> Option<McpReach> {
     let ways = ["command", "url"].map(|way| meaning.reader.is_written(at, way));
     if ways == [true, true] {
         let fix = "keep command for a program that is to be started, or url for a server that runs already";
@@ -70,7 +70,7 @@ fn reach(meaning: &mut Meaning<'_>, at: &str, guarded: &Guarded) -> Option<McpRe
     program.map(McpReach::Command).or_else(|| meaning.reader.get(at, "url", url).map(McpReach::Url))
 }
 
-fn command(text: &str, guarded: &Guarded) -> Result<Vec<String>, ValueError> {
+fn command(text: &str, guarded: &GuardedPaths) -> Result<Vec<String>, ValueError> {
     let words = units::list(text)?;
     if words.first().is_none_or(String::is_empty) {
         let fix = "write the program first, as [\"mcp-server\", \"--quiet\"]";

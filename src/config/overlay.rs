@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use super::error::{ConfigLocation, Fault, ValueError};
 use super::keys::{Key, Section, SectionSpelling, join, numbered, section};
-use super::sheet::{Sheet, ValueSource, WrittenValue};
+use super::sheet::{ValueSource, WrittenValue, WrittenValues};
 use super::suggest;
 
 /// Prefix of all variables.
 const PREFIX: &str = "COMPLINE__";
 
 /// Overlays the sheet with the environment.
-pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
+pub fn lay(sheet: &mut WrittenValues, env: &BTreeMap<String, String>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut laid = BTreeMap::new();
     if let Some(workspace) = env.get("WORKSPACE_PATH").filter(|path| !path.is_empty()) {
@@ -27,7 +27,7 @@ pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
         };
         match resolve(rest, &mut sheet.repeated) {
             Ok((at, key)) => {
-                make_room(sheet, &at, key);
+                insert_entry(sheet, &at, key);
                 laid.insert(join(&at, key.name), written(variable, text));
             }
             Err(ValueError { what, fix }) => {
@@ -84,7 +84,7 @@ fn no_key(rest: &str) -> ValueError {
     ValueError::new(format!("There is no key {rest}"), "unset it")
 }
 
-fn make_room(sheet: &mut Sheet, at: &str, key: &Key) {
+fn insert_entry(sheet: &mut WrittenValues, at: &str, key: &Key) {
     if !key.kind.is_delicate() {
         return;
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::error::{ConfigLocation, Fault, ValueError};
 use super::keys::{Key, Unset, ValueKind, join, numbered, section};
-use super::sheet::{Sheet, ValueSource, WrittenValue};
+use super::sheet::{ValueSource, WrittenValue, WrittenValues};
 use super::source::{HIDDEN, Source};
 
 /// An effective value, as `config show` prints it.
@@ -27,7 +27,7 @@ pub struct ConfigReader<'a> {
     /// Source file.
     pub source: Source<'a>,
     /// Written values.
-    pub sheet: Sheet,
+    pub sheet: WrittenValues,
     /// Faults found so far.
     pub faults: Vec<Fault>,
     /// Effective values.

@@ -17,12 +17,12 @@ use super::units::quoted;
 const BETWEEN: [char; 9] = ['=', ':', ',', ';', ' ', '\t', '\n', '"', '\''];
 
 /// Paths that no server may be pointed at.
-pub struct Guarded {
+pub struct GuardedPaths {
     places: Vec<(&'static str, PathBuf)>,
     user_home: Option<PathBuf>,
 }
 
-impl Guarded {
+impl GuardedPaths {
     /// Returns the guarded paths of the configuration that is being read.
     pub fn of(meaning: &Meaning<'_>, workspace: &Path) -> Self {
         let places = [
@@ -91,13 +91,13 @@ fn walked(path: &Path, step: impl Fn(PathBuf) -> PathBuf) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn guarded(home: &Path, workspace: &Path) -> Guarded {
+    fn guarded(home: &Path, workspace: &Path) -> GuardedPaths {
         let places = [("Compline's home", home), ("the workspace", workspace)];
         let places = places.into_iter().flat_map(|(name, place)| [(name, followed(place)), (name, plain(place))]);
-        Guarded { places: places.collect(), user_home: Some(PathBuf::from("/home/ada")) }
+        GuardedPaths { places: places.collect(), user_home: Some(PathBuf::from("/home/ada")) }
     }
 
-    fn is_refused(guarded: &Guarded, word: &str) -> bool {
+    fn is_refused(guarded: &GuardedPaths, word: &str) -> bool {
         guarded.check(&["program".to_owned(), word.to_owned()]).is_err()
     }
 

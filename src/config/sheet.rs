@@ -19,7 +19,7 @@ use super::units::{self, quoted};
 
 /// All values written in the file and in the environment.
 #[derive(Default)]
-pub struct Sheet {
+pub struct WrittenValues {
     /// Values by key path, as `people[1].name`.
     pub written: BTreeMap<String, WrittenValue>,
     /// Number of entries of each repeatable section.
@@ -70,8 +70,8 @@ impl Serialize for ValueSource {
 
 /// Reads the file into a sheet. Invalid parts become faults and the rest is kept, so that all
 /// faults are found at once.
-pub fn read(source: &Source<'_>) -> (Sheet, Vec<Fault>) {
-    let mut reading = Reading { source, sheet: Sheet::default(), faults: Vec::new() };
+pub fn read(source: &Source<'_>) -> (WrittenValues, Vec<Fault>) {
+    let mut reading = SheetReader { source, sheet: WrittenValues::default(), faults: Vec::new() };
     match DeTable::parse(source.text) {
         Err(error) => reading.broken(&error),
         Ok(table) => {
@@ -83,13 +83,13 @@ pub fn read(source: &Source<'_>) -> (Sheet, Vec<Fault>) {
     (reading.sheet, reading.faults)
 }
 
-struct Reading<'a> {
+struct SheetReader<'a> {
     source: &'a Source<'a>,
-    sheet: Sheet,
+    sheet: WrittenValues,
     faults: Vec<Fault>,
 }
 
-impl Reading<'_> {
+impl SheetReader<'_> {
     fn broken(&mut self, error: &toml::de::Error) {
         let what = format!("This is no TOML: {}", crate::text::one_line(error.message()));
         let fix = "correct this line; a value stands in quotes unless it is a number, true or false";

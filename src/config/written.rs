@@ -17,7 +17,7 @@ use super::{Config, Home, mode, overlay, sheet};
 
 /// A valid configuration.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// Interpreted configuration.
     pub config: Config,
     /// All effective values and their sources.
@@ -30,7 +30,7 @@ pub struct Loaded {
 }
 
 /// Reads the configuration at `file`, overlaid with `env`.
-pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
+pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<LoadedConfig, ConfigError> {
     let bytes = std::fs::read(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => ConfigError::Missing { path: file.to_owned() },
         _ => ConfigError::Unreadable { path: file.to_owned(), reason: error.to_string() },
@@ -45,7 +45,12 @@ pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<L
 }
 
 /// Interprets the text and the environment. Reads the secret files that the text names.
-pub fn parse(text: &str, file_name: &str, env: &BTreeMap<String, String>, home: Home) -> Result<Loaded, ConfigError> {
+pub fn parse(
+    text: &str,
+    file_name: &str,
+    env: &BTreeMap<String, String>,
+    home: Home,
+) -> Result<LoadedConfig, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     let source = Source { file: file_name, text };
     let (mut sheet, mut faults) = sheet::read(&source);
@@ -60,11 +65,11 @@ pub fn parse(text: &str, file_name: &str, env: &BTreeMap<String, String>, home: 
     }
     let own = meaning.holds_secret.then(|| PathBuf::from(file_name));
     let secret_files = own.into_iter().chain(meaning.secret_files).collect();
-    Ok(Loaded { config, origins: lines, warnings, secret_files })
+    Ok(LoadedConfig { config, origins: lines, warnings, secret_files })
 }
 
 /// Returns all effective values in the order of the example file, with secrets hidden.
-pub fn show(loaded: &Loaded) -> Vec<EffectiveValue> {
+pub fn show(loaded: &LoadedConfig) -> Vec<EffectiveValue> {
     loaded.origins.clone()
 }
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use url::Url;
 
-use super::history::{Record, calls_of};
+use super::history::{TurnRecord, calls_of};
 use crate::model::{Request, RequestPart, Role};
 use crate::store::{MessageKind, QuestionRow, StepRow, TextKind};
 use crate::text::links;
-use crate::tool::web::{self, Written, addresses_in};
+use crate::tool::web::{self, WrittenAddress, addresses_in};
 use crate::tool::web_fetch;
 use crate::trust::{Labelled, Text};
 use crate::wording;
@@ -23,7 +23,7 @@ use crate::wording;
 /// Addresses of the turns so far.
 #[derive(Debug, Default)]
 pub struct Addresses {
-    typed: Vec<Written>,
+    typed: Vec<WrittenAddress>,
     /// Addresses from untrusted texts and tainted answers, in the form in which copies are
     /// compared.
     outside: HashSet<String>,
@@ -31,7 +31,7 @@ pub struct Addresses {
 
 impl Addresses {
     /// Adds a finished turn.
-    pub fn add(&mut self, record: &Record) {
+    pub fn add(&mut self, record: &TurnRecord) {
         let (typed, outside) = self.of_messages(record);
         self.typed.extend(typed);
         self.outside.extend(outside);
@@ -42,12 +42,12 @@ impl Addresses {
     }
 
     /// Addresses that people typed so far, including the messages of that turn.
-    pub fn typed_with(&self, record: &Record) -> Vec<Written> {
+    pub fn typed_with(&self, record: &TurnRecord) -> Vec<WrittenAddress> {
         self.typed.iter().cloned().chain(self.of_messages(record).0).collect()
     }
 
     /// Addresses typed in the messages of a turn, and those that came with them in untrusted text.
-    fn of_messages(&self, record: &Record) -> (Vec<Written>, HashSet<String>) {
+    fn of_messages(&self, record: &TurnRecord) -> (Vec<WrittenAddress>, HashSet<String>) {
         let (mut typed, mut outside) = (Vec::new(), HashSet::new());
         for message in record.messages.iter().filter(|message| message.kind == MessageKind::Said) {
             let texts = || record.texts.iter().filter(|text| text.message == message.id);
@@ -72,7 +72,7 @@ fn is_typed(kind: TextKind) -> bool {
 
 /// Same-host addresses in the pages that this turn has read, for hosts of which a person typed an
 /// address or approved one for this turn. A host that only a redirect led to does not count.
-pub fn linked_in(record: &Record, typed: &[Written]) -> Vec<Url> {
+pub fn linked_in(record: &TurnRecord, typed: &[WrittenAddress]) -> Vec<Url> {
     let approved = record.yes_to.iter().flat_map(|question| arguments_of(question.call.open().0));
     let approved = approved.filter_map(|words| web::parse(&words).ok());
     let hosts: HashSet<String> =

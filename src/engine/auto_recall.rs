@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Engine;
-use crate::memory::{EntryHit, IndexQuery, Loaded};
+use crate::memory::{EntryHit, IndexQuery, TurnFiles};
 use crate::people::Party;
 use crate::store::{EntryKind, Node};
 use crate::text::{one_line, shorten};
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Returns the recalled memories for these first messages, most important facts and related
 /// entries, and their sources. Blank if there are none. Trusted only.
-pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &Loaded) -> (Text, Vec<Node>) {
+pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &TurnFiles) -> (Text, Vec<Node>) {
     let nothing = (wording::own("", party.scope()), Vec::new());
     if !engine.memory.enabled {
         return nothing;
@@ -44,7 +44,7 @@ pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loade
         _late = clock.wake_at(clock.now().plus(PATIENCE)) => Ok(Vec::new()),
     };
     let from = match found {
-        Ok(hits) => with_origins(engine, told(&hits, loaded, nothing.0.clone())).await,
+        Ok(hits) => with_origins(engine, render_hits(&hits, loaded, nothing.0.clone())).await,
         Err(error) => Err(error),
     };
     from.unwrap_or_else(|error| {
@@ -85,7 +85,7 @@ fn trusted(words: &[Text], party: &Party) -> Option<Text> {
 
 /// Renders the hits, each once, without those that are loaded anyway. Returns the rendered hits
 /// too.
-fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> (Text, Vec<EntryHit>) {
+fn render_hits(hits: &[(usize, Vec<EntryHit>)], loaded: &TurnFiles, nothing: Text) -> (Text, Vec<EntryHit>) {
     let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience];
     // In its file, a fact has its key in bold.
     let loaded: Vec<String> = files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect();
@@ -94,7 +94,7 @@ fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> (Tex
     for (most, hits) in hits {
         let mut taken = 0;
         for hit in hits.iter().filter(|hit| hit.text.label().is_trusted() && !is_learned(hit)) {
-            let words = told_of(hit);
+            let words = hit_text(hit);
             let known = words.is_empty() || loaded.iter().any(|file| file.contains(&words));
             if known || taken == *most || !seen.insert(hit.key.clone()) {
                 continue;
@@ -118,7 +118,7 @@ fn is_learned(hit: &EntryHit) -> bool {
 }
 
 /// Text of a hit: only the name for a note, whose content is read on demand.
-fn told_of(hit: &EntryHit) -> String {
+fn hit_text(hit: &EntryHit) -> String {
     let words = if hit.kind == EntryKind::Note { hit.name.open().0 } else { hit.text.open().0 };
     one_line(words)
 }

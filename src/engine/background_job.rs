@@ -51,8 +51,8 @@ impl BackgroundJob {
         Rounds: Fn(Arc<Engine>) -> Round + Send + Sync + 'static,
     {
         let (ringer, bell) = crate::time::clock::wakeups();
-        ringer.ring(&*engine.clock);
-        self.heard_by(ringer);
+        ringer.wake(&*engine.clock);
+        self.redirect_wakeups(ringer);
         let (stop, engine_too) = (engine.runtime.stop.clone(), Arc::clone(engine));
         engine.runtime.tasks.spawn(async move {
             tokio::select! {
@@ -63,14 +63,14 @@ impl BackgroundJob {
     }
 
     /// Redirects the wake-ups to a worker outside the engine.
-    pub fn heard_by(&self, ringer: WakeupSender) {
+    pub fn redirect_wakeups(&self, ringer: WakeupSender) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
     }
 
     /// Wakes the job, because it may have work.
-    pub fn ring(&self, clock: &dyn Clock) {
+    pub fn wake(&self, clock: &dyn Clock) {
         if let Some(ringer) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.ring(clock);
+            ringer.wake(clock);
         }
     }
 }
@@ -86,7 +86,7 @@ async fn rounds<Round>(
 {
     let (mut wake_at, mut busy) = (None, None);
     loop {
-        busy = bell.heard_or(&*engine.clock, wake_at, busy).await;
+        busy = bell.recv_or_timeout(&*engine.clock, wake_at, busy).await;
         if busy.is_none() {
             return;
         }

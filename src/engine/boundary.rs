@@ -16,7 +16,7 @@ pub const CLOCK_SLACK: Duration = Duration::from_secs(120);
 
 /// Reason why a conversation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Because {
+pub enum BoundaryReason {
     /// First conversation of the stream.
     First,
     /// Silence longer than the gap.
@@ -25,7 +25,7 @@ pub enum Because {
     New,
 }
 
-impl Because {
+impl BoundaryReason {
     /// Stored name of the reason.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,13 +66,13 @@ impl Arrival {
     }
 
     /// Returns the reason if the message begins a conversation.
-    pub fn begins(&self) -> Option<Because> {
-        let Some(previous) = self.previous else { return Some(Because::First) };
+    pub fn begins(&self) -> Option<BoundaryReason> {
+        let Some(previous) = self.previous else { return Some(BoundaryReason::First) };
         if self.asked_for_new {
-            return Some(Because::New);
+            return Some(BoundaryReason::New);
         }
         let silent_too_long = !self.clock_is_behind() && self.effective() > previous.plus(self.gap);
-        silent_too_long.then_some(Because::Silence)
+        silent_too_long.then_some(BoundaryReason::Silence)
     }
 }
 
@@ -106,9 +106,9 @@ mod tests {
         let cases = [
             (6 * H - 1000, None),
             (6 * H, None),
-            (6 * H + 1, Some(Because::Silence)),
-            (6 * H + 1000, Some(Because::Silence)),
-            (29 * H, Some(Because::Silence)),
+            (6 * H + 1, Some(BoundaryReason::Silence)),
+            (6 * H + 1000, Some(BoundaryReason::Silence)),
+            (29 * H, Some(BoundaryReason::Silence)),
         ];
         for (silence, expected) in cases {
             assert_eq!(arrival(0, silence, None).begins(), expected, "{silence} ms of silence");
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(arrival(0, 10 * H, Some(H)).effective(), Timestamp(H));
         // Sent after seven hours, received after ten: a new conversation at the time of sending.
         assert_eq!(arrival(0, 10 * H, Some(7 * H)).effective(), Timestamp(7 * H));
-        assert_eq!(arrival(0, 10 * H, Some(7 * H)).begins(), Some(Because::Silence));
+        assert_eq!(arrival(0, 10 * H, Some(7 * H)).begins(), Some(BoundaryReason::Silence));
     }
 
     #[test]
@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn the_first_and_the_asked_for() {
-        assert_eq!(Arrival { previous: None, ..arrival(0, 1, None) }.begins(), Some(Because::First));
-        assert_eq!(Arrival { asked_for_new: true, ..arrival(0, 1, None) }.begins(), Some(Because::New));
+        assert_eq!(Arrival { previous: None, ..arrival(0, 1, None) }.begins(), Some(BoundaryReason::First));
+        assert_eq!(Arrival { asked_for_new: true, ..arrival(0, 1, None) }.begins(), Some(BoundaryReason::New));
     }
 
     proptest! {
@@ -163,8 +163,8 @@ mod tests {
                 let effective = arrival.effective();
                 prop_assert!(effective <= Timestamp(now) && previous.is_none_or(|before| effective >= before));
                 let expected = match previous {
-                    None => Some(Because::First),
-                    Some(before) if effective.0 - before.0 > 6 * H => Some(Because::Silence),
+                    None => Some(BoundaryReason::First),
+                    Some(before) if effective.0 - before.0 > 6 * H => Some(BoundaryReason::Silence),
                     Some(_) => None,
                 };
                 prop_assert_eq!(arrival.begins(), expected);

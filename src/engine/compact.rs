@@ -51,7 +51,7 @@ pub fn older_part(
     let upto = db.compactions().compacted_upto(conversation.id)?;
     let (mut messages, mut tokens, mut stays) = (0, 0, true);
     for turn in db.turns().past_turns(conversation.id)?.into_iter().rev().take_while(|turn| turn.id > upto) {
-        let of_turn = db.compactions().said_in(turn.id)?;
+        let of_turn = db.compactions().messages_in(turn.id)?;
         if !stays {
             return Ok(of_turn.last().map(|message| CompactionEnd { turn: turn.id, message: *message }));
         }
@@ -98,7 +98,7 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
         .write("keep a summary of an older part", move |tx| {
             // Text was deleted meanwhile: the job runs again on the remaining text.
             let stored = tx.redaction().revision_of(made.conversation)? == revision
-                && tx.compactions().keep_compaction(&made, &model, now)?;
+                && tx.compactions().store_compaction(&made, &model, now)?;
             if stored {
                 tx.derivations().derive(Node::Compaction(made.id), Node::Turn(made.upto_turn))?;
             }

@@ -16,7 +16,7 @@ use crate::store::Tx;
 
 /// Checks how full the window was in that turn, and requests due work.
 pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
-    let room = engine.room(&engine.chat);
+    let room = engine.context_budget(&engine.chat);
     let (takes_down, now) = (engine.memory.enabled, engine.clock.now());
     let read = move |db: crate::store::Db<'_>| {
         let Some(turn) = db.turns().turn(turn)? else { return Ok(None) };
@@ -32,12 +32,12 @@ pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
     let Some((conversation, told)) = engine.journal.read_much(read).await? else { return Ok(()) };
     let job = move |tx: Tx<'_>| {
         if let Some(CompactionEnd { turn, message }) = told {
-            tx.compactions().want_compaction(conversation.id, turn, message, conversation.scope, now)?;
+            tx.compactions().request_compaction(conversation.id, turn, message, conversation.scope, now)?;
         } else if takes_down
             && !tx.compactions().has_pressed(conversation.id)?
             && let Some(upto) = tx.extractions().newest_message(conversation.id)?
         {
-            extractor::want(tx, conversation.id, upto, "pressure", now)?;
+            extractor::request(tx, conversation.id, upto, "pressure", now)?;
         }
         Ok(())
     };

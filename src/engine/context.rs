@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::config::Placement;
 use crate::id::MessageId;
-use crate::memory::Loaded;
+use crate::memory::TurnFiles;
 use crate::memory::received_path;
 use crate::message::FileKind;
 use crate::model::{Message, Request, RequestPart, Role};
@@ -24,7 +24,7 @@ use crate::wording::document::{self, Sent};
 use crate::wording::{self, prompt};
 
 use super::context_budget::{Block, ContextBudget};
-use super::history::{History, Record};
+use super::history::{History, TurnRecord};
 use super::truncate;
 
 /// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.
@@ -34,7 +34,7 @@ const NEARLY_FULL: usize = 80;
 #[derive(Debug, Clone)]
 pub struct TurnContext {
     /// Loaded files.
-    pub loaded: Loaded,
+    pub loaded: TurnFiles,
     /// List of skills, one line each.
     pub skills: Text,
     /// Sources of that list.
@@ -70,7 +70,7 @@ pub fn identity(known: &TurnContext, agent: &str, party: &Party, room: &ContextB
 }
 
 /// Builds block 4.
-pub fn dynamic(loaded: &Loaded, zone: Zone, now: Timestamp, scope: Scope, room: &ContextBudget) -> Text {
+pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, room: &ContextBudget) -> Text {
     let mut words = String::from("<context>\n");
     let mut label = Label::neutral();
     words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
@@ -128,7 +128,7 @@ pub struct Picture {
 }
 
 /// Builds blocks 4 and 5 of a turn as one user message.
-pub fn question(record: &Record, zone: Zone, pictures: &[Picture], placement: Placement) -> Message {
+pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement: Placement) -> Message {
     let scope = record.turn.scope;
     let mut question = Message::new(Role::User);
     for block in [&record.turn.context, &record.turn.recalled] {

@@ -74,17 +74,17 @@ impl ContextBudget {
 
     /// Number of tokens from which facts are extracted.
     pub fn extract_at(&self) -> u64 {
-        times(self.window, EXTRACT_AT).min(times(self.beside_answer(), 0.70))
+        times(self.window, EXTRACT_AT).min(times(self.without_answer(), 0.70))
     }
 
     /// Number of tokens from which the older part is compacted.
     pub fn compact_at(&self) -> u64 {
-        times(self.window, COMPACT_AT).min(times(self.beside_answer(), 0.80))
+        times(self.window, COMPACT_AT).min(times(self.without_answer(), 0.80))
     }
 
     /// Maximum size of a whole request, in estimated tokens.
     pub fn most_guessed(&self) -> u64 {
-        times(times(self.beside_answer(), SEND_UP_TO), 1.0 / self.scale)
+        times(times(self.without_answer(), SEND_UP_TO), 1.0 / self.scale)
     }
 
     /// Maximum size of the exchanges, in estimated tokens, if the rest of the prompt is estimated
@@ -104,11 +104,11 @@ impl ContextBudget {
     /// Maximum size of a file, in estimated tokens.
     pub fn block(&self, block: Block) -> u64 {
         let all: u64 = Block::ALL.iter().map(|block| block.most()).sum();
-        let share = times(self.beside_answer(), FILES);
+        let share = times(self.without_answer(), FILES);
         if share >= all { block.most() } else { block.most() * share / all }
     }
 
-    fn beside_answer(&self) -> u64 {
+    fn without_answer(&self) -> u64 {
         self.window.saturating_sub(self.output).max(1)
     }
 }
@@ -133,16 +133,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn room(window: u64, output: u64) -> ContextBudget {
+    fn budget(window: u64, output: u64) -> ContextBudget {
         ContextBudget { window, output, scale: 1.0 }
     }
 
     /// Proves: conversation/long
     #[test]
     fn the_marks_are_shares_of_the_window() {
-        let large = room(100_000, 4_096);
+        let large = budget(100_000, 4_096);
         assert_eq!((large.extract_at(), large.compact_at()), (60_000, 70_000));
-        let small = room(8_192, 4_096);
+        let small = budget(8_192, 4_096);
         assert!(small.compact_at() < 8_192 - 4_096, "the answer has its room");
     }
 
@@ -150,7 +150,7 @@ mod tests {
     /// provider's own counts, recent calls most, and implausible figures do not distort it.
     #[test]
     fn what_the_provider_counts_moves_what_is_sent() {
-        let twice = ContextBudget { scale: 2.0, ..room(100_000, 10_000) };
+        let twice = ContextBudget { scale: 2.0, ..budget(100_000, 10_000) };
         assert_eq!((twice.counted(10), twice.most_guessed()), (20, 40_500));
     }
 
@@ -158,11 +158,11 @@ mod tests {
         /// Proves: conversation/long
         #[test]
         fn facts_are_taken_down_before_anything_gives_way(window in 1_024_u64..2_000_000, share in 1_u64..9) {
-            let room = room(window, window * share / 10);
+            let room = budget(window, window * share / 10);
             prop_assert!(room.extract_at() < room.compact_at());
-            prop_assert!(room.compact_at() <= times(room.beside_answer(), SEND_UP_TO));
+            prop_assert!(room.compact_at() <= times(room.without_answer(), SEND_UP_TO));
             let files: u64 = Block::ALL.iter().map(|block| room.block(*block)).sum();
-            prop_assert!(files <= times(room.beside_answer(), FILES).max(11_000));
+            prop_assert!(files <= times(room.without_answer(), FILES).max(11_000));
         }
     }
 }

@@ -29,8 +29,8 @@ use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, ChangeOrigin};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::people::Party;
-use crate::spend::{AskPolicy, OnBehalf};
-use crate::store::{Extraction, ForgottenWords, Node, SummaryInputs, Taken, Tx};
+use crate::spend::{AskPolicy, SpendCause};
+use crate::store::{ExtractedItems, Extraction, ForgottenWords, Node, SummaryInputs, Tx};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, extraction};
@@ -43,9 +43,9 @@ const MAX_ANSWER: u64 = 2_000;
 
 /// Lock per conversation: no two readers work on the same conversation at once.
 #[derive(Debug, Default)]
-pub(super) struct Readers(Mutex<HashMap<ConversationId, Weak<tokio::sync::Mutex<()>>>>);
+pub(super) struct ConversationLocks(Mutex<HashMap<ConversationId, Weak<tokio::sync::Mutex<()>>>>);
 
-impl Readers {
+impl ConversationLocks {
     async fn alone(&self, with: ConversationId) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl Readers {
 }
 
 /// Result of working on a job.
-enum Came {
+enum JobProgress {
     /// The job is over, or one piece further.
     On,
     /// The job has to wait.
@@ -77,7 +77,7 @@ pub fn start(engine: &Arc<Engine>) {
 
 /// Requests extraction from that conversation up to that message; `cause` is `turns`, `pressure`,
 /// `compaction` or `boundary`. Idempotent. The caller wakes the extractor after the commit.
-pub fn want(
+pub fn request(
     tx: Tx<'_>,
     conversation: ConversationId,
     upto: MessageId,
@@ -87,13 +87,13 @@ pub fn want(
     let Some(of) = tx.conversations().conversation(conversation)? else { return Ok(()) };
     // Nothing is read yet, so nothing untrusted contributed.
     let label = Label::neutral();
-    tx.extractions().want_extraction(conversation, upto, cause, &label, of.scope, now)
+    tx.extractions().request_extraction(conversation, upto, cause, &label, of.scope, now)
 }
 
 /// Requests extraction of the remaining messages of a finished conversation.
-pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Timestamp) -> anyhow::Result<()> {
+pub fn request_rest(tx: Tx<'_>, conversation: ConversationId, now: Timestamp) -> anyhow::Result<()> {
     let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
-    want(tx, conversation, newest, "boundary", now)
+    request(tx, conversation, newest, "boundary", now)
 }
 
 /// Counts an answered turn and requests extraction after every `every` of them.
@@ -102,7 +102,7 @@ pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Tim
         return Ok(());
     }
     let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
-    want(tx, conversation, newest, "turns", now)
+    request(tx, conversation, newest, "turns", now)
 }
 
 /// Extracts the remaining facts of a conversation up to that message now. Returns false if they
@@ -113,12 +113,12 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
     }
     let now = engine.clock.now();
     let job = move |tx: Tx<'_>| {
-        want(tx, conversation, upto, "compaction", now)?;
+        request(tx, conversation, upto, "compaction", now)?;
         tx.extractions().hurry_extractions(conversation, upto, now)
     };
     engine.journal.write("want facts", job).await?;
     while let Some(job) = engine.journal.read(move |db| db.extractions().open_extraction(conversation, upto)).await? {
-        if let Came::Later = make(engine, job.id).await? {
+        if let JobProgress::Later = make(engine, job.id).await? {
             return Ok(false);
         }
     }
@@ -137,15 +137,15 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
 }
 
 /// Runs the next step of a job, and stores the result of its first piece.
-async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
+async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<JobProgress> {
     let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await? else {
-        return Ok(Came::On);
+        return Ok(JobProgress::On);
     };
     let _alone = engine.runtime.readers.alone(job.conversation).await;
     // Another task may have done it while we waited.
     let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await?.filter(Extraction::is_open)
     else {
-        return Ok(Came::On);
+        return Ok(JobProgress::On);
     };
     let scope = job.taken.scope();
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
@@ -156,12 +156,12 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
     // twice.
     let of = job.conversation;
     if let Some(answered) = engine.journal.read(move |db| db.extractions().answered_extraction(of)).await? {
-        return keep(engine, answered, &party).await;
+        return write_facts(engine, answered, &party).await;
     }
     let asked = ask(engine, &job, &party).await?;
     match asked {
-        Ok(Some(answered)) => keep(engine, answered, &party).await,
-        Ok(None) => Ok(Came::On),
+        Ok(Some(answered)) => write_facts(engine, answered, &party).await,
+        Ok(None) => Ok(JobProgress::On),
         Err(error) => postpone(engine, &job, &error.to_string()).await,
     }
 }
@@ -190,7 +190,7 @@ async fn ask(
         return end(engine, job, "nothing").await.map(|_| Ok(None));
     };
     let known = engine.tree.notes().known_facts(party).await?;
-    let (taken, model) = match take_down(engine, &piece, &known, scope).await {
+    let (taken, model) = match extract_piece(engine, &piece, &known, scope).await {
         Ok(taken) => taken,
         Err(error) => return Ok(Err(error)),
     };
@@ -209,7 +209,7 @@ async fn ask(
 
 /// Removes facts and corrections that contain forgotten words: a model may have read the words
 /// before they were forgotten, or phrase an answer with them.
-fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labelled<Taken> {
+fn without_forgotten(taken: Labelled<ExtractedItems>, forgotten: &ForgottenWords) -> Labelled<ExtractedItems> {
     let says = |one: &str, other: &str| forgotten.are_in(&format!("{one}: {other}"));
     let (words, label, scope) = taken.open();
     let mut kept = words.clone();
@@ -220,13 +220,13 @@ fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labe
 
 /// Asks the background models about each text of a piece. Returns the joined answers and the name
 /// of the last model asked.
-async fn take_down(
+async fn extract_piece(
     engine: &Arc<Engine>,
     piece: &ConversationChunk,
     known: &Text,
     scope: Scope,
-) -> Result<(Labelled<Taken>, String), ModelError> {
-    let (mut all, mut label, mut model) = (Taken::default(), known.label().clone(), String::new());
+) -> Result<(Labelled<ExtractedItems>, String), ModelError> {
+    let (mut all, mut label, mut model) = (ExtractedItems::default(), known.label().clone(), String::new());
     for text in &piece.texts {
         let (answer, by) = ask_once(engine, text, known, scope, &piece.sources).await?;
         let (words, of, _) = answer.open();
@@ -253,18 +253,18 @@ async fn ask_once(
     let label = known.label().join_with(text.label());
     request.text(Role::User, Labelled::new(Arc::from(material), label, scope)).map_err(refused)?;
     let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, lines).is_some();
-    let reply = engine.background.ask(&request, &OnBehalf::default(), AskPolicy::once(&is_sound)).await?;
+    let reply = engine.background.ask(&request, &SpendCause::default(), AskPolicy::once(&is_sound)).await?;
     Ok((reply.text().clone(), reply.model))
 }
 
 /// Writes the facts of an answer to the files and advances the watermark.
-async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<Came> {
+async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<JobProgress> {
     // A deletion also cuts text out of stored answers, so none may run between this check and the
     // write to the files.
     let _alone = engine.tree.erasure().no_forgetting().await;
     // Text may have been deleted while this waited: then the answer is void, and the job is asked
     // again.
-    let Some(job) = answered(engine, id).await? else { return Ok(Came::On) };
+    let Some(job) = answered(engine, id).await? else { return Ok(JobProgress::On) };
     let (taken, label, _) = job.taken.open();
     let origin = ChangeOrigin {
         who: party.clone(),
@@ -275,20 +275,20 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
         now: engine.clock.now(),
     };
     let tree = &engine.tree;
-    let kept = match tree.notes().keep_facts(&origin, &taken.facts).await {
+    let kept = match tree.notes().store_facts(&origin, &taken.facts).await {
         Ok(Ok(())) => {
-            tree.notes().keep_corrections(&ChangeOrigin { cause: "learned", ..origin }, &taken.corrections).await
+            tree.notes().store_corrections(&ChangeOrigin { cause: "learned", ..origin }, &taken.corrections).await
         }
         other => other,
     };
     match kept {
         Ok(Ok(())) => {
             let now = engine.clock.now();
-            engine.journal.write("facts are kept", move |tx| tx.extractions().extraction_kept(id, now)).await?;
-            Ok(Came::On)
+            engine.journal.write("facts are kept", move |tx| tx.extractions().finish_extraction(id, now)).await?;
+            Ok(JobProgress::On)
         }
         // Text was deleted while the answer was being written to the files.
-        _ if answered(engine, id).await?.is_none() => Ok(Came::On),
+        _ if answered(engine, id).await?.is_none() => Ok(JobProgress::On),
         Ok(Err(why)) => postpone(engine, &job, &why.to_string()).await,
         Err(error) => postpone(engine, &job, &format!("{error:#}")).await,
     }
@@ -300,24 +300,24 @@ async fn answered(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Opti
     Ok(job.filter(|job| job.state == "asked"))
 }
 
-async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> anyhow::Result<Came> {
+async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> anyhow::Result<JobProgress> {
     let (id, now) = (job.id, engine.clock.now());
     engine.journal.write("end taking down", move |tx| tx.extractions().end_extraction(id, state, now)).await?;
-    Ok(Came::On)
+    Ok(JobProgress::On)
 }
 
 /// Schedules a retry, or gives up.
-async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::Result<Came> {
+async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::Result<JobProgress> {
     let (id, of, attempts) = (job.id, job.conversation, job.attempts.saturating_add(1));
     let now = engine.clock.now();
     if attempts >= TRIES {
         tracing::error!(conversation.id = %of, "Conversation {of}: no facts were taken down, and it is given up: {why}");
         end(engine, job, "given_up").await?;
-        return Ok(Came::Later);
+        return Ok(JobProgress::Later);
     }
     tracing::warn!(conversation.id = %of, "Conversation {of}: no facts taken down yet: {why}");
     let retry_at = now.plus(UNHURRIED.pause(attempts));
     let later = move |tx: Tx<'_>| tx.extractions().postpone_extraction(id, attempts, retry_at);
     engine.journal.write("postpone taking down", later).await?;
-    Ok(Came::Later)
+    Ok(JobProgress::Later)
 }

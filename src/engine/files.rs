@@ -48,7 +48,7 @@ struct ExtractedText {
 }
 
 /// Prepared files of a turn, as far as the model sees them.
-pub enum Prepared {
+pub enum PreparedFiles {
     /// The pictures; extracted text is in the journal.
     Ready(Vec<Picture>),
     /// The turn consists only of voice notes, and the budget does not cover transcription.
@@ -56,7 +56,7 @@ pub enum Prepared {
 }
 
 /// Fetches the files that are still remote.
-pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<Prepared> {
+pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<PreparedFiles> {
     let id = turn.id;
     let (files, has_words) = engine
         .journal
@@ -70,22 +70,22 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> any
         .await?;
     let mut pictures = Vec::new();
     if files.is_empty() || !may_fetch(engine, turn).await? {
-        return Ok(Prepared::Ready(pictures));
+        return Ok(PreparedFiles::Ready(pictures));
     }
     let (mut refusal, mut is_heard) = (None, has_words);
     for file in files {
         if !is_voice(&file) {
             is_heard = true;
             pictures.extend(prepare_one(engine, turn, party, &file).await?);
-        } else if let Err(error) = voice::hear(engine, turn, party, &file).await? {
+        } else if let Err(error) = voice::transcribe_note(engine, turn, party, &file).await? {
             refusal = Some(error);
         } else {
             is_heard = true;
         }
     }
     Ok(match refusal {
-        Some(error) if !is_heard => Prepared::OverBudget(error),
-        _ => Prepared::Ready(pictures),
+        Some(error) if !is_heard => PreparedFiles::OverBudget(error),
+        _ => PreparedFiles::Ready(pictures),
     })
 }
 
@@ -97,7 +97,7 @@ fn is_voice(file: &Attachment) -> bool {
 /// and they are of no use without an answer.
 async fn may_fetch(engine: &Arc<Engine>, turn: &TurnRow) -> anyhow::Result<bool> {
     match turn.scope {
-        Scope::Group(_) => engine.chat.has_room(turn.scope).await,
+        Scope::Group(_) => engine.chat.can_afford(turn.scope).await,
         Scope::Person(_) | Scope::Shared => Ok(true),
     }
 }
@@ -123,7 +123,7 @@ async fn prepare_one(
         _ => match fetch(engine, turn, file, MAX_FILE).await? {
             Ok(bytes) => {
                 let words = if picture { ExtractedText::default() } else { read(engine, turn, file, &bytes).await };
-                keep(engine, turn, party, file, &bytes, words).await?;
+                store_file(engine, turn, party, file, &bytes, words).await?;
                 bytes
             }
             Err(trouble) => return refuse(engine, file, trouble).await,
@@ -161,7 +161,7 @@ async fn fetch(
 /// Stores a file in the inbox of the workspace, and its text next to it if the file does not hold
 /// the text verbatim. One transaction then records both the file and the extraction: otherwise, a
 /// turn interrupted in between would take a stored file for one that was read.
-async fn keep(
+async fn store_file(
     engine: &Arc<Engine>,
     turn: &TurnRow,
     party: &Party,
@@ -185,7 +185,7 @@ async fn keep(
             tx.derivations().derive(Node::Turn(of), Node::Attachment(id))?;
             for written in [&path, &beside].into_iter().filter(|path| !path.is_empty()) {
                 for version in tx.file_versions().file_history(written, 1)? {
-                    tx.file_versions().file_grew_from(version.id, &[Node::Attachment(id)])?;
+                    tx.file_versions().record_file_sources(version.id, &[Node::Attachment(id)])?;
                 }
             }
             if let Some(begin) = &words.begin {
@@ -195,7 +195,7 @@ async fn keep(
         })
         .await?;
     if gone {
-        engine.ring_worker();
+        engine.wake_worker();
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ pub struct History {
     compacted: Option<(TurnId, Arc<Message>)>,
     exchanges: VecDeque<Exchange>,
     tokens: u64,
-    shape: Shape,
+    shape: HistorySettings,
     left_out: usize,
     /// Deletion revision of the conversation when it was loaded.
     pub revision: i64,
@@ -55,7 +55,7 @@ pub struct History {
 
 /// Display settings of a history.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct HistorySettings {
     /// Time zone of its timestamps.
     pub zone: Zone,
     /// Maximum estimated tokens of all exchanges together.
@@ -66,7 +66,7 @@ pub struct Shape {
 
 /// Everything that the journal holds about one turn.
 #[derive(Debug)]
-pub struct Record {
+pub struct TurnRecord {
     /// The turn.
     pub turn: TurnRow,
     /// Messages that it answers.
@@ -87,7 +87,7 @@ pub struct Record {
     pub first_message: Option<MessageId>,
 }
 
-impl Record {
+impl TurnRecord {
     /// Reads a turn.
     pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
         let messages = db.messages().messages_of_turn(turn.id)?;
@@ -115,7 +115,7 @@ impl History {
         db: Db<'_>,
         conversation: ConversationId,
         tools: Arc<[ToolSpec]>,
-        shape: Shape,
+        shape: HistorySettings,
     ) -> anyhow::Result<Self> {
         let compacted = db.compactions().compacted(conversation)?;
         let upto = compacted.as_ref().map(|compacted| compacted.upto_turn);
@@ -133,7 +133,7 @@ impl History {
             tools,
         };
         for turn in db.turns().past_turns(conversation)? {
-            let record = Record::read(db, turn)?;
+            let record = TurnRecord::read(db, turn)?;
             if upto.is_some_and(|upto| record.turn.id <= upto) {
                 // The first source of an address counts, even if it is no longer shown.
                 history.addresses.add(&record);
@@ -151,8 +151,8 @@ impl History {
     }
 
     /// Appends a finished turn, and drops the oldest ones if the budget requires it.
-    pub fn append(&mut self, record: &Record) {
-        let Shape { zone, budget, placement } = self.shape;
+    pub fn append(&mut self, record: &TurnRecord) {
+        let HistorySettings { zone, budget, placement } = self.shape;
         let exchange = exchange(record, zone, placement);
         if placement == Placement::Tail && !record.turn.context.open().0.is_empty() {
             self.last_context = Some(record.turn.context.clone());
@@ -179,7 +179,7 @@ impl History {
     }
 
     /// Display settings.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> HistorySettings {
         self.shape
     }
 
@@ -202,7 +202,7 @@ impl History {
 
 /// Renders one turn as a model sees it afterwards: as during the turn, except for pictures, of
 /// which only the mention stays.
-fn exchange(record: &Record, zone: Zone, placement: Placement) -> Exchange {
+fn exchange(record: &TurnRecord, zone: Zone, placement: Placement) -> Exchange {
     let mut messages = vec![Arc::new(context::question(record, zone, &[], placement))];
     messages.extend(answered(&record.steps, record.turn.scope, None));
     if record.turn.state != "done" {

@@ -10,13 +10,13 @@ use crate::time::Zone;
 use crate::wording::reaction as says;
 
 /// Stores the reactions that came since the previous turn for a turn that begins.
-pub fn tell(tx: Tx<'_>, stream: StreamId, turn: TurnId, zone: Zone) -> anyhow::Result<()> {
-    let reactions = tx.reactions().untold_reactions(stream)?;
+pub fn store_reactions(tx: Tx<'_>, stream: StreamId, turn: TurnId, zone: Zone) -> anyhow::Result<()> {
+    let reactions = tx.reactions().new_reactions(stream)?;
     if reactions.is_empty() {
         return Ok(());
     }
     let lines: Vec<String> = reactions.iter().map(|reaction| line(*tx, reaction, zone)).collect::<Result<_, _>>()?;
-    tx.reactions().tell_reactions(turn, &says::block(&lines), &reactions)
+    tx.reactions().store_reaction_text(turn, &says::block(&lines), &reactions)
 }
 
 fn line(db: Db<'_>, reaction: &Reaction, zone: Zone) -> anyhow::Result<String> {

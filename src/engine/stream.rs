@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::TurnContext;
 use super::context_budget::ContextBudget;
-use super::history::{History, Record, Shape};
+use super::history::{History, HistorySettings, TurnRecord};
 use super::system_run::{Allowance, RunKind};
-use super::turn::{self, End, Turn};
+use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, PATIENCE, compaction_trigger, context, reactions, summarizer};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
@@ -54,14 +54,14 @@ pub struct StreamTask {
 }
 
 /// Inputs of a turn, read once at its start.
-struct Ready {
+struct TurnInputs {
     party: Party,
     opening: Conversation,
     known: TurnContext,
 }
 
 /// Next action of the task.
-enum Now {
+enum NextAction {
     Nothing,
     Until(Timestamp),
     Again,
@@ -81,18 +81,18 @@ impl StreamTask {
         loop {
             busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.heard_or(&*clock, wake_at, busy.take()) => heard,
+                heard = bell.recv_or_timeout(&*clock, wake_at, busy.take()) => heard,
             };
             if busy.is_none() {
                 return;
             }
             wake_at = loop {
-                let looked = self.look_and_listen(&mut bell, &stop).await;
+                let looked = self.check_and_drain(&mut bell, &stop).await;
                 self.troubles = if looked.is_ok() { 0 } else { self.troubles.saturating_add(1) };
                 match looked {
-                    Ok(Now::Again) if !stop.is_cancelled() => {}
-                    Ok(Now::Again | Now::Nothing) => break None,
-                    Ok(Now::Until(at)) => break Some(at),
+                    Ok(NextAction::Again) if !stop.is_cancelled() => {}
+                    Ok(NextAction::Again | NextAction::Nothing) => break None,
+                    Ok(NextAction::Until(at)) => break Some(at),
                     Err(error) => {
                         tracing::error!(stream.id = %self.id, "Stream {}: {error:#}", self.id);
                         self.history = None;
@@ -106,23 +106,23 @@ impl StreamTask {
 
     /// Looks once while draining wake-ups. An undrained wake-up would count as work while the turn
     /// only waits for a time.
-    async fn look_and_listen(&mut self, bell: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<Now> {
+    async fn check_and_drain(&mut self, bell: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<NextAction> {
         let mut rung = false;
         let looked = {
-            let look = guarded("A stream", self.look(stop));
+            let look = guarded("A stream", self.check(stop));
             tokio::pin!(look);
             loop {
                 tokio::select! {
                     looked = &mut look => break looked,
-                    Some(_ring) = bell.heard() => rung = true,
+                    Some(_ring) = bell.recv() => rung = true,
                 }
             }
         };
         // The cause of the wake-up may have come too late for this look.
-        looked.map(|now| if rung { Now::Again } else { now })
+        looked.map(|now| if rung { NextAction::Again } else { now })
     }
 
-    async fn look(&mut self, stop: &CancellationToken) -> anyhow::Result<Now> {
+    async fn check(&mut self, stop: &CancellationToken) -> anyhow::Result<NextAction> {
         let id = self.id;
         let (open, queued) =
             self.engine.journal.read(move |db| Ok((db.turns().open_turn(id)?, db.messages().queued(id)?))).await?;
@@ -137,25 +137,25 @@ impl StreamTask {
         let ready = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
         // If the clock was set back, do not wait for it to catch up.
         if now < ready && ready.since(now) <= JOIN_AT_MOST {
-            return Ok(Now::Until(ready));
+            return Ok(NextAction::Until(ready));
         }
         let queued = self.dismiss_outdated(queued, now).await?;
         match self.claim(queued, now).await? {
             Some((row, ready)) => self.run_turn(row, ready, stop).await,
-            None => Ok(Now::Again),
+            None => Ok(NextAction::Again),
         }
     }
 
     /// Closes unanswered questions that have expired; otherwise there is nothing to do.
-    async fn wait_for_an_answer(&self) -> anyhow::Result<Now> {
+    async fn wait_for_an_answer(&self) -> anyhow::Result<NextAction> {
         let (id, now) = (self.id, self.engine.clock.now());
         match self.engine.journal.read(move |db| db.questions().next_expiry(id)).await? {
-            None => Ok(Now::Nothing),
-            Some(at) if now < at => Ok(Now::Until(at)),
+            None => Ok(NextAction::Nothing),
+            Some(at) if now < at => Ok(NextAction::Until(at)),
             Some(_) => {
                 let journal = &self.engine.journal;
                 journal.write("let questions expire", move |tx| tx.questions().expire_questions(id, now)).await?;
-                Ok(Now::Again)
+                Ok(NextAction::Again)
             }
         }
     }
@@ -196,14 +196,18 @@ impl StreamTask {
     }
 
     /// Claims the queued messages of one conversation for a new turn.
-    async fn claim(&mut self, queued: Vec<StoredMessage>, now: Timestamp) -> anyhow::Result<Option<(TurnRow, Ready)>> {
+    async fn claim(
+        &mut self,
+        queued: Vec<StoredMessage>,
+        now: Timestamp,
+    ) -> anyhow::Result<Option<(TurnRow, TurnInputs)>> {
         let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
         let Some((party, address)) = self.who_and_where(&together).await? else { return Ok(None) };
-        let Ready { party, opening, known } = self.ready(party, conversation, now).await?;
+        let TurnInputs { party, opening, known } = self.ready(party, conversation, now).await?;
         let scope = opening.scope;
-        let room = self.engine.room(&self.engine.chat);
+        let room = self.engine.context_budget(&self.engine.chat);
         let block = context::dynamic(&known.loaded, self.engine.zone, now, scope, &room);
         let identity = context::identity(&known, &self.engine.agent, &party, &room);
         let others = context::guess(&[&identity, &block]);
@@ -263,7 +267,7 @@ impl StreamTask {
                 })?;
                 tx.messages().claim(turn, &ids)?;
                 if is_chat {
-                    reactions::tell(tx, stream, turn, zone)?;
+                    reactions::store_reactions(tx, stream, turn, zone)?;
                 }
                 for parent in parents {
                     tx.derivations().derive(Node::Turn(turn), parent)?;
@@ -281,7 +285,7 @@ impl StreamTask {
             self.engine.audience.posted(address);
         }
         self.own = row.as_ref().map(|row| row.id);
-        Ok(row.map(|row| (row, Ready { party, opening, known })))
+        Ok(row.map(|row| (row, TurnInputs { party, opening, known })))
     }
 
     /// Recalled memories for the first messages of a conversation, and the sources of these and of
@@ -304,13 +308,13 @@ impl StreamTask {
     }
 
     /// Reads the inputs of a turn.
-    async fn ready(&self, party: Party, conversation: ConversationId, day: Timestamp) -> anyhow::Result<Ready> {
+    async fn ready(&self, party: Party, conversation: ConversationId, day: Timestamp) -> anyhow::Result<TurnInputs> {
         let opening = summarizer::opening(&self.engine, conversation).await?;
         let now = self.engine.clock.now();
         let loaded = self.engine.tree.load(&party, now, &self.engine.zone.day(day)).await?;
         let tools = self.tools_of(&opening).await?;
         let (skills, nodes) = self.skills(&tools).await;
-        Ok(Ready { party, opening, known: TurnContext { loaded, skills, nodes } })
+        Ok(TurnInputs { party, opening, known: TurnContext { loaded, skills, nodes } })
     }
 
     /// Lists the usable skills. A folder that cannot be read does not prevent an answer.
@@ -325,29 +329,34 @@ impl StreamTask {
         }
     }
 
-    async fn run_turn(&mut self, row: TurnRow, ready: Ready, stop: &CancellationToken) -> anyhow::Result<Now> {
-        let Ready { party, opening, known } = ready;
+    async fn run_turn(
+        &mut self,
+        row: TurnRow,
+        ready: TurnInputs,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<NextAction> {
+        let TurnInputs { party, opening, known } = ready;
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
         // A stop request before the token existed has closed the row.
         if !self.engine.journal.read(move |db| db.turns().turn(id)).await?.is_some_and(|turn| turn.is_open()) {
-            return Ok(Now::Again);
+            return Ok(NextAction::Again);
         }
         let engine = Arc::clone(&self.engine);
-        let Some(history) = &mut self.history else { return Ok(Now::Nothing) };
+        let Some(history) = &mut self.history else { return Ok(NextAction::Nothing) };
         let end = Turn::new(&engine, history, row, party, known, opening, token).run().await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
-            End::Waits(at) => Ok(Now::Until(at)),
-            End::Cut if stop.is_cancelled() => Ok(Now::Nothing),
-            End::Over | End::Cut => {
+            TurnOutcome::Waits(at) => Ok(NextAction::Until(at)),
+            TurnOutcome::Cut if stop.is_cancelled() => Ok(NextAction::Nothing),
+            TurnOutcome::Over | TurnOutcome::Cut => {
                 self.remember(id).await?;
                 compaction_trigger::after(&self.engine, id).await?;
-                self.engine.ring_closer();
-                self.engine.ring_extractor();
-                self.engine.ring_worker();
-                Ok(Now::Again)
+                self.engine.wake_summarizer();
+                self.engine.wake_extractor();
+                self.engine.wake_worker();
+                Ok(NextAction::Again)
             }
         }
     }
@@ -357,7 +366,7 @@ impl StreamTask {
         let record = self
             .engine
             .journal
-            .read(move |db| db.turns().turn(turn)?.map(|row| Record::read(db, row)).transpose())
+            .read(move |db| db.turns().turn(turn)?.map(|row| TurnRecord::read(db, row)).transpose())
             .await?;
         if let (Some(history), Some(record)) = (&mut self.history, record)
             && record.turn.conversation == history.conversation()
@@ -444,16 +453,16 @@ fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<O
 
 impl Engine {
     /// Context budget of the first model of a pool.
-    pub(super) fn room(&self, purse: &ModelPool) -> ContextBudget {
+    pub(super) fn context_budget(&self, purse: &ModelPool) -> ContextBudget {
         let first = purse.order().first().copied().unwrap_or_default();
         ContextBudget::of(purse.card(first), purse.scale(first))
     }
 
     /// Display settings of a conversation's history, given the estimated tokens of the rest of the
     /// prompt.
-    fn shape_of(&self, conversation: &Conversation, others: u64) -> Shape {
+    fn shape_of(&self, conversation: &Conversation, others: u64) -> HistorySettings {
         let purse = if RunKind::of(conversation).is_some() { &*self.background } else { &self.chat };
-        let budget = self.room(purse).history(others);
-        Shape { zone: self.zone, budget, placement: self.memory.placement }
+        let budget = self.context_budget(purse).history(others);
+        HistorySettings { zone: self.zone, budget, placement: self.memory.placement }
     }
 }

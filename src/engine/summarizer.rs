@@ -35,7 +35,7 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     for conversation in engine.journal.read(move |db| db.conversations().ended_without_summary(now.minus(gap))).await? {
         let over = conversation.closed_at.is_some() || boundary::has_ended(conversation.last_at, gap, now);
         if over && conversation.messages > 0 {
-            want(engine, &conversation).await?;
+            request(engine, &conversation).await?;
         }
     }
     let due = |now| move |db: Db<'_>| db.summaries().due_summary(now, UNHURRIED.longest);
@@ -53,15 +53,15 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
 }
 
 /// Stores the summary jobs of a finished conversation, with their stand-ins.
-async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
-    while !want_what_stands(engine, conversation).await? {}
-    engine.ring_extractor();
+async fn request(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
+    while !request_with_stand_ins(engine, conversation).await? {}
+    engine.wake_extractor();
     Ok(())
 }
 
 /// Returns false if text of the conversation was deleted while it was read: then it has to be read
 /// again.
-async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
+async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
     let of = conversation.clone();
     let now = engine.clock.now();
     let (trusted, full, revision) = engine
@@ -88,15 +88,15 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
             };
             for (view, lines) in views {
                 let standin = summary::extractive(&lines, of.scope);
-                tx.summaries().want_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
-                let Some(row) = tx.summaries().wanted(of.id, of.last_message, view)? else { continue };
+                tx.summaries().request_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
+                let Some(row) = tx.summaries().wanted_row(of.id, of.last_message, view)? else { continue };
                 for line in &lines {
                     tx.derivations().derive(Node::Summary(row), line.from)?;
                 }
-                tx.summaries().keep_summary(row, "standin", &standin, "extract", now)?;
+                tx.summaries().store_summary(row, "standin", &standin, "extract", now)?;
             }
             if keeps {
-                extractor::want_the_rest(tx, of.id, now)?;
+                extractor::request_rest(tx, of.id, now)?;
             }
             Ok(true)
         })
@@ -121,14 +121,14 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         let nothing = summary::extractive(&lines, conversation.scope);
         return engine
             .journal
-            .write("keep a summary", move |tx| tx.summaries().keep_summary(id, "made", &nothing, "extract", now))
+            .write("keep a summary", move |tx| tx.summaries().store_summary(id, "made", &nothing, "extract", now))
             .await;
     }
     match summary::ask(&engine.background, &lines, conversation.scope).await {
         Ok((content, model)) => {
             let of = conversation.id;
             let kept = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
-                true => tx.summaries().keep_summary(id, "made", &content, &model, now),
+                true => tx.summaries().store_summary(id, "made", &content, &model, now),
                 // Text was deleted meanwhile: the job runs again on the remaining text.
                 false => Ok(()),
             };
@@ -161,8 +161,8 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
         let (id, last) = (previous.id, previous.last_message);
         let known = engine.journal.read(move |db| db.summaries().has_summary(id, last)).await?;
         if !known {
-            want(engine, &previous).await?;
-            engine.ring_closer();
+            request(engine, &previous).await?;
+            engine.wake_summarizer();
         }
     }
     let (of, zone) = (current.clone(), engine.zone);

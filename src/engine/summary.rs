@@ -13,7 +13,7 @@ use super::history::speaker;
 use crate::id::MessageId;
 use crate::model::offline::extract::{self, LineSpeaker};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};
-use crate::spend::{AskPolicy, ModelPool, OnBehalf};
+use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, SummaryInputs, TextKind};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -134,7 +134,7 @@ async fn ask_once(
     request.text(Role::System, crate::wording::own(instruction, scope)).map_err(refused)?;
     request.text(Role::User, piece.clone()).map_err(refused)?;
     let is_sound = |reply: &Reply| parse(reply.text().open().0).is_some();
-    let reply = purse.ask(&request, &OnBehalf::default(), AskPolicy::once(&is_sound)).await?;
+    let reply = purse.ask(&request, &SpendCause::default(), AskPolicy::once(&is_sound)).await?;
     Ok((reply.text().clone(), reply.model))
 }
 

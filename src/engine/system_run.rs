@@ -182,5 +182,5 @@ fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) ->
     for parent in assignment.from {
         tx.derivations().derive(Node::Message(message), *parent)?;
     }
-    tx.conversations().conversation_grew(run.conversation, message, assignment.at)
+    tx.conversations().count_message(run.conversation, message, assignment.at)
 }

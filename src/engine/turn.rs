@@ -17,15 +17,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::background_job::Pace;
 use super::context::TurnContext;
-use super::files::Prepared;
-use super::history::{self, History, Record};
+use super::files::PreparedFiles;
+use super::history::{self, History, TurnRecord};
 use super::system_run::RunKind;
 use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
 use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::people::Party;
-use crate::spend::{AskPolicy, ModelPool, OnBehalf};
+use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::store::{
     Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
 };
@@ -43,7 +43,7 @@ const A_DAY_OF_TRIES: u32 = 100;
 
 /// Outcome of running a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum TurnOutcome {
     /// The turn is over, with a reply or with a reason.
     Over,
     /// The model is unreachable; the turn waits until then.
@@ -101,12 +101,12 @@ impl<'a> Turn<'a> {
         RunKind::of(&self.conversation)
     }
 
-    fn purse(&self) -> &ModelPool {
+    fn models(&self) -> &ModelPool {
         if self.work().is_some() { &self.engine.background } else { &self.engine.chat }
     }
 
     /// Runs until the turn is over or has to wait.
-    pub async fn run(mut self) -> anyhow::Result<End> {
+    pub async fn run(mut self) -> anyhow::Result<TurnOutcome> {
         let limit = self.engine.conversation.max_turn;
         let stop = self.stop.clone();
         // Time spent waiting, and time while the computer was off, asleep or under another clock,
@@ -114,35 +114,35 @@ impl<'a> Turn<'a> {
         let too_slow = self.engine.clock.after(limit);
         let end = tokio::select! {
             end = self.prepared_steps() => end?,
-            () = stop.cancelled() => return Ok(End::Cut),
+            () = stop.cancelled() => return Ok(TurnOutcome::Cut),
             _late = too_slow => None,
         };
         match end {
             Some(end) => Ok(end),
             None => {
                 self.give_up("too_slow", wording::turn::took_too_long(limit)).await?;
-                Ok(End::Over)
+                Ok(TurnOutcome::Over)
             }
         }
     }
 
     /// Fetching and reading files may take long too, so the time limit of the turn covers it.
-    async fn prepared_steps(&mut self) -> anyhow::Result<Option<End>> {
+    async fn prepared_steps(&mut self) -> anyhow::Result<Option<TurnOutcome>> {
         match files::prepare(self.engine, &self.row, &self.party).await? {
-            Prepared::Ready(pictures) => self.steps(&pictures).await,
-            Prepared::OverBudget(error) => {
+            PreparedFiles::Ready(pictures) => self.steps(&pictures).await,
+            PreparedFiles::OverBudget(error) => {
                 let sentence = match &error {
                     ModelError::AboveLimit(setting) => wording::turn::unheard_above_limit(setting),
                     ModelError::OverBudget(which) => wording::turn::unheard_over_budget(which),
                     other => wording::turn::unheard_over_budget(&other.to_string()),
                 };
                 self.give_up("no_answer", sentence).await?;
-                Ok(Some(End::Over))
+                Ok(Some(TurnOutcome::Over))
             }
         }
     }
 
-    async fn steps(&mut self, pictures: &[context::Picture]) -> anyhow::Result<Option<End>> {
+    async fn steps(&mut self, pictures: &[context::Picture]) -> anyhow::Result<Option<TurnOutcome>> {
         loop {
             let record = self.record().await?;
             match next(&record.steps) {
@@ -150,7 +150,7 @@ impl<'a> Turn<'a> {
                     // Only a crash between storing and finishing leaves a turn like this; the last
                     // step is the reply.
                     self.finish_stored(&record).await?;
-                    return Ok(Some(End::Over));
+                    return Ok(Some(TurnOutcome::Over));
                 }
                 NextStep::CallTool { seq, call, begun } => {
                     if let Some(end) = self.call_tool(&record, seq, &call, begun).await? {
@@ -167,14 +167,14 @@ impl<'a> Turn<'a> {
     }
 
     /// Reads the turn from the journal. Reloads the history if text of earlier turns was deleted.
-    async fn record(&mut self) -> anyhow::Result<Record> {
+    async fn record(&mut self) -> anyhow::Result<TurnRecord> {
         let (row, known) = (self.row.clone(), self.history.revision);
         let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape());
         let read = move |db: crate::store::Db<'_>| {
             let id = row.conversation;
             let stale = db.redaction().revision_of(id)? != known;
             let history = if stale { Some(History::load(db, id, tools, shape)?) } else { None };
-            Ok((Record::read(db, row)?, history))
+            Ok((TurnRecord::read(db, row)?, history))
         };
         let (record, history) = self.engine.journal.read(read).await?;
         if let Some(history) = history {
@@ -185,9 +185,9 @@ impl<'a> Turn<'a> {
 
     /// Builds the request from the blocks, the newest message and the steps so far. If it exceeds
     /// the window, long results of this turn's earlier calls are cut.
-    fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
+    fn request(&self, record: &TurnRecord, pictures: &[context::Picture]) -> anyhow::Result<Request> {
         let whole = self.request_with(record, pictures, None)?;
-        if whole.estimate_tokens() <= self.engine.room(self.purse()).most_guessed() {
+        if whole.estimate_tokens() <= self.engine.context_budget(self.models()).most_guessed() {
             return Ok(whole);
         }
         self.request_with(record, pictures, Some(SHORT_RESULT))
@@ -195,13 +195,14 @@ impl<'a> Turn<'a> {
 
     fn request_with(
         &self,
-        record: &Record,
+        record: &TurnRecord,
         pictures: &[context::Picture],
         most: Option<usize>,
     ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, RunKind::purpose));
-        let identity = context::identity(&self.known, &self.engine.agent, &self.party, &self.engine.room(self.purse()));
+        let identity =
+            context::identity(&self.known, &self.engine.agent, &self.party, &self.engine.context_budget(self.models()));
         let placement = self.engine.memory.placement;
         let now: &[Text] = match placement {
             Placement::Tail => &[],
@@ -225,10 +226,10 @@ impl<'a> Turn<'a> {
     /// Runs one model step. Returns `None` if there are tools to call next.
     async fn ask_model(
         &mut self,
-        record: &Record,
+        record: &TurnRecord,
         seq: u32,
         pictures: &[context::Picture],
-    ) -> anyhow::Result<Option<End>> {
+    ) -> anyhow::Result<Option<TurnOutcome>> {
         let mut request = self.request(record, pictures)?;
         self.watcher.label(request.label());
         let (id, scope, now) = (self.row.id, self.row.scope, self.engine.clock.now());
@@ -251,9 +252,9 @@ impl<'a> Turn<'a> {
             .await?;
         let mut too_long = false;
         loop {
-            let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
-            match self.purse().ask(&request, &on_behalf, AskPolicy::patient(&*self.watcher)).await {
-                Ok(reply) => return self.keep_reply(step, &request, record, reply).await,
+            let on_behalf = SpendCause { turn: Some(self.row.id), person: self.row.person };
+            match self.models().ask(&request, &on_behalf, AskPolicy::patient(&*self.watcher)).await {
+                Ok(reply) => return self.store_reply(step, &request, record, reply).await,
                 // The window is smaller than assumed: retry once, with the history cut to its
                 // newest exchange.
                 Err(ModelError::TooLong) if !too_long => {
@@ -270,13 +271,13 @@ impl<'a> Turn<'a> {
     }
 
     /// Stores a reply: as a step if it has tool calls, otherwise as the end of the turn.
-    async fn keep_reply(
+    async fn store_reply(
         &mut self,
         step: crate::id::StepId,
         request: &Request,
-        record: &Record,
+        record: &TurnRecord,
         reply: Reply,
-    ) -> anyhow::Result<Option<End>> {
+    ) -> anyhow::Result<Option<TurnOutcome>> {
         let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
         let now = self.engine.clock.now();
         let counted = self.counted(request, &reply);
@@ -298,13 +299,13 @@ impl<'a> Turn<'a> {
             _ => addresses::without_strange_links(readable(&reply), request, record.yes_to.as_ref()),
         };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
-        Ok(Some(End::Over))
+        Ok(Some(TurnOutcome::Over))
     }
 
     /// Tokens of the window that the call took, by the provider's count or by our estimate.
     fn counted(&self, request: &Request, reply: &Reply) -> u64 {
         let usage = reply.usage;
-        let room = self.engine.room(self.purse());
+        let room = self.engine.context_budget(self.models());
         let input = if usage.input == 0 { room.counted(request.estimate_tokens()) } else { usage.input };
         let guess = || crate::text::estimate_tokens(reply.text().open().0);
         let output = if usage.output == 0 { room.counted(guess()) } else { usage.output };
@@ -312,7 +313,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends a turn whose reply is already stored as a step.
-    async fn finish_stored(&mut self, record: &Record) -> anyhow::Result<()> {
+    async fn finish_stored(&mut self, record: &TurnRecord) -> anyhow::Result<()> {
         let scope = self.row.scope;
         let nothing = || wording::own(wording::turn::EMPTY_ANSWER, scope);
         let text = record.steps.last().map_or_else(nothing, |step| step.text.clone());
@@ -340,7 +341,7 @@ impl<'a> Turn<'a> {
                 }
                 match work {
                     None => answer(tx, &row, &text, &[], now)?,
-                    Some(_) => return keep_result(tx, &row, &text, now),
+                    Some(_) => return store_result(tx, &row, &text, now),
                 }
                 every.map_or(Ok(()), |every| extractor::count_turn(tx, row.conversation, every, now))
             })
@@ -350,7 +351,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Handles a missing reply: waits if waiting may help, otherwise gives up with the reason.
-    async fn no_reply(&mut self, error: &ModelError) -> anyhow::Result<End> {
+    async fn no_reply(&mut self, error: &ModelError) -> anyhow::Result<TurnOutcome> {
         let sentence = match error {
             ModelError::OverBudget(which) => wording::turn::over_budget(which),
             ModelError::AboveLimit(setting) => wording::turn::above_limit(setting),
@@ -359,14 +360,14 @@ impl<'a> Turn<'a> {
             _ => return self.wait_for_model(error).await,
         };
         self.give_up("no_answer", sentence).await?;
-        Ok(End::Over)
+        Ok(TurnOutcome::Over)
     }
 
-    async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<End> {
+    async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<TurnOutcome> {
         let now = self.engine.clock.now();
         if self.row.attempts >= A_DAY_OF_TRIES {
             self.give_up("model_away", wording::turn::model_away_too_long(why_away(error))).await?;
-            return Ok(End::Over);
+            return Ok(TurnOutcome::Over);
         }
         // A new message in the meantime triggers one more attempt, which is not counted.
         let early = self.row.retry_at.is_some_and(|at| at > now);
@@ -393,7 +394,7 @@ impl<'a> Turn<'a> {
             })
             .await?;
         self.engine.audience.posted(self.row.address);
-        Ok(End::Waits(retry_at))
+        Ok(TurnOutcome::Waits(retry_at))
     }
 
     /// Ends the turn without an answer and posts the reason.
@@ -426,7 +427,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the join of the labels of everything that a request of this turn would hold now.
-    fn label_so_far(&self, record: &Record) -> Label {
+    fn label_so_far(&self, record: &TurnRecord) -> Label {
         let mut label = history::label_of(self.history.messages());
         label.absorb(&record.turn.label);
         for step in record.steps.iter().filter(|step| step.done) {
@@ -472,7 +473,7 @@ pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
 
 /// Stores the result of a system run without delivering it. The caller that assigned the run reads
 /// and handles it.
-fn keep_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
+fn store_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
     tx.messages().settle_turn(row.id, "answered", "")?;

@@ -12,7 +12,7 @@ use crate::admin::command;
 use crate::id::AddressId;
 use crate::message::{Event, Inbound, TextOrigin};
 use crate::people::{Address, Person, Role};
-use crate::store::{CodeFor, CodeUse, Fate, GoodCode, Issuer, Tx};
+use crate::store::{CodeFor, CodeUse, GoodCode, InboxOutcome, Issuer, Tx};
 use crate::trust::Scope;
 use crate::wording::access as of_access;
 use crate::wording::gate;
@@ -42,7 +42,7 @@ impl Admission {
         if other.id == person.id {
             return self.is_promoted(tx, inbound, (address, person), (code, &good), wake);
         }
-        if self.record_inbox(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
+        if self.record_inbox(tx, &inbound.external_id, InboxOutcome::Command, "")?.is_none() {
             return Ok(true);
         }
         if !tx.people().was_paired(person.id)? {
@@ -69,11 +69,11 @@ impl Admission {
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
         tx.addresses().link(&from, Some(other.id), self.now)?;
         let used = UsedCode { person: &other, effect: did, issuer };
-        self.tell_of_code(tx, &owners, &used, (&from, address), wake)?;
+        self.notify_of_code(tx, &owners, &used, (&from, address), wake)?;
         if is_only {
             tx.people().absorb(person.id, other.id, self.now)?;
         }
-        tx.addresses().heard_from(address, self.now)?;
+        tx.addresses().record_contact(address, self.now)?;
         wake.access_granted = true;
         self.post_notice(tx, address, Scope::Person(other.id), gate::joined(&other.name), wake).map(|()| true)
     }
@@ -92,14 +92,14 @@ impl Admission {
         if !promotes || good.issuer != Issuer::CommandLine {
             return Ok(false);
         }
-        if self.record_inbox(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
+        if self.record_inbox(tx, &inbound.external_id, InboxOutcome::Command, "")?.is_none() {
             return Ok(true);
         }
         let owners = tx.people().reachable_owners()?;
         let CodeUse::Accepted { person, did, issuer } = tx.pairing().use_code(code, self.now)? else { return Ok(true) };
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
-        self.tell_of_code(tx, &owners, &UsedCode { person: &person, effect: did, issuer }, (&from, address), wake)?;
-        tx.addresses().heard_from(address, self.now)?;
+        self.notify_of_code(tx, &owners, &UsedCode { person: &person, effect: did, issuer }, (&from, address), wake)?;
+        tx.addresses().record_contact(address, self.now)?;
         wake.access_granted = true;
         self.post_notice(tx, address, Scope::Person(person.id), of_access::you_are(person.role.as_str()), wake)
             .map(|()| true)

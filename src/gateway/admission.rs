@@ -20,7 +20,7 @@ use crate::id::{AddressId, InboxId, MessageId, PersonId, StreamId};
 use crate::message::{ChatKind, Event, Inbound, MessageContent, Quote, TextOrigin};
 use crate::people::{Address, Person};
 use crate::store::{
-    Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, TextKind, Tx,
+    InboxItem, InboxOutcome, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, TextKind, Tx,
 };
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
@@ -104,7 +104,7 @@ impl Admission {
     pub fn admit(&self, tx: Tx<'_>, item: &ParsedItem, wake: &mut AfterCommit) -> anyhow::Result<()> {
         let Some(inbound) = &item.inbound else {
             // An unreadable item has no id but its content.
-            self.record_inbox(tx, &digest(&item.raw), Fate::Unreadable, &item.raw)?;
+            self.record_inbox(tx, &digest(&item.raw), InboxOutcome::Unreadable, &item.raw)?;
             return Ok(());
         };
         if let ChatKind::Group { chat, addressed } = &inbound.chat_kind {
@@ -153,7 +153,7 @@ impl Admission {
         &self,
         tx: Tx<'_>,
         external_id: &str,
-        fate: Fate,
+        fate: InboxOutcome,
         raw: &str,
     ) -> anyhow::Result<Option<InboxId>> {
         tx.inbox().receive(&InboxItem {
@@ -176,20 +176,24 @@ impl Admission {
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         let fate = match &inbound.event {
-            Event::Message(said) if is_command(said) => Fate::Command,
-            Event::Message(_) => Fate::Admitted,
-            Event::Edited { .. } => Fate::Edit,
-            Event::Button { .. } => Fate::Button,
-            Event::Unsupported(_) => Fate::Unsupported,
-            Event::Reacted { .. } | Event::Deleted { .. } | Event::Migrated { .. } | Event::Irrelevant => Fate::Nothing,
+            Event::Message(said) if is_command(said) => InboxOutcome::Command,
+            Event::Message(_) => InboxOutcome::Admitted,
+            Event::Edited { .. } => InboxOutcome::Edit,
+            Event::Button { .. } => InboxOutcome::Button,
+            Event::Unsupported(_) => InboxOutcome::Unsupported,
+            Event::Reacted { .. } | Event::Deleted { .. } | Event::Migrated { .. } | Event::Irrelevant => {
+                InboxOutcome::Nothing
+            }
         };
-        let raw = if fate == Fate::Nothing { "" } else { item.raw.as_str() };
+        let raw = if fate == InboxOutcome::Nothing { "" } else { item.raw.as_str() };
         let Some(inbox) = self.record_inbox(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
         let stream = tx.conversations().stream_for(person.id)?;
         let scope = Scope::Person(person.id);
         let guest = Sender { address, speaker: Speaker::Known(person), stream, scope, inbox, inbound };
         match &inbound.event {
-            Event::Message(said) if fate == Fate::Command => self.admit_command(tx, &guest, person, &said.text, wake),
+            Event::Message(said) if fate == InboxOutcome::Command => {
+                self.admit_command(tx, &guest, person, &said.text, wake)
+            }
             Event::Message(said) => self.admit_message(tx, &guest, said, wake),
             Event::Edited { message: of, content: said, new_id: also } => {
                 self.apply_edit(tx, &guest, &MessageChange { message: of, content: said, new_id: also.as_deref() })
@@ -215,10 +219,10 @@ impl Admission {
         text: &str,
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
-        if self.is_taken_back(tx, guest)? {
+        if self.was_deleted_before(tx, guest)? {
             return Ok(());
         }
-        tx.addresses().heard_from(guest.address, self.now)?;
+        tx.addresses().record_contact(guest.address, self.now)?;
         wake.read.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         let command = command::parse(text).ok();
         if command == Some(ChatCommand::New) {
@@ -288,10 +292,10 @@ impl Admission {
         said: &MessageContent,
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
-        if self.is_taken_back(tx, guest)? {
+        if self.was_deleted_before(tx, guest)? {
             return Ok(());
         }
-        tx.addresses().heard_from(guest.address, self.now)?;
+        tx.addresses().record_contact(guest.address, self.now)?;
         wake.read.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         // Any other message counts as a no.
         tx.questions().refuse_questions(guest.stream, self.now)?;
@@ -314,7 +318,7 @@ impl Admission {
             said.album.as_deref().unwrap_or_default(),
             effective,
         )?;
-        tx.conversations().conversation_grew(conversation, id, effective)?;
+        tx.conversations().count_message(conversation, id, effective)?;
         self.add_content(tx, guest, id, said)?;
         self.timed(tx, id, said, wake)?;
         if characters > MAX_CHARACTERS {
@@ -369,7 +373,7 @@ impl Admission {
                     tx.conversations().close_conversation(current.id, effective)?;
                 }
                 tx.conversations().set_break(guest.stream, None)?;
-                let because = because.unwrap_or(crate::engine::boundary::Because::First).as_str();
+                let because = because.unwrap_or(crate::engine::boundary::BoundaryReason::First).as_str();
                 let id = tx.conversations().open_conversation(&NewConversation {
                     stream: guest.stream,
                     kind: "chat",
@@ -496,11 +500,11 @@ impl Admission {
             return Ok(());
         };
         if let Some(also) = also {
-            tx.messages().goes_by(message.id, also)?;
+            tx.messages().add_external_id(message.id, also)?;
         }
         tx.redaction().is_part_of(guest.inbox, message.id)?;
         let text = self.labelled_text(tx, message.id, &said.text, said.origin, guest)?;
-        if !tx.messages().replace_said(message.id, &text, self.now)? {
+        if !tx.messages().replace_text(message.id, &text, self.now)? {
             tx.messages().add_unsearched_text(message.id, TextKind::Edit, &text)?;
         }
         Ok(())

@@ -43,7 +43,7 @@ impl CommandWorker {
         loop {
             busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.heard_or(&*self.clock, again_at, busy) => heard,
+                heard = bell.recv_or_timeout(&*self.clock, again_at, busy) => heard,
             };
             if busy.is_none() {
                 return;
@@ -75,7 +75,7 @@ impl CommandWorker {
             }
         }
         let mut told = Vec::new();
-        let kept = self.admin.memory_files().keep_what_was_allowed(&mut told).await;
+        let kept = self.admin.memory_files().apply_confirmed(&mut told).await;
         for address in told {
             self.dispatcher.wake(address);
         }

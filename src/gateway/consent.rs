@@ -51,7 +51,7 @@ pub(super) fn start_time_limit(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> a
         tx.proposals().proposal_was_put(ProposalId(proposal), now)?;
     }
     let Some(question) = number("/yes ") else { return Ok(None) };
-    tx.keep_requests().keep_was_put(QuestionId(question), now)?;
+    tx.keep_requests().start_keep_limit(QuestionId(question), now)?;
     tx.questions().asked_with(row.id)
 }
 
@@ -64,7 +64,7 @@ pub(super) fn decide(
     now: Timestamp,
 ) -> anyhow::Result<Option<&'static str>> {
     let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
-    match tx.keep_requests().keep_asked(id)?.filter(|asked| asked.person == voice.person) {
+    match tx.keep_requests().keep_request_by_number(id)?.filter(|asked| asked.person == voice.person) {
         Some(asked) => answer_keep_request(tx, &asked, reply, voice, now),
         None => answer(tx, reply, voice, now).map(Some),
     }
@@ -85,7 +85,7 @@ fn answer_keep_request(
         ConsentReply::Yes(_) => (KeepState::Yes, None),
         ConsentReply::No(_) => (KeepState::No, Some(of_memory::LEFT)),
     };
-    tx.keep_requests().decide_keep(asked.id, KeepState::Open, state, Some(voice.address), now)?;
+    tx.keep_requests().set_keep_state(asked.id, KeepState::Open, state, Some(voice.address), now)?;
     Ok(sentence)
 }
 

@@ -26,13 +26,13 @@ impl Admission {
         };
         match named {
             None => tx.redaction().deleted_ahead(guest.address, &guest.inbound.sender, of, self.now),
-            Some(message) if guest.is_author_of(&message) => self.let_go(tx, message.id, wake),
+            Some(message) if guest.is_author_of(&message) => self.redact_message(tx, message.id, wake),
             Some(_) => Ok(()),
         }
     }
 
-    fn let_go(&self, tx: Tx<'_>, id: MessageId, wake: &mut AfterCommit) -> anyhow::Result<()> {
-        let Some(parting) = tx.redaction().words_gone(id, self.now)? else { return Ok(()) };
+    fn redact_message(&self, tx: Tx<'_>, id: MessageId, wake: &mut AfterCommit) -> anyhow::Result<()> {
+        let Some(parting) = tx.redaction().redact_message(id, self.now)? else { return Ok(()) };
         if parting.cut {
             wake.cancelled.push(parting.stream);
         }
@@ -42,9 +42,9 @@ impl Admission {
     }
 
     /// Returns true if the message was deleted before it arrived.
-    pub(super) fn is_taken_back(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<bool> {
+    pub(super) fn was_deleted_before(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<bool> {
         let inbound = guest.inbound;
-        tx.redaction().came_too_late(guest.inbox, guest.address, &inbound.sender, &inbound.external_id)
+        tx.redaction().was_deleted_before(guest.inbox, guest.address, &inbound.sender, &inbound.external_id)
     }
 
     /// Sets the deletion timer that came with a message.

@@ -46,7 +46,7 @@ pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wak
     loop {
         busy = tokio::select! {
             () = stop.cancelled() => return,
-            heard = bell.heard_or(&*desks.clock, wake_at, busy.take()) => heard,
+            heard = bell.recv_or_timeout(&*desks.clock, wake_at, busy.take()) => heard,
         };
         if busy.is_none() {
             return;
@@ -190,7 +190,7 @@ async fn parts_of(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &Outb
             let files = turn.map_or(Ok(Vec::new()), |turn| tx.outgoing_files().enclosed_files(turn))?;
             let file = |EnclosedFile { path: file, digest }| NewPart { file, digest, ..NewPart::default() };
             rows.extend(files.into_iter().map(file));
-            tx.outbox().keep_parts(id, &rows)?;
+            tx.outbox().store_parts(id, &rows)?;
             tx.outbox().parts(id)
         })
         .await

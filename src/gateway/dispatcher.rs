@@ -108,7 +108,7 @@ impl Dispatcher {
     /// Wakes the timer task.
     pub(super) fn wake_timers(&self) {
         if let Some(ringer) = &*self.timers.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.ring(&*self.clock);
+            ringer.wake(&*self.clock);
         }
     }
 
@@ -186,7 +186,7 @@ impl Dispatcher {
         let busy = self.clock.busy();
         self.tasks.spawn(async move {
             match desks.queue(id).await {
-                Ok(Some(lane)) => lane.ringer.ring(&*desks.clock),
+                Ok(Some(lane)) => lane.ringer.wake(&*desks.clock),
                 // The adapter is not configured now; the rows stay in the journal.
                 Ok(None) => {}
                 Err(error) => tracing::error!("Looking up an address failed: {error:#}"),

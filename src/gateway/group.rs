@@ -9,11 +9,11 @@
 
 use super::admission::{Admission, AfterCommit, is_command};
 use super::sender::{MessageChange, Sender, Speaker};
-use crate::admin::command::{self, ChatCommand, Parting};
+use crate::admin::command::{self, ChatCommand, DataCommand};
 use crate::id::{AddressId, StreamId};
 use crate::message::{Event, Inbound, MessageContent, Quote};
 use crate::people::{Address, Person, Role};
-use crate::store::{Fate, Tx};
+use crate::store::{InboxOutcome, Tx};
 use crate::trust::Scope;
 use crate::wording::gate;
 
@@ -56,7 +56,7 @@ impl Admission {
 
     /// Stores only the id of a skipped item. Returns false if it is a repeat.
     fn pass_over(&self, tx: Tx<'_>, group: &GroupContext<'_>) -> anyhow::Result<bool> {
-        Ok(self.record_inbox(tx, &group.inbound.external_id, Fate::Nothing, "")?.is_some())
+        Ok(self.record_inbox(tx, &group.inbound.external_id, InboxOutcome::Nothing, "")?.is_some())
     }
 
     fn is_allowed(&self, tx: Tx<'_>, chat: &str) -> anyhow::Result<bool> {
@@ -74,11 +74,11 @@ impl Admission {
             return Ok(());
         }
         let Some((direct, person)) = self.identify_sender(tx, group.inbound)? else { return Ok(()) };
-        if person.role != Role::Owner || !tx.addresses().was_heard(direct)? {
+        if person.role != Role::Owner || !tx.addresses().has_written_from(direct)? {
             return Ok(());
         }
         let here = Address::new(self.adapter, &self.account, group.chat);
-        if !tx.addresses().stranger_knocked(&here, self.now, &self.zone.day(self.now))? {
+        if !tx.addresses().record_stranger(&here, self.now, &self.zone.day(self.now))? {
             return Ok(());
         }
         let sentence = gate::group_not_allowed(&format!("{}:{}", self.adapter, group.chat));
@@ -127,7 +127,7 @@ impl Admission {
         let Some(asked) = asked else {
             return self.talk(tx, group, (stream, address), Speaker::Known(person), wake);
         };
-        let Some(inbox) = self.record_inbox(tx, &group.inbound.external_id, Fate::Command, "")? else {
+        let Some(inbox) = self.record_inbox(tx, &group.inbound.external_id, InboxOutcome::Command, "")? else {
             return Ok(());
         };
         let command = command::parse(asked).ok();
@@ -139,7 +139,7 @@ impl Admission {
             wake.stop.push(stream);
             return self.post_notice(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
         }
-        if let Some(ChatCommand::Part(part @ Parting::Forget { .. })) = &command {
+        if let Some(ChatCommand::Part(part @ DataCommand::Forget { .. })) = &command {
             if part.takes_messages() && person.role != Role::Owner {
                 return self.post_notice(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
             }
@@ -149,7 +149,7 @@ impl Admission {
             return self.admit_command(tx, &guest, person, asked, wake);
         }
         // Never write first: on Telegram a bot cannot.
-        if !tx.addresses().was_heard(direct)? {
+        if !tx.addresses().has_written_from(direct)? {
             return self.post_notice(tx, address, Scope::Group(stream), gate::WRITE_TO_ME_FIRST, wake);
         }
         let scope = Scope::Person(person.id);
@@ -192,11 +192,11 @@ impl Admission {
     ) -> anyhow::Result<()> {
         let inbound = group.inbound;
         let fate = match &inbound.event {
-            Event::Message(_) => Fate::Admitted,
-            Event::Edited { .. } => Fate::Edit,
-            _ => Fate::Nothing,
+            Event::Message(_) => InboxOutcome::Admitted,
+            Event::Edited { .. } => InboxOutcome::Edit,
+            _ => InboxOutcome::Nothing,
         };
-        let raw = if fate == Fate::Nothing { "" } else { group.raw };
+        let raw = if fate == InboxOutcome::Nothing { "" } else { group.raw };
         let Some(inbox) = self.record_inbox(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
         let guest = Sender { address, speaker, stream, scope: Scope::Group(stream), inbox, inbound };
         match &inbound.event {

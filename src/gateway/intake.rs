@@ -251,16 +251,16 @@ impl Intake {
             }
         }
         if wake.deletions_pending {
-            self.engine.ring_worker();
+            self.engine.wake_worker();
         }
         for stream in wake.streams {
-            self.engine.ring(stream);
+            self.engine.wake_stream(stream);
         }
         for address in wake.posted {
             self.dispatcher.wake(address);
         }
         if wake.command_queued {
-            self.commands.ring(&*self.clock);
+            self.commands.wake(&*self.clock);
         }
         if wake.access_granted && self.show_menu().await.is_err() {
             tracing::warn!("The command menu of a newcomer is registered at the next start");

@@ -89,7 +89,7 @@ struct LiveWatcher {
 }
 
 impl StreamSink for LiveWatcher {
-    fn grow(&self, delta: &str) {
+    fn append(&self, delta: &str) {
         let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.text.push_str(delta);
         let piece = state.take_streamable();

@@ -6,7 +6,7 @@ use crate::admin::owner_notice::{self, OwnerNotice};
 use crate::id::{AddressId, PersonId};
 use crate::message::{Event, Inbound, TextOrigin};
 use crate::people::{Address, Person, Role};
-use crate::store::{Admitted, CodeUse, Fate, Issuer, Tx};
+use crate::store::{Admitted, CodeUse, InboxOutcome, Issuer, Tx};
 use crate::trust::Scope;
 use crate::wording::{self, gate};
 
@@ -31,15 +31,15 @@ impl Admission {
     ) -> anyhow::Result<()> {
         // Typing or reading is no attempt to contact us.
         if inbound.event == Event::Irrelevant {
-            return self.record_inbox(tx, &inbound.external_id, Fate::Nothing, "").map(|_| ());
+            return self.record_inbox(tx, &inbound.external_id, InboxOutcome::Nothing, "").map(|_| ());
         }
-        if self.record_inbox(tx, &inbound.external_id, Fate::Stranger, "")?.is_none() {
+        if self.record_inbox(tx, &inbound.external_id, InboxOutcome::Stranger, "")?.is_none() {
             return Ok(());
         }
         // The daily notice is for messages only, not for typing, reading or calls.
         let Event::Message(said) = &inbound.event else { return Ok(()) };
         let day = self.zone.day(self.now);
-        let may_be_told = tx.addresses().stranger_knocked(from, self.now, &day)?;
+        let may_be_told = tx.addresses().record_stranger(from, self.now, &day)?;
         if let Some(person) = tx.addresses().declared_for(from)? {
             tracing::warn!(person.id = %person, "Somebody writes from a number that person {person} has left behind: they are not answered");
             return Ok(());
@@ -73,17 +73,17 @@ impl Admission {
         // Owners are told at their earlier addresses: a new one may belong to somebody else.
         let owners = tx.people().reachable_owners()?;
         let address = tx.addresses().link(from, Some(used.person.id), self.now)?;
-        self.tell_of_code(tx, &owners, used, (from, address), wake)?;
+        self.notify_of_code(tx, &owners, used, (from, address), wake)?;
         let welcome = gate::welcome(&used.person.name, used.person.role.as_str(), &self.agent);
         self.post_notice(tx, address, Scope::Person(used.person.id), welcome, wake)?;
         self.greet_owner(tx, used.person, address, wake)?;
-        tx.addresses().heard_from(address, self.now)?;
+        tx.addresses().record_contact(address, self.now)?;
         wake.access_granted = true;
         Ok(())
     }
 
     /// Tells these owners that a code was used at an address, and how to undo it.
-    pub(super) fn tell_of_code(
+    pub(super) fn notify_of_code(
         &self,
         tx: Tx<'_>,
         owners: &[(PersonId, AddressId)],
@@ -96,11 +96,11 @@ impl Admission {
             Issuer::CommandLine => None,
         };
         let notice = match used.effect {
-            Admitted::Newcomer | Admitted::Again => OwnerNotice::let_in(used.person, at, issuer.as_deref()),
+            Admitted::Newcomer | Admitted::Again => OwnerNotice::access_granted(used.person, at, issuer.as_deref()),
             Admitted::Promoted => OwnerNotice::promoted(used.person, at),
             Admitted::Address => OwnerNotice::linked(used.person, at, id, issuer.as_deref()),
         };
-        wake.posted.extend(owner_notice::tell_owners(tx, owners, &notice, self.now)?);
+        wake.posted.extend(owner_notice::notify_owners(tx, owners, &notice, self.now)?);
         Ok(())
     }
 
@@ -112,12 +112,12 @@ impl Admission {
         address: AddressId,
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
-        if person.role != Role::Owner || tx.addresses().was_heard_anywhere(person.id)? {
+        if person.role != Role::Owner || tx.addresses().has_ever_written(person.id)? {
             return Ok(());
         }
         for (namesake, _) in tx.people().open_namesakes()? {
             let notice = OwnerNotice::namesake(&namesake);
-            wake.posted.extend(owner_notice::tell_owners(tx, &[(person.id, address)], &notice, self.now)?);
+            wake.posted.extend(owner_notice::notify_owners(tx, &[(person.id, address)], &notice, self.now)?);
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub(super) struct Home {
 
 /// Text of the two layers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Layers {
+pub(super) struct LayerTexts {
     pub(super) person: String,
     pub(super) workspace: String,
 }
@@ -74,16 +74,19 @@ impl AgentLayout {
     }
 
     /// Separates the two layers in the files of the agent and its profile.
-    pub(super) fn layers(&self, of_agent: &str, of_profile: &str) -> Layers {
+    pub(super) fn layers(&self, of_agent: &str, of_profile: &str) -> LayerTexts {
         if self.profile_file().is_some() {
-            return Layers { person: of_profile.to_owned(), workspace: of_agent.to_owned() };
+            return LayerTexts { person: of_profile.to_owned(), workspace: of_agent.to_owned() };
         }
         let person = section::read(of_agent, EXPERIENCE).unwrap_or_default();
-        Layers { person: format!("## {INSIGHTS}\n\n{person}"), workspace: section::replace(of_agent, EXPERIENCE, "") }
+        LayerTexts {
+            person: format!("## {INSIGHTS}\n\n{person}"),
+            workspace: section::replace(of_agent, EXPERIENCE, ""),
+        }
     }
 
     /// Returns the prompt text of both layers, each within its share.
-    pub(super) fn shown(&self, layers: &Layers) -> String {
+    pub(super) fn shown(&self, layers: &LayerTexts) -> String {
         let (person, workspace) = shares(self.memory.max_tokens, self.memory.split);
         let at = self.profile_file().unwrap_or_else(|| self.workspace_file());
         let shown = fit(says::OF_PERSON, &entries(&layers.person), person, at.trim_start_matches('/'));
@@ -228,7 +231,7 @@ mod tests {
     /// Proves: memory/visibility
     #[test]
     fn each_layer_keeps_to_its_part_and_says_what_is_missing() {
-        let layers = Layers { person: long("Habit"), workspace: long("Server") };
+        let layers = LayerTexts { person: long("Habit"), workspace: long("Server") };
         for total in [0, 1, 2, 3, 2000] {
             let shown = habits(total, "default").shown(&layers);
             assert!(estimate_tokens(&shown) <= total, "{total}: {shown}");
@@ -264,7 +267,7 @@ mod tests {
             ]
         );
         assert_eq!(entries(""), Vec::<String>::new());
-        assert_eq!(habits(2000, "default").shown(&Layers::default()), "");
+        assert_eq!(habits(2000, "default").shown(&LayerTexts::default()), "");
     }
 
     #[test]
@@ -294,7 +297,7 @@ mod tests {
             habits.memory.split = split;
             let (a, b) = shares(total, split);
             prop_assert!(a + b == total && (total < 2 || b >= 1));
-            let shown = habits.shown(&Layers { person, workspace });
+            let shown = habits.shown(&LayerTexts { person, workspace });
             prop_assert!(estimate_tokens(&shown) <= total);
         }
 

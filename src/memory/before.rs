@@ -2,9 +2,9 @@
 
 use super::disk;
 use super::label::{self, Foreign};
-use super::path_walk::Lies;
+use super::path_walk::PathType;
 use super::workspace::blocking;
-use super::write::NotWritten;
+use super::write::WriteRefusal;
 use super::{layout, page};
 use crate::memory::workspace::FileVersions;
 use crate::store::{Db, NewFile, Tx};
@@ -32,36 +32,37 @@ struct ByHand {
 }
 
 impl FileVersions<'_> {
-    pub(super) async fn before(&self, spot: &str) -> anyhow::Result<Result<Before, NotWritten>> {
+    pub(super) async fn before(&self, spot: &str) -> anyhow::Result<Result<Before, WriteRefusal>> {
         let (tree, spot) = (self.tree.clone(), spot.to_owned());
-        blocking(move || tree.versions().look_at(&spot)).await
+        blocking(move || tree.versions().read_current(&spot)).await
     }
 
-    fn look_at(&self, spot: &str) -> anyhow::Result<Result<Before, NotWritten>> {
+    fn read_current(&self, spot: &str) -> anyhow::Result<Result<Before, WriteRefusal>> {
         let (disk, asked) = self.disk_of(spot);
         let nothing = || Before { text: None, digest: String::new(), inside: spot.to_owned(), left: None };
         let reached = match disk.seek(asked) {
             Ok(reached) => reached,
             Err(error) if disk::is_missing(&error) => return Ok(Ok(nothing())),
-            Err(_) => return Ok(Err(NotWritten::Elsewhere)),
+            Err(_) => return Ok(Err(WriteRefusal::Elsewhere)),
         };
         let inside = layout::spelt(spot, &reached.inside());
         let left = disk::left_over(&reached.folder, &reached.name, layout::MAX_TEXT_FILE);
         let left = left.and_then(|bytes| String::from_utf8(bytes).ok());
         let bytes = match reached.lies {
-            Lies::Nothing => return Ok(Ok(Before { inside, left, ..nothing() })),
-            Lies::File => match disk::open(&reached).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE)) {
+            PathType::Nothing => return Ok(Ok(Before { inside, left, ..nothing() })),
+            PathType::File => match disk::open(&reached).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE))
+            {
                 Ok(bytes) => bytes,
                 Err(error) => {
                     tracing::debug!("A file of the workspace cannot be read: {error:#}");
-                    return Ok(Err(NotWritten::Unreadable(spot.to_owned())));
+                    return Ok(Err(WriteRefusal::Unreadable(spot.to_owned())));
                 }
             },
-            Lies::OpenFolder | Lies::Other => return Ok(Err(NotWritten::NoText)),
+            PathType::OpenFolder | PathType::Other => return Ok(Err(WriteRefusal::NoText)),
         };
         let digest = page::digest(&bytes);
         let text = String::from_utf8(bytes);
-        Ok(text.map(|text| Before { text: Some(text), digest, inside, left }).map_err(|_| NotWritten::NoText))
+        Ok(text.map(|text| Before { text: Some(text), digest, inside, left }).map_err(|_| WriteRefusal::NoText))
     }
 
     /// Returns the label of the present content, if it belongs to that party. Records an edit by
@@ -83,7 +84,7 @@ impl FileVersions<'_> {
                 return Ok(Err(Foreign));
             }
             let label = label::of_content(db, &asked, &inside, &digest)?.1;
-            let left = left.map(|text| by_hand(db, &asked, &inside, Some(text))).transpose()?.flatten();
+            let left = left.map(|text| unrecorded_version(db, &asked, &inside, Some(text))).transpose()?.flatten();
             let newest = db.file_versions().last_digest_of(&inside)?;
             let known = newest.as_deref().unwrap_or_default() == digest;
             let now = (!known).then(|| ByHand { text, digest, label: label.clone() });
@@ -104,7 +105,7 @@ impl FileVersions<'_> {
 }
 
 /// Returns the content as a version, if it is not recorded yet.
-fn by_hand(db: Db<'_>, asked: &str, inside: &str, text: Option<String>) -> anyhow::Result<Option<ByHand>> {
+fn unrecorded_version(db: Db<'_>, asked: &str, inside: &str, text: Option<String>) -> anyhow::Result<Option<ByHand>> {
     let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
     let (row, label) = label::of_content(db, asked, inside, &digest)?;
     Ok(row.is_none().then_some(ByHand { text, digest, label }))

@@ -7,7 +7,7 @@ use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
 
 use super::disk::{Disk, FolderEntry};
-use super::file_access::NotGiven;
+use super::file_access::AccessRefusal;
 use super::workspace::blocking;
 use super::{disk, label, layout, memory_md, note, page, section};
 use crate::people::Party;
@@ -57,7 +57,7 @@ pub struct UnreadNote {
     /// Size in bytes.
     pub size: u64,
     /// Reason.
-    pub why: NotGiven,
+    pub why: AccessRefusal,
     /// Label of the name.
     pub label: Label,
 }
@@ -88,7 +88,7 @@ impl WorkspaceFiles<'_> {
         &self,
         who: &Party,
         path: &str,
-    ) -> anyhow::Result<Result<(Text, Vec<Node>, String), NotGiven>> {
+    ) -> anyhow::Result<Result<(Text, Vec<Node>, String), AccessRefusal>> {
         let folder = self.folder_of(who).await?;
         let (tree, path) = (self.tree.clone(), path.trim().to_owned());
         let read = match blocking(move || Ok(tree.files().read_own(&folder, &path))).await? {
@@ -99,7 +99,7 @@ impl WorkspaceFiles<'_> {
         let of = digest.clone();
         let scope = who.scope();
         let look = self.0.journal.read(move |db| label::of_file(db, scope, &asked, &inside, &of));
-        let Ok((row, label)) = look.await? else { return Ok(Err(NotGiven::Elsewhere)) };
+        let Ok((row, label)) = look.await? else { return Ok(Err(AccessRefusal::Elsewhere)) };
         let text = Labelled::new(Arc::from(words), label, who.scope());
         Ok(Ok((text, row.map(Node::File).into_iter().collect(), digest)))
     }
@@ -113,7 +113,7 @@ impl WorkspaceFiles<'_> {
         who: &Party,
         path: &str,
         section: &str,
-    ) -> anyhow::Result<Result<Option<(Text, Vec<Node>)>, NotGiven>> {
+    ) -> anyhow::Result<Result<Option<(Text, Vec<Node>)>, AccessRefusal>> {
         let read = self.read_text(who, path).await?;
         Ok(read.map(|(text, nodes, _)| {
             let (words, label, scope) = text.open();
@@ -126,9 +126,11 @@ impl WorkspaceFiles<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn list(&self, who: &Party, path: &str) -> anyhow::Result<Result<Vec<Listed>, NotGiven>> {
+    pub async fn list(&self, who: &Party, path: &str) -> anyhow::Result<Result<Vec<Listed>, AccessRefusal>> {
         let folder = self.folder_of(who).await?;
-        let Some(path) = layout::normal(path.trim().trim_end_matches('/')) else { return Ok(Err(NotGiven::BadPath)) };
+        let Some(path) = layout::normal(path.trim().trim_end_matches('/')) else {
+            return Ok(Err(AccessRefusal::BadPath));
+        };
         let (real, entries) = match self.on_disk(move |disk| list(disk, &folder, &path)).await? {
             Ok(listed) => listed,
             Err(why) => return Ok(Err(why)),
@@ -167,30 +169,30 @@ impl WorkspaceFiles<'_> {
 
     /// Returns the real location of that path of the party's folder, relative to the workspace.
     /// Nothing need exist there.
-    pub(super) async fn real_spot(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, NotGiven>> {
+    pub(super) async fn real_spot(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, AccessRefusal>> {
         let folder = self.folder_of(who).await?;
         let (tree, path) = (self.tree.clone(), path.to_owned());
         blocking(move || {
-            let Some(spot) = layout::spot(&folder, &path) else { return Ok(Err(NotGiven::BadPath)) };
+            let Some(spot) = layout::spot(&folder, &path) else { return Ok(Err(AccessRefusal::BadPath)) };
             let (disk, inside) = tree.disk_of(&spot);
-            let Ok(real) = disk.real(inside) else { return Ok(Err(NotGiven::Elsewhere)) };
+            let Ok(real) = disk.real(inside) else { return Ok(Err(AccessRefusal::Elsewhere)) };
             let real = layout::spelt(&spot, &real);
-            Ok(if layout::own(&folder, &real).is_some() { Ok(real) } else { Err(NotGiven::Elsewhere) })
+            Ok(if layout::own(&folder, &real).is_some() { Ok(real) } else { Err(AccessRefusal::Elsewhere) })
         })
         .await
     }
 
     /// Blocks.
-    fn read_own(&self, folder: &str, path: &str) -> Result<Read, NotGiven> {
-        let asked = layout::spot(folder, path).ok_or(NotGiven::BadPath)?;
+    fn read_own(&self, folder: &str, path: &str) -> Result<Read, AccessRefusal> {
+        let asked = layout::spot(folder, path).ok_or(AccessRefusal::BadPath)?;
         let (disk, inside) = self.disk_of(&asked);
-        let found = disk.find(inside).map_err(|error| NotGiven::of(&error))?;
+        let found = disk.find(inside).map_err(|error| AccessRefusal::of(&error))?;
         let inside = layout::spelt(&asked, &found.inside());
-        layout::own(folder, &inside).ok_or(NotGiven::Elsewhere)?;
-        let file = disk::open(&found).map_err(|_| NotGiven::Missing)?;
-        let bytes = disk::read_up_to(file, layout::MAX_TEXT_FILE).map_err(|_| NotGiven::TooLarge)?;
+        layout::own(folder, &inside).ok_or(AccessRefusal::Elsewhere)?;
+        let file = disk::open(&found).map_err(|_| AccessRefusal::Missing)?;
+        let bytes = disk::read_up_to(file, layout::MAX_TEXT_FILE).map_err(|_| AccessRefusal::TooLarge)?;
         let digest = page::digest(&bytes);
-        let words = String::from_utf8(bytes).map_err(|_| NotGiven::NoText)?;
+        let words = String::from_utf8(bytes).map_err(|_| AccessRefusal::NoText)?;
         Ok(Read { asked, inside, words, digest })
     }
 
@@ -215,7 +217,7 @@ struct FoundNote {
     path: String,
     spot: String,
     entry: FolderEntry,
-    read: Result<Read, NotGiven>,
+    read: Result<Read, AccessRefusal>,
 }
 
 /// Returns the list entry of a note; `None` if it was written for another party.
@@ -237,16 +239,16 @@ fn line_of(
 }
 
 /// Returns the real path of a folder, and its entries.
-fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String, Vec<FolderEntry>), NotGiven>> {
+fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String, Vec<FolderEntry>), AccessRefusal>> {
     let asked = if path.is_empty() { folder.to_owned() } else { layout::within(folder, path) };
     if layout::is_hidden(path) || !(asked.is_empty() || layout::is_plain(&asked)) {
-        return Ok(Err(NotGiven::BadPath));
+        return Ok(Err(AccessRefusal::BadPath));
     }
     let real = if asked.is_empty() { Ok(asked) } else { disk.find(&asked).map(|found| found.inside()) };
     let real = match real {
         Ok(real) if real == folder || layout::own(folder, &real).is_some() => real,
-        Ok(_) => return Ok(Err(NotGiven::Elsewhere)),
-        Err(error) => return Ok(Err(NotGiven::of(&error))),
+        Ok(_) => return Ok(Err(AccessRefusal::Elsewhere)),
+        Err(error) => return Ok(Err(AccessRefusal::of(&error))),
     };
     let is_own = |entry: &FolderEntry| layout::own(folder, &layout::within(&real, &entry.name)).is_some();
     let entries = disk.list(&real)?.into_iter().filter(is_own).collect();

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::canonical_name::{self, Lookup};
-use super::path_walk::{Absent, Lies, OpenFolder, Reached, walk};
+use super::path_walk::{Absent, OpenFolder, PathType, ResolvedPath, walk};
 use super::received::Received;
 use super::{layout, page};
 use crate::time::Timestamp;
@@ -50,7 +50,7 @@ pub(super) struct FolderEntry {
 
 /// Result of replacing one content by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(super) enum ReplaceOutcome {
     /// The new content is in place.
     Done,
     /// The old content was not the expected one, and is still there.
@@ -85,16 +85,16 @@ impl Disk {
     }
 
     /// Resolves a path, which need not exist.
-    pub(super) fn seek(&self, inside: &str) -> anyhow::Result<Reached> {
+    pub(super) fn seek(&self, inside: &str) -> anyhow::Result<ResolvedPath> {
         ensure!(layout::is_plain(inside), "The path is not a plain one");
         walk(&self.root, self.lookup, inside, Absent::Missing)
     }
 
     /// Resolves a path that must exist.
-    pub(super) fn find(&self, inside: &str) -> anyhow::Result<Reached> {
+    pub(super) fn find(&self, inside: &str) -> anyhow::Result<ResolvedPath> {
         let reached = self.seek(inside)?;
         match reached.lies {
-            Lies::Nothing => Err(io::Error::from(ErrorKind::NotFound).into()),
+            PathType::Nothing => Err(io::Error::from(ErrorKind::NotFound).into()),
             _ => Ok(reached),
         }
     }
@@ -111,7 +111,7 @@ impl Disk {
         }
         let reached = self.seek(inside)?;
         let bytes = match reached.lies {
-            Lies::Nothing => None,
+            PathType::Nothing => None,
             _ => Some(read_up_to(open(&reached)?, max)?),
         };
         Ok((reached.inside(), bytes))
@@ -123,7 +123,7 @@ impl Disk {
         ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let folder =
             match is_there(&self.root).then(|| walk(&self.root, self.lookup, inside, Absent::Missing)).transpose()? {
-                Some(Reached { folder, lies: Lies::OpenFolder, .. }) => folder,
+                Some(ResolvedPath { folder, lies: PathType::OpenFolder, .. }) => folder,
                 _ => return Ok(Vec::new()),
             };
         let mut entries = Vec::new();
@@ -142,7 +142,7 @@ impl Disk {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
         ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let reached = walk(&self.root, self.lookup, inside, Absent::Make)?;
-        ensure!(reached.lies == Lies::OpenFolder, "{inside} is not a folder");
+        ensure!(reached.lies == PathType::OpenFolder, "{inside} is not a folder");
         Ok(reached.folder)
     }
 
@@ -156,8 +156,8 @@ impl Disk {
             found => found?,
         };
         match folder.lies {
-            Lies::Nothing => return Ok(Received::Gone),
-            Lies::OpenFolder => {}
+            PathType::Nothing => return Ok(Received::Gone),
+            PathType::OpenFolder => {}
             _ => anyhow::bail!("The folder is none"),
         }
         let folder = folder.folder;
@@ -185,7 +185,7 @@ impl Disk {
         name: &str,
         base: &str,
         new: Option<&[u8]>,
-    ) -> anyhow::Result<Placed> {
+    ) -> anyhow::Result<ReplaceOutcome> {
         let spare = format!(".{name}.new");
         let placed = match new {
             Some(bytes) => {
@@ -205,14 +205,14 @@ impl Disk {
         spare: &str,
         base: &str,
         bytes: &[u8],
-    ) -> anyhow::Result<Placed> {
+    ) -> anyhow::Result<ReplaceOutcome> {
         if base.is_empty() {
             return self.name_new(folder, spare, name);
         }
         match self.rename_with(folder, spare, name, RenameFlags::EXCHANGE) {
             Err(Errno::NOENT) => {
                 unlink(&folder.fd, spare)?;
-                return Ok(Placed::Changed);
+                return Ok(ReplaceOutcome::Changed);
             }
             Err(error) if is_unsupported(error) => {
                 return self.swap_plainly(folder, name, spare, base);
@@ -221,13 +221,13 @@ impl Disk {
         }
         if digest_at(folder, spare) == base {
             unlink(&folder.fd, spare)?;
-            return Ok(Placed::Done);
+            return Ok(ReplaceOutcome::Done);
         }
         self.put_back(folder, name, spare, &page::digest(bytes))
     }
 
     /// Restores the file of a person who saved at the same moment.
-    fn put_back(&self, folder: &OpenFolder, name: &str, spare: &str, ours: &str) -> anyhow::Result<Placed> {
+    fn put_back(&self, folder: &OpenFolder, name: &str, spare: &str, ours: &str) -> anyhow::Result<ReplaceOutcome> {
         self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
         if digest_at(folder, spare) == ours {
             unlink(&folder.fd, spare)?;
@@ -236,59 +236,59 @@ impl Disk {
             // earlier one is recovered from the spare file.
             self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
         }
-        Ok(Placed::Changed)
+        Ok(ReplaceOutcome::Changed)
     }
 
-    fn swap_out(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
+    fn swap_out(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<ReplaceOutcome> {
         match self.rename_with(folder, name, spare, RenameFlags::NOREPLACE) {
-            Err(Errno::NOENT) => return Ok(Placed::Changed),
+            Err(Errno::NOENT) => return Ok(ReplaceOutcome::Changed),
             Err(error) if is_unsupported(error) => {
                 if digest_at(folder, name) != base {
-                    return Ok(Placed::Changed);
+                    return Ok(ReplaceOutcome::Changed);
                 }
                 unlink(&folder.fd, name)?;
-                return Ok(Placed::Done);
+                return Ok(ReplaceOutcome::Done);
             }
             moved => moved.map_err(io::Error::from)?,
         }
         if digest_at(folder, spare) == base {
             unlink(&folder.fd, spare)?;
-            return Ok(Placed::Done);
+            return Ok(ReplaceOutcome::Done);
         }
         // Moves the file back, unless a newer one has its name by now.
         let _ = self.rename_with(folder, spare, name, RenameFlags::NOREPLACE);
-        Ok(Placed::Changed)
+        Ok(ReplaceOutcome::Changed)
     }
 
-    fn swap_plainly(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
+    fn swap_plainly(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<ReplaceOutcome> {
         if digest_at(folder, name) != base {
             unlink(&folder.fd, spare)?;
-            return Ok(Placed::Changed);
+            return Ok(ReplaceOutcome::Changed);
         }
         rustix::fs::renameat(&folder.fd, spare, &folder.fd, name).map_err(io::Error::from)?;
-        Ok(Placed::Done)
+        Ok(ReplaceOutcome::Done)
     }
 
     /// Gives a new file its name, which must be free.
-    fn name_new(&self, folder: &OpenFolder, spare: &str, name: &str) -> anyhow::Result<Placed> {
+    fn name_new(&self, folder: &OpenFolder, spare: &str, name: &str) -> anyhow::Result<ReplaceOutcome> {
         let taken = match self.rename_with(folder, spare, name, RenameFlags::NOREPLACE) {
-            Ok(()) => return Ok(Placed::Done),
+            Ok(()) => return Ok(ReplaceOutcome::Done),
             Err(Errno::EXIST) => true,
-            Err(error) if is_unsupported(error) => is_taken(folder, name),
+            Err(error) if is_unsupported(error) => exists(folder, name),
             Err(error) => return Err(io::Error::from(error).into()),
         };
         if taken {
             unlink(&folder.fd, spare)?;
-            return Ok(Placed::Changed);
+            return Ok(ReplaceOutcome::Changed);
         }
         rustix::fs::renameat(&folder.fd, spare, &folder.fd, name).map_err(io::Error::from)?;
-        Ok(Placed::Done)
+        Ok(ReplaceOutcome::Done)
     }
 
     /// Renames a file within its folder, to a name that must be free.
-    pub(super) fn rename(&self, found: &Reached, to: &str) -> anyhow::Result<()> {
+    pub(super) fn rename(&self, found: &ResolvedPath, to: &str) -> anyhow::Result<()> {
         let renamed = match self.rename_with(&found.folder, &found.name, to, RenameFlags::NOREPLACE) {
-            Err(error) if is_unsupported(error) && !is_taken(&found.folder, to) => {
+            Err(error) if is_unsupported(error) && !exists(&found.folder, to) => {
                 rustix::fs::renameat(&found.folder.fd, &found.name, &found.folder.fd, to)
             }
             renamed => renamed,
@@ -309,7 +309,7 @@ impl Disk {
 pub(super) fn put(folder: &OpenFolder, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
     prepare(folder, name, bytes)?;
     let spare = format!(".{name}.new");
-    let kept = existing == Existing::Keep && is_taken(folder, name);
+    let kept = existing == Existing::Keep && exists(folder, name);
     let result = match kept {
         true => unlink(&folder.fd, &spare),
         false => rustix::fs::renameat(&folder.fd, &spare, &folder.fd, name).map_err(io::Error::from),
@@ -340,8 +340,8 @@ fn entry_at(folder: &OpenFolder, name: &str) -> Option<FolderEntry> {
 }
 
 /// Opens a regular file. Opening a pipe would block, and opening a device can do worse.
-pub(super) fn open(found: &Reached) -> anyhow::Result<File> {
-    ensure!(found.lies == Lies::File, "It is not a file");
+pub(super) fn open(found: &ResolvedPath) -> anyhow::Result<File> {
+    ensure!(found.lies == PathType::File, "It is not a file");
     open_at(&found.folder.fd, &found.name)
 }
 
@@ -354,7 +354,7 @@ pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Returns true if the name exists, even as a dangling link.
-pub(super) fn is_taken(folder: &OpenFolder, name: &str) -> bool {
+pub(super) fn exists(folder: &OpenFolder, name: &str) -> bool {
     !matches!(rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
 }
 

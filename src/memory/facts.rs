@@ -21,7 +21,7 @@ use std::sync::Arc;
 use super::agent::Home;
 use super::memory_md;
 use super::workspace::blocking;
-use super::write::{ChangeOrigin, New, NotWritten};
+use super::write::{ChangeOrigin, New, WriteRefusal};
 use super::{label, layout, page};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
@@ -50,7 +50,7 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn keep_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> anyhow::Result<Result<(), NotWritten>> {
+    pub async fn store_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> anyhow::Result<Result<(), WriteRefusal>> {
         let homes = self.1.homes();
         let standing = self.lists(&origin.who, &homes).await?;
         let day = self.0.zone.day(origin.now);
@@ -92,11 +92,11 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn keep_fact(&self, origin: &ChangeOrigin, fact: Fact) -> anyhow::Result<Result<String, NotWritten>> {
+    pub async fn store_fact(&self, origin: &ChangeOrigin, fact: Fact) -> anyhow::Result<Result<String, WriteRefusal>> {
         let homes = self.1.homes();
         let (home, _) = home_of(&fact, &self.lists(&origin.who, &homes).await?);
         let path = homes.get(home).map(|home| home.path.trim_start_matches('/').to_owned()).unwrap_or_default();
-        Ok(self.keep_facts(origin, &[fact]).await?.map(|()| path))
+        Ok(self.store_facts(origin, &[fact]).await?.map(|()| path))
     }
 
     /// Returns true if a fact with that key is known for the party.
@@ -168,20 +168,20 @@ impl Notes<'_> {
         origin: &ChangeOrigin,
         home: &Home,
         facts: &[memory_md::Fact],
-    ) -> anyhow::Result<Result<(), NotWritten>> {
+    ) -> anyhow::Result<Result<(), WriteRefusal>> {
         let (section, new) = (home.section, facts.to_vec());
-        let aside = self.make_room(origin, home, facts).await?;
+        let aside = self.move_overflow(origin, home, facts).await?;
         let make = move |text: Option<&str>| {
             let (list, _) = with_facts(text.unwrap_or_default(), section, &new, usize::MAX);
             Ok(New::Text(aside.iter().fold(list, |list, fact| memory_md::remove_just(&list, section, fact))))
         };
         let Err(why) = self.versions().change(origin, &home.path, make).await? else { return Ok(Ok(())) };
         tracing::warn!("A list of facts cannot be changed, and what is new goes to the note of the month: {why}");
-        self.put_aside(origin, facts).await
+        self.write_to_month(origin, facts).await
     }
 
     /// Moves facts that no longer fit in a list to the note of the month, and returns them.
-    async fn make_room(
+    async fn move_overflow(
         &self,
         origin: &ChangeOrigin,
         home: &Home,
@@ -191,7 +191,7 @@ impl Notes<'_> {
         let (_, demoted) = with_facts(&list.text, home.section, facts, MOST);
         let origin = ChangeOrigin { label: origin.label.join_with(&list.label), ..origin.clone() };
         for (done, some) in demoted.chunks(AT_ONCE).enumerate() {
-            if let Err(why) = self.put_aside(&origin, some).await? {
+            if let Err(why) = self.write_to_month(&origin, some).await? {
                 tracing::warn!("The oldest facts of a list stay in it: {why}");
                 return Ok(demoted.into_iter().take(done * AT_ONCE).collect());
             }
@@ -200,11 +200,11 @@ impl Notes<'_> {
     }
 
     /// Writes facts to the first note of the month with room, and links to it from the index.
-    pub(super) async fn put_aside(
+    pub(super) async fn write_to_month(
         &self,
         origin: &ChangeOrigin,
         facts: &[memory_md::Fact],
-    ) -> anyhow::Result<Result<(), NotWritten>> {
+    ) -> anyhow::Result<Result<(), WriteRefusal>> {
         let month: String = self.0.zone.day(origin.now).chars().take("2026-11".len()).collect();
         let mut refused = Ok(());
         for number in 1..=NOTES {
@@ -218,7 +218,7 @@ impl Notes<'_> {
                     }
                     return Ok(Ok(()));
                 }
-                Err(why @ (NotWritten::TooLarge(_) | NotWritten::Unreadable(_))) => refused = Err(why),
+                Err(why @ (WriteRefusal::TooLarge(_) | WriteRefusal::Unreadable(_))) => refused = Err(why),
                 Err(why) => return Ok(Err(why)),
             }
         }

@@ -24,7 +24,7 @@ pub struct OwnFile {
 
 /// Reason for refusing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotGiven {
+pub enum AccessRefusal {
     /// The path cannot lead into the folder.
     #[error("The path is not a plain one")]
     BadPath,
@@ -42,7 +42,7 @@ pub enum NotGiven {
     TooLarge,
 }
 
-impl NotGiven {
+impl AccessRefusal {
     /// Classifies a failed path lookup.
     pub(super) fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref::<std::io::Error>() {
@@ -59,16 +59,16 @@ impl WorkspaceFiles<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn own_file(&self, who: &Party, path: &str, max: u64) -> anyhow::Result<Result<OwnFile, NotGiven>> {
+    pub async fn own_file(&self, who: &Party, path: &str, max: u64) -> anyhow::Result<Result<OwnFile, AccessRefusal>> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         let asked = path.trim().to_owned();
-        let found = match self.on_disk(move |root| Ok(look(root, &folder, &asked, max))).await? {
+        let found = match self.on_disk(move |root| Ok(read_file(root, &folder, &asked, max))).await? {
             Ok(found) => found,
             Err(why) => return Ok(Err(why)),
         };
         let spot = found.path.clone();
         let foreign = self.0.journal.read(move |db| label::is_foreign(db, scope, &spot, &spot)).await?;
-        Ok(if foreign { Err(NotGiven::Elsewhere) } else { Ok(found) })
+        Ok(if foreign { Err(AccessRefusal::Elsewhere) } else { Ok(found) })
     }
 
     /// Returns the bytes of a previously chosen file if they are unchanged.
@@ -80,18 +80,18 @@ impl WorkspaceFiles<'_> {
     }
 }
 
-fn look(root: &disk::Disk, folder: &str, asked: &str, max: u64) -> Result<OwnFile, NotGiven> {
+fn read_file(root: &disk::Disk, folder: &str, asked: &str, max: u64) -> Result<OwnFile, AccessRefusal> {
     let path = layout::within(folder, asked);
     if !layout::is_plain(&path) || layout::is_hidden(asked) {
-        return Err(NotGiven::BadPath);
+        return Err(AccessRefusal::BadPath);
     }
-    let found = root.find(&path).map_err(|error| NotGiven::of(&error))?;
-    layout::own(folder, &found.inside()).ok_or(NotGiven::Elsewhere)?;
-    let file = disk::open(&found).map_err(|_| NotGiven::Missing)?;
-    let size = file.metadata().map_err(|_| NotGiven::Missing)?.len();
+    let found = root.find(&path).map_err(|error| AccessRefusal::of(&error))?;
+    layout::own(folder, &found.inside()).ok_or(AccessRefusal::Elsewhere)?;
+    let file = disk::open(&found).map_err(|_| AccessRefusal::Missing)?;
+    let size = file.metadata().map_err(|_| AccessRefusal::Missing)?.len();
     if size > max {
-        return Err(NotGiven::TooLarge);
+        return Err(AccessRefusal::TooLarge);
     }
-    let bytes = disk::read_up_to(file, max).map_err(|_| NotGiven::TooLarge)?;
+    let bytes = disk::read_up_to(file, max).map_err(|_| AccessRefusal::TooLarge)?;
     Ok(OwnFile { path: found.inside(), digest: page::digest(&bytes), size })
 }

@@ -171,7 +171,7 @@ fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Res
         return Ok(false);
     };
     let (source, target) = (disk.folder(from)?, disk.folder(to)?);
-    let in_the_way = disk::is_taken(&target, &next.name);
+    let in_the_way = disk::exists(&target, &next.name);
     if in_the_way && to.is_empty() {
         // The root was empty: a person has put a file there since.
         let free = free_name(&target, &next.name)?;
@@ -188,12 +188,12 @@ fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<Fo
         return Ok(Vec::new());
     }
     let entries = disk.list(folder)?;
-    Ok(entries.into_iter().filter(|entry| goes_along(folder, &entry.name, has_shared)).collect())
+    Ok(entries.into_iter().filter(|entry| belongs_to_owner(folder, &entry.name, has_shared)).collect())
 }
 
 /// Returns true if a top-level entry belongs to the folder's owner. Hidden entries count only if
 /// they are leftovers of a file change.
-fn goes_along(folder: &str, name: &str, has_shared: bool) -> bool {
+fn belongs_to_owner(folder: &str, name: &str, has_shared: bool) -> bool {
     let left_over = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new").or(rest.strip_suffix(".part")));
     let is_shared =
         |name: &str| folder.is_empty() && (layout::is_of_others(name) || has_shared && layout::is_shared(name));
@@ -209,12 +209,12 @@ fn names_like(name: &str) -> impl Iterator<Item = String> {
 }
 
 fn free_name(folder: &OpenFolder, name: &str) -> anyhow::Result<String> {
-    names_like(name).find(|name| !disk::is_taken(folder, name)).context("There are too many files of that name")
+    names_like(name).find(|name| !disk::exists(folder, name)).context("There are too many files of that name")
 }
 
 /// Renames a file and syncs both folders.
 fn put(from: &OpenFolder, name: &str, to: &OpenFolder, new: &str) -> anyhow::Result<()> {
-    anyhow::ensure!(!disk::is_taken(to, new), io::Error::from(ErrorKind::AlreadyExists));
+    anyhow::ensure!(!disk::exists(to, new), io::Error::from(ErrorKind::AlreadyExists));
     match rustix::fs::renameat(&from.fd, name, &to.fd, new) {
         Err(Errno::NOENT) | Ok(()) => {}
         Err(error) => return Err(io::Error::from(error).into()),

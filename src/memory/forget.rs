@@ -20,7 +20,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::id::ForgettingId;
 use crate::people::Party;
-use crate::store::{Counts, Db, ForgettingRow, Forgotten, Left, Parting, Tx};
+use crate::store::{AfterRedaction, Counts, Db, ErasureRemainder, ForgettingRow, Forgotten, Tx};
 use crate::text::needle::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -57,9 +57,9 @@ pub struct ErasureOutcome {
     /// Number of erased items, since its start.
     pub counts: Counts,
     /// Places that still hold the data.
-    pub left: Left,
+    pub left: ErasureRemainder,
     /// Streams whose turns ended because their messages were erased.
-    pub partings: Vec<Parting>,
+    pub partings: Vec<AfterRedaction>,
 }
 
 impl WorkspaceErasure<'_> {
@@ -99,8 +99,8 @@ impl WorkspaceErasure<'_> {
             }
         }
         let (of, known) = (row.clone(), left.clone());
-        left.also = self.0.journal.read_much(move |db| db.erasure().also_said(&of, &known)).await?;
-        self.look_into_files(&row, &mut left).await?;
+        left.also = self.0.journal.read_much(move |db| db.erasure().paraphrases(&of, &known)).await?;
+        self.scan_files(&row, &mut left).await?;
         self.purge_index().await?;
         self.0.journal.cut_log().await?;
         let is_left = !left.is_nothing();
@@ -185,14 +185,14 @@ impl WorkspaceErasure<'_> {
         Ok(Counts { lines: if made.is_ok() { lines } else { 0 }, ..Counts::default() })
     }
 
-    async fn forget_messages(&self, row: &ForgettingRow, now: Timestamp) -> anyhow::Result<Vec<Parting>> {
+    async fn forget_messages(&self, row: &ForgettingRow, now: Timestamp) -> anyhow::Result<Vec<AfterRedaction>> {
         if !row.messages {
             return Ok(Vec::new());
         }
         let of = row.clone();
         let look = move |db: Db<'_>| {
             let mut messages = db.erasure().left(&of)?.messages;
-            messages.extend(db.erasure().messages_it_grew_from(of.id)?);
+            messages.extend(db.erasure().source_messages(of.id)?);
             Ok(messages.into_iter().collect::<Vec<_>>())
         };
         let messages = self.0.journal.read_much(look).await?;
@@ -210,7 +210,7 @@ impl WorkspaceErasure<'_> {
     }
 
     /// Blanks the data in the journal and returns what is left.
-    async fn cut_out(&self, row: &ForgettingRow) -> anyhow::Result<Left> {
+    async fn cut_out(&self, row: &ForgettingRow) -> anyhow::Result<ErasureRemainder> {
         let of = row.clone();
         let held = self.0.journal.read_much(move |db| db.erasure().held(&of)).await?;
         for some in held.chunks(ROWS) {

@@ -23,7 +23,7 @@ const MERGES: u32 = 5_000;
 
 /// Result of erasing a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PersonGone {
+pub struct PersonErasure {
     /// Number of deleted files.
     pub files: usize,
     /// Number of blanked messages.
@@ -46,15 +46,15 @@ impl WorkspaceErasure<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; then the erasure is resumed later.
-    pub async fn forget_person(&self, id: ForgettingId, now: Timestamp) -> anyhow::Result<PersonGone> {
+    pub async fn forget_person(&self, id: ForgettingId, now: Timestamp) -> anyhow::Result<PersonErasure> {
         let _alone = self.no_forgetting().await;
         // A finished one has no folder any more, and an empty folder means the root.
         let row = self.0.journal.read(move |db| db.erasure().open_forgetting(id)).await?;
-        let Some(row) = row.filter(|row| row.what == Forgotten::Person) else { return Ok(PersonGone::default()) };
-        let Some(person) = row.person else { return Ok(PersonGone::default()) };
+        let Some(row) = row.filter(|row| row.what == Forgotten::Person) else { return Ok(PersonErasure::default()) };
+        let Some(person) = row.person else { return Ok(PersonErasure::default()) };
         let folder = self.folder_to_drop(&row, person).await?;
         self.0.journal.write("end all of a person", move |tx| tx.erasure().end_all_of(person, now)).await?;
-        self.want_forgotten_in_groups(person, now).await?;
+        self.request_group_erasures(person, now).await?;
         let said = self.drop_words_in_groups(person, now).await?;
         let (by_hand, elsewhere) = self.forget_in_groups(person, now).await?;
         let own = self.0.journal.read(move |db| db.erasure().messages_with_words(person)).await?;
@@ -82,18 +82,19 @@ impl WorkspaceErasure<'_> {
             tx.erasure().end_forgetting(id, is_left, now)
         };
         self.0.journal.write("end a forgetting", end).await?;
-        Ok(PersonGone { files, messages, left, by_hand })
+        Ok(PersonErasure { files, messages, left, by_hand })
     }
 
     async fn drop_words_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<usize> {
         let mut count = 0_usize;
         loop {
-            let some = self.0.journal.read(move |db| db.erasure().said_in_groups(person, ROWS)).await?;
+            let some = self.0.journal.read(move |db| db.erasure().group_messages(person, ROWS)).await?;
             if some.is_empty() {
                 return Ok(count);
             }
             count = count.saturating_add(some.len());
-            let go = move |tx: Tx<'_>| some.into_iter().try_for_each(|id| tx.redaction().words_gone(id, now).map(drop));
+            let go =
+                move |tx: Tx<'_>| some.into_iter().try_for_each(|id| tx.redaction().redact_message(id, now).map(drop));
             self.0.journal.write("forget words in groups", go).await?;
         }
     }
@@ -101,11 +102,11 @@ impl WorkspaceErasure<'_> {
     /// Requests the erasure of facts that groups extracted from the person's messages: one request
     /// for each group, whose row keeps the texts until nothing holds them. Does nothing on a second
     /// call.
-    async fn want_forgotten_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
+    async fn request_group_erasures(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         if !self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await?.is_empty() {
             return Ok(());
         }
-        let taken = self.0.journal.read_much(move |db: Db<'_>| db.erasure().taken_down_in_groups(person)).await?;
+        let taken = self.0.journal.read_much(move |db: Db<'_>| db.erasure().group_facts(person)).await?;
         let want = move |tx: Tx<'_>| {
             taken.iter().try_for_each(|(scope, needles)| {
                 let own = wording::own("", *scope);
@@ -119,7 +120,7 @@ impl WorkspaceErasure<'_> {
                     scope: *scope,
                     at: now,
                 };
-                tx.erasure().want_forgotten(&new).map(drop)
+                tx.erasure().begin_erasure(&new).map(drop)
             })
         };
         self.0.journal.write("want something forgotten in groups", want).await
@@ -164,7 +165,7 @@ impl WorkspaceErasure<'_> {
             None => 0,
         };
         let spots = self.0.journal.read(move |db| db.erasure().paths_of(person)).await?;
-        for spot in spots.into_iter().filter(|spot| !layout::is_owners_hand(spot)) {
+        for spot in spots.into_iter().filter(|spot| !layout::is_owner_only(spot)) {
             dropped = dropped.saturating_add(usize::from(self.drop_spot(&spot).await?));
         }
         Ok(dropped)
@@ -187,7 +188,7 @@ impl WorkspaceErasure<'_> {
         let mut left = self.0.journal.read_much(move |db: Db<'_>| db.erasure().holding(person)).await?;
         let Some(folder) = folder else { return Ok(left) };
         let files = self.folders().files_in(&folder, Scope::Person(person)).await?;
-        let files = files.into_iter().filter(|file| !layout::is_owners_hand(&file.path)).count();
+        let files = files.into_iter().filter(|file| !layout::is_owner_only(&file.path)).count();
         if files > 0 {
             left.push(("files".to_owned(), files));
         }

@@ -10,12 +10,12 @@ use super::layout;
 use super::workspace::blocking;
 use crate::id::PersonId;
 use crate::people::Party;
-use crate::store::{FolderState, NotBegun, Tx};
+use crate::store::{FolderState, MoveRefusal, Tx};
 use crate::trust::Scope;
 
 /// Plan or result of a hand-over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandedOver {
+pub struct HandOverResult {
     /// Previous owner of the root.
     pub from: PersonId,
     /// New folder of the previous owner.
@@ -26,7 +26,7 @@ pub struct HandedOver {
 
 /// Reason for a refused hand-over, by what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotHandedOver {
+pub enum HandOverRefusal {
     /// The root has no owner yet.
     NoOwner,
     /// The root already belongs to the heir.
@@ -39,13 +39,13 @@ pub enum NotHandedOver {
     Unmovable(String),
 }
 
-impl From<NotBegun> for NotHandedOver {
-    fn from(why: NotBegun) -> Self {
+impl From<MoveRefusal> for HandOverRefusal {
+    fn from(why: MoveRefusal) -> Self {
         match why {
-            NotBegun::NoOwner => Self::NoOwner,
-            NotBegun::Same => Self::Same,
-            NotBegun::NotAnOwner => Self::NotAnOwner,
-            NotBegun::Busy => Self::Busy,
+            MoveRefusal::NoOwner => Self::NoOwner,
+            MoveRefusal::Same => Self::Same,
+            MoveRefusal::NotAnOwner => Self::NotAnOwner,
+            MoveRefusal::Busy => Self::Busy,
         }
     }
 }
@@ -55,26 +55,26 @@ impl WorkspaceFolders<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn look_at_hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
+    pub async fn plan_hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandOverResult, HandOverRefusal>> {
         let heir_folder = self.folder_of(heir).await?;
         let Some(from) = self.0.journal.read(|db| db.folders().workspace_owner()).await? else {
-            return Ok(Err(NotHandedOver::NoOwner));
+            return Ok(Err(HandOverRefusal::NoOwner));
         };
         if heir_folder.is_empty() {
-            return Ok(Err(NotHandedOver::Same));
+            return Ok(Err(HandOverRefusal::Same));
         }
         let (stored, name) = self.stored_folder(from).await?;
         let tree = self.tree.clone();
         blocking(move || {
             for folder in ["", &heir_folder] {
                 if let Some(path) = tree.folders().unmovable_in(folder)? {
-                    return Ok(Err(NotHandedOver::Unmovable(path)));
+                    return Ok(Err(HandOverRefusal::Unmovable(path)));
                 }
             }
             // A folder that exists was not in use, and stays separate.
             let is_free = !stored.is_empty() && !tree.folders().is_there(&stored);
             let from_folder = if is_free { stored } else { tree.folders().free_folder(&name)? };
-            Ok(Ok(HandedOver { from, from_folder, heir_folder }))
+            Ok(Ok(HandOverResult { from, from_folder, heir_folder }))
         })
         .await
     }
@@ -84,7 +84,7 @@ impl WorkspaceFolders<'_> {
     /// # Errors
     /// If the journal or the disk cannot be used, and then the next start resumes the hand-over;
     /// the inner error is the reason for a refusal.
-    pub async fn hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
+    pub async fn hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandOverResult, HandOverRefusal>> {
         self.hand_over_in_steps(heir, &|| Ok(())).await
     }
 
@@ -92,25 +92,25 @@ impl WorkspaceFolders<'_> {
         &self,
         heir: &Party,
         step: MoveHook<'_>,
-    ) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
-        let plan = match self.look_at_hand_over(heir).await? {
+    ) -> anyhow::Result<Result<HandOverResult, HandOverRefusal>> {
+        let plan = match self.plan_hand_over(heir).await? {
             Ok(plan) => plan,
             Err(why) => return Ok(Err(why)),
         };
         // An erasure takes long, so it is not waited for; a single file change is.
         let Ok(_forgetting) = Arc::clone(&self.0.forgetting).try_lock_owned() else {
-            return Ok(Err(NotHandedOver::Busy));
+            return Ok(Err(HandOverRefusal::Busy));
         };
         let _alone = self.0.writing.lock().await;
         let _moving = self.0.moving.write().await;
         if self.versions().finish_open().await? > 0 {
-            return Ok(Err(NotHandedOver::Busy));
+            return Ok(Err(HandOverRefusal::Busy));
         }
-        let Scope::Person(id) = heir.scope() else { return Ok(Err(NotHandedOver::NotAnOwner)) };
+        let Scope::Person(id) = heir.scope() else { return Ok(Err(HandOverRefusal::NotAnOwner)) };
         let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
         let begin = move |tx: Tx<'_>| {
             let is_as_seen = tx.folders().folder_of(Scope::Person(id))? == FolderState::At(source);
-            if is_as_seen { tx.folders().begin_hand_over(id, &target) } else { Ok(Err(NotBegun::Busy)) }
+            if is_as_seen { tx.folders().begin_hand_over(id, &target) } else { Ok(Err(MoveRefusal::Busy)) }
         };
         let begun = match self.0.journal.write("begin to hand the root over", begin).await? {
             Ok(begun) => begun,

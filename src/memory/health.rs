@@ -25,7 +25,7 @@ const FOLDERS: [&str; 2] = ["memory", "inbox"];
 /// State of the workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TreeHealth {
+pub struct WorkspaceHealth {
     /// Number of files.
     pub files: usize,
     /// Total size in bytes.
@@ -67,7 +67,7 @@ pub struct Misplaced {
 /// Result of a fix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TreeMended {
+pub struct WorkspaceFixes {
     /// Number of created folders.
     pub folders: usize,
     /// Number of index lines added.
@@ -76,17 +76,19 @@ pub struct TreeMended {
 
 impl WorkspaceChecks<'_> {
     /// Checks the folders of all people.
-    pub async fn health(&self) -> anyhow::Result<TreeHealth> {
+    pub async fn health(&self) -> anyhow::Result<WorkspaceHealth> {
         let people = self.0.journal.read(|db| db.people().people()).await?;
-        let mut health =
-            TreeHealth { missing: self.missing_folders().map(str::to_owned).collect(), ..TreeHealth::default() };
+        let mut health = WorkspaceHealth {
+            missing: self.missing_folders().map(str::to_owned).collect(),
+            ..WorkspaceHealth::default()
+        };
         let mut known = BTreeSet::new();
         for person in people {
             let who = Party::One(person);
             known.insert(self.folder_of(&who).await?);
-            self.look_over(&who, &mut health).await?;
+            self.check_party(&who, &mut health).await?;
         }
-        health.nobodys = self.folders_of_nobody(known).await?;
+        health.nobodys = self.unowned_folders(known).await?;
         let root = |db: Db<'_>| {
             Ok(db.folders().workspace_owner()?.is_some() && db.folders().present_workspace_owner()?.is_none())
         };
@@ -111,8 +113,8 @@ impl WorkspaceChecks<'_> {
     }
 
     /// Creates missing folders and files, and adds index lines for unlisted notes.
-    pub async fn mend(&self, now: Timestamp) -> anyhow::Result<TreeMended> {
-        let mut mended = TreeMended::default();
+    pub async fn fix(&self, now: Timestamp) -> anyhow::Result<WorkspaceFixes> {
+        let mut mended = WorkspaceFixes::default();
         for folder in self.missing_folders() {
             self.on_disk(move |disk| disk.folder(folder).map(drop)).await?;
             mended.folders = mended.folders.saturating_add(1);
@@ -132,7 +134,7 @@ impl WorkspaceChecks<'_> {
         FOLDERS.into_iter().filter(|folder| !self.0.disk.unchecked(folder).is_dir())
     }
 
-    async fn look_over(&self, who: &Party, health: &mut TreeHealth) -> anyhow::Result<()> {
+    async fn check_party(&self, who: &Party, health: &mut WorkspaceHealth) -> anyhow::Result<()> {
         let files = self.folders().files_of(who).await?;
         health.files = health.files.saturating_add(files.len());
         health.bytes = files.iter().fold(health.bytes, |bytes, file| bytes.saturating_add(file.size));
@@ -200,7 +202,7 @@ impl WorkspaceChecks<'_> {
         Ok(self.versions().change(&origin, MEMORY, list).await?.map_or(0, |_| count))
     }
 
-    async fn folders_of_nobody(&self, known: BTreeSet<String>) -> anyhow::Result<usize> {
+    async fn unowned_folders(&self, known: BTreeSet<String>) -> anyhow::Result<usize> {
         let tree = self.tree.clone();
         blocking(move || {
             let here = fs::read_dir(tree.0.disk.unchecked("people")).into_iter().flatten().flatten();

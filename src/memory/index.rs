@@ -34,7 +34,7 @@ use crate::people::Party;
 use crate::store::{EntryKind, Indexed, Journal, Node};
 use crate::time::{Clock, Timestamp};
 use crate::trust::{Scope, Text};
-use sync::Noticed;
+use sync::PendingChanges;
 
 /// Maximum number of changed files that a search reads before it answers; [`Index::refresh`] and
 /// later searches read the rest.
@@ -50,7 +50,7 @@ struct IndexInner {
     tree: Workspace,
     journal: Journal,
     clock: Arc<dyn Clock>,
-    noticed: Mutex<Noticed>,
+    noticed: Mutex<PendingChanges>,
     /// Held during a walk, and while a batch of files is read.
     reading: tokio::sync::Mutex<()>,
 }
@@ -173,7 +173,7 @@ impl Index {
                 tree,
                 journal,
                 clock,
-                noticed: Mutex::new(Noticed::nothing()),
+                noticed: Mutex::new(PendingChanges::nothing()),
                 reading: tokio::sync::Mutex::default(),
             }),
             None,
@@ -193,7 +193,7 @@ impl Index {
 
     /// Takes in all changes in the folder of that party and in the journal's data about them.
     pub async fn refresh(&self, party: &Party) -> anyhow::Result<()> {
-        let room = self.room(party).await?;
+        let room = self.sync_scope(party).await?;
         self.sync(&room, usize::MAX).await
     }
 
@@ -222,7 +222,7 @@ impl Index {
     async fn refresh_everybody(&self) -> anyhow::Result<()> {
         let mut rooms = Vec::new();
         for party in self.parties().await? {
-            let room = self.room(&party).await?;
+            let room = self.sync_scope(&party).await?;
             self.sync(&room, usize::MAX).await?;
             rooms.push(room);
         }
@@ -238,8 +238,8 @@ impl Index {
 
     /// Discards the known state of the disk, after folders were moved: the next look at any folder
     /// checks every file and watches it again.
-    pub fn look_anew(&self) {
-        *self.0.noticed() = Noticed::nothing();
+    pub fn discard_disk_state(&self) {
+        *self.0.noticed() = PendingChanges::nothing();
     }
 
     /// Returns matches, best first.
@@ -247,7 +247,7 @@ impl Index {
     /// # Errors
     /// If the journal cannot be read. An unusable query is not an error.
     pub async fn search(&self, question: &IndexQuery) -> anyhow::Result<IndexMatches> {
-        let room = self.room(&question.party).await?;
+        let room = self.sync_scope(&question.party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
         let mut found = search::search(&self.0.journal, self.1.as_ref(), question, self.0.clock.now()).await?;
         found.hits.iter_mut().for_each(|hit| room.show(hit));
@@ -256,7 +256,7 @@ impl Index {
 
     /// Returns the trusted facts and notes used most often and most recently.
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
-        let room = self.room(party).await?;
+        let room = self.sync_scope(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
         let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(room.scope, WEIGHED)).await?;
         let mut hits = search::most_salient(rows, limit, self.0.clock.now());
@@ -292,7 +292,7 @@ impl Index {
 
     /// Returns the state of that party's index, after taking in changes.
     pub async fn health(&self, party: &Party) -> anyhow::Result<IndexHealth> {
-        let room = self.room(party).await?;
+        let room = self.sync_scope(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
         let waiting = self.waiting_of(&room);
         self.0
@@ -302,7 +302,7 @@ impl Index {
                     .entries()
                     .indexed_in(room.scope)?
                     .into_iter()
-                    .filter(|file| !journal_entries::is_told(&file.path))
+                    .filter(|file| !journal_entries::is_journal_path(&file.path))
                     .collect();
                 let troubled = files.iter().filter(|file| !file.trouble.is_empty());
                 Ok(IndexHealth {

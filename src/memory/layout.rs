@@ -130,7 +130,7 @@ pub(super) fn is_hidden(path: &str) -> bool {
 }
 
 /// Returns true if only the owner may edit the file, by hand. The path is as its owner sees it.
-pub(super) fn is_owners_hand(path: &str) -> bool {
+pub(super) fn is_owner_only(path: &str) -> bool {
     ["agents.md", "soul.md", "heartbeat.md"].contains(&folded(path).as_str())
 }
 
@@ -139,7 +139,7 @@ pub(super) fn is_loaded(path: &str) -> bool {
     let path = folded(path);
     let memory = path.strip_prefix("memory/").is_some_and(|name| !name.contains('/'));
     let agents = path.starts_with("agents/") || path.starts_with("learnings/") || path.starts_with(EXPERIENCE);
-    memory || agents || is_owners_hand(&path) || path == "user.md"
+    memory || agents || is_owner_only(&path) || path == "user.md"
 }
 
 /// Returns the size limit for our changes to a file, in bytes. A file that is loaded automatically
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_second_spelling_of_a_place_means_the_same_place() {
         for path in ["heartbeat.MD", "HEART\u{ad}BEAT.md", "HEARTBEAT.md. ", "AGENT\u{17f}.md", "\u{feff}SOUL.md"] {
-            assert!(is_owners_hand(path) && is_loaded(path), "{path:?}");
+            assert!(is_owner_only(path) && is_loaded(path), "{path:?}");
         }
         for path in ["Memory/x.md", "memory\u{200b}/x.md", "memory./x.md", "u\u{17f}er.md", "LEARNINGS/errors.md"] {
             assert!(is_loaded(path), "{path:?}");

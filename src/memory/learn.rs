@@ -10,7 +10,7 @@ use crate::memory::workspace::Notes;
 use std::sync::Arc;
 
 use super::memory_md::{self, Fact};
-use super::write::{Author, ChangeOrigin, New, NotWritten};
+use super::write::{Author, ChangeOrigin, New, WriteRefusal};
 use crate::people::Party;
 use crate::store::{Correction, Node};
 use crate::time::Timestamp;
@@ -64,11 +64,11 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn keep_corrections(
+    pub async fn store_corrections(
         &self,
         origin: &ChangeOrigin,
         corrections: &[Correction],
-    ) -> anyhow::Result<Result<(), NotWritten>> {
+    ) -> anyhow::Result<Result<(), WriteRefusal>> {
         if corrections.is_empty() || self.holds(origin).await? {
             return Ok(Ok(()));
         }
@@ -83,7 +83,7 @@ impl Notes<'_> {
         let Err(why) = self.versions().change(origin, CORRECTIONS, make).await? else { return Ok(Ok(())) };
         tracing::warn!("What was put right goes to the note of the month: {why}");
         for some in facts.chunks(AT_ONCE) {
-            if let Err(why) = self.put_aside(origin, some).await? {
+            if let Err(why) = self.write_to_month(origin, some).await? {
                 return Ok(Err(why));
             }
         }

@@ -14,7 +14,7 @@ use super::label::{self, Foreign};
 use super::page::FileVersion;
 use super::page_cache::{PageCache, PageLookup};
 use super::workspace::{Closed, Workspace, blocking};
-use super::{Loaded, layout};
+use super::{TurnFiles, layout};
 use crate::people::Party;
 use crate::store::Db;
 use crate::time::Timestamp;
@@ -50,7 +50,7 @@ impl Workspace {
     ///
     /// # Errors
     /// If the journal cannot be read. Problems with files are reported as notes instead.
-    pub async fn load(&self, who: &Party, now: Timestamp, day: &str) -> anyhow::Result<Loaded> {
+    pub async fn load(&self, who: &Party, now: Timestamp, day: &str) -> anyhow::Result<TurnFiles> {
         let scope = who.scope();
         let mut notes = Vec::new();
         let folder = match self.folder_of(who).await {
@@ -60,28 +60,28 @@ impl Workspace {
             }
             folder => Some(folder?),
         };
-        let mut seen = self.look(folder.as_deref(), day).await?;
+        let mut seen = self.look_up_files(folder.as_deref(), day).await?;
         if let Some(folder) = &folder
             && self.create_missing(&seen, folder, day, scope, now, &mut notes).await
         {
-            seen = self.look(Some(folder), day).await?;
+            seen = self.look_up_files(Some(folder), day).await?;
         }
         let judge = move |db: Db<'_>| seen.into_iter().map(|seen| judge(db, scope, seen)).collect();
         let judged = self.0.journal.read(judge).await?;
-        Ok(Gathered::of(judged, scope, notes).loaded(&self.1))
+        Ok(LoadedPages::of(judged, scope, notes).loaded(&self.1))
     }
 
     /// Looks up the files of a turn; without a folder only the shared ones.
-    async fn look(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLook>> {
+    async fn look_up_files(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLookup>> {
         let (inner, habits) = (Arc::clone(&self.0), Arc::clone(&self.1));
         let (folder, day) = (folder.map(str::to_owned), day.to_owned());
-        blocking(move || Ok(look(&inner.shelf, &habits, folder.as_deref(), &day))).await
+        blocking(move || Ok(look_up_all(&inner.shelf, &habits, folder.as_deref(), &day))).await
     }
 
     /// Creates missing files. Returns true if any was created.
     async fn create_missing(
         &self,
-        seen: &[FileLook],
+        seen: &[FileLookup],
         folder: &str,
         day: &str,
         scope: Scope,
@@ -91,7 +91,7 @@ impl Workspace {
         let mut made = false;
         let date = self.0.zone.show_day(now);
         let missing = seen.iter().filter(|seen| matches!(seen.look, PageLookup::Missing));
-        for kind in missing.filter_map(|seen| seen.what.is_made()) {
+        for kind in missing.filter_map(|seen| seen.what.default_file()) {
             match self.versions().create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
                 Ok(()) => made = true,
                 Err(error) => notes.push(format!("{error:#}")),
@@ -116,7 +116,7 @@ enum LoadPurpose {
 
 impl LoadPurpose {
     /// Returns the file's kind if it is created when missing.
-    fn is_made(&self) -> Option<DefaultFile> {
+    fn default_file(&self) -> Option<DefaultFile> {
         match self {
             Self::File(kind) if !kind.is_shared() => Some(*kind),
             _ => None,
@@ -125,7 +125,7 @@ impl LoadPurpose {
 }
 
 /// Lookup of a file.
-struct FileLook {
+struct FileLookup {
     what: LoadPurpose,
     /// Name as the file's owner knows it.
     name: String,
@@ -135,20 +135,20 @@ struct FileLook {
 }
 
 /// Lookup of a file, with its row and label if it may be read.
-struct Judged {
-    seen: FileLook,
+struct LabelledLookup {
+    seen: FileLookup,
     found: Result<(Option<i64>, Label), Foreign>,
 }
 
 /// Looks up all files that a turn begins with. Blocks.
-fn look(shelf: &PageCache, habits: &AgentLayout, folder: Option<&str>, day: &str) -> Vec<FileLook> {
+fn look_up_all(shelf: &PageCache, habits: &AgentLayout, folder: Option<&str>, day: &str) -> Vec<FileLookup> {
     let is_closed = folder.is_none();
     let folder = folder.unwrap_or_default();
-    let file = |kind: DefaultFile| FileLook {
+    let file = |kind: DefaultFile| FileLookup {
         what: LoadPurpose::File(kind),
         name: kind.name(day),
         asked: kind.path(folder, day),
-        look: shelf.look(folder, kind, day),
+        look: shelf.get(folder, kind, day),
     };
     if is_closed {
         return DefaultFile::SHARED.into_iter().map(file).collect();
@@ -156,11 +156,11 @@ fn look(shelf: &PageCache, habits: &AgentLayout, folder: Option<&str>, day: &str
     if !habits.memory.enabled {
         return DefaultFile::SHARED.into_iter().chain([DefaultFile::User]).map(file).collect();
     }
-    let mut seen: Vec<FileLook> = DefaultFile::SHARED.into_iter().chain(DefaultFile::OWN).map(file).collect();
+    let mut seen: Vec<FileLookup> = DefaultFile::SHARED.into_iter().chain(DefaultFile::OWN).map(file).collect();
     let mut there = |what: LoadPurpose, name: String| {
         let asked = layout::spot(folder, &name).unwrap_or_default();
-        let look = shelf.look_there(&asked, &name);
-        seen.push(FileLook { what, name, asked, look });
+        let look = shelf.get_path(&asked, &name);
+        seen.push(FileLookup { what, name, asked, look });
     };
     there(LoadPurpose::Workspace, habits.workspace_file());
     let own = habits.profile_file();
@@ -178,26 +178,26 @@ fn look(shelf: &PageCache, habits: &AgentLayout, folder: Option<&str>, day: &str
     seen
 }
 
-fn judge(db: Db<'_>, whose: Scope, seen: FileLook) -> anyhow::Result<Judged> {
+fn judge(db: Db<'_>, whose: Scope, seen: FileLookup) -> anyhow::Result<LabelledLookup> {
     let found = match &seen.look {
         PageLookup::Page(page) => label::of_file(db, whose, &seen.asked, &page.inside, &page.digest)?,
         PageLookup::Missing | PageLookup::Unreadable(_) => Ok((None, Label::neutral())),
     };
-    Ok(Judged { seen, found })
+    Ok(LabelledLookup { seen, found })
 }
 
 /// Trusted files of a turn, and notes about the others.
-struct Gathered {
+struct LoadedPages {
     own: Scope,
     pages: Vec<(LoadPurpose, Arc<FileVersion>, Label)>,
     nodes: Vec<i64>,
     notes: Vec<String>,
 }
 
-impl Gathered {
-    fn of(judged: Vec<Judged>, own: Scope, notes: Vec<String>) -> Self {
+impl LoadedPages {
+    fn of(judged: Vec<LabelledLookup>, own: Scope, notes: Vec<String>) -> Self {
         let mut gathered = Self { own, pages: Vec::new(), nodes: Vec::new(), notes };
-        for Judged { seen, found } in judged {
+        for LabelledLookup { seen, found } in judged {
             let (row, label) = match found {
                 Ok(found) => found,
                 Err(foreign) => {
@@ -259,8 +259,8 @@ impl Gathered {
         Labelled::new(Arc::from(habits.shown_of_others(&others)), Label::join_of(labels), self.own)
     }
 
-    fn loaded(self, habits: &AgentLayout) -> Loaded {
-        Loaded {
+    fn loaded(self, habits: &AgentLayout) -> TurnFiles {
+        TurnFiles {
             agents: self.file(DefaultFile::Agents),
             soul: self.file(DefaultFile::Soul),
             user: self.file(DefaultFile::User),

@@ -8,7 +8,7 @@
 
 mod fit;
 
-pub use fit::{Folded, fit_index, is_fold};
+pub use fit::{FittedIndex, fit_index, is_fold};
 
 use super::section;
 use crate::text::one_line;
@@ -64,7 +64,7 @@ pub fn fact_of(line: &str) -> Option<Fact> {
 
 /// Returns the text of a list item, without the list mark, the time in a daily note, and the day at
 /// the end; `None` if the line is not a list item.
-pub fn said_in(line: &str) -> Option<&str> {
+pub fn item_text(line: &str) -> Option<&str> {
     let said = item(line)?;
     let timed = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     let said = timed.filter(|(time, _)| time.len() == 5 && time.get(2..3) == Some(":")).map_or(said, |(_, said)| said);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::path_walk::Lies;
+use super::path_walk::PathType;
 use super::workspace::blocking;
 use super::{label, layout};
 use crate::people::Party;
@@ -129,11 +129,11 @@ impl WorkspaceFolders<'_> {
     }
 
     fn drop_files(&self, folder: &str, files: Vec<OwnPath>) -> anyhow::Result<usize> {
-        let files: Vec<OwnPath> = files.into_iter().filter(|file| !layout::is_owners_hand(&file.path)).collect();
+        let files: Vec<OwnPath> = files.into_iter().filter(|file| !layout::is_owner_only(&file.path)).collect();
         for file in &files {
             self.drop_at(&file.spot)?;
         }
-        let keeps_others = self.belongings(folder)?.iter().any(|file| !layout::is_owners_hand(&file.path));
+        let keeps_others = self.belongings(folder)?.iter().any(|file| !layout::is_owner_only(&file.path));
         for disk in [&self.0.disk, &self.0.experience] {
             let base = disk.unchecked(folder);
             match folder.is_empty() || keeps_others {
@@ -150,7 +150,7 @@ impl WorkspaceFolders<'_> {
     pub(super) fn drop_at(&self, spot: &str) -> anyhow::Result<bool> {
         let (disk, inside) = self.disk_of(spot);
         let reached = disk.seek(inside)?;
-        let was_there = reached.lies == Lies::File;
+        let was_there = reached.lies == PathType::File;
         for name in [reached.name.clone(), format!(".{}.new", reached.name), format!(".{}.part", reached.name)] {
             match rustix::fs::unlinkat(&reached.folder.fd, &name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}

@@ -24,7 +24,7 @@ pub(super) struct PageCache {
     disk: Disk,
     /// Experience of profiles, next to the workspace.
     experience: Disk,
-    pages: Mutex<HashMap<PageKey, Shelved>>,
+    pages: Mutex<HashMap<PageKey, CachedPage>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ pub(super) enum PageLookup {
 }
 
 #[derive(Debug)]
-struct Shelved {
+struct CachedPage {
     asked: String,
     stamp: Stamp,
     page: Arc<FileVersion>,
@@ -80,13 +80,13 @@ impl PageCache {
     }
 
     /// Returns the file of that kind for that folder. Blocks.
-    pub(super) fn look(&self, folder: &str, kind: DefaultFile, day: &str) -> PageLookup {
-        self.look_at(PageKey::Own(folder.to_owned(), kind), &kind.path(folder, day), &kind.name(day))
+    pub(super) fn get(&self, folder: &str, kind: DefaultFile, day: &str) -> PageLookup {
+        self.look_up(PageKey::Own(folder.to_owned(), kind), &kind.path(folder, day), &kind.name(day))
     }
 
     /// Returns the file at that path; `name` is its name as its owner knows it. Blocks.
-    pub(super) fn look_there(&self, asked: &str, name: &str) -> PageLookup {
-        self.look_at(PageKey::At(asked.to_owned()), asked, name)
+    pub(super) fn get_path(&self, asked: &str, name: &str) -> PageLookup {
+        self.look_up(PageKey::At(asked.to_owned()), asked, name)
     }
 
     /// Returns the profile files with experience about the person of that folder, sorted. Blocks.
@@ -99,7 +99,7 @@ impl PageCache {
         profiles
     }
 
-    fn look_at(&self, place: PageKey, asked: &str, name: &str) -> PageLookup {
+    fn look_up(&self, place: PageKey, asked: &str, name: &str) -> PageLookup {
         let (disk, inside) = self.disk_of(asked);
         let stamp = match fs::metadata(disk.unchecked(inside)) {
             Ok(metadata) => Stamp::of(&metadata),
@@ -117,7 +117,7 @@ impl PageCache {
         match self.read(asked, name) {
             Ok((stamp, page)) => {
                 let page = Arc::new(page);
-                let shelved = Shelved { asked: asked.to_owned(), stamp, page: Arc::clone(&page) };
+                let shelved = CachedPage { asked: asked.to_owned(), stamp, page: Arc::clone(&page) };
                 self.lock().insert(place, shelved);
                 PageLookup::Page(page)
             }
@@ -141,7 +141,7 @@ impl PageCache {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PageKey, Shelved>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PageKey, CachedPage>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

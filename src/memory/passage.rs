@@ -6,8 +6,8 @@
 //! `memory/untrusted/`.
 
 use super::default_files::DefaultFile as First;
-use super::remember::Kept;
-use super::write::{ChangeOrigin, New, NotWritten};
+use super::remember::StoredNote;
+use super::write::{ChangeOrigin, New, WriteRefusal};
 use super::{layout, memory_md, section};
 use crate::memory::workspace::WorkspaceFiles;
 use crate::text::{one_line, shorten};
@@ -32,15 +32,19 @@ impl WorkspaceFiles<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn save_today(&self, origin: &ChangeOrigin, text: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
+    pub async fn save_today(
+        &self,
+        origin: &ChangeOrigin,
+        text: &str,
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let words = shorten(&one_line(text), LINE);
         if words.is_empty() {
-            return Ok(Err(NotWritten::Impossible(says::NO_CONTENT.to_owned())));
+            return Ok(Err(WriteRefusal::Impossible(says::NO_CONTENT.to_owned())));
         }
         if !origin.label.is_trusted() {
-            return self.notes().set_words_aside(origin, &shorten(&words, TITLE), &words).await;
+            return self.notes().store_pending_text(origin, &shorten(&words, TITLE), &words).await;
         }
-        if let Some(kept) = self.notes().put_right(origin, &words).await? {
+        if let Some(kept) = self.notes().store_correction(origin, &words).await? {
             return Ok(kept);
         }
         let zone = self.0.zone;
@@ -49,7 +53,7 @@ impl WorkspaceFiles<'_> {
         let time = zone.time_of_day(origin.now);
         let make = move |text: Option<&str>| Ok(with_line(text.unwrap_or(&first), &time, &words));
         let written = self.versions().change(origin, &path, make).await?;
-        Ok(written.map(|written| Kept { written, path, redirected: false }))
+        Ok(written.map(|written| StoredNote { written, path, redirected: false }))
     }
 
     /// Changes one section of a file; all other bytes stay.
@@ -62,21 +66,21 @@ impl WorkspaceFiles<'_> {
         path: &str,
         section: &str,
         change: Section,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         if one_line(section.trim().trim_start_matches('#')).is_empty() {
-            return Ok(Err(NotWritten::Impossible(says::NO_SECTION.to_owned())));
+            return Ok(Err(WriteRefusal::Impossible(says::NO_SECTION.to_owned())));
         }
         let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
         let (name, first, wanted) = (section.to_owned(), self.first_text(&path, origin), change.clone());
         let make = move |text: Option<&str>| changed(text.unwrap_or(&first), &name, &wanted);
         match self.versions().change(origin, &path, make).await? {
-            Err(NotWritten::Untrusted) => {
+            Err(WriteRefusal::Untrusted) => {
                 let (Section::Append(words) | Section::Replace(words)) = &change;
                 self.notes()
-                    .set_words_aside(origin, &shorten(&format!("{}, {path}", one_line(section)), TITLE), words)
+                    .store_pending_text(origin, &shorten(&format!("{}, {path}", one_line(section)), TITLE), words)
                     .await
             }
-            written => Ok(written.map(|written| Kept { written, path, redirected: false })),
+            written => Ok(written.map(|written| StoredNote { written, path, redirected: false })),
         }
     }
 
@@ -91,7 +95,7 @@ impl WorkspaceFiles<'_> {
 
 /// Adds a line to the note, and removes lines about the same key; an equal line is not added twice.
 fn with_line(text: &str, time: &str, words: &str) -> New {
-    if text.lines().filter_map(said).any(|said| said == *words) {
+    if text.lines().filter_map(line_text).any(|said| said == *words) {
         return New::Same;
     }
     let mut kept = memory_md::key_of(words).map_or_else(|| text.to_owned(), |(key, _)| without_key(text, key));
@@ -104,28 +108,29 @@ fn with_line(text: &str, time: &str, words: &str) -> New {
 /// Removes the lines about that key from a daily note.
 pub(super) fn without_key(text: &str, key: &str) -> String {
     let is_about = |line: &str| {
-        said(line).is_some_and(|said| memory_md::key_of(&said).is_some_and(|(old, _)| memory_md::is_same_key(key, old)))
+        line_text(line)
+            .is_some_and(|said| memory_md::key_of(&said).is_some_and(|(old, _)| memory_md::is_same_key(key, old)))
     };
     text.split_inclusive('\n').filter(|line| !is_about(line.trim_end())).collect()
 }
 
 /// Returns the text of a line in a daily note, without its time.
-fn said(line: &str) -> Option<String> {
+fn line_text(line: &str) -> Option<String> {
     line.strip_prefix("- [").and_then(|line| line.split_once("] ")).map(|(_, said)| one_line(said))
 }
 
-fn changed(text: &str, name: &str, change: &Section) -> Result<New, NotWritten> {
+fn changed(text: &str, name: &str, change: &Section) -> Result<New, WriteRefusal> {
     let new = match change {
-        Section::Append(words) if stands(text, name, words) => return Ok(New::Same),
+        Section::Append(words) if contains(text, name, words) => return Ok(New::Same),
         Section::Append(words) => section::append(text, name, words),
         Section::Replace(words) => section::replace(text, name, words),
     };
-    let kept = section::keeps_others(text, &new, name);
-    if kept { Ok(New::Text(new)) } else { Err(NotWritten::Impossible(says::REACHES_OUT.to_owned())) }
+    let kept = section::changes_only(text, &new, name);
+    if kept { Ok(New::Text(new)) } else { Err(WriteRefusal::Impossible(says::REACHES_OUT.to_owned())) }
 }
 
 /// Returns true if the section already contains the text, line for line.
-fn stands(text: &str, name: &str, words: &str) -> bool {
+fn contains(text: &str, name: &str, words: &str) -> bool {
     let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
     let (own, words) =
         (trimmed(section::read(text, name).unwrap_or_default()), trimmed(words.trim_matches(['\n', '\r'])));

@@ -32,18 +32,18 @@ pub(super) struct OpenFolder {
 
 /// Result of a walk: a name in an open folder.
 #[derive(Debug, Clone)]
-pub(super) struct Reached {
+pub(super) struct ResolvedPath {
     pub folder: OpenFolder,
     /// Name in the folder: empty for the folder itself, a path if intermediate folders do not
     /// exist.
     pub name: String,
     /// File type.
-    pub lies: Lies,
+    pub lies: PathType,
 }
 
 /// Type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(super) enum PathType {
     /// No entry.
     Nothing,
     /// A regular file.
@@ -62,7 +62,7 @@ pub(super) enum Absent {
     Make,
 }
 
-impl Reached {
+impl ResolvedPath {
     /// Returns the real path relative to the root.
     pub(super) fn inside(&self) -> String {
         if self.name.is_empty() {
@@ -75,16 +75,16 @@ impl Reached {
 
 /// Resolves a path below `root` with that lookup of names. With [`Absent::Make`] its last part is a
 /// folder too.
-pub(super) fn walk(root: &Path, lookup: Lookup, inside: &str, absent: Absent) -> anyhow::Result<Reached> {
+pub(super) fn walk(root: &Path, lookup: Lookup, inside: &str, absent: Absent) -> anyhow::Result<ResolvedPath> {
     let base =
         rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;
     let rest = inside.split('/').rev().map(str::to_owned).collect();
-    Walk { root, lookup, base: Arc::new(base), stack: Vec::new(), rest, links: 0, absent }.run()
+    PathWalk { root, lookup, base: Arc::new(base), stack: Vec::new(), rest, links: 0, absent }.run()
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-struct Walk<'r> {
+struct PathWalk<'r> {
     root: &'r Path,
     lookup: Lookup,
     base: Arc<OwnedFd>,
@@ -95,31 +95,31 @@ struct Walk<'r> {
     absent: Absent,
 }
 
-impl Walk<'_> {
-    fn run(mut self) -> anyhow::Result<Reached> {
+impl PathWalk<'_> {
+    fn run(mut self) -> anyhow::Result<ResolvedPath> {
         while let Some(part) = self.rest.pop() {
             match part.as_str() {
                 "" | "." => {}
                 ".." => drop(self.stack.pop().context(LEADS_OUT)?),
                 name => {
                     if let Some((name, lies)) = self.step(name)? {
-                        return Ok(Reached { folder: self.here(), name: self.to_the_end(name), lies });
+                        return Ok(ResolvedPath { folder: self.here(), name: self.to_the_end(name), lies });
                     }
                 }
             }
         }
-        Ok(Reached { folder: self.here(), name: String::new(), lies: Lies::OpenFolder })
+        Ok(ResolvedPath { folder: self.here(), name: String::new(), lies: PathType::OpenFolder })
     }
 
     /// Resolves one part. Returns its canonical name and type if it ends the walk and is not a
     /// folder.
-    fn step(&mut self, name: &str) -> anyhow::Result<Option<(String, Lies)>> {
+    fn step(&mut self, name: &str) -> anyhow::Result<Option<(String, PathType)>> {
         let here = self.here();
         let is_last = self.rest.iter().all(String::is_empty);
         let found = match (self.lookup)(&here.fd, name) {
             Err(Errno::NOENT) if self.absent == Absent::Make => return self.make(&here, name).map(|()| None),
             Err(Errno::NOENT) if self.rest.iter().all(|part| part != "..") => {
-                return Ok(Some((name.to_owned(), Lies::Nothing)));
+                return Ok(Some((name.to_owned(), PathType::Nothing)));
             }
             found => found.map_err(io::Error::from)?,
         };
@@ -131,8 +131,8 @@ impl Walk<'_> {
         match kind {
             FileType::Directory => self.enter(&here, &name).map(|()| None),
             _ if !is_last => Err(io::Error::from(ErrorKind::NotADirectory).into()),
-            FileType::RegularFile => Ok(Some((name, Lies::File))),
-            _ => Ok(Some((name, Lies::Other))),
+            FileType::RegularFile => Ok(Some((name, PathType::File))),
+            _ => Ok(Some((name, PathType::Other))),
         }
     }
 

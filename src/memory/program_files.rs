@@ -52,7 +52,7 @@ impl FileVersions<'_> {
         let inner = Arc::clone(&self.0);
         let (folder, draft, taken) = blocking(move || {
             let folder = inner.disk.folder(&draft.folder)?;
-            let taken = disk::is_taken(&folder, &draft.name);
+            let taken = disk::exists(&folder, &draft.name);
             Ok((folder, draft, taken))
         })
         .await?;

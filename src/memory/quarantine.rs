@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::disk;
 use super::label::{self, Foreign};
-use super::path_walk::{Lies, Reached};
+use super::path_walk::{PathType, ResolvedPath};
 use super::workspace::blocking;
 use super::write::{ChangeOrigin, may};
 use super::{layout, page};
@@ -22,7 +22,7 @@ const MOST: usize = 99;
 
 /// A file to be renamed.
 struct UnreadableFile {
-    found: Reached,
+    found: ResolvedPath,
     /// New name.
     name: String,
     digest: String,
@@ -31,7 +31,12 @@ struct UnreadableFile {
 impl FileVersions<'_> {
     /// Quarantines an unreadable file so that the given version can be restored. Returns the new
     /// name as its owner sees it; `None` if no file has to move, or none may.
-    pub async fn make_way(&self, origin: &ChangeOrigin, path: &str, version: FileId) -> anyhow::Result<Option<String>> {
+    pub async fn quarantine_for_restore(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        version: FileId,
+    ) -> anyhow::Result<Option<String>> {
         let Some((text, words)) = self.version(&origin.who, path, version).await? else { return Ok(None) };
         let fits = text.is_none_or(|text| text.len() <= layout::most_bytes(path));
         let folder = self.folder_of(&origin.who).await?;
@@ -70,8 +75,8 @@ impl FileVersions<'_> {
                 1 => format!("{}.{BEHIND}", found.name),
                 more => format!("{}.{BEHIND}-{more}", found.name),
             };
-            let free = (1..=MOST).map(name).find(|name| !disk::is_taken(&found.folder, name));
-            let Some(name) = free.filter(|_| found.lies == Lies::File) else { return Ok(None) };
+            let free = (1..=MOST).map(name).find(|name| !disk::exists(&found.folder, name));
+            let Some(name) = free.filter(|_| found.lies == PathType::File) else { return Ok(None) };
             let bytes = disk::open(&found).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE));
             // A file too large to be read is recorded by the digest of its name.
             let digest = page::digest(&bytes.unwrap_or_else(|_| name.clone().into_bytes()));

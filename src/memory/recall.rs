@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::vectors::Vectors;
 use crate::id::MessageId;
-use crate::store::{Db, Journal, Looked, Matches};
+use crate::store::{Db, Journal, Matches, MessageQuery};
 use crate::text::question;
 use crate::time::Zone;
 use crate::trust::{Labelled, Scope, Text};
@@ -67,7 +67,7 @@ impl Recollection {
                 let RecallQuery { untrusted_too, limit, before, .. } = asked;
                 let (agent, near) = (&*agent, near.as_slice());
                 let looked =
-                    Looked { scope, words, untrusted_too, limit, before, agent, with_company: true, zone, near };
+                    MessageQuery { scope, words, untrusted_too, limit, before, agent, with_company: true, zone, near };
                 let found = db.message_search().recall_by(&looked)?;
                 and(db, found)
             })
@@ -79,7 +79,7 @@ impl Recollection {
         let (words, label, scope) = asked.words.open();
         let names = self.names(scope).await?;
         let bare = Labelled::new(Arc::from(question::without_names(words, &names)), label.clone(), scope);
-        let near = vectors.said(scope, &bare, asked.untrusted_too, NEAR).await;
+        let near = vectors.nearest_messages(scope, &bare, asked.untrusted_too, NEAR).await;
         Ok(near.unwrap_or_default().into_iter().map(|near| (near.digest, near.similarity)).collect())
     }
 

@@ -5,7 +5,7 @@
 //! the new content is already in place, only its row is closed; with any other content a person has
 //! edited the file since, and their version stays.
 
-use super::disk::Placed;
+use super::disk::ReplaceOutcome;
 use super::workspace::blocking;
 use super::{layout, page};
 use crate::memory::workspace::FileVersions;
@@ -45,7 +45,7 @@ impl FileVersions<'_> {
         if inside != asked || stands != open.replaces || forgotten {
             return Ok(());
         }
-        if self.place(&open.path, &open.replaces, open.content.as_deref())? == Placed::Done {
+        if self.place(&open.path, &open.replaces, open.content.as_deref())? == ReplaceOutcome::Done {
             self.touched(&open.path);
             tracing::info!(file.id = %open.id, "Change {} of a file was cut off, and is made now", open.id);
         }

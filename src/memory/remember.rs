@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::default_files::DefaultFile as First;
 use super::note::{self, Note};
-use super::write::{ChangeOrigin, New, NotWritten, Written};
+use super::write::{ChangeOrigin, New, WriteRefusal, WriteResult};
 use super::{layout, memory_md, page};
 use crate::wording::knowledge as says;
 
@@ -36,9 +36,9 @@ pub struct NoteDraft {
 
 /// A stored note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredNote {
     /// Result of the write.
-    pub written: Written,
+    pub written: WriteResult,
     /// Path as its owner sees it.
     pub path: String,
     /// True if it went to `memory/untrusted/` because untrusted text contributed to it.
@@ -46,7 +46,7 @@ pub struct Kept {
 }
 
 /// Files of the index, and the data needed to change them.
-struct Shelves {
+struct IndexFiles {
     /// Files that hold moved index lines, and those that may get some now.
     folds: Vec<String>,
     /// Kinds of the notes by file; filled only when the index is too long.
@@ -61,14 +61,18 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn remember(&self, origin: &ChangeOrigin, draft: &NoteDraft) -> anyhow::Result<Result<Kept, NotWritten>> {
+    pub async fn remember(
+        &self,
+        origin: &ChangeOrigin,
+        draft: &NoteDraft,
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         if draft.title.trim().is_empty() || draft.content.trim().is_empty() {
-            return Ok(Err(NotWritten::Impossible(says::NO_TITLE.to_owned())));
+            return Ok(Err(WriteRefusal::Impossible(says::NO_TITLE.to_owned())));
         }
         if !origin.label.is_trusted() {
-            return self.set_aside(origin, draft, &note::slug(&draft.title)).await;
+            return self.store_pending_note(origin, draft, &note::slug(&draft.title)).await;
         }
-        if let Some(kept) = self.put_right_by(origin, draft).await? {
+        if let Some(kept) = self.store_note_value(origin, draft).await? {
             return Ok(kept);
         }
         self.file_note(origin, draft, None).await
@@ -80,8 +84,8 @@ impl Notes<'_> {
         origin: &ChangeOrigin,
         draft: &NoteDraft,
         from: Option<(&str, &str)>,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
-        let shelves = self.shelves(origin).await?;
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
+        let shelves = self.index_files(origin).await?;
         let (first, other) = (note::slug(&draft.title), note::other_slug(&draft.title));
         for slug in [first, other] {
             let name = format!("{slug}.md");
@@ -89,11 +93,11 @@ impl Notes<'_> {
                 continue;
             }
             let filed = self.file_under(origin, draft, &name, &shelves, from).await?;
-            if filed != Err(NotWritten::Impossible(says::TAKEN.to_owned())) {
+            if filed != Err(WriteRefusal::Impossible(says::TAKEN.to_owned())) {
                 return Ok(filed);
             }
         }
-        Ok(Err(NotWritten::Impossible(says::TAKEN.to_owned())))
+        Ok(Err(WriteRefusal::Impossible(says::TAKEN.to_owned())))
     }
 
     async fn file_under(
@@ -101,9 +105,9 @@ impl Notes<'_> {
         origin: &ChangeOrigin,
         draft: &NoteDraft,
         name: &str,
-        shelves: &Shelves,
+        shelves: &IndexFiles,
         from: Option<(&str, &str)>,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let path = format!("memory/{name}");
         let folds: Vec<String> = shelves.folds.iter().map(|fold| format!("memory/{fold}")).collect();
         let mut paths = vec![path.as_str()];
@@ -118,19 +122,19 @@ impl Notes<'_> {
             let (indexes, waited) = texts.split_at_checked(index.folds.len() + 1).unwrap_or((texts, &[]));
             // An untrusted source chose this title: it must not replace another note.
             if shown.is_some() && stood.is_some() {
-                return Err(NotWritten::Impossible(says::TAKEN.to_owned()));
+                return Err(WriteRefusal::Impossible(says::TAKEN.to_owned()));
             }
             let mut news = vec![replaced(*stood, &made)?];
             news.extend(index.with_line(indexes, &made, indexes.len()));
             for text in waited {
-                news.push(gone_if(*text, shown.as_deref())?);
+                news.push(deletion_if_unchanged(*text, shown.as_deref())?);
             }
             Ok(news)
         };
         let written = self.versions().change_together(origin, &paths, make).await?;
         Ok(written.and_then(|written| {
-            let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
-            Ok(Kept { written, path: path.clone(), redirected: false })
+            let written = written.into_iter().next().ok_or(WriteRefusal::Elsewhere)?;
+            Ok(StoredNote { written, path: path.clone(), redirected: false })
         }))
     }
 
@@ -138,12 +142,16 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn drop_note(&self, origin: &ChangeOrigin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
+    pub async fn drop_note(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+    ) -> anyhow::Result<Result<WriteResult, WriteRefusal>> {
         let name = layout::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));
         let Some(name) = name.filter(|name| !name.contains('/') && origin.label.is_trusted()) else {
-            return self.versions().change(origin, path, gone).await;
+            return self.versions().change(origin, path, deletion).await;
         };
-        let shelves = self.shelves(origin).await?;
+        let shelves = self.index_files(origin).await?;
         let folds: Vec<String> = shelves.folds.iter().map(|fold| format!("memory/{fold}")).collect();
         let mut paths = vec![path];
         paths.extend(folds.iter().map(String::as_str));
@@ -151,42 +159,42 @@ impl Notes<'_> {
         let index = Index { file: name, folds: shelves.folds, kinds: BTreeMap::new() };
         let make = move |texts: &[Option<&str>]| {
             let Some((stood, texts)) = texts.split_first() else { return Ok(Vec::new()) };
-            let mut news = vec![gone(*stood)?];
+            let mut news = vec![deletion(*stood)?];
             news.extend(index.without_line(texts));
             Ok(news)
         };
         let written = self.versions().change_together(origin, &paths, make).await?;
-        Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
+        Ok(written.and_then(|written| written.into_iter().next().ok_or(WriteRefusal::Elsewhere)))
     }
 
     /// Stores text that must not be loaded automatically as a note that awaits its person's
     /// approval.
-    pub(super) async fn set_aside(
+    pub(super) async fn store_pending_note(
         &self,
         origin: &ChangeOrigin,
         draft: &NoteDraft,
         slug: &str,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let path = format!("memory/untrusted/{slug}.md");
         let text = note::write(&Note::new(&draft.title, &draft.content, &draft.kind));
         let written = self.versions().change(origin, &path, move |_| Ok(New::Text(text.clone()))).await?;
-        Ok(written.map(|written| Kept { written, path, redirected: true }))
+        Ok(written.map(|written| StoredNote { written, path, redirected: true }))
     }
 
     /// Stores text that was meant for another file as a waiting note with a unique name.
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn set_words_aside(
+    pub async fn store_pending_text(
         &self,
         origin: &ChangeOrigin,
         title: &str,
         words: &str,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let draft = NoteDraft { title: title.to_owned(), content: words.to_owned(), kind: "project".to_owned() };
         let digest = page::digest(words.as_bytes());
         let slug = format!("{}-{}", crate::text::cut_bytes(&note::slug(title), 39), crate::text::cut_bytes(&digest, 8));
-        self.set_aside(origin, &draft, &slug).await
+        self.store_pending_note(origin, &draft, &slug).await
     }
 
     /// Adds a line for a memory file to `MEMORY.md`, unless the index already has one.
@@ -196,8 +204,8 @@ impl Notes<'_> {
         file: &str,
         title: &str,
         hook: &str,
-    ) -> anyhow::Result<Result<(), NotWritten>> {
-        for fold in self.shelves(origin).await?.folds {
+    ) -> anyhow::Result<Result<(), WriteRefusal>> {
+        for fold in self.index_files(origin).await?.folds {
             let lines = self.standing(&origin.who, &format!("memory/{fold}")).await?;
             if lines.is_some_and(|lines| memory_md::leads_in(&lines.text, file)) {
                 return Ok(Ok(()));
@@ -211,7 +219,7 @@ impl Notes<'_> {
         Ok(self.versions().change(origin, MEMORY, lined).await?.map(drop))
     }
 
-    async fn shelves(&self, origin: &ChangeOrigin) -> anyhow::Result<Shelves> {
+    async fn index_files(&self, origin: &ChangeOrigin) -> anyhow::Result<IndexFiles> {
         let at = layout::within(&self.folder_of(&origin.who).await?, "memory");
         self.on_disk(move |disk| {
             let names: Vec<String> = disk.list(&at)?.into_iter().map(|entry| entry.name).collect();
@@ -234,7 +242,7 @@ impl Notes<'_> {
                 folds.sort();
                 folds.dedup();
             }
-            Ok(Shelves { folds, kinds, names })
+            Ok(IndexFiles { folds, kinds, names })
         })
         .await
     }
@@ -311,24 +319,24 @@ fn recounted(memory: &str, fold: &str, count: usize) -> String {
 }
 
 /// Replaces a note, but only by one with the same title.
-fn replaced(stood: Option<&str>, made: &Note) -> Result<New, NotWritten> {
+fn replaced(stood: Option<&str>, made: &Note) -> Result<New, WriteRefusal> {
     let title = |name: &str| crate::text::one_line(name).to_lowercase();
     match stood.map(note::read) {
-        Some(old) if title(&old.name) != title(&made.name) => Err(NotWritten::Impossible(says::TAKEN.to_owned())),
+        Some(old) if title(&old.name) != title(&made.name) => Err(WriteRefusal::Impossible(says::TAKEN.to_owned())),
         _ => Ok(New::Text(note::write(made))),
     }
 }
 
-fn gone(stood: Option<&str>) -> Result<New, NotWritten> {
-    stood.map(|_| New::Gone).ok_or_else(|| NotWritten::Impossible(says::NOTHING_THERE.to_owned()))
+fn deletion(stood: Option<&str>) -> Result<New, WriteRefusal> {
+    stood.map(|_| New::Gone).ok_or_else(|| WriteRefusal::Impossible(says::NOTHING_THERE.to_owned()))
 }
 
 /// Deletes a file only if its content is the one that was shown.
-fn gone_if(stood: Option<&str>, shown: Option<&str>) -> Result<New, NotWritten> {
+fn deletion_if_unchanged(stood: Option<&str>, shown: Option<&str>) -> Result<New, WriteRefusal> {
     match stood {
         None => Ok(New::Same),
         Some(text) if shown == Some(page::digest(text.as_bytes()).as_str()) => Ok(New::Gone),
-        Some(_) => Err(NotWritten::Impossible(says::CHANGED_SINCE.to_owned())),
+        Some(_) => Err(WriteRefusal::Impossible(says::CHANGED_SINCE.to_owned())),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Decisions of a person about existing text: approving it, and restoring an earlier version.
 
 use super::note;
-use super::remember::{Kept, NoteDraft};
-use super::write::{ChangeOrigin, LabelSource, New, NotWritten, Written};
+use super::remember::{NoteDraft, StoredNote};
+use super::write::{ChangeOrigin, LabelSource, New, WriteRefusal, WriteResult};
 use super::{layout, page};
 use crate::id::FileId;
 use crate::memory::workspace::FileVersions;
@@ -26,13 +26,13 @@ impl FileVersions<'_> {
         origin: &ChangeOrigin,
         path: &str,
         digest: &str,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
         if !origin.label.is_trusted() {
-            return Ok(Err(NotWritten::Untrusted));
+            return Ok(Err(WriteRefusal::Untrusted));
         }
         if layout::is_inbox(&path) {
-            return Ok(Err(NotWritten::Impossible(says::STAYS_RECEIVED.to_owned())));
+            return Ok(Err(WriteRefusal::Impossible(says::STAYS_RECEIVED.to_owned())));
         }
         if layout::is_untrusted(&path) {
             return self.file_what_waited(origin, &path, digest).await;
@@ -41,8 +41,8 @@ impl FileVersions<'_> {
         let make = move |texts: &[Option<&str>]| Ok(vec![same(texts.first().copied().flatten(), &shown)?]);
         let written = self.change_with(origin, &[&path], LabelSource::Whole, make).await?;
         Ok(written.and_then(|written| {
-            let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
-            Ok(Kept { written, path: path.clone(), redirected: false })
+            let written = written.into_iter().next().ok_or(WriteRefusal::Elsewhere)?;
+            Ok(StoredNote { written, path: path.clone(), redirected: false })
         }))
     }
 
@@ -51,12 +51,12 @@ impl FileVersions<'_> {
         origin: &ChangeOrigin,
         path: &str,
         digest: &str,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let Ok((text, _, now)) = self.files().read_text(&origin.who, path).await? else {
-            return Ok(Err(NotWritten::Impossible(says::NOTHING_THERE.to_owned())));
+            return Ok(Err(WriteRefusal::Impossible(says::NOTHING_THERE.to_owned())));
         };
         if now != digest {
-            return Ok(Err(NotWritten::Impossible(says::CHANGED_SINCE.to_owned())));
+            return Ok(Err(WriteRefusal::Impossible(says::CHANGED_SINCE.to_owned())));
         }
         let waited = note::read(text.open().0);
         let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
@@ -74,15 +74,15 @@ impl FileVersions<'_> {
         origin: &ChangeOrigin,
         path: &str,
         version: FileId,
-    ) -> anyhow::Result<Result<Written, NotWritten>> {
+    ) -> anyhow::Result<Result<WriteResult, WriteRefusal>> {
         let (text, label) = match self.version(&origin.who, path, version).await? {
             Some(version) => version,
-            None => return Ok(Err(NotWritten::Impossible(says::NO_VERSION.to_owned()))),
+            None => return Ok(Err(WriteRefusal::Impossible(says::NO_VERSION.to_owned()))),
         };
         let origin = ChangeOrigin { label, ..origin.clone() };
         let new = text.map_or(New::Gone, New::Text);
         let written = self.change_with(&origin, &[path], LabelSource::Whole, move |_| Ok(vec![new.clone()])).await?;
-        Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
+        Ok(written.and_then(|written| written.into_iter().next().ok_or(WriteRefusal::Elsewhere)))
     }
 
     /// Returns that version, if it belongs to the file at that path and its content is stored.
@@ -102,10 +102,10 @@ impl FileVersions<'_> {
 }
 
 /// Keeps the content, if it is what was shown.
-fn same(stood: Option<&str>, shown: &str) -> Result<New, NotWritten> {
+fn same(stood: Option<&str>, shown: &str) -> Result<New, WriteRefusal> {
     match stood {
         Some(text) if page::digest(text.as_bytes()) == shown => Ok(New::Text(text.to_owned())),
-        Some(_) => Err(NotWritten::Impossible(says::CHANGED_SINCE.to_owned())),
-        None => Err(NotWritten::Impossible(says::NOTHING_THERE.to_owned())),
+        Some(_) => Err(WriteRefusal::Impossible(says::CHANGED_SINCE.to_owned())),
+        None => Err(WriteRefusal::Impossible(says::NOTHING_THERE.to_owned())),
     }
 }

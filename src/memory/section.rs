@@ -67,18 +67,18 @@ pub fn read<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 pub fn append(text: &str, name: &str, add: &str) -> String {
     match span(text, name) {
         Some(span) => put_in(text, span, add),
-        None => made(text, name, add),
+        None => with_new_section(text, name, add),
     }
 }
 
 /// Adds `add` at the end of the section's own content, above its subsections.
 pub fn append_above(text: &str, name: &str, add: &str) -> String {
     let parts = sections(text);
-    let wanted = wanted(name);
+    let wanted = normalised_name(name);
     let part = parts.iter().find(|part| part.level > 0 && is_same(part.name, &wanted));
     match part.zip(span(text, name)) {
         Some((part, (from, _))) => put_in(text, (from, from + part.own.len()), add),
-        None => made(text, name, add),
+        None => with_new_section(text, name, add),
     }
 }
 
@@ -86,7 +86,7 @@ pub fn append_above(text: &str, name: &str, add: &str) -> String {
 pub fn replace(text: &str, name: &str, with: &str) -> String {
     let (from, to) = match span(text, name) {
         Some(span) => span,
-        None => return made(text, name, with),
+        None => return with_new_section(text, name, with),
     };
     let body = between(text, from, to);
     if body.trim().is_empty() {
@@ -103,7 +103,7 @@ pub fn replace(text: &str, name: &str, with: &str) -> String {
 
 /// Returns true if nothing but that section was changed or created: inserted text can end it early,
 /// or swallow what follows.
-pub fn keeps_others(before: &str, after: &str, name: &str) -> bool {
+pub fn changes_only(before: &str, after: &str, name: &str) -> bool {
     let rest = |text, (_, to): (usize, usize)| -> &str { between(text, to, usize::MAX) };
     match (span(before, name), span(after, name)) {
         (Some(old), Some(new)) => before.get(..old.0) == after.get(..new.0) && rest(before, old) == rest(after, new),
@@ -115,7 +115,7 @@ pub fn keeps_others(before: &str, after: &str, name: &str) -> bool {
 /// Returns the range from after that heading to the next one of the same or a higher level.
 fn span(text: &str, name: &str) -> Option<(usize, usize)> {
     let headings = headings(text);
-    let wanted = wanted(name);
+    let wanted = normalised_name(name);
     let at = headings.iter().position(|heading| is_same(heading.name, &wanted))?;
     let this = headings.get(at)?;
     let next = headings.iter().skip(at + 1).find(|next| next.level <= this.level);
@@ -123,7 +123,7 @@ fn span(text: &str, name: &str) -> Option<(usize, usize)> {
 }
 
 /// Normalises a requested name, which may include its `#` marks.
-fn wanted(name: &str) -> String {
+fn normalised_name(name: &str) -> String {
     one_line(name.trim().trim_start_matches('#'))
 }
 
@@ -132,7 +132,7 @@ fn is_same(name: &str, wanted: &str) -> bool {
 }
 
 /// Creates a section at the end, or before the section that stays last in such files.
-fn made(text: &str, name: &str, words: &str) -> String {
+fn with_new_section(text: &str, name: &str, words: &str) -> String {
     let headings = headings(text);
     let last = headings.iter().rev().find(|heading| heading.level <= 2);
     let managed = last.filter(|last| last.level == 2 && LAST.iter().any(|name| is_same(last.name, name)));
@@ -149,7 +149,7 @@ fn made(text: &str, name: &str, words: &str) -> String {
     let words = with_line_ends(text, words.trim_matches(['\n', '\r']));
     let words = if words.trim().is_empty() { String::new() } else { format!("{eol}{words}{eol}") };
     let gap_after = if after.is_empty() { "" } else { eol };
-    format!("{before}{gap}## {}{eol}{words}{gap_after}{after}", wanted(name))
+    format!("{before}{gap}## {}{eol}{words}{gap_after}{after}", normalised_name(name))
 }
 
 /// Inserts `add` after the last text of that range.

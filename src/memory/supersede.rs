@@ -10,8 +10,8 @@
 use super::agent::Home;
 use super::default_files::DefaultFile as First;
 use super::facts::is_same_fact;
-use super::remember::{Kept, NoteDraft};
-use super::write::{ChangeOrigin, New, NotWritten};
+use super::remember::{NoteDraft, StoredNote};
+use super::write::{ChangeOrigin, New, WriteRefusal};
 use super::{memory_md, note, passage};
 use crate::memory::workspace::Notes;
 use crate::people::Party;
@@ -21,7 +21,7 @@ use crate::text::one_line;
 const SENTENCE: usize = 500;
 
 /// A list that holds a key.
-struct Holder {
+struct KeyHome {
     home: Home,
     /// True if the list is loaded, which depends on its label.
     read: bool,
@@ -42,47 +42,47 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn keep_told(
+    pub async fn store_value(
         &self,
         origin: &ChangeOrigin,
         key: &str,
         value: &str,
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let holders = self.holders(&origin.who, key).await?;
         let [usual, ..] = self.1.homes();
         let into = holders.iter().find(|holder| holder.read).map_or(&usual, |holder| &holder.home);
         match self.set(origin, (key, value), Some(into), &holders).await? {
             // If a person has filled that list, the usual one takes the value.
-            Err(NotWritten::TooLarge(_)) if *into != usual => {
+            Err(WriteRefusal::TooLarge(_)) if *into != usual => {
                 self.set(origin, (key, value), Some(&usual), &holders).await
             }
             kept => Ok(kept),
         }
     }
 
-    /// Stores a text of the form `key: value` with [`Self::keep_told`]; `None` if the key is
+    /// Stores a text of the form `key: value` with [`Self::store_value`]; `None` if the key is
     /// unknown.
-    pub(super) async fn put_right(
+    pub(super) async fn store_correction(
         &self,
         origin: &ChangeOrigin,
         words: &str,
-    ) -> anyhow::Result<Option<Result<Kept, NotWritten>>> {
+    ) -> anyhow::Result<Option<Result<StoredNote, WriteRefusal>>> {
         let Some((key, value)) = self.known_in(origin, words).await? else { return Ok(None) };
-        Ok(Some(self.keep_told(origin, key, value).await?.map(named)))
+        Ok(Some(self.store_value(origin, key, value).await?.map(named)))
     }
 
     /// Stores a note of the form `key: value`. If a note of that title exists, it is replaced and
     /// the key is removed from all lists; `None` if the note is to be filed.
-    pub(super) async fn put_right_by(
+    pub(super) async fn store_note_value(
         &self,
         origin: &ChangeOrigin,
         draft: &NoteDraft,
-    ) -> anyhow::Result<Option<Result<Kept, NotWritten>>> {
+    ) -> anyhow::Result<Option<Result<StoredNote, WriteRefusal>>> {
         let Some((key, value)) = self.known_in(origin, &draft.content).await? else { return Ok(None) };
         let stands = self.standing(&origin.who, &format!("memory/{}.md", note::slug(&draft.title))).await?;
         let title = |name: &str| one_line(name).to_lowercase();
         if stands.is_none_or(|note| title(&note::read(&note.text).name) != title(&draft.title)) {
-            return Ok(Some(self.keep_told(origin, key, value).await?.map(named)));
+            return Ok(Some(self.store_value(origin, key, value).await?.map(named)));
         }
         let filed = self.file_note(origin, draft, None).await?;
         if filed.is_ok() {
@@ -106,12 +106,12 @@ impl Notes<'_> {
     }
 
     /// Returns the lists that hold that key.
-    async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<Holder>> {
+    async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<KeyHome>> {
         let mut holders = Vec::new();
         for home in self.1.homes() {
             let Some(found) = self.standing(who, &home.path).await? else { continue };
             if memory_md::facts_in(&found.text, home.section).iter().any(|fact| is_same_fact(&fact.key, key)) {
-                holders.push(Holder { home, read: found.label.is_trusted() });
+                holders.push(KeyHome { home, read: found.label.is_trusted() });
             }
         }
         Ok(holders)
@@ -122,8 +122,8 @@ impl Notes<'_> {
         origin: &ChangeOrigin,
         (key, value): (&str, &str),
         into: Option<&Home>,
-        holders: &[Holder],
-    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+        holders: &[KeyHome],
+    ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
         let day = self.0.zone.day(origin.now);
         let today = First::Today.name(&day);
         let noted = self.standing(&origin.who, &today).await?;
@@ -144,8 +144,8 @@ impl Notes<'_> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let written = self.versions().change_together(origin, &paths, make).await?;
         Ok(written.and_then(|written| {
-            let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
-            Ok(Kept { written, path, redirected: false })
+            let written = written.into_iter().next().ok_or(WriteRefusal::Elsewhere)?;
+            Ok(StoredNote { written, path, redirected: false })
         }))
     }
 }
@@ -171,8 +171,8 @@ impl KeyChange {
 }
 
 /// Converts the path to the form that a model sees.
-fn named(kept: Kept) -> Kept {
-    Kept { path: kept.path.trim_start_matches('/').to_owned(), ..kept }
+fn named(kept: StoredNote) -> StoredNote {
+    StoredNote { path: kept.path.trim_start_matches('/').to_owned(), ..kept }
 }
 
 /// Sets the only value for that key. An identical value changes nothing.

@@ -56,7 +56,7 @@ impl Home {
         fs::write(self.path(inside), words).unwrap();
     }
 
-    async fn load(&self, who: &Person) -> Loaded {
+    async fn load(&self, who: &Person) -> TurnFiles {
         self.tree.load(&Party::One(who.clone()), NOW, DAY).await.unwrap()
     }
 

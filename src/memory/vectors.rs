@@ -33,7 +33,7 @@ use crate::trust::{Scope, Text};
 use backfill::Backlog;
 pub use health::{COUNT_UP_TO, VectorFailure, VectorHealth};
 pub use scan::{BestCategories, EntryFilter};
-use vector_cache::{Digest, Key, Shelves, VectorCache, hexadecimal};
+use vector_cache::{Digest, Key, VectorCache, VectorCaches, hexadecimal};
 
 /// Timeout for the vector of a query.
 const QUESTION_WITHIN: Duration = Duration::from_secs(2);
@@ -87,7 +87,7 @@ struct VectorsInner {
     ledger: Arc<Ledger>,
     embedder: Arc<dyn Embedder>,
     state: Mutex<VectorState>,
-    shelves: Mutex<Shelves>,
+    shelves: Mutex<VectorCaches>,
     /// Wakes the loading task.
     ringer: WakeupSender,
     bell: Mutex<Option<Wakeups>>,
@@ -98,7 +98,7 @@ struct VectorState {
     /// Vector length; `None` until it is known.
     dimensions: Option<usize>,
     asked: VecDeque<(String, Arc<[f32]>)>,
-    away: Option<Away>,
+    away: Option<ModelOutage>,
     /// Reason and time of the last server failure.
     failed: Option<(String, Timestamp)>,
     backlog: Backlog,
@@ -108,7 +108,7 @@ struct VectorState {
 
 /// Outage of the embedding server.
 #[derive(Debug, Clone)]
-struct Away {
+struct ModelOutage {
     why: String,
     since: Timestamp,
     until: Timestamp,
@@ -136,7 +136,13 @@ impl Vectors {
 
     /// Returns the nearest messages of a scope, nearest first. `None` if the vectors are
     /// unavailable or not loaded yet: then full-text search alone decides.
-    pub async fn said(&self, scope: Scope, question: &Text, untrusted_too: bool, limit: usize) -> Option<Vec<Near>> {
+    pub async fn nearest_messages(
+        &self,
+        scope: Scope,
+        question: &Text,
+        untrusted_too: bool,
+        limit: usize,
+    ) -> Option<Vec<Near>> {
         let vector = self.of_question(question).await?;
         let walk = move |shelf: &VectorCache, vector: &[f32]| (shelf.nearest(vector, untrusted_too, limit), ());
         let (mut near, ()) = self.near((Corpus::Said, scope), vector, walk).await?;
@@ -145,7 +151,7 @@ impl Vectors {
     }
 
     /// Returns the nearest entries of a scope and of the shared files. `None` as in
-    /// [`Vectors::said`].
+    /// [`Vectors::nearest_messages`].
     pub async fn entries(&self, scope: Scope, question: &Text, wanted: EntryFilter) -> Option<NearEntries> {
         let vector = self.of_question(question).await?;
         let limit = wanted.limit;
@@ -168,7 +174,7 @@ impl Vectors {
             if !vectors.is_ready(db, &model, key, vector.len())? {
                 return Ok(None);
             }
-            let walked = vectors.shelves().ask(key).map(|shelf| walk(shelf, &vector));
+            let walked = vectors.caches().ask(key).map(|shelf| walk(shelf, &vector));
             let Some((digests, besides)) = walked else { return Ok(None) };
             Ok(Some((closer(db, &model, &digests, &vector)?, besides)))
         });
@@ -178,7 +184,7 @@ impl Vectors {
         })
     }
 
-    fn shelves(&self) -> MutexGuard<'_, Shelves> {
+    fn caches(&self) -> MutexGuard<'_, VectorCaches> {
         self.0.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -218,13 +224,13 @@ impl Vectors {
     async fn compute(&self, texts: &[Text], scope: Scope, within: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
         let embedded = self.0.ledger.embed(&*self.0.embedder, texts, scope, within).await?;
         if let Some(length) = embedded.vectors.first().map(Vec::len) {
-            self.came(length).await;
+            self.record_success(length).await;
         }
         Ok(embedded.vectors)
     }
 
     /// Records that the server is available. A change of vector length restarts everything.
-    async fn came(&self, length: usize) {
+    async fn record_success(&self, length: usize) {
         let is_new = {
             let mut state = self.state();
             if let Some(away) = state.away.take() {
@@ -259,7 +265,7 @@ impl Vectors {
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
         let until = now.plus(pause.max(asked.min(LONGEST_PAUSE)));
         state.failed = Some((error.to_string(), now));
-        state.away = Some(Away { why: error.to_string(), since, until, failures });
+        state.away = Some(ModelOutage { why: error.to_string(), since, until, failures });
     }
 }
 

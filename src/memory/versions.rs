@@ -3,9 +3,9 @@
 use crate::memory::workspace::FileVersions;
 use std::path::PathBuf;
 
-use super::file_access::NotGiven;
+use super::file_access::AccessRefusal;
 use super::workspace::blocking;
-use super::write::{ChangeOrigin, New, NotWritten, Written};
+use super::write::{ChangeOrigin, New, WriteRefusal, WriteResult};
 use crate::people::Party;
 use crate::store::{Db, FileRow};
 
@@ -34,7 +34,7 @@ impl FileVersions<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn by_hand(&self, who: &Party, path: &str) -> anyhow::Result<Result<PathBuf, NotGiven>> {
+    pub async fn disk_path(&self, who: &Party, path: &str) -> anyhow::Result<Result<PathBuf, AccessRefusal>> {
         let spot = match self.files().real_spot(who, path).await? {
             Ok(spot) => spot,
             Err(why) => return Ok(Err(why)),
@@ -52,7 +52,11 @@ impl FileVersions<'_> {
     ///
     /// # Errors
     /// The inner error is the reason for a refusal.
-    pub async fn take_note_of(&self, origin: &ChangeOrigin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
+    pub async fn take_note_of(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+    ) -> anyhow::Result<Result<WriteResult, WriteRefusal>> {
         let written = self.change(origin, path, |_| Ok(New::Same)).await?;
         if let Ok(written) = &written {
             self.touched(&written.path);

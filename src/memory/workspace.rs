@@ -12,7 +12,7 @@ use super::agent::AgentLayout;
 use super::disk::Disk;
 use super::layout;
 use super::page_cache::PageCache;
-use super::write::NotWritten;
+use super::write::WriteRefusal;
 use crate::config;
 use crate::people::Party;
 use crate::store::{FolderState, Journal, Tx};
@@ -62,18 +62,18 @@ impl Workspace {
 
     /// Sets the agent and its memory settings.
     #[must_use]
-    pub fn kept_by(self, agent: &config::Agent, memory: &config::Memory) -> Self {
+    pub fn with_agent(self, agent: &config::Agent, memory: &config::Memory) -> Self {
         Self(self.0, Arc::new(AgentLayout { agent: agent.clone(), memory: memory.clone() }))
     }
 
     /// Returns the size limit for the program's changes to that file, in bytes.
-    pub fn room_for(path: &str) -> usize {
+    pub fn size_limit(path: &str) -> usize {
         layout::most_bytes(path)
     }
 
     /// Returns the files with extracted facts as their owner sees them: the experience of the
     /// agent's profile, if it has one, and the agent's memory of the workspace.
-    pub fn taken_down(&self) -> Vec<String> {
+    pub fn fact_files(&self) -> Vec<String> {
         self.1.profile_file().into_iter().chain([self.1.workspace_file()]).collect()
     }
 
@@ -110,9 +110,9 @@ impl Workspace {
     }
 
     /// Returns the location of that path of the party's folder, relative to the workspace.
-    pub(super) async fn spot_of(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, NotWritten>> {
+    pub(super) async fn spot_of(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, WriteRefusal>> {
         let folder = self.folder_of(who).await?;
-        Ok(layout::spot(&folder, path).ok_or(NotWritten::Elsewhere))
+        Ok(layout::spot(&folder, path).ok_or(WriteRefusal::Elsewhere))
     }
 
     /// Splits a location into its base folder on the disk and the path within.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::OwnedMutexGuard;
 
 use super::before::Before;
-use super::disk::Placed;
+use super::disk::ReplaceOutcome;
 use super::workspace::blocking;
 use super::{layout, page};
 use crate::id::FileId;
@@ -89,7 +89,7 @@ pub enum New {
 
 /// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteResult {
     /// Real path, relative to the workspace.
     pub path: String,
     /// New version; `None` if nothing changed.
@@ -102,7 +102,7 @@ pub struct Written {
 
 /// Reason for a refused change, by what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotWritten {
+pub enum WriteRefusal {
     /// The path is invalid or leads out of the folder.
     #[error("The path leads out of the folder")]
     Elsewhere,
@@ -165,11 +165,11 @@ impl FileVersions<'_> {
         &self,
         origin: &ChangeOrigin,
         path: &str,
-        make: impl Fn(Option<&str>) -> Result<New, NotWritten> + Send + 'static,
-    ) -> anyhow::Result<Result<Written, NotWritten>> {
+        make: impl Fn(Option<&str>) -> Result<New, WriteRefusal> + Send + 'static,
+    ) -> anyhow::Result<Result<WriteResult, WriteRefusal>> {
         let all = move |texts: &[Option<&str>]| Ok(vec![make(texts.first().copied().flatten())?]);
         let written = self.change_together(origin, &[path], all).await?;
-        Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
+        Ok(written.and_then(|written| written.into_iter().next().ok_or(WriteRefusal::Elsewhere)))
     }
 
     /// Changes several files, all or none, in the order of their paths. `make` gets the current
@@ -182,8 +182,8 @@ impl FileVersions<'_> {
         &self,
         origin: &ChangeOrigin,
         paths: &[&str],
-        make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, NotWritten> + Send + 'static,
-    ) -> anyhow::Result<Result<Vec<Written>, NotWritten>> {
+        make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal> + Send + 'static,
+    ) -> anyhow::Result<Result<Vec<WriteResult>, WriteRefusal>> {
         self.change_with(origin, paths, LabelSource::Joined, make).await
     }
 
@@ -192,15 +192,15 @@ impl FileVersions<'_> {
         origin: &ChangeOrigin,
         paths: &[&str],
         words: LabelSource,
-        make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, NotWritten> + Send + 'static,
-    ) -> anyhow::Result<Result<Vec<Written>, NotWritten>> {
+        make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal> + Send + 'static,
+    ) -> anyhow::Result<Result<Vec<WriteResult>, WriteRefusal>> {
         let folder = self.folder_of(&origin.who).await?;
         let spots: Option<Vec<String>> = paths.iter().map(|path| layout::spot(&folder, path)).collect();
-        let Some(spots) = spots else { return Ok(Err(NotWritten::Elsewhere)) };
+        let Some(spots) = spots else { return Ok(Err(WriteRefusal::Elsewhere)) };
         let alone = Arc::new(Arc::clone(&self.0.writing).lock_owned().await);
         self.finish_open().await?;
         for _ in 0..MOST_TRIES {
-            let mut plans = match self.looked(origin, &folder, &spots).await? {
+            let mut plans = match self.read_for_change(origin, &folder, &spots).await? {
                 Ok(plans) => plans,
                 Err(why) => return Ok(Err(why)),
             };
@@ -216,12 +216,12 @@ impl FileVersions<'_> {
     }
 
     /// Reads each file with its label and checks that the origin may change all of them.
-    async fn looked(
+    async fn read_for_change(
         &self,
         origin: &ChangeOrigin,
         folder: &str,
         spots: &[String],
-    ) -> anyhow::Result<Result<Vec<WritePlan>, NotWritten>> {
+    ) -> anyhow::Result<Result<Vec<WritePlan>, WriteRefusal>> {
         let mut plans = Vec::new();
         for spot in spots {
             let before = match self.before(spot).await? {
@@ -234,7 +234,7 @@ impl FileVersions<'_> {
                 }
             }
             let Ok(label) = self.adopt(spot, &before, origin.who.scope(), origin.now).await? else {
-                return Ok(Err(NotWritten::Foreign));
+                return Ok(Err(WriteRefusal::Foreign));
             };
             plans.push(WritePlan { before, label, next: None });
         }
@@ -261,7 +261,7 @@ impl FileVersions<'_> {
         &self,
         plans: Vec<WritePlan>,
         alone: &Arc<OwnedMutexGuard<()>>,
-    ) -> anyhow::Result<Option<Vec<Written>>> {
+    ) -> anyhow::Result<Option<Vec<WriteResult>>> {
         // Held by the thread, because the caller may be cancelled while it is still writing.
         let (tree, alone) = (self.tree.clone(), Arc::clone(alone));
         let placing = move || {
@@ -282,7 +282,7 @@ impl FileVersions<'_> {
         }
         match error {
             Some(error) => Err(error),
-            None => Ok(complete.then(|| plans.into_iter().map(Written::of).collect())),
+            None => Ok(complete.then(|| plans.into_iter().map(WriteResult::of).collect())),
         }
     }
 
@@ -292,7 +292,7 @@ impl FileVersions<'_> {
         }
         let job = move |tx: Tx<'_>| {
             done.iter().try_for_each(|(_, row)| tx.file_versions().file_placed(*row))?;
-            rest.iter().try_for_each(|(_, row)| tx.file_versions().file_taken_back(*row))
+            rest.iter().try_for_each(|(_, row)| tx.file_versions().withdraw_file(*row))
         };
         self.0.journal.write("a changed file stands in its place", job).await
     }
@@ -305,8 +305,8 @@ impl FileVersions<'_> {
             let Some(next) = &plan.next else { continue };
             let text = next.text.as_deref().map(str::as_bytes);
             match self.place(&plan.before.inside, &plan.before.digest, text) {
-                Ok(Placed::Done) => placed += 1,
-                Ok(Placed::Changed) => return (placed, None),
+                Ok(ReplaceOutcome::Done) => placed += 1,
+                Ok(ReplaceOutcome::Changed) => return (placed, None),
                 Err(error) => return (placed, Some(error)),
             }
         }
@@ -314,18 +314,18 @@ impl FileVersions<'_> {
     }
 
     /// Writes or deletes a file if the present content still has the digest `base`. Blocks.
-    pub(super) fn place(&self, spot: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<Placed> {
+    pub(super) fn place(&self, spot: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<ReplaceOutcome> {
         let (disk, inside) = self.disk_of(spot);
         let (parent, name) = inside.rsplit_once('/').unwrap_or(("", inside));
         let folder = disk.folder(parent)?;
         if folder.inside != parent {
-            return Ok(Placed::Changed);
+            return Ok(ReplaceOutcome::Changed);
         }
         disk.swap(&folder, name, base, new)
     }
 }
 
-impl Written {
+impl WriteResult {
     fn of(plan: WritePlan) -> Self {
         let (version, digest) = match plan.next {
             Some(next) => (Some(next.row), next.digest),
@@ -336,29 +336,29 @@ impl Written {
 }
 
 /// Checks that the origin may change the file at that place.
-pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(), NotWritten> {
-    let path = layout::own(folder, spot).ok_or(NotWritten::Elsewhere)?;
-    if layout::is_owners_hand(&path) && origin.author == Author::Assistant {
-        return Err(NotWritten::OwnersHand);
+pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(), WriteRefusal> {
+    let path = layout::own(folder, spot).ok_or(WriteRefusal::Elsewhere)?;
+    if layout::is_owner_only(&path) && origin.author == Author::Assistant {
+        return Err(WriteRefusal::OwnersHand);
     }
     if layout::is_inbox(&path) && origin.author == Author::Assistant {
         // No version keeps the content of received files: the file is the only copy.
-        return Err(NotWritten::Impossible(says::STAYS_RECEIVED.to_owned()));
+        return Err(WriteRefusal::Impossible(says::STAYS_RECEIVED.to_owned()));
     }
     if layout::is_loaded(&path) && !origin.label.is_trusted() {
-        return Err(NotWritten::Untrusted);
+        return Err(WriteRefusal::Untrusted);
     }
     Ok(())
 }
 
 /// Adds the file name to the reason where a person needs it, because a change may affect several
 /// files.
-fn named(why: NotWritten, folder: &str, spot: &str) -> NotWritten {
+fn named(why: WriteRefusal, folder: &str, spot: &str) -> WriteRefusal {
     match (why, layout::own(folder, spot)) {
-        (NotWritten::NoText | NotWritten::Unreadable(_), Some(path)) if layout::is_loaded(&path) => {
-            NotWritten::Unreadable(path)
+        (WriteRefusal::NoText | WriteRefusal::Unreadable(_), Some(path)) if layout::is_loaded(&path) => {
+            WriteRefusal::Unreadable(path)
         }
-        (NotWritten::Unreadable(_), _) => NotWritten::NoText,
+        (WriteRefusal::Unreadable(_), _) => WriteRefusal::NoText,
         (why, _) => why,
     }
 }
@@ -368,14 +368,14 @@ fn decide(
     plans: &mut [WritePlan],
     origin: &ChangeOrigin,
     words: LabelSource,
-    make: &impl Fn(&[Option<&str>]) -> Result<Vec<New>, NotWritten>,
-) -> Result<(), NotWritten> {
+    make: &impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal>,
+) -> Result<(), WriteRefusal> {
     let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.before.text.as_deref()).collect();
     let news = make(&texts)?;
     let vanishes = plans.iter().zip(&news).any(|(plan, new)| *new == New::Gone && plan.label.is_trusted());
     if vanishes && !origin.label.is_trusted() {
         // Text that stays can carry a label; a deletion cannot.
-        return Err(NotWritten::Impossible(says::NOT_DELETED_FROM_OUTSIDE.to_owned()));
+        return Err(WriteRefusal::Impossible(says::NOT_DELETED_FROM_OUTSIDE.to_owned()));
     }
     let stood: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
     for (plan, new) in plans.iter_mut().zip(news) {
@@ -389,7 +389,7 @@ fn decide(
 }
 
 impl WritePlan {
-    fn decide(&mut self, new: New, new_label: &Label, words: LabelSource) -> Result<(), NotWritten> {
+    fn decide(&mut self, new: New, new_label: &Label, words: LabelSource) -> Result<(), WriteRefusal> {
         let stood = self.before.text.as_deref();
         let label = match (stood, words) {
             (Some(_), LabelSource::Joined) => self.label.join_with(new_label),
@@ -398,7 +398,7 @@ impl WritePlan {
         let is_same = |text: &str| stood == Some(text) && (words == LabelSource::Joined || label == self.label);
         if stood.is_none() && self.before.inside.chars().any(is_hidden) {
             // In a listing such a name looks like a different one.
-            return Err(NotWritten::Elsewhere);
+            return Err(WriteRefusal::Elsewhere);
         }
         let text = match new {
             New::Text(text) | New::Moved(text, _) if !is_same(&text) => Some(text),
@@ -407,7 +407,7 @@ impl WritePlan {
         };
         let most = layout::most_bytes(&self.before.inside).max(stood.map_or(0, str::len));
         if text.as_ref().is_some_and(|text| text.len() > most) {
-            return Err(NotWritten::TooLarge(most));
+            return Err(WriteRefusal::TooLarge(most));
         }
         self.label = label;
         let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
@@ -429,5 +429,5 @@ fn announce(tx: Tx<'_>, origin: &ChangeOrigin, plan: &mut WritePlan) -> anyhow::
         at: origin.now,
     };
     next.row = tx.file_versions().file_announced(&new, &plan.before.digest)?;
-    tx.file_versions().file_grew_from(next.row, &origin.from)
+    tx.file_versions().record_file_sources(next.row, &origin.from)
 }

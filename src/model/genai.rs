@@ -139,7 +139,7 @@ impl Model for Other {
         while let Some(event) = stream.next().with_subscriber(NoSubscriber::new()).await {
             match event.map_err(|error| failure(&error, !text.is_empty()))? {
                 ChatStreamEvent::Chunk(chunk) if !chunk.content.is_empty() => {
-                    live.grow(&chunk.content);
+                    live.append(&chunk.content);
                     text.push_str(&chunk.content);
                 }
                 ChatStreamEvent::End(end) => return self.finish(request, &text, end),

@@ -58,7 +58,7 @@ impl Model for Offline {
             }
         };
         for word in answer.text.split_inclusive(' ') {
-            live.grow(word);
+            live.append(word);
         }
         let stop = if answer.calls.is_empty() { Stop::End } else { Stop::Tools };
         let usage = Usage { input: request.estimate_tokens(), cached: 0, output: text::estimate_tokens(&answer.text) };

@@ -14,12 +14,12 @@ const MAX_MARKS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     pub(super) role: Role,
-    pub(super) parts: Vec<Placed<'a>>,
+    pub(super) parts: Vec<MarkedPart<'a>>,
 }
 
 /// A part, with a mark if it ends a prefix that a prompt cache may keep.
 #[derive(Debug)]
-pub(super) struct Placed<'a> {
+pub(super) struct MarkedPart<'a> {
     pub(super) part: &'a RequestPart,
     pub(super) marked: bool,
 }
@@ -51,13 +51,13 @@ pub(super) fn of(request: &Request) -> Vec<Turn<'_>> {
     turns
 }
 
-fn placed(message: &Message, marked: bool) -> Vec<Placed<'_>> {
-    let mut parts: Vec<Placed<'_>> = message
+fn placed(message: &Message, marked: bool) -> Vec<MarkedPart<'_>> {
+    let mut parts: Vec<MarkedPart<'_>> = message
         .parts()
         .iter()
         .map(|part| part.open().0)
         .filter(|part| !matches!(part, RequestPart::Text(text) if text.trim().is_empty()))
-        .map(|part| Placed { part, marked: false })
+        .map(|part| MarkedPart { part, marked: false })
         .collect();
     if let Some(last) = parts.last_mut() {
         last.marked = marked;

@@ -91,8 +91,8 @@ impl Reflector {
         };
         let tree = &self.engine.tree;
         let kept = match self.fact_of(&origin, &note).await? {
-            Some(fact) => tree.notes().keep_fact(&origin, fact).await?,
-            None => tree.notes().remember(&origin, &note).await?.map(where_kept),
+            Some(fact) => tree.notes().store_fact(&origin, fact).await?,
+            None => tree.notes().remember(&origin, &note).await?.map(stored_at),
         };
         let place = match kept {
             Ok(place) => place,
@@ -203,7 +203,7 @@ impl Reflector {
 }
 
 /// Describes where a note was stored, for readers of the action's outcome.
-fn where_kept(kept: memory::Kept) -> String {
+fn stored_at(kept: memory::StoredNote) -> String {
     if kept.redirected { says::kept_apart(&kept.path) } else { kept.path }
 }
 

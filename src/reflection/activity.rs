@@ -55,7 +55,7 @@ pub fn numbers(db: Db<'_>, window: Window, period: &str, names: &Names) -> anyho
 }
 
 fn talked(db: Db<'_>, window: Window) -> anyhow::Result<String> {
-    let said = db.activity().said_between(window.person, window.from, window.to)?;
+    let said = db.activity().messages_between(window.person, window.from, window.to)?;
     let mut conversations = Vec::new();
     for id in &said {
         conversations.extend(db.messages().message(*id)?.and_then(|message| message.conversation));

@@ -25,7 +25,7 @@ pub fn read(answer: &Text) -> Option<ReflectionForm> {
 }
 
 /// A valid answer about to be stored.
-struct Keeping {
+struct ValidReflection {
     slot: SlotRow,
     conversation: ConversationId,
     turn: TurnId,
@@ -39,7 +39,7 @@ struct Keeping {
 
 impl Reflector {
     /// Stores a valid answer.
-    pub(super) async fn keep(
+    pub(super) async fn commit(
         &self,
         slot: &SlotRow,
         conversation: ConversationId,
@@ -48,7 +48,7 @@ impl Reflector {
         label: &Label,
     ) -> anyhow::Result<SlotProgress> {
         let config = &self.config;
-        let keeping = Keeping {
+        let keeping = ValidReflection {
             slot: slot.clone(),
             conversation,
             turn,
@@ -58,7 +58,7 @@ impl Reflector {
             tell_owner: config.tell_owner,
             now: self.clock.now(),
         };
-        if let Some(address) = self.journal.write("keep a reflection", move |tx| keeping.keep(tx)).await? {
+        if let Some(address) = self.journal.write("keep a reflection", move |tx| keeping.store(tx)).await? {
             self.engine.audience.posted(address);
         }
         Ok(SlotProgress::Over)
@@ -75,9 +75,9 @@ impl Reflector {
     }
 }
 
-impl Keeping {
+impl ValidReflection {
     /// Returns the address of the notice, if there is one.
-    fn keep(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
+    fn store(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
         if tx.slots().slot(self.slot.id)?.is_none_or(|slot| slot.state != SlotState::Working) {
             return Ok(None);
         }
@@ -85,7 +85,7 @@ impl Keeping {
             self.label.absorb(&turn.label);
         }
         let message = self.add_message(tx)?;
-        let reflection = tx.reflections().keep_reflection(&NewReflection {
+        let reflection = tx.reflections().store_reflection(&NewReflection {
             slot: self.slot.id,
             turn: self.turn,
             message,
@@ -201,7 +201,7 @@ fn fail(tx: Tx<'_>, slot: &SlotRow, reason: &str, now: Timestamp) -> anyhow::Res
     if let Some(conversation) = slot.conversation {
         tx.conversations().close_conversation(conversation, now)?;
     }
-    let Some(owner) = whom_to_tell(*tx, slot.scope)? else { return Ok(None) };
+    let Some(owner) = notice_recipient(*tx, slot.scope)? else { return Ok(None) };
     let Some(address) = system_run::address_of(*tx, owner)? else { return Ok(None) };
     let Scope::Person(person) = slot.scope else { return Ok(None) };
     let Some(person) = tx.people().person(person)? else { return Ok(None) };
@@ -211,7 +211,7 @@ fn fail(tx: Tx<'_>, slot: &SlotRow, reason: &str, now: Timestamp) -> anyhow::Res
 }
 
 /// Returns the owner of the scope, otherwise the first owner.
-fn whom_to_tell(db: Db<'_>, scope: Scope) -> anyhow::Result<Option<PersonId>> {
+fn notice_recipient(db: Db<'_>, scope: Scope) -> anyhow::Result<Option<PersonId>> {
     if let Scope::Person(person) = scope
         && is_owners(db, scope)?
     {

@@ -74,7 +74,7 @@ impl InputRequest {
             Job::Weekly => db.reflections().reflections_within(scope, Job::Daily.as_str(), from, to)?,
             Job::Monthly => of_a_month(db, scope, from, to)?,
         };
-        let said = db.activity().said_between(person, from, to)?.len();
+        let said = db.activity().messages_between(person, from, to)?.len();
         let too_little = earlier.is_empty() && said < usize::try_from(min_messages).unwrap_or(usize::MAX);
         Ok((!too_little).then_some(ReflectionInput { earlier, window: Window { person, from, to } }))
     }
@@ -142,9 +142,9 @@ impl InputRequest {
         for action in &actions {
             let kind = outcome::known_kind(action);
             if action.label.is_trusted() {
-                let became = says::became(kind, Some(&action.title), &outcome::told(db, action)?);
+                let became = says::became(kind, Some(&action.title), &outcome::describe(db, action)?);
                 page.quotes(&became, &action.label);
-                page.grew_from(&[Node::Message(before.message)]);
+                page.add_sources(&[Node::Message(before.message)]);
             } else {
                 page.says(&says::became(kind, None, &outcome::bare(db, action)?));
             }
@@ -165,7 +165,7 @@ impl InputRequest {
         if !talks.is_empty() || seen.earlier.is_empty() {
             page.says(heading);
         }
-        transcript::tell(db, &mut page, &talks, self.zone, for_talk)?;
+        transcript::render_lines(db, &mut page, &talks, self.zone, for_talk)?;
         if talks.is_empty() && seen.earlier.is_empty() {
             page.says(says::NO_TALK);
         }
@@ -183,7 +183,7 @@ impl InputRequest {
         for skill in &self.skills {
             let times = used.iter().find(|used| used.skill == skill.name).map_or(0, |used| used.times);
             page.quotes(&says::skill(&skill.name, &skill.description, times), &skill.label);
-            page.grew_from(&[skill.from]);
+            page.add_sources(&[skill.from]);
         }
         Ok(Some(page))
     }
@@ -209,7 +209,7 @@ fn earlier(db: Db<'_>, page: &mut ReflectionText, reflections: &[ReflectionRow],
             page.says(&says::earlier_from_outside(&reflection.period));
             continue;
         }
-        page.grew_from(&[Node::Message(reflection.message)]);
+        page.add_sources(&[Node::Message(reflection.message)]);
         for text in texts {
             let (words, label, _) = text.text.open();
             let mut kept = fit(words, each);

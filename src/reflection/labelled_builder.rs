@@ -37,7 +37,7 @@ impl ReflectionText {
     }
 
     /// Adds sources.
-    pub fn grew_from(&mut self, nodes: &[Node]) {
+    pub fn add_sources(&mut self, nodes: &[Node]) {
         for node in nodes {
             if !self.from.contains(node) {
                 self.from.push(*node);

@@ -12,11 +12,11 @@ const REASON: usize = 300;
 /// Describes the outcome without a reason that may repeat the action's text: for an action with
 /// untrusted content.
 pub fn bare(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
-    told(db, &ActionRow { reason: String::new(), ..action.clone() })
+    describe(db, &ActionRow { reason: String::new(), ..action.clone() })
 }
 
 /// Describes the outcome.
-pub fn told(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
+pub fn describe(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
     let reason = shorten(&one_line(&action.reason), REASON);
     Ok(match action.state {
         ActionState::New | ActionState::Taken => says::NOT_SEEN_TO.to_owned(),

@@ -52,7 +52,11 @@ pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     }
     for action in &actions {
         label.absorb(&action.label);
-        words.push_str(&says::became(outcome::known_kind(action), Some(&action.title), &outcome::told(db, action)?));
+        words.push_str(&says::became(
+            outcome::known_kind(action),
+            Some(&action.title),
+            &outcome::describe(db, action)?,
+        ));
     }
     Ok(Labelled::new(Arc::from(words), label, reflection.scope))
 }

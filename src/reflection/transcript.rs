@@ -50,7 +50,7 @@ pub fn between(
 ) -> anyhow::Result<Vec<ConversationTranscript>> {
     let mut talks: Vec<ConversationTranscript> = Vec::new();
     let mut answering: Option<TurnId> = None;
-    for id in db.activity().said_between(window.person, window.from, window.to)? {
+    for id in db.activity().messages_between(window.person, window.from, window.to)? {
         let Some(message) = db.messages().message(id)? else { continue };
         if but_for.iter().any(|(from, to)| *from <= message.received_at && message.received_at < *to) {
             continue;
@@ -63,7 +63,7 @@ pub fn between(
             talks.push(ConversationTranscript::of(&message));
         }
         if let Some(talk) = talks.last_mut() {
-            talk.hears(db, &message)?;
+            talk.add_message(db, &message)?;
         }
     }
     answer(db, talks.last_mut(), answering)?;
@@ -74,11 +74,11 @@ pub fn between(
 fn answer(db: Db<'_>, talk: Option<&mut ConversationTranscript>, turn: Option<TurnId>) -> anyhow::Result<()> {
     let (Some(talk), Some(turn)) = (talk, turn) else { return Ok(()) };
     let reply = db.activity().reply_of(turn)?.map(|id| db.messages().message(id)).transpose()?.flatten();
-    reply.map_or(Ok(()), |reply| talk.hears(db, &reply))
+    reply.map_or(Ok(()), |reply| talk.add_message(db, &reply))
 }
 
 /// Writes as many of their lines as fit.
-pub fn tell(
+pub fn render_lines(
     db: Db<'_>,
     page: &mut ReflectionText,
     talks: &[ConversationTranscript],
@@ -89,7 +89,7 @@ pub fn tell(
     let count = u64::try_from(talks.len().max(1)).unwrap_or(u64::MAX);
     let each = if all <= budget { u64::MAX } else { (budget / count).max(LEAST) };
     for talk in talks {
-        talk.tell(db, page, zone, each)?;
+        talk.render(db, page, zone, each)?;
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ impl ConversationTranscript {
     }
 
     /// Adds the trusted texts of a message.
-    fn hears(&mut self, db: Db<'_>, message: &StoredMessage) -> anyhow::Result<()> {
+    fn add_message(&mut self, db: Db<'_>, message: &StoredMessage) -> anyhow::Result<()> {
         let by_person = message.kind == MessageKind::Said;
         self.messages += usize::from(by_person);
         let texts = db.messages().texts_of(message.id)?;
@@ -129,12 +129,12 @@ impl ConversationTranscript {
         self.lines.iter().map(|line| tokens(&line.words(zone))).sum()
     }
 
-    fn tell(&self, db: Db<'_>, page: &mut ReflectionText, zone: Zone, most: u64) -> anyhow::Result<()> {
+    fn render(&self, db: Db<'_>, page: &mut ReflectionText, zone: Zone, most: u64) -> anyhow::Result<()> {
         page.says(&says::conversation(&zone.show_short(self.began), self.messages));
-        page.grew_from(&self.from);
+        page.add_sources(&self.from);
         let mut most = most;
         if self.tokens(zone) > most {
-            most = most.saturating_sub(self.tell_in_short(db, page, most / 2)?);
+            most = most.saturating_sub(self.render_summary(db, page, most / 2)?);
         }
         let mut shown = 0;
         for line in self.lines.iter().rev() {
@@ -166,7 +166,7 @@ impl ConversationTranscript {
 
     /// Writes the summary of the whole conversation, if it is trusted. Returns its number of
     /// tokens.
-    fn tell_in_short(&self, db: Db<'_>, page: &mut ReflectionText, most: u64) -> anyhow::Result<u64> {
+    fn render_summary(&self, db: Db<'_>, page: &mut ReflectionText, most: u64) -> anyhow::Result<u64> {
         let summary =
             self.conversation.map(|id| db.summaries().summary_of(id, SummaryInputs::Trusted)).transpose()?.flatten();
         let Some(summary) = summary.filter(|summary| summary.content.label().is_trusted()) else { return Ok(0) };
@@ -183,7 +183,7 @@ impl ConversationTranscript {
         let words = super::labelled_builder::fit(&words, most.min(SUMMARY));
         page.quotes(&prompt::transcript(&words), label);
         page.says("\n");
-        page.grew_from(&[Node::Summary(summary.id)]);
+        page.add_sources(&[Node::Summary(summary.id)]);
         Ok(tokens(&words))
     }
 }

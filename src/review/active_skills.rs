@@ -105,13 +105,13 @@ impl Review {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         if self.0.untold.swap(false, Ordering::Relaxed) {
             // The owner may be reachable now.
-            self.ring();
+            self.wake_worker();
         }
-        self.look().await
+        self.scan_locked().await
     }
 
     /// Like [`Review::live`], for callers that already hold the lock.
-    pub(super) async fn look(&self) -> anyhow::Result<Arc<ActiveSkills>> {
+    pub(super) async fn scan_locked(&self) -> anyhow::Result<Arc<ActiveSkills>> {
         if self.0.unfinished.load(Ordering::Relaxed)
             && let Err(error) = self.carry_out().await
         {
@@ -139,20 +139,20 @@ impl Review {
     }
 
     /// Discards the cached look after a decision, so that the next look compares again.
-    pub(super) fn forget_look(&self) {
+    pub(super) fn invalidate(&self) {
         self.seen().catalogue = None;
     }
 
     /// Returns the present content of the skill's folder; `None` if there is no folder.
-    pub(super) async fn lying(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
+    pub(super) async fn present_content(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
         let (inner, name) = (Arc::clone(&self.0), name.to_owned());
-        tokio::task::spawn_blocking(move || inner.disk.lying(&name)).await?
+        tokio::task::spawn_blocking(move || inner.disk.present_content(&name)).await?
     }
 
     /// Returns the present content of a folder that is about to be replaced, after storing it as a
     /// version. A look only stores readable skills, and a person may have left an incomplete one.
-    pub(super) async fn kept(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
-        let Some(content) = self.lying(name).await? else { return Ok(None) };
+    pub(super) async fn stored_content(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
+        let Some(content) = self.present_content(name).await? else { return Ok(None) };
         let (skill, digest, now) = (name.to_owned(), content.digest(), self.0.clock.now());
         let (known, looked_for) = (digest.clone(), skill.clone());
         let is_known =
@@ -181,7 +181,7 @@ impl Review {
     /// created again.
     pub async fn held(&self, name: &str) -> anyhow::Result<FolderLock> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
-        let live = self.look().await?;
+        let live = self.scan_locked().await?;
         let lying = self.seen().catalogue.as_ref().and_then(|seen| seen.skills.get(name).cloned());
         let Some(lying) = lying.filter(|_| live.held.iter().any(|held| held == name)) else {
             return Ok(FolderLock::No);
@@ -207,7 +207,7 @@ impl Review {
         };
         let staged = self.stage(draft).await?;
         if staged.is_ok() {
-            self.ring();
+            self.wake_worker();
         }
         Ok(staged)
     }

@@ -133,7 +133,7 @@ impl Review {
             }
         }
         self.0.unfinished.store(ended == Applied::Later, Ordering::Relaxed);
-        self.forget_look();
+        self.invalidate();
         Ok(ended)
     }
 

@@ -113,7 +113,7 @@ mod tests {
 
     /// A simulated home over many releases: the rules of `decide`, and the effect of each action.
     #[derive(Debug, Default)]
-    struct World {
+    struct Fixture {
         newest: u8,
         before: Before,
         lying: Option<String>,
@@ -122,7 +122,7 @@ mod tests {
         offers: Vec<String>,
     }
 
-    impl World {
+    impl Fixture {
         fn shipped(&self) -> String {
             format!("v{}", self.newest)
         }
@@ -176,7 +176,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_person_is_never_overruled(events in prop::collection::vec(event(), 0..40)) {
-            let mut world = World::default();
+            let mut world = Fixture::default();
             let mut started = false;
             for event in &events {
                 let was = world.lying.clone();
@@ -199,7 +199,7 @@ mod tests {
 
         #[test]
         fn whoever_touches_nothing_has_the_newest(events in prop::collection::vec(event(), 0..40)) {
-            let mut world = World::default();
+            let mut world = Fixture::default();
             world.start();
             let untouched = |event: &&Event| matches!(event, Event::Start | Event::Ship | Event::PutBack | Event::Accept);
             for event in events.iter().filter(untouched) {

@@ -21,7 +21,7 @@ impl Review {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         self.0.unfinished.store(true, Ordering::Relaxed);
         self.carry_over().await?;
-        self.look().await?;
+        self.scan_locked().await?;
         let rows = self.0.journal.read(|db| db.skills().skills()).await?;
         let mut begun = Vec::new();
         for builtin in self.0.builtins {
@@ -33,7 +33,7 @@ impl Review {
         if !begun.is_empty() {
             self.carry_out().await?;
         }
-        self.look().await?;
+        self.scan_locked().await?;
         self.remember(begun).await
     }
 
@@ -45,7 +45,7 @@ impl Review {
     ) -> anyhow::Result<Option<(&'static str, Digest, bool)>> {
         let folder = builtin.folder();
         let shipped = folder.digest();
-        let lying = match self.lying(builtin.name).await {
+        let lying = match self.present_content(builtin.name).await {
             Ok(lying) => lying.as_ref().map(SkillFolder::digest),
             // Unreadable content belongs to a person and stays.
             Err(_) => return Ok(None),
@@ -78,7 +78,7 @@ impl Review {
 
     async fn offer(&self, name: &str, folder: &SkillFolder) -> anyhow::Result<()> {
         // Files that the person removed stay removed unless the newer version has them.
-        let present = self.lying(name).await?.unwrap_or_default();
+        let present = self.present_content(name).await?.unwrap_or_default();
         let gone = present.files().map(|(path, _)| path).filter(|path| folder.get(path).is_none());
         let mut files: Vec<_> = gone.map(|path| (path.to_owned(), None)).collect();
         files.extend(proposal::rows(folder).into_iter().map(|(path, bytes)| (path, Some(bytes))));
@@ -90,7 +90,7 @@ impl Review {
             origin: ProposalOrigin::Shipped,
         };
         if let Ok(Staged::New(..)) = self.stage(draft).await? {
-            self.ring();
+            self.wake_worker();
         }
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Review {
     async fn remember(&self, begun: Vec<(&'static str, Digest, bool)>) -> anyhow::Result<()> {
         let mut known = Vec::new();
         for (name, digest, put) in begun {
-            let lies = self.lying(name).await.ok().flatten().is_some_and(|folder| folder.digest() == digest);
+            let lies = self.present_content(name).await.ok().flatten().is_some_and(|folder| folder.digest() == digest);
             if lies || !put {
                 known.push((name, digest, put));
             }

@@ -34,7 +34,7 @@ impl Review {
 }
 
 /// Records that the owner was notified.
-pub(super) fn told(tx: Tx<'_>) -> anyhow::Result<()> {
+pub(super) fn record_notified(tx: Tx<'_>) -> anyhow::Result<()> {
     tx.settings().drop_fact(FACT)
 }
 

@@ -29,8 +29,8 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use crate::skill::{Digest, SkillFolder, name};
-use dir_handles::{Ground, Lies, SkillDir, Spot};
-use plan::{Ending, Move, PathState, Scene, SwapDir};
+use dir_handles::{DirEntry, PathContent, SkillDir, SkillDirs};
+use plan::{Move, PathState, PlanOutcome, Scene, SwapDir};
 
 /// The maximum number of moves in one swap. Fewer than ten are needed unless a person keeps
 /// changing the folder.
@@ -112,12 +112,12 @@ impl Disk {
     ///
     /// # Errors
     /// If it is not a folder that a skill can be, or cannot be read.
-    pub(super) fn lying(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
+    pub(super) fn present_content(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
         check(name)?;
-        match dir_handles::look(&self.dir.join(name))? {
-            Lies::Nothing => Ok(None),
-            Lies::Folder(folder) => Ok(Some(folder)),
-            Lies::Foreign(why) => Err(why.into()),
+        match dir_handles::content_at(&self.dir.join(name))? {
+            PathContent::Nothing => Ok(None),
+            PathContent::Folder(folder) => Ok(Some(folder)),
+            PathContent::Foreign(why) => Err(why.into()),
         }
     }
 
@@ -127,11 +127,11 @@ impl Disk {
     /// If the disk prevents it. The call can be repeated, and nothing is lost until then.
     pub(super) fn swap(&self, swap: &Swap<'_>) -> Result<SwapOutcome, SwapError> {
         check(swap.name)?;
-        let ground = Ground::open(&self.dir, self.failpoint.as_ref(), self.plain)?;
+        let ground = SkillDirs::open(&self.dir, self.failpoint.as_ref(), self.plain)?;
         for kind in [StagedKind::Part, StagedKind::Gone] {
             tidy(&ground, swap.id, &kind.spot(swap.id, swap.name).name);
         }
-        Work { ground, swap, goal: swap.content.map(SkillFolder::digest), exchange: true }.run()
+        SwapInProgress { ground, swap, goal: swap.content.map(SkillFolder::digest), exchange: true }.run()
     }
 
     /// Removes the remains of changes that are not open. Called before a new change is intended, so
@@ -140,22 +140,22 @@ impl Disk {
     /// # Errors
     /// If the disk prevents it. Nothing is lost.
     pub(super) fn recover(&self, open: &[i64]) -> Result<(), SwapError> {
-        if !Ground::is_used(&self.dir) {
+        if !SkillDirs::is_used(&self.dir) {
             return Ok(());
         }
-        recover::recover(&Ground::open(&self.dir, self.failpoint.as_ref(), self.plain)?, open)
+        recover::recover(&SkillDirs::open(&self.dir, self.failpoint.as_ref(), self.plain)?, open)
     }
 }
 
 /// A swap in progress.
-struct Work<'a> {
-    ground: Ground<'a>,
+struct SwapInProgress<'a> {
+    ground: SkillDirs<'a>,
     swap: &'a Swap<'a>,
     goal: Option<Digest>,
     exchange: bool,
 }
 
-impl Work<'_> {
+impl SwapInProgress<'_> {
     fn run(mut self) -> Result<SwapOutcome, SwapError> {
         for _ in 0..MOST_MOVES {
             let scene = self.scene()?;
@@ -171,20 +171,20 @@ impl Work<'_> {
 
     fn scene(&self) -> Result<Scene, SwapError> {
         Ok(Scene {
-            target: self.look(SwapDir::Target)?,
-            old: self.look(SwapDir::Old)?,
-            new: self.look(SwapDir::New)?,
+            target: self.path_state(SwapDir::Target)?,
+            old: self.path_state(SwapDir::Old)?,
+            new: self.path_state(SwapDir::New)?,
             from: if self.swap.base.is_some() { PathState::Base } else { PathState::Nothing },
             to: if self.goal.is_some() { PathState::Goal } else { PathState::Nothing },
             exchange: self.exchange,
         })
     }
 
-    fn look(&self, place: SwapDir) -> Result<PathState, SwapError> {
-        Ok(match self.ground.look(&self.spot(place))? {
-            Lies::Nothing => PathState::Nothing,
-            Lies::Foreign(_) => PathState::Other,
-            Lies::Folder(folder) => {
+    fn path_state(&self, place: SwapDir) -> Result<PathState, SwapError> {
+        Ok(match self.ground.content(&self.spot(place))? {
+            PathContent::Nothing => PathState::Nothing,
+            PathContent::Foreign(_) => PathState::Other,
+            PathContent::Folder(folder) => {
                 let digest = Some(folder.digest());
                 if digest == self.goal {
                     PathState::Goal
@@ -207,7 +207,7 @@ impl Work<'_> {
             tidy(&self.ground, self.swap.id, &part.name);
             return Err(error.into());
         }
-        if !matches!(self.ground.look(&part)?, Lies::Folder(written) if written == *content) {
+        if !matches!(self.ground.content(&part)?, PathContent::Folder(written) if written == *content) {
             return Err(SwapError::Other(anyhow!("The filesystem does not keep the files of a skill as they are")));
         }
         Ok(self.ground.rename("name the new folder", &part, &self.spot(SwapDir::New))?)
@@ -220,7 +220,7 @@ impl Work<'_> {
             (_, SwapDir::Target) => "put back",
             _ => "hold",
         };
-        looked_away(self.ground.rename(step, &self.spot(from), &self.spot(to)))
+        ignore_concurrent_change(self.ground.rename(step, &self.spot(from), &self.spot(to)))
     }
 
     fn exchange(&mut self) -> Result<(), SwapError> {
@@ -229,29 +229,29 @@ impl Work<'_> {
                 self.exchange = false;
                 Ok(())
             }
-            other => looked_away(other),
+            other => ignore_concurrent_change(other),
         }
     }
 
-    fn end(&self, scene: Scene, ending: Ending) -> Result<SwapOutcome, SwapError> {
+    fn end(&self, scene: Scene, ending: PlanOutcome) -> Result<SwapOutcome, SwapError> {
         for (place, seen) in [(SwapDir::Old, scene.old), (SwapDir::New, scene.new)] {
             let (id, name, spot) = (self.swap.id, self.swap.name, self.spot(place));
             match seen {
                 PathState::Nothing => {}
                 seen if ending.discards(seen) => discard(&self.ground, id, name, &spot)?,
-                _ => set_aside(&self.ground, id, name, &spot)?,
+                _ => preserve(&self.ground, id, name, &spot)?,
             }
         }
         self.ground.reached("end")?;
         Ok(match ending {
-            Ending::Done => SwapOutcome::Done,
-            Ending::Conflict => SwapOutcome::Conflict,
+            PlanOutcome::Done => SwapOutcome::Done,
+            PlanOutcome::Conflict => SwapOutcome::Conflict,
         })
     }
 
-    fn spot(&self, place: SwapDir) -> Spot {
+    fn spot(&self, place: SwapDir) -> DirEntry {
         match place {
-            SwapDir::Target => Spot { room: SkillDir::Skills, name: self.swap.name.to_owned() },
+            SwapDir::Target => DirEntry { handle: SkillDir::Skills, name: self.swap.name.to_owned() },
             SwapDir::Old => StagedKind::Old.spot(self.swap.id, self.swap.name),
             SwapDir::New => StagedKind::New.spot(self.swap.id, self.swap.name),
         }
@@ -285,14 +285,14 @@ impl StagedKind {
         }
     }
 
-    fn spot(self, id: i64, skill: &str) -> Spot {
-        Spot { room: SkillDir::Staging, name: format!("{id}-{}-{skill}", self.word()) }
+    fn spot(self, id: i64, skill: &str) -> DirEntry {
+        DirEntry { handle: SkillDir::Staging, name: format!("{id}-{}-{skill}", self.word()) }
     }
 }
 
 /// Removes content that is not needed. Renames it first, so that a partly removed folder is never
 /// taken for a person's work.
-fn discard(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result<()> {
+fn discard(ground: &SkillDirs<'_>, id: i64, skill: &str, spot: &DirEntry) -> io::Result<()> {
     let gone = StagedKind::Gone.spot(id, skill);
     ground.rename("discard", spot, &gone)?;
     tidy(ground, id, &gone.name);
@@ -301,20 +301,20 @@ fn discard(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result
 
 /// Removes content that is not needed. If that fails, the remains do no harm, and the next start
 /// tries again.
-fn tidy(ground: &Ground<'_>, id: i64, name: &str) {
+fn tidy(ground: &SkillDirs<'_>, id: i64, name: &str) {
     if let Err(error) = ground.remove(name) {
         tracing::warn!(change.id = id, "Cannot clear up after change {id} of a skill: {}", error.kind());
     }
 }
 
-fn set_aside(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result<()> {
-    ground.set_aside(spot, &format!("{skill}-{id}"))?;
+fn preserve(ground: &SkillDirs<'_>, id: i64, skill: &str, spot: &DirEntry) -> io::Result<()> {
+    ground.preserve(spot, &format!("{skill}-{id}"))?;
     tracing::warn!(change.id = id, "A person's work was in the way of change {id} of a skill, and is in .kept now");
     Ok(())
 }
 
 /// Ignores errors caused by a person's concurrent change: the next look sees the new state.
-fn looked_away(result: io::Result<()>) -> Result<(), SwapError> {
+fn ignore_concurrent_change(result: io::Result<()>) -> Result<(), SwapError> {
     use ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound};
     let quicker = [AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound];
     match result {

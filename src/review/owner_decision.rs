@@ -22,7 +22,7 @@ use crate::time::Timestamp;
 
 /// The decider and the channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum DecisionSource {
     /// A person, in a chat that no one else reads.
     Chat(PersonId),
     /// Any user who can open the home.
@@ -80,8 +80,8 @@ impl DecisionError {
     }
 }
 
-impl By {
-    fn way(self) -> &'static str {
+impl DecisionSource {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Chat(_) => "chat",
             Self::CommandLine => "command line",
@@ -106,13 +106,13 @@ impl Review {
     ///
     /// # Errors
     /// If the journal or the folder cannot be used.
-    pub async fn approve(&self, id: ProposalId, typed: &str, by: By) -> anyhow::Result<Decided> {
+    pub async fn approve(&self, id: ProposalId, typed: &str, by: DecisionSource) -> anyhow::Result<Decided> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
-        self.look().await?;
+        self.scan_locked().await?;
         let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else {
             return Ok(Decided::Not(DecisionError::Unknown));
         };
-        let lying = self.lying(&row.skill).await?.as_ref().map(SkillFolder::digest);
+        let lying = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
         let (typed, now) = (typed.to_owned(), self.0.clock.now());
         let begun = self
             .0
@@ -133,7 +133,7 @@ impl Review {
     }
 
     /// Rejects a proposal. The same change cannot be proposed again.
-    pub async fn reject(&self, id: ProposalId, reason: &str, by: By) -> anyhow::Result<Decided> {
+    pub async fn reject(&self, id: ProposalId, reason: &str, by: DecisionSource) -> anyhow::Result<Decided> {
         let (reason, now) = (reason.to_owned(), self.0.clock.now());
         self.0
             .journal
@@ -152,10 +152,10 @@ impl Review {
     ///
     /// # Errors
     /// If the journal or the folder cannot be used.
-    pub async fn roll_back(&self, skill: &str, version: VersionId, by: By) -> anyhow::Result<Decided> {
+    pub async fn roll_back(&self, skill: &str, version: VersionId, by: DecisionSource) -> anyhow::Result<Decided> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
-        self.look().await?;
-        let lying = self.kept(skill).await?.as_ref().map(SkillFolder::digest);
+        self.scan_locked().await?;
+        let lying = self.stored_content(skill).await?.as_ref().map(SkillFolder::digest);
         let (skill, now) = (skill.to_owned(), self.0.clock.now());
         let name = skill.clone();
         let refusal = self
@@ -177,7 +177,7 @@ impl Review {
     /// Applies the intended changes and returns the result.
     pub(super) async fn finish(&self, done: Decided) -> anyhow::Result<Decided> {
         let applied = self.carry_out().await?;
-        self.look().await?;
+        self.scan_locked().await?;
         Ok(match applied {
             Applied::Done => done,
             Applied::Conflict => Decided::Conflict,
@@ -192,7 +192,7 @@ fn judge(
     tx: Tx<'_>,
     id: ProposalId,
     typed: Option<&str>,
-    by: By,
+    by: DecisionSource,
     now: Timestamp,
 ) -> anyhow::Result<Result<Approval, DecisionError>> {
     let proposal = match judge_open(tx, id, "approve", by, now)? {
@@ -215,7 +215,7 @@ fn judge_open(
     tx: Tx<'_>,
     id: ProposalId,
     act: &str,
-    by: By,
+    by: DecisionSource,
     now: Timestamp,
 ) -> anyhow::Result<Result<Proposal, DecisionError>> {
     let Some(proposal) = Proposal::load(*tx, id)? else { return Ok(Err(DecisionError::Unknown)) };
@@ -266,7 +266,7 @@ fn begin_roll_back(
     skill: &str,
     version: VersionId,
     lying: Option<&Digest>,
-    by: By,
+    by: DecisionSource,
     now: Timestamp,
 ) -> anyhow::Result<Option<DecisionError>> {
     if !by.is_owner(tx)? {
@@ -294,7 +294,7 @@ fn note(
     skill: &str,
     act: &str,
     outcome: &str,
-    by: By,
+    by: DecisionSource,
     now: Timestamp,
 ) -> anyhow::Result<()> {
     tx.proposals().add_decision(&NewDecision {
@@ -304,7 +304,7 @@ fn note(
         outcome,
         decider: "owner",
         person: by.person(),
-        way: by.way(),
+        way: by.as_str(),
         at: now,
     })
 }

@@ -69,7 +69,7 @@ impl Review {
     ) -> anyhow::Result<ProposalDraft> {
         // The journal must know the base, or the owner would not see what the change removes.
         self.live().await?;
-        let lying = self.lying(skill).await?;
+        let lying = self.present_content(skill).await?;
         let change = if lying.is_some() { ProposalChange::Edit } else { ProposalChange::Create };
         let lying = lying.unwrap_or_default();
         let gone = lying.files().map(|(path, _)| path).filter(|path| content.get(path).is_none());

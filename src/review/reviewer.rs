@@ -20,7 +20,7 @@ use super::{Finding, ProposalChange};
 use crate::model::retry::RetryPolicy;
 use crate::model::{ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::skill::Digest;
-use crate::spend::{AskPolicy, ModelPool, OnBehalf};
+use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::time::Clock;
 use crate::trust::Labelled;
 use crate::wording::{self, review as words};
@@ -97,7 +97,7 @@ pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
 
 /// Asks the first model, and once more after a transient error. The caller counts as active
 /// meanwhile.
-pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &OnBehalf, clock: &dyn Clock) -> Verdict {
+pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &SpendCause, clock: &dyn Clock) -> Verdict {
     let Some(&index) = purse.order().first() else { return Verdict::None { why: words::NO_MODEL } };
     if purse.card(index).is_none_or(|card| card.provider == "offline") {
         return Verdict::None { why: words::OFFLINE };

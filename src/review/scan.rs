@@ -67,7 +67,7 @@ pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
         match diff::text(bytes) {
             Some(text) => {
                 let found = scan_text(path, text);
-                let told = if path == MAIN { told(text, &found) } else { Vec::new() };
+                let told = if path == MAIN { scan_prompt_lines(text, &found) } else { Vec::new() };
                 findings.extend(found.into_iter().chain(told));
             }
             None => findings.push(unreadable(path, bytes.len())),
@@ -78,7 +78,7 @@ pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
 
 /// Scans the name and the description as they appear in a prompt. Returns findings that are not in
 /// `found`: front matter and Markdown can encode a letter without writing it.
-fn told(main: &str, found: &[Finding]) -> Vec<Finding> {
+fn scan_prompt_lines(main: &str, found: &[Finding]) -> Vec<Finding> {
     let Ok((manifest, _)) = manifest::read(main, "") else { return Vec::new() };
     let told = format!("{}\n{}", manifest.name, manifest.description);
     let is_new = |finding: &Finding| !found.iter().any(|known| known.rule == finding.rule);

@@ -12,7 +12,7 @@ use super::disk::is_name;
 use super::duplicate_check::{self, DuplicateState};
 use super::proposal::{self, DigestInput, ProposalDraft, ProposalOrigin};
 use super::structure::{self, Bounds};
-use super::taint::{self, AutoApproval, Judged};
+use super::taint::{self, AutoApproval, TaintVerdict};
 use super::{Finding, ProposalChange, Refused, Review, scan};
 use crate::id::ProposalId;
 use crate::skill::{Digest, SkillFolder};
@@ -44,11 +44,11 @@ impl Review {
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
         // The draft is compared with the present content, which must be a version that the journal
         // knows.
-        self.look().await?;
+        self.scan_locked().await?;
         let staged = self.stage(draft).await;
         drop(alone);
         if let Ok(Ok(Staged::New(..))) = staged {
-            self.ring();
+            self.wake_worker();
         }
         staged
     }
@@ -59,12 +59,12 @@ impl Review {
         let is_by_a_model = draft.origin.turn().is_some();
         let base = match is_name(&draft.skill) {
             false => None,
-            true if is_by_a_model => self.lying(&draft.skill).await?,
-            true => self.kept(&draft.skill).await?,
+            true if is_by_a_model => self.present_content(&draft.skill).await?,
+            true => self.stored_content(&draft.skill).await?,
         };
         if let ProposalChange::Rename { to } = &draft.change
             && is_name(to)
-            && !matches!(self.lying(to).await, Ok(None))
+            && !matches!(self.present_content(to).await, Ok(None))
         {
             return Ok(Err(Refused::because(&says::name_is_taken(to))));
         }
@@ -184,7 +184,12 @@ fn renamed(text: &str, to: &str) -> Option<String> {
 }
 
 /// Refuses a model's proposal if its person may not propose, or if the owner has enough waiting.
-fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool) -> anyhow::Result<Option<Refused>> {
+fn barred(
+    tx: Tx<'_>,
+    examined: &Examined,
+    judged: &TaintVerdict,
+    refuse_tainted: bool,
+) -> anyhow::Result<Option<Refused>> {
     match &examined.draft.origin {
         ProposalOrigin::Turn { .. } => {}
         ProposalOrigin::Reflection { person, .. } if taint::is_owner(*tx, *person)? => {}
@@ -204,7 +209,13 @@ fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool
     Ok((like >= most).then(|| Refused::because(&says::too_many_wait(like))))
 }
 
-fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Timestamp) -> anyhow::Result<Staged> {
+fn store(
+    tx: Tx<'_>,
+    examined: &Examined,
+    judged: &TaintVerdict,
+    nonce: &str,
+    now: Timestamp,
+) -> anyhow::Result<Staged> {
     let Examined { draft, base_digest, result, findings } = examined;
     // A clean draft with a finding waits for the owner; a finding never improves the standing.
     let standing = match judged.standing {
@@ -241,7 +252,7 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Tim
         files: &result.as_ref().map(proposal::rows).unwrap_or_default(),
         at: now,
     })?;
-    for said in said(judged, findings)? {
+    for said in verdict_rows(judged, findings)? {
         tx.proposals().add_verdict(id, &said, judged.scope, now)?;
     }
     for node in draft.origin.nodes() {
@@ -257,7 +268,7 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Tim
 }
 
 /// Returns the verdicts of the first four stages.
-fn said(judged: &Judged, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
+fn verdict_rows(judged: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
     let verdict = |stage: &str, passed: bool, note: &str, label: &Label| VerdictRow {
         stage: stage.to_owned(),
         outcome: if passed { "passed" } else { "waits" }.to_owned(),

@@ -54,7 +54,7 @@ impl AutoApproval {
 
 /// The verdict of the stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Judged {
+pub(super) struct TaintVerdict {
     pub standing: AutoApproval,
     pub label: Label,
     pub scope: Scope,
@@ -63,7 +63,7 @@ pub(super) struct Judged {
 }
 
 /// Judges the origin of a draft.
-pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<Judged> {
+pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<TaintVerdict> {
     match origin {
         ProposalOrigin::Turn { turn, conversation, person, label } => {
             let row = db.turns().turn(*turn)?.filter(|row| row.conversation == *conversation && row.person == *person);
@@ -85,7 +85,7 @@ pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<Judge
     }
 }
 
-fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judged> {
+fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<TaintVerdict> {
     let (label, texts) = read_in(db, row)?;
     let label = label.join_with(claimed);
     if !label.is_trusted() {
@@ -103,7 +103,7 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     };
     match why {
         Some(why) => Ok(careful(&label, row.scope, why)),
-        None => Ok(Judged { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }),
+        None => Ok(TaintVerdict { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }),
     }
 }
 
@@ -181,13 +181,13 @@ fn has_quoted_line(words: &str) -> bool {
     words.lines().any(|line| line.starts_with('>') || line.starts_with("    ") || line.starts_with('\t'))
 }
 
-fn tainted(label: Label, scope: Scope) -> Judged {
+fn tainted(label: Label, scope: Scope) -> TaintVerdict {
     let note = says::tainted(&label);
-    Judged { standing: AutoApproval::Tainted, label, scope, note }
+    TaintVerdict { standing: AutoApproval::Tainted, label, scope, note }
 }
 
-fn careful(label: &Label, scope: Scope, why: &str) -> Judged {
-    Judged { standing: AutoApproval::Careful, label: label.clone(), scope, note: why.to_owned() }
+fn careful(label: &Label, scope: Scope, why: &str) -> TaintVerdict {
+    TaintVerdict { standing: AutoApproval::Careful, label: label.clone(), scope, note: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -201,7 +201,7 @@ mod tests {
 
     /// Ada is an owner, Ben a member; each has a conversation with one turn, in which they typed a
     /// request.
-    pub(super) struct House {
+    pub(super) struct Fixture {
         pub(super) journal: Journal,
         pub(super) ada: SkillLocation,
         pub(super) ben: SkillLocation,
@@ -275,7 +275,7 @@ mod tests {
         })
     }
 
-    async fn house(ada_said: Vec<(TextKind, &'static str, Label)>) -> House {
+    async fn fixture(ada_said: Vec<(TextKind, &'static str, Label)>) -> Fixture {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
         let places = journal.write("begin", move |tx| {
@@ -283,11 +283,11 @@ mod tests {
             Ok((begin(tx, "Ada", Role::Owner, &ada_said)?, begin(tx, "Ben", Role::Member, &request)?))
         });
         let (ada, ben) = places.await.unwrap();
-        House { journal, ada, ben, _home: home }
+        Fixture { journal, ada, ben, _home: home }
     }
 
-    pub(super) async fn typed(words: &'static str) -> House {
-        house(vec![(TextKind::Said, words, Label::neutral())]).await
+    pub(super) async fn typed(words: &'static str) -> Fixture {
+        fixture(vec![(TextKind::Said, words, Label::neutral())]).await
     }
 
     fn origin(place: SkillLocation) -> ProposalOrigin {
@@ -295,7 +295,7 @@ mod tests {
         ProposalOrigin::Turn { turn, conversation, person: Some(person), label: Label::neutral() }
     }
 
-    pub(super) async fn judged(house: &House, origin: ProposalOrigin) -> Judged {
+    pub(super) async fn judged(house: &Fixture, origin: ProposalOrigin) -> TaintVerdict {
         house.journal.read(move |db| judge(db, &origin)).await.unwrap()
     }
 
@@ -381,7 +381,7 @@ mod tests {
     async fn text_from_outside_in_the_turn_taints_though_its_row_says_nothing() {
         for kind in [TextKind::Said, TextKind::Quote, TextKind::File, TextKind::Transcript] {
             let letter = (kind, "a letter", Label::untrusted(Source::forward()));
-            let house = house(vec![(TextKind::Said, "make it a skill", Label::neutral()), letter]).await;
+            let house = fixture(vec![(TextKind::Said, "make it a skill", Label::neutral()), letter]).await;
             assert_eq!(judged(&house, origin(house.ada)).await.standing, AutoApproval::Tainted, "{kind:?}");
         }
     }
@@ -402,13 +402,13 @@ mod tests {
         }
         let exactly: &'static str = "x".repeat(1_000).leak();
         assert_eq!(judged_alone(typed(exactly).await).await.standing, AutoApproval::Clean);
-        assert_eq!(judged_alone(house(Vec::new()).await).await.note, says::NOTHING_TYPED);
+        assert_eq!(judged_alone(fixture(Vec::new()).await).await.note, says::NOTHING_TYPED);
         let quoted = (TextKind::Quote, "my own words", Label::neutral());
-        let house = house(vec![(TextKind::Said, "make it a skill", Label::neutral()), quoted]).await;
+        let house = fixture(vec![(TextKind::Said, "make it a skill", Label::neutral()), quoted]).await;
         assert_eq!(judged_alone(house).await.note, says::HAS_A_QUOTE);
     }
 
-    async fn judged_alone(house: House) -> Judged {
+    async fn judged_alone(house: Fixture) -> TaintVerdict {
         judged(&house, origin(house.ada)).await
     }
 

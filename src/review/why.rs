@@ -29,7 +29,7 @@ pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<V
     for source in sources.iter().take(MOST_SOURCES) {
         lines.push(says::heading(source));
         let path = follow(db, Node::Proposal(id), source)?;
-        lines.extend(told(db, &path, source, &row.origin, zone)?);
+        lines.extend(path_text(db, &path, source, &row.origin, zone)?);
     }
     if sources.len() > MOST_SOURCES {
         lines.push(says::more(sources.len() - MOST_SOURCES));
@@ -73,7 +73,7 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
 
 /// Returns the path in words, a numbered line for each step if there are several. Answers in a row
 /// are one step.
-fn told(
+fn path_text(
     db: Db<'_>,
     path: &[(Node, Timestamp)],
     source: &Source,

@@ -23,7 +23,7 @@ use super::{Review, carried_over, diff, label, show};
 use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
 use crate::skill::SkillFolder;
-use crate::spend::OnBehalf;
+use crate::spend::SpendCause;
 use crate::store::{Db, NewDecision, NewOutbox, OutboxKind, PROPOSAL_WAITS, ProposalRow, Tx, VerdictRow};
 use crate::text::one_line;
 use crate::time::Timestamp;
@@ -50,7 +50,7 @@ pub(super) async fn run(review: Review, mut bell: Wakeups, stop: CancellationTok
     loop {
         busy = tokio::select! {
             () = stop.cancelled() => return,
-            heard = bell.heard_or(&*review.0.clock, wake_at, busy) => heard,
+            heard = bell.recv_or_timeout(&*review.0.clock, wake_at, busy) => heard,
         };
         if busy.is_none() {
             return;
@@ -83,22 +83,22 @@ impl ReviewWorker<'_> {
             } else if let Some(new) = pending.iter().find(|row| !row.reviewed) {
                 self.review(new.id).await?;
             } else if let Some(folders) = many_folders(&pending) {
-                if !self.tell_of_folders(folders).await? {
+                if !self.notify_of_folders(folders).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending, now));
                 }
             } else if let Some(new) = pending.iter().find(|row| !row.told) {
-                if !self.tell(new.id).await? {
+                if !self.notify_pending(new.id).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending, now));
                 }
-            } else if let Some((id, words)) = self.untold_end().await? {
-                if !self.tell_end(id, words).await? {
+            } else if let Some((id, words)) = self.unannounced_outcome().await? {
+                if !self.notify_outcome(id, words).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending, now));
                 }
             } else if let Some(names) = self.carried_over().await? {
-                if !self.tell_carried_over(&names).await? {
+                if !self.notify_carried_over(&names).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending, now));
                 }
@@ -110,7 +110,7 @@ impl ReviewWorker<'_> {
 
     /// Notifies the owner of many held folders in one message. Returns false if the owner has no
     /// address yet.
-    async fn tell_of_folders(&self, folders: Vec<(ProposalId, String)>) -> anyhow::Result<bool> {
+    async fn notify_of_folders(&self, folders: Vec<(ProposalId, String)>) -> anyhow::Result<bool> {
         let lines: Vec<(ProposalId, String)> =
             folders.into_iter().map(|(id, name)| (id, one_line(&reveal(&name)).replace('`', "'"))).collect();
         let (words, now) = (says::many_folders(&lines), self.0.clock.now());
@@ -118,34 +118,34 @@ impl ReviewWorker<'_> {
             // The names come from folders that were never accepted.
             let text: Text = Labelled::new(Arc::from(words), label::of_a_held_folder(), scope);
             tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
-            lines.iter().try_for_each(|(id, _)| tx.proposals().told_of(*id, now))
+            lines.iter().try_for_each(|(id, _)| tx.proposals().mark_notified(*id, now))
         })
         .await
     }
 
     /// Notifies the owner of the skills that were added by hand before such folders were held.
     /// Returns false if the owner has no address yet.
-    async fn tell_carried_over(&self, names: &[String]) -> anyhow::Result<bool> {
+    async fn notify_carried_over(&self, names: &[String]) -> anyhow::Result<bool> {
         let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
         let (words, now) = (says::carried_over(&names), self.0.clock.now());
         self.post_to_owner("tell of skills by hand", move |tx, address, scope| {
             tx.outbox().post(&NewOutbox::notice(address, &wording::own(words, scope), now))?;
-            carried_over::told(tx)
+            carried_over::record_notified(tx)
         })
         .await
     }
 
     /// Returns a proposal that a policy approved without a notice so far, and the notice.
-    async fn untold_end(&self) -> anyhow::Result<Option<(ProposalId, String)>> {
+    async fn unannounced_outcome(&self) -> anyhow::Result<Option<(ProposalId, String)>> {
         self.0
             .journal
             .read(|db| {
-                let Some(row) = db.proposals().approved_by_policy_untold()? else { return Ok(None) };
+                let Some(row) = db.proposals().unannounced_approval()? else { return Ok(None) };
                 let is_intended = db.skills().intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
                 let ended = match (row.state.as_str(), is_intended) {
-                    ("approved", true) => says::Ended::Later,
-                    ("approved", false) => says::Ended::Done,
-                    _ => says::Ended::Conflict,
+                    ("approved", true) => says::ApplyOutcome::Later,
+                    ("approved", false) => says::ApplyOutcome::Done,
+                    _ => says::ApplyOutcome::Conflict,
                 };
                 let setting = db.proposals().approved_under(row.id)?;
                 let why = match setting.as_str() {
@@ -213,14 +213,14 @@ impl ReviewWorker<'_> {
         let Ok(request) = reviewer::request(&Labelled::new(matter, row.label.clone(), row.scope)) else {
             return Verdict::None { why: says::REVIEW_IMPOSSIBLE };
         };
-        let on_behalf = OnBehalf { turn: row.turn, person: row.person };
+        let on_behalf = SpendCause { turn: row.turn, person: row.person };
         reviewer::ask(&self.0.reviewer, &request, &on_behalf, &*self.0.clock).await
     }
 
     async fn approve_by_policy(&self, id: ProposalId, by: Decider, setting: &'static str) -> anyhow::Result<()> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else { return Ok(()) };
-        let lying = self.lying(&row.skill).await?.as_ref().map(SkillFolder::digest);
+        let lying = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
         let now = self.0.clock.now();
         let begun = self
             .0
@@ -253,11 +253,11 @@ impl ReviewWorker<'_> {
     }
 
     /// Notifies the owner that a proposal waits. Returns false if the owner has no address yet.
-    async fn tell(&self, id: ProposalId) -> anyhow::Result<bool> {
+    async fn notify_pending(&self, id: ProposalId) -> anyhow::Result<bool> {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(true) };
         let now = self.0.clock.now();
         let shown = show::announcement(&proposal);
-        self.tell_owner("tell of a proposal", id, move |tx, address, scope| {
+        self.post_to_owner_once("tell of a proposal", id, move |tx, address, scope| {
             let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
             let (kind, buttons) = (OutboxKind::Notice, &shown.buttons);
             tx.outbox()
@@ -269,9 +269,9 @@ impl ReviewWorker<'_> {
 
     /// Notifies the owner of the outcome of a policy's approval. Returns false if the owner has no
     /// address yet.
-    async fn tell_end(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
+    async fn notify_outcome(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
-        self.tell_owner("tell of a skill", id, move |tx, address, scope| {
+        self.post_to_owner_once("tell of a skill", id, move |tx, address, scope| {
             // The skill's name is the proposal's text.
             let Some(row) = tx.proposals().proposal(id)? else { return Ok(()) };
             let text: Text = Labelled::new(Arc::from(words), row.label, scope);
@@ -282,7 +282,7 @@ impl ReviewWorker<'_> {
 
     /// Posts a message about a proposal to the owner, once. Returns false if the owner has no
     /// address yet.
-    async fn tell_owner(
+    async fn post_to_owner_once(
         &self,
         job: &'static str,
         id: ProposalId,
@@ -291,7 +291,7 @@ impl ReviewWorker<'_> {
         let now = self.0.clock.now();
         self.post_to_owner(job, move |tx, address, scope| {
             post(tx, address, scope)?;
-            tx.proposals().told_of(id, now)
+            tx.proposals().mark_notified(id, now)
         })
         .await
     }

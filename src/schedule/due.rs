@@ -15,7 +15,7 @@ use crate::time::{Cron, Period, Timestamp, Zone};
 
 /// Starting point of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Since {
+pub enum JobStart {
     /// No slot yet: begins with the period in which the person was first known.
     Known(Timestamp),
     /// The last slot: the name of its period, and the end of its window.
@@ -49,7 +49,7 @@ pub struct DuePlan {
 }
 
 /// Plans the slots of one job.
-pub fn plan(job: Job, cron: &Cron, since: &Since, horizon: Duration, zone: Zone, now: Timestamp) -> DuePlan {
+pub fn plan(job: Job, cron: &Cron, since: &JobStart, horizon: Duration, zone: Zone, now: Timestamp) -> DuePlan {
     let (mut period, mut from) = begin(job, since, zone);
     let mut plan = DuePlan::default();
     loop {
@@ -71,13 +71,13 @@ pub fn plan(job: Job, cron: &Cron, since: &Since, horizon: Duration, zone: Zone,
 }
 
 /// The first period, and the start of its window.
-fn begin(job: Job, since: &Since, zone: Zone) -> (Period, Timestamp) {
+fn begin(job: Job, since: &JobStart, zone: Zone) -> (Period, Timestamp) {
     match since {
-        Since::Known(at) => {
+        JobStart::Known(at) => {
             let period = Period::containing(job.span(), *at, zone);
             (period, period.begins(zone))
         }
-        Since::Last(name, ended) => {
+        JobStart::Last(name, ended) => {
             let period = Period::containing(job.span(), *ended, zone);
             // After a change of the zone the same local day may come twice. The rest of it goes
             // into the next period.

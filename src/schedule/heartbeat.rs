@@ -15,7 +15,7 @@ mod actionable;
 use anyhow::Context;
 
 use super::Schedule;
-use super::runs::{self, Ended};
+use super::runs::{self, FinishedRun};
 use crate::engine::system_run::{Assignment, RunKind, RunOutcome, address_of, assign};
 use crate::id::{PersonId, StreamId};
 use crate::store::{NewSlot, Node, SlotState, Tx};
@@ -30,7 +30,7 @@ const JOB: &str = "heartbeat";
 const LOOKED: &str = "heartbeat_at";
 
 /// A run to start: the owner, the file's text, and its row if the program wrote it.
-type ToDo = (PersonId, Text, Option<i64>);
+type DueHeartbeat = (PersonId, Text, Option<i64>);
 
 impl Schedule {
     /// Does what is due, and returns the time of the next check.
@@ -38,11 +38,11 @@ impl Schedule {
         self.end_heartbeats().await?;
         let Some(interval) = self.heartbeat.interval else { return Ok(None) };
         let now = self.clock.now();
-        let due = match self.looked_at().await? {
+        let due = match self.last_checked().await? {
             Some(last) if last <= now => last.plus(interval),
             // The first check, or the clock was set back: the interval starts again.
             _ => {
-                self.journal.write("begin to count heartbeats", move |tx| looked(tx, now)).await?;
+                self.journal.write("begin to count heartbeats", move |tx| record_check(tx, now)).await?;
                 now.plus(interval)
             }
         };
@@ -52,29 +52,29 @@ impl Schedule {
         if let Some(end) = quiet_until(self.heartbeat.quiet, now, self.zone) {
             return Ok(Some(end));
         }
-        self.look_at_file(due, now).await?;
+        self.check_file(due, now).await?;
         Ok(Some(now.plus(interval)))
     }
 
-    async fn looked_at(&self) -> anyhow::Result<Option<Timestamp>> {
+    async fn last_checked(&self) -> anyhow::Result<Option<Timestamp>> {
         let stored = self.journal.read(|db| db.settings().fact(LOOKED)).await?;
         Ok(stored.and_then(|at| at.parse().ok()).map(Timestamp))
     }
 
-    async fn look_at_file(&self, due: Timestamp, now: Timestamp) -> anyhow::Result<()> {
+    async fn check_file(&self, due: Timestamp, now: Timestamp) -> anyhow::Result<()> {
         let (to_do, zone) = (self.to_do().await, self.zone);
         let begun = self.journal.write("look at the heartbeat file", move |tx| {
-            looked(tx, now)?;
+            record_check(tx, now)?;
             to_do.map_or(Ok(None), |to_do| begin(tx, &to_do, due, zone, now))
         });
         if let Some(stream) = begun.await? {
-            self.engine.ring(stream);
+            self.engine.wake_stream(stream);
         }
         Ok(())
     }
 
     /// Returns the file's content if it is trusted and actionable.
-    async fn to_do(&self) -> Option<ToDo> {
+    async fn to_do(&self) -> Option<DueHeartbeat> {
         let (owner, text, row) = match self.tree.files().read_heartbeat().await {
             Ok(found) => found?,
             Err(error) => {
@@ -97,13 +97,13 @@ impl Schedule {
         let now = self.clock.now();
         for ended in self.ended(|job| job == JOB).await? {
             let posted = self.journal.write("end a heartbeat", move |tx| match &ended {
-                Ended { slot, outcome: RunOutcome::Answered { text, message, .. } } if !is_nothing(text) => {
+                FinishedRun { slot, outcome: RunOutcome::Answered { text, message, .. } } if !is_nothing(text) => {
                     runs::answer(tx, slot, *message, text, now)
                 }
-                Ended { slot, outcome: RunOutcome::GaveUp { reason } } => {
+                FinishedRun { slot, outcome: RunOutcome::GaveUp { reason } } => {
                     tx.slots().end_slot(slot.id, SlotState::Failed, reason, now).map(|_| None)
                 }
-                Ended { slot, .. } => tx.slots().end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
+                FinishedRun { slot, .. } => tx.slots().end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
             });
             if let Some(address) = posted.await? {
                 self.audience.posted(address);
@@ -113,13 +113,19 @@ impl Schedule {
     }
 }
 
-fn looked(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
+fn record_check(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     tx.settings().set_fact(LOOKED, &now.0.to_string())
 }
 
 /// Claims the slot and assigns the run. `None` if the slot was claimed before, other work runs, or
 /// the owner cannot be reached.
-fn begin(tx: Tx<'_>, to_do: &ToDo, due: Timestamp, zone: Zone, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
+fn begin(
+    tx: Tx<'_>,
+    to_do: &DueHeartbeat,
+    due: Timestamp,
+    zone: Zone,
+    now: Timestamp,
+) -> anyhow::Result<Option<StreamId>> {
     let (owner, file, row) = to_do;
     let scope = Scope::Person(*owner);
     if address_of(*tx, *owner)?.is_none() || tx.slots().open_slots()?.iter().any(|slot| slot.scope == scope) {

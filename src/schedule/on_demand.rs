@@ -72,7 +72,7 @@ impl Schedule {
                 Ok(row.map_or(OnDemandResult::TooEarly(name.clone()), |row| OnDemandResult::Begun(row.id, name)))
             })
             .await?;
-        self.ring();
+        self.wake();
         Ok(asked)
     }
 

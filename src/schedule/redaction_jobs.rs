@@ -2,8 +2,8 @@
 //! to a message its sender deleted.
 //!
 //! Due deletions are read from the rows, so a restart or an absence only causes delay. At start-up
-//! the program does everything due before it begins anything else ([`Schedule::let_go`]). The text
-//! is removed from the journal in one transaction for every few messages; the files of the
+//! the program does everything due before it begins anything else ([`Schedule::delete_redacted`]). The
+//! text is removed from the journal in one transaction for every few messages; the files of the
 //! workspace follow, and until then their rows mark them as still to be deleted. The journal's log
 //! is truncated afterwards because it holds the text as well. The search index, which no longer
 //! finds the text, is rebuilt at night.
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::Schedule;
 use crate::memory::Received;
-use crate::store::{Db, OldFile, Parting, Tx, UNCUT};
+use crate::store::{AfterRedaction, Db, OldFile, Tx, UNCUT};
 use crate::time::Timestamp;
 
 /// Messages per transaction.
@@ -24,16 +24,16 @@ const AGAIN: Duration = Duration::from_secs(60);
 
 impl Schedule {
     /// Does what is due now. Runs before anything starts that could show the data.
-    pub async fn let_go(&self) -> anyhow::Result<()> {
+    pub async fn delete_redacted(&self) -> anyhow::Result<()> {
         self.finish_forgetting().await?;
-        self.gone().await.map(drop)
+        self.delete_due().await.map(drop)
     }
 
     /// Deletes what is due, and returns when the next deletion is.
-    pub(super) async fn gone(&self) -> anyhow::Result<Option<Timestamp>> {
+    pub(super) async fn delete_due(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         while self.words_run_out(now).await? {}
-        let whole = self.drop_files_of_the_gone().await? & self.log_is_cut().await?;
+        let whole = self.delete_redacted_files().await? & self.log_is_cut().await?;
         let next = self.journal.read(|db| db.timers().runs_out_next()).await?;
         let again = (!whole).then(|| now.plus(AGAIN));
         Ok(next.into_iter().chain(again).min())
@@ -47,28 +47,28 @@ impl Schedule {
         }
         let go = move |tx: Tx<'_>| {
             let partings =
-                due.into_iter().map(|id| tx.redaction().words_gone(id, now)).collect::<anyhow::Result<Vec<_>>>()?;
-            Ok(partings.into_iter().flatten().collect::<Vec<Parting>>())
+                due.into_iter().map(|id| tx.redaction().redact_message(id, now)).collect::<anyhow::Result<Vec<_>>>()?;
+            Ok(partings.into_iter().flatten().collect::<Vec<AfterRedaction>>())
         };
         for parting in self.journal.write("let words go", go).await? {
             if parting.cut {
                 self.engine.cut(parting.stream).await?;
             }
-            self.engine.ring_closer();
+            self.engine.wake_summarizer();
         }
         Ok(true)
     }
 
     /// Deletes the file before its row is marked: after a crash in between the file is missing, and
     /// the row is marked the next time. Returns false if a file is left.
-    async fn drop_files_of_the_gone(&self) -> anyhow::Result<bool> {
+    async fn delete_redacted_files(&self) -> anyhow::Result<bool> {
         let (mut after, mut whole) = (0, true);
         loop {
-            let files = self.journal.read(move |db: Db<'_>| db.redaction().files_of_the_gone(after, FILES)).await?;
+            let files = self.journal.read(move |db: Db<'_>| db.redaction().redacted_files(after, FILES)).await?;
             let Some(last) = files.last() else { return Ok(whole) };
             after = last.id.0;
             for file in &files {
-                if let Err(error) = self.drop_file_of_the_gone(file).await {
+                if let Err(error) = self.delete_redacted_file(file).await {
                     tracing::warn!("File {} of a message that is gone is not deleted yet: {error:#}", file.id);
                     whole = false;
                 }
@@ -76,7 +76,7 @@ impl Schedule {
         }
     }
 
-    async fn drop_file_of_the_gone(&self, file: &OldFile) -> anyhow::Result<()> {
+    async fn delete_redacted_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
         if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
             tracing::warn!("Where file {id} of a message that is gone was, something else lies now; it stays");
@@ -86,7 +86,7 @@ impl Schedule {
                 "Where the words of file {id} of a message that is gone were, something else lies now; it stays"
             );
         }
-        self.journal.write("let a file go", move |tx| tx.redaction().file_gone(id)).await
+        self.journal.write("let a file go", move |tx| tx.redaction().mark_file_deleted(id)).await
     }
 
     /// Truncates the log, which holds deleted text until then. Returns false if a reader prevents

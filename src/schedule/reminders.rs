@@ -18,7 +18,7 @@ mod times;
 use std::time::Duration;
 
 use super::Schedule;
-use super::runs::{self, Ended};
+use super::runs::{self, FinishedRun};
 use crate::engine::system_run::RunOutcome;
 use crate::id::{AddressId, ReminderId};
 use crate::store::{Db, NewOutbox, ReminderRow, SlotRow, SlotState, Tx};
@@ -44,7 +44,7 @@ impl Schedule {
         for id in due {
             self.fire(id, now).await?;
         }
-        self.journal.read(move |db| next_look(db, now)).await
+        self.journal.read(move |db| next_check(db, now)).await
     }
 
     async fn fire(&self, id: ReminderId, now: Timestamp) -> anyhow::Result<()> {
@@ -53,7 +53,7 @@ impl Schedule {
         match fired.await? {
             Fired::Nothing => {}
             Fired::Posted(address) => self.audience.posted(address),
-            Fired::Begun(stream) => self.engine.ring(stream),
+            Fired::Begun(stream) => self.engine.wake_stream(stream),
         }
         Ok(())
     }
@@ -63,11 +63,11 @@ impl Schedule {
         let (now, zone) = (self.clock.now(), self.zone);
         for ended in self.ended(is_task).await? {
             let posted = self.journal.write("end a task", move |tx| match &ended {
-                Ended { slot, outcome: RunOutcome::Answered { text, message, .. } } => {
+                FinishedRun { slot, outcome: RunOutcome::Answered { text, message, .. } } => {
                     runs::answer(tx, slot, *message, text, now)
                 }
-                Ended { slot, outcome: RunOutcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
-                Ended { outcome: RunOutcome::Open, .. } => Ok(None),
+                FinishedRun { slot, outcome: RunOutcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
+                FinishedRun { outcome: RunOutcome::Open, .. } => Ok(None),
             });
             if let Some(address) = posted.await? {
                 self.audience.posted(address);
@@ -86,10 +86,10 @@ fn task_of(job: &str) -> Option<ReminderId> {
 }
 
 /// Due reminders, and those whose stored time differs from their expression.
-type Sorted = (Vec<ReminderId>, Vec<(ReminderId, Timestamp)>);
+type DueReminders = (Vec<ReminderId>, Vec<(ReminderId, Timestamp)>);
 
-fn sort(db: Db<'_>, now: Timestamp, zone: Zone) -> anyhow::Result<Sorted> {
-    let (mut due, mut misplaced) = Sorted::default();
+fn sort(db: Db<'_>, now: Timestamp, zone: Zone) -> anyhow::Result<DueReminders> {
+    let (mut due, mut misplaced) = DueReminders::default();
     let is_behind = db.conversations().high_water()?.is_some_and(|mark| now < mark);
     for row in db.reminders().waiting_reminders()? {
         if is_due(&row, now) {
@@ -108,7 +108,7 @@ fn is_due(row: &ReminderRow, now: Timestamp) -> bool {
     row.next_at.is_some_and(|at| at <= now)
 }
 
-fn next_look(db: Db<'_>, now: Timestamp) -> anyhow::Result<Option<Timestamp>> {
+fn next_check(db: Db<'_>, now: Timestamp) -> anyhow::Result<Option<Timestamp>> {
     let waiting = db.reminders().waiting_reminders()?;
     let later = waiting.iter().filter(|row| !is_due(row, now)).filter_map(|row| row.next_at);
     let open =

@@ -35,7 +35,7 @@ impl Schedule {
     }
 
     /// Deletes the search words of requests for which no data is left.
-    pub(super) async fn look_at_what_was_left(&self, now: Timestamp) -> anyhow::Result<()> {
+    pub(super) async fn clear_finished(&self, now: Timestamp) -> anyhow::Result<()> {
         for row in self.journal.read(|db| db.erasure().forgettings_left()).await? {
             let (id, of) = (row.id, row.clone());
             if row.what == Forgotten::Person {
@@ -50,7 +50,7 @@ impl Schedule {
                 continue;
             }
             let mut left = self.journal.read_much(move |db| db.erasure().left(&of)).await?;
-            self.tree.erasure().look_into_files(&row, &mut left).await?;
+            self.tree.erasure().scan_files(&row, &mut left).await?;
             if left.is_nothing() {
                 self.journal
                     .write("let go of forgotten words", move |tx| tx.erasure().end_forgetting(id, false, now))

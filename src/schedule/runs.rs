@@ -16,7 +16,7 @@ use crate::trust::{Scope, Text};
 const NOBODY_TO_TELL: &str = "nobody_to_tell";
 
 /// A finished run.
-pub(super) struct Ended {
+pub(super) struct FinishedRun {
     /// The slot, which is still open.
     pub slot: SlotRow,
     pub outcome: RunOutcome,
@@ -24,7 +24,7 @@ pub(super) struct Ended {
 
 impl Schedule {
     /// Finished runs whose slots are still open, for the jobs selected by `mine`.
-    pub(super) async fn ended(&self, mine: fn(&str) -> bool) -> anyhow::Result<Vec<Ended>> {
+    pub(super) async fn ended(&self, mine: fn(&str) -> bool) -> anyhow::Result<Vec<FinishedRun>> {
         self.journal
             .read(move |db| {
                 let open = db.slots().open_slots()?.into_iter().filter(|slot| mine(&slot.job));
@@ -36,7 +36,7 @@ impl Schedule {
                     let outcome =
                         slot.conversation.map_or_else(never, |conversation| system_run::outcome(db, conversation))?;
                     if outcome != RunOutcome::Open {
-                        ended.push(Ended { slot, outcome });
+                        ended.push(FinishedRun { slot, outcome });
                     }
                 }
                 Ok(ended)

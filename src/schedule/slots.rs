@@ -20,19 +20,19 @@ use crate::time::{Cron, Timestamp};
 use crate::trust::Scope;
 use crate::wording::schedule as says;
 
-use super::due::{Claim, Since, in_order, plan};
+use super::due::{Claim, JobStart, in_order, plan};
 use super::{AFTER_TROUBLE, Schedule};
 
 /// Due slots, and those to come.
 #[derive(Debug, Default)]
 struct Due {
     claims: Vec<(PersonId, Vec<Claim>)>,
-    coming: Vec<Coming>,
+    coming: Vec<UpcomingReflection>,
 }
 
 /// An upcoming reflection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Coming {
+pub struct UpcomingReflection {
     /// The person.
     pub person: PersonId,
     /// The job.
@@ -96,7 +96,8 @@ impl Schedule {
                         let Some(since) = since(db, person.id, job)? else { continue };
                         let plan = plan(job, cron, &since, horizon, zone, now);
                         claims.extend(plan.claims);
-                        let coming = plan.next.map(|(at, period)| Coming { person: person.id, job, at, period });
+                        let coming =
+                            plan.next.map(|(at, period)| UpcomingReflection { person: person.id, job, at, period });
                         due.coming.extend(coming);
                     }
                     due.claims.push((person.id, in_order(claims)));
@@ -107,7 +108,7 @@ impl Schedule {
     }
 
     /// Upcoming reflections, soonest first.
-    pub async fn coming(&self) -> anyhow::Result<Vec<Coming>> {
+    pub async fn coming(&self) -> anyhow::Result<Vec<UpcomingReflection>> {
         let mut coming = self.due(self.clock.now()).await?.coming;
         coming.sort_by_key(|coming| (coming.at, coming.job));
         Ok(coming)
@@ -149,11 +150,11 @@ fn jobs(config: &crate::config::Reflection) -> impl Iterator<Item = (Job, &Cron)
     Job::ALL.into_iter().zip(crons).filter_map(|(job, cron)| Some((job, cron.as_ref()?)))
 }
 
-pub(super) fn since(db: Db<'_>, person: PersonId, job: Job) -> anyhow::Result<Option<Since>> {
+pub(super) fn since(db: Db<'_>, person: PersonId, job: Job) -> anyhow::Result<Option<JobStart>> {
     if let Some(last) = db.slots().last_slot(Scope::Person(person), job.as_str())? {
-        return Ok(Some(Since::Last(last.period, last.to)));
+        return Ok(Some(JobStart::Last(last.period, last.to)));
     }
-    Ok(db.people().known_since(person)?.map(Since::Known))
+    Ok(db.people().known_since(person)?.map(JobStart::Known))
 }
 
 pub(super) fn store(tx: Tx<'_>, scope: Scope, claims: &[Claim], now: Timestamp) -> anyhow::Result<()> {

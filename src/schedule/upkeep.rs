@@ -59,7 +59,7 @@ impl Rounds {
             .map_or_else(MaintenanceStep::first, |round| round.step.clone())
     }
 
-    fn stands_at(&self, round: Option<Round>) {
+    fn set_progress(&self, round: Option<Round>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = round;
     }
 }
@@ -133,11 +133,11 @@ impl Upkeep<'_> {
             Done::Next => step.next(),
         };
         match next {
-            Some(step) => self.rounds.stands_at(Some(Round { slot, step })),
+            Some(step) => self.rounds.set_progress(Some(Round { slot, step })),
             None => {
                 let end = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(slot, SlotState::Done, "", now).map(drop);
                 self.journal.write("end upkeep", end).await?;
-                self.rounds.stands_at(None);
+                self.rounds.set_progress(None);
             }
         }
         Ok(())

@@ -66,11 +66,11 @@ impl Catalogue {
 #[derive(Debug)]
 pub struct SkillCache {
     dir: PathBuf,
-    last: Mutex<Last>,
+    last: Mutex<CachedCatalogue>,
 }
 
 #[derive(Debug, Default)]
-struct Last {
+struct CachedCatalogue {
     seen: BTreeMap<String, FolderStamp>,
     catalogue: Arc<Catalogue>,
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::cost::Cost;
-use super::ledger::{CallEstimate, Ledger, OnBehalf};
+use super::ledger::{CallEstimate, Ledger, SpendCause};
 use crate::model::{Embedded, Embedder, ModelError, Purpose};
 use crate::text;
 use crate::trust::{Scope, Text};
@@ -48,7 +48,7 @@ impl Ledger {
     }
 }
 
-fn on_behalf_of(scope: Scope) -> OnBehalf {
+fn on_behalf_of(scope: Scope) -> SpendCause {
     let person = if let Scope::Person(person) = scope { Some(person) } else { None };
-    OnBehalf { turn: None, person }
+    SpendCause { turn: None, person }
 }

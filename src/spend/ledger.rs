@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cost::Cost;
-use super::limits::{self, Exceeded};
+use super::limits::{self, ExceededLimit};
 use super::stream_probe::StreamProbe;
 use super::token_calibration::{self, Scales};
 use crate::config::{Budget, Limit};
@@ -24,7 +24,7 @@ pub struct Ledger {
 
 /// Cause of a call, as `usage` shows it later.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OnBehalf {
+pub struct SpendCause {
     /// Turn that makes the call.
     pub turn: Option<TurnId>,
     /// Person that the call is for.
@@ -47,7 +47,7 @@ pub(super) struct CallEstimate {
 
 /// Remainder of today's budget. Reservations of calls in flight count as spent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct RemainingBudget {
     /// Local day.
     pub day: String,
     /// Total remainder.
@@ -84,14 +84,14 @@ impl Ledger {
     }
 
     /// Returns the remainder of today's budget.
-    pub async fn left(&self) -> anyhow::Result<Left> {
+    pub async fn left(&self) -> anyhow::Result<RemainingBudget> {
         let day = self.zone.day(self.clock.now());
         let of = day.clone();
         let (all, background) = self
             .journal
             .read(move |db| Ok((db.spending().spent(&of, None, false)?, db.spending().spent(&of, None, true)?)))
             .await?;
-        Ok(Left {
+        Ok(RemainingBudget {
             day,
             all: limits::left(self.budget.daily, all),
             background: limits::left(self.budget.background_daily, background),
@@ -100,7 +100,7 @@ impl Ledger {
 
     /// Returns true if every limit has room for the least that an answer within that scope can
     /// cost.
-    pub(super) async fn has_room(&self, card: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
+    pub(super) async fn can_afford(&self, card: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
         let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(card));
         let look = move |db: Db<'_>| limits::exceeded(db, &budget, &day, scope, false, least);
         Ok(self.journal.read(look).await?.is_none())
@@ -117,7 +117,7 @@ impl Ledger {
         model: &dyn Model,
         request: &Request,
         live: &dyn StreamSink,
-        on_behalf: &OnBehalf,
+        on_behalf: &SpendCause,
     ) -> Result<Reply, ModelError> {
         let card = model.card();
         let worst = Cost::worst(card, request, self.scale(card));
@@ -137,7 +137,7 @@ impl Ledger {
     pub(super) async fn metered<T>(
         &self,
         wanted: CallEstimate,
-        on_behalf: OnBehalf,
+        on_behalf: SpendCause,
         call: impl Future<Output = Result<T, ModelError>>,
         cost: impl FnOnce(&Result<T, ModelError>) -> Option<Cost>,
     ) -> Result<T, ModelError> {
@@ -150,7 +150,7 @@ impl Ledger {
     }
 
     /// Reserves the worst case, if every limit has room for it.
-    pub(super) async fn reserve(&self, wanted: CallEstimate, on_behalf: OnBehalf) -> Result<SpendId, ModelError> {
+    pub(super) async fn reserve(&self, wanted: CallEstimate, on_behalf: SpendCause) -> Result<SpendId, ModelError> {
         match self.try_reserve(wanted, on_behalf).await {
             Ok(Ok(id)) => Ok(id),
             Ok(Err(exceeded)) => Err(exceeded.refusal()),
@@ -164,8 +164,8 @@ impl Ledger {
     async fn try_reserve(
         &self,
         wanted: CallEstimate,
-        on_behalf: OnBehalf,
-    ) -> anyhow::Result<Result<SpendId, Exceeded>> {
+        on_behalf: SpendCause,
+    ) -> anyhow::Result<Result<SpendId, ExceededLimit>> {
         let CallEstimate { scope, purpose, model, guessed, worst } = wanted;
         let at = self.clock.now();
         let day = self.zone.day(at);

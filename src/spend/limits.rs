@@ -9,7 +9,7 @@ use crate::trust::Scope;
 
 /// A limit of the local day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum LimitKind {
     /// Limit on all spending.
     All,
     /// Limit on one person's spending.
@@ -22,7 +22,7 @@ enum Which {
     Reserve,
 }
 
-impl Which {
+impl LimitKind {
     /// Text for [`ModelError::OverBudget`], which fits after "because of".
     fn as_str(self) -> &'static str {
         match self {
@@ -52,14 +52,14 @@ impl Which {
 
 /// A limit that a call would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Exceeded {
-    which: Which,
+pub(super) struct ExceededLimit {
+    which: LimitKind,
     /// The setting, if the call would exceed it even on a day without spending.
     alone: Option<&'static str>,
 }
 
-impl Exceeded {
-    fn of(which: Which, limit: Limit, cost: Cost) -> Self {
+impl ExceededLimit {
+    fn of(which: LimitKind, limit: Limit, cost: Cost) -> Self {
         let never_fits = !fits(limit, Spent::default(), cost);
         Self { which, alone: never_fits.then(|| which.setting(cost.priced)) }
     }
@@ -81,27 +81,27 @@ pub(super) fn exceeded(
     scope: Scope,
     background: bool,
     cost: Cost,
-) -> anyhow::Result<Option<Exceeded>> {
+) -> anyhow::Result<Option<ExceededLimit>> {
     let own = match scope {
-        Scope::Person(_) => Some((Which::Person, budget.per_person_daily)),
-        Scope::Group(_) => Some((Which::Group, budget.per_group_daily)),
+        Scope::Person(_) => Some((LimitKind::Person, budget.per_person_daily)),
+        Scope::Group(_) => Some((LimitKind::Group, budget.per_group_daily)),
         Scope::Shared => None,
     };
     let spent = db.spending().spent(day, None, false)?;
     if !fits(budget.daily, spent, cost) {
-        return Ok(Some(Exceeded::of(Which::All, budget.daily, cost)));
+        return Ok(Some(ExceededLimit::of(LimitKind::All, budget.daily, cost)));
     }
     if let Some((which, limit)) = own
         && !fits(limit, db.spending().spent(day, Some(scope), false)?, cost)
     {
-        return Ok(Some(Exceeded::of(which, limit, cost)));
+        return Ok(Some(ExceededLimit::of(which, limit, cost)));
     }
     let open_to_all = without_reserve(budget);
     if !fits(open_to_all, spent, cost) && (background || !is_owner(db, scope)?) {
-        return Ok(Some(Exceeded::of(Which::Reserve, open_to_all, cost)));
+        return Ok(Some(ExceededLimit::of(LimitKind::Reserve, open_to_all, cost)));
     }
     if background && !fits(budget.background_daily, db.spending().spent(day, None, true)?, cost) {
-        return Ok(Some(Exceeded::of(Which::Background, budget.background_daily, cost)));
+        return Ok(Some(ExceededLimit::of(LimitKind::Background, budget.background_daily, cost)));
     }
     Ok(None)
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::circuit::Circuit;
-use super::ledger::{Ledger, OnBehalf};
+use super::ledger::{Ledger, SpendCause};
 use crate::model::fallback::should_fall_back;
 use crate::model::retry::{self, RetryPolicy};
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Reply, Request, StreamSink};
@@ -105,7 +105,7 @@ impl ModelPool {
     pub fn prefer(&self, name: Option<&str>) -> bool {
         let place = match name {
             None => Some(0),
-            Some(name) => self.models.iter().position(|model| goes_by(model.card(), name)),
+            Some(name) => self.models.iter().position(|model| matches_name(model.card(), name)),
         };
         if let Some(place) = place {
             self.first.store(place, Ordering::Relaxed);
@@ -114,10 +114,10 @@ impl ModelPool {
     }
 
     /// Returns true if every limit has room for at least the shortest answer within that scope.
-    pub async fn has_room(&self, scope: Scope) -> anyhow::Result<bool> {
+    pub async fn can_afford(&self, scope: Scope) -> anyhow::Result<bool> {
         let order = self.order();
         match order.first().and_then(|first| self.card(*first)) {
-            Some(card) => self.ledger.has_room(card, scope).await,
+            Some(card) => self.ledger.can_afford(card, scope).await,
             None => Ok(false),
         }
     }
@@ -131,7 +131,7 @@ impl ModelPool {
     pub async fn ask(
         &self,
         request: &Request,
-        on_behalf: &OnBehalf,
+        on_behalf: &SpendCause,
         policy: AskPolicy<'_>,
     ) -> Result<Reply, ModelError> {
         let order = self.healthy_first();
@@ -157,7 +157,7 @@ impl ModelPool {
         &self,
         index: usize,
         request: &Request,
-        on_behalf: &OnBehalf,
+        on_behalf: &SpendCause,
         policy: AskPolicy<'_>,
     ) -> Result<Reply, ModelError> {
         let Some(model) = self.models.get(index) else {
@@ -218,6 +218,6 @@ impl std::fmt::Debug for ModelPool {
     }
 }
 
-fn goes_by(card: &ModelInfo, name: &str) -> bool {
+fn matches_name(card: &ModelInfo, name: &str) -> bool {
     card.name == name || name.split_once('/') == Some((&card.provider, &card.name))
 }

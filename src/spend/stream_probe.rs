@@ -8,24 +8,24 @@ use crate::model::StreamSink;
 /// Forwards everything to another sink and records that there was text.
 pub(super) struct StreamProbe<'a> {
     to: &'a dyn StreamSink,
-    grew: AtomicBool,
+    has_text: AtomicBool,
 }
 
 impl<'a> StreamProbe<'a> {
     pub(super) fn new(to: &'a dyn StreamSink) -> Self {
-        Self { to, grew: AtomicBool::new(false) }
+        Self { to, has_text: AtomicBool::new(false) }
     }
 
     /// Returns true if a piece of text was seen, even if it was discarded later.
     pub(super) fn grew(&self) -> bool {
-        self.grew.load(Ordering::Relaxed)
+        self.has_text.load(Ordering::Relaxed)
     }
 }
 
 impl StreamSink for StreamProbe<'_> {
-    fn grow(&self, delta: &str) {
-        self.grew.store(true, Ordering::Relaxed);
-        self.to.grow(delta);
+    fn append(&self, delta: &str) {
+        self.has_text.store(true, Ordering::Relaxed);
+        self.to.append(delta);
     }
 
     fn restart(&self) {

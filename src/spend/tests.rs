@@ -26,7 +26,7 @@ const WORST: u64 = 14 + 1_000;
 const AS_GUESSED: Usage = Usage { input: 14, cached: 0, output: 5 };
 
 /// A model that waits for a permit, and then follows its script.
-struct Told {
+struct ScriptedModel {
     card: ModelInfo,
     calls: AtomicUsize,
     gate: Semaphore,
@@ -40,7 +40,7 @@ struct Script {
 }
 
 #[async_trait::async_trait]
-impl Model for Told {
+impl Model for ScriptedModel {
     fn card(&self) -> &ModelInfo {
         &self.card
     }
@@ -50,7 +50,7 @@ impl Model for Told {
         let _pass = self.gate.acquire().await.unwrap();
         let script = self.script.lock().unwrap().clone();
         if script.grows {
-            live.grow("Good");
+            live.append("Good");
             live.restart();
         }
         let usage = script.result?;
@@ -58,11 +58,11 @@ impl Model for Told {
     }
 }
 
-struct House {
+struct Fixture {
     clock: Arc<SimulatedClock>,
     journal: Journal,
     ledger: Arc<Ledger>,
-    model: Arc<Told>,
+    model: Arc<ScriptedModel>,
     purse: Arc<ModelPool>,
     _folder: tempfile::TempDir,
 }
@@ -90,7 +90,7 @@ fn wide() -> Budget {
     }
 }
 
-fn house(card: ModelInfo, budget: Budget) -> House {
+fn house(card: ModelInfo, budget: Budget) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
     // 2026-11-21T18:00:00Z; in Kathmandu a quarter of an hour before midnight.
@@ -98,14 +98,14 @@ fn house(card: ModelInfo, budget: Budget) -> House {
     let zone = Zone::named("Asia/Kathmandu").unwrap();
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), zone, budget));
     let usage = Usage { input: 20, cached: 0, output: 5 };
-    let model = Arc::new(Told {
+    let model = Arc::new(ScriptedModel {
         card,
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(100),
         script: Mutex::new(Script { grows: false, result: Ok(usage) }),
     });
     let purse = Arc::new(ModelPool::new(vec![model.clone()], ledger.clone()));
-    House { clock, journal, ledger, model, purse, _folder: folder }
+    Fixture { clock, journal, ledger, model, purse, _folder: folder }
 }
 
 fn asks(scope: Scope, purpose: Purpose) -> Request {
@@ -115,9 +115,9 @@ fn asks(scope: Scope, purpose: Purpose) -> Request {
     request
 }
 
-impl House {
+impl Fixture {
     async fn call(&self, scope: Scope, purpose: Purpose) -> Result<Reply, ModelError> {
-        self.purse.ask(&asks(scope, purpose), &OnBehalf::default(), AskPolicy::once(&|_| true)).await
+        self.purse.ask(&asks(scope, purpose), &SpendCause::default(), AskPolicy::once(&|_| true)).await
     }
 
     async fn chat(&self) -> Result<Reply, ModelError> {
@@ -152,7 +152,7 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     for _ in 0..20 {
         let purse = Arc::clone(&house.purse);
         all.spawn(async move {
-            purse.ask(&asks(ADA, Purpose::Chat), &OnBehalf::default(), AskPolicy::once(&|_| true)).await
+            purse.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await
         });
     }
     // The five admitted calls wait at the semaphore, so the first fifteen to end are the refused
@@ -198,7 +198,7 @@ async fn what_the_provider_counted_is_reserved_from_then_on_and_after_a_restart(
     house.model.gate.forget_permits(100);
     let waiting = tokio::spawn({
         let purse = Arc::clone(&house.purse);
-        async move { purse.ask(&asks(ADA, Purpose::Chat), &OnBehalf::default(), AskPolicy::once(&|_| true)).await }
+        async move { purse.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await }
     });
     while house.calls() < 2 {
         tokio::task::yield_now().await;
@@ -331,13 +331,13 @@ async fn a_shorter_answer_reserves_less() {
     let house = house(card("openai", Some(PRICE)), budget);
     assert_eq!(house.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
-    assert!(house.purse.ask(&short, &OnBehalf::default(), AskPolicy::once(&|_| true)).await.is_ok());
+    assert!(house.purse.ask(&short, &SpendCause::default(), AskPolicy::once(&|_| true)).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_journal_no_model_is_called() {
     let house = house(card("openai", Some(PRICE)), wide());
-    let broken = OnBehalf { turn: Some(crate::id::TurnId(999)), person: None };
+    let broken = SpendCause { turn: Some(crate::id::TurnId(999)), person: None };
     let result = house.purse.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| true)).await;
     assert!(matches!(result, Err(ModelError::Later { .. })));
     assert_eq!(house.calls(), 0);
@@ -346,7 +346,7 @@ async fn without_a_journal_no_model_is_called() {
 #[tokio::test]
 async fn the_preferred_model_comes_first() {
     let house = house(card("openai", None), wide());
-    let other = Arc::new(Told {
+    let other = Arc::new(ScriptedModel {
         card: ModelInfo { name: "org/large".to_owned(), ..card("gemini", None) },
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(1),
@@ -363,7 +363,7 @@ async fn the_preferred_model_comes_first() {
     assert_eq!(purse.card(1).unwrap().provider, "gemini");
     assert_eq!(purse.card(3), None);
     let none = ModelPool::new(Vec::new(), house.ledger.clone());
-    let missing = none.ask(&asks(ADA, Purpose::Chat), &OnBehalf::default(), AskPolicy::patient(&NullSink)).await;
+    let missing = none.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::patient(&NullSink)).await;
     assert!(matches!(missing, Err(ModelError::Rejected(_))));
 }
 
@@ -406,9 +406,9 @@ async fn a_refusal_asks_no_other_model() {
         first.will(false, Err(error.clone()));
         let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
         let request = asks(ADA, Purpose::Summary);
-        let reply = purse.ask(&request, &OnBehalf::default(), AskPolicy::once(&|_| true)).await;
+        let reply = purse.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| true)).await;
         assert_eq!((reply.is_ok(), second.calls()), (asked == 1, asked), "{error:?}");
-        let nonsense = purse.ask(&request, &OnBehalf::default(), AskPolicy::once(&|_| false)).await;
+        let nonsense = purse.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| false)).await;
         assert!(nonsense.is_err());
     }
 }
@@ -417,7 +417,7 @@ async fn a_refusal_asks_no_other_model() {
 async fn a_dead_first_model_is_asked_last_until_it_answers() {
     let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
     let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
-    let (request, on_behalf) = (asks(ADA, Purpose::Summary), OnBehalf::default());
+    let (request, on_behalf) = (asks(ADA, Purpose::Summary), SpendCause::default());
     let ask = || purse.ask(&request, &on_behalf, AskPolicy::once(&|_| true));
     first.will(false, Err(ModelError::Cut));
     for asked in [1, 2, 3, 3, 3] {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::cost::Cost;
-use super::ledger::{CallEstimate, Ledger, OnBehalf};
+use super::ledger::{CallEstimate, Ledger, SpendCause};
 use crate::config;
 use crate::id::SpendId;
 use crate::model::transcribe::{Transcript, transcribe};
@@ -52,7 +52,7 @@ impl Transcriber {
         &self,
         size: Option<u64>,
         scope: Scope,
-        on_behalf: OnBehalf,
+        on_behalf: SpendCause,
     ) -> Result<ReservedTranscription, ModelError> {
         let most = size.unwrap_or(UNKNOWN_SIZE).max(LEAST_SIZE);
         let worst = Cost::of_sound(most.div_ceil(LEAST_BYTES_A_SECOND), self.config.price_per_minute);

@@ -46,7 +46,7 @@ pub struct ModelUse {
 
 impl Activity<'_> {
     /// Returns the messages that a person sent in their own stream, in order.
-    pub fn said_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<MessageId>> {
+    pub fn messages_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT m.id FROM messages m JOIN streams s ON s.id = m.stream_id
              WHERE s.person_id = ?1 AND m.kind = 'said' AND m.received_at >= ?2 AND m.received_at < ?3 ORDER BY m.id",
@@ -138,7 +138,7 @@ mod tests {
 
     /// Adds a person with one message at each of these instants, plus a command, a reply and system
     /// messages at the same times.
-    fn said(tx: Tx<'_>, at: &[i64]) -> anyhow::Result<PersonId> {
+    fn person_with_messages(tx: Tx<'_>, at: &[i64]) -> anyhow::Result<PersonId> {
         let person = tx.people().allow("Ada", Role::Owner, "config", Timestamp(1))?.id;
         let (talk, work) = (tx.conversations().stream_for(person)?, tx.conversations().work_stream_for(person)?);
         for at in at {
@@ -183,10 +183,10 @@ mod tests {
             let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
             let count = at.len();
             let found = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-                let person = journal.write("say", move |tx| said(tx, &at)).await.unwrap();
+                let person = journal.write("say", move |tx| person_with_messages(tx, &at)).await.unwrap();
                 journal.read(move |db| {
                     let windows = cuts.iter().zip(cuts.iter().skip(1));
-                    windows.map(|(from, to)| db.activity().said_between(person, Timestamp(*from), Timestamp(*to))).collect::<Result<Vec<_>, _>>()
+                    windows.map(|(from, to)| db.activity().messages_between(person, Timestamp(*from), Timestamp(*to))).collect::<Result<Vec<_>, _>>()
                 }).await.unwrap()
             });
             let mut all: Vec<MessageId> = found.into_iter().flatten().collect();

@@ -63,13 +63,13 @@ impl Addresses<'_> {
     }
 
     /// Returns true if the person ever wrote from that address.
-    pub fn was_heard(&self, id: AddressId) -> anyhow::Result<bool> {
+    pub fn has_written_from(&self, id: AddressId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT last_heard_at > 0 FROM addresses WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 
     /// Returns true if the person ever wrote from any of their addresses.
-    pub fn was_heard_anywhere(&self, person: PersonId) -> anyhow::Result<bool> {
+    pub fn has_ever_written(&self, person: PersonId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM addresses WHERE person_id = ?1 AND last_heard_at > 0")?;
         Ok(query.exists([person])?)
     }
@@ -167,7 +167,7 @@ impl AddressesMut<'_> {
     }
 
     /// Records that the person wrote from that address.
-    pub fn heard_from(&self, id: AddressId, now: Timestamp) -> anyhow::Result<()> {
+    pub fn record_contact(&self, id: AddressId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE addresses SET last_heard_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
@@ -180,7 +180,7 @@ impl AddressesMut<'_> {
 
     /// Records a contact attempt by a stranger. Returns true if they may be sent the one reply of
     /// this local day.
-    pub fn stranger_knocked(&self, at: &Address, now: Timestamp, day: &str) -> anyhow::Result<bool> {
+    pub fn record_stranger(&self, at: &Address, now: Timestamp, day: &str) -> anyhow::Result<bool> {
         self.db
             .prepare_cached(
                 "INSERT INTO strangers (adapter, account, sender, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
@@ -229,7 +229,7 @@ mod tests {
         Address::new("signal", "+49", peer)
     }
 
-    async fn told(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
+    async fn with_two_people(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let story = journal.write("a story", move |tx| {
@@ -244,7 +244,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_number_that_somebody_else_has_now_takes_nobodys_place() {
-        told(|tx, ada, ben| {
+        with_two_people(|tx, ada, ben| {
             tx.addresses().link(&at("+1"), Some(ada), Timestamp(1))?;
             let (hers, _) = tx.addresses().known_by_alias(&at("u-ada"), "+1")?.unwrap();
             assert_eq!(tx.addresses().link(&at("+1"), Some(ada), Timestamp(2))?, hers, "it is the same address");
@@ -262,7 +262,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_came_in_by_their_account_leaves_no_number_open() {
-        told(|tx, ada, ben| {
+        with_two_people(|tx, ada, ben| {
             let hers = tx.addresses().link(&at("u-ada"), Some(ada), Timestamp(1))?;
             tx.addresses().link(&at("+1"), Some(ada), Timestamp(2))?;
             tx.addresses().use_up_alias(hers, &at("u-ada"), "+1")?;

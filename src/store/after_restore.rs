@@ -27,7 +27,7 @@ const REASON: &str = "restored";
 /// Counts of closed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Parked {
+pub struct ParkedWork {
     /// Messages and commands that were queued or being answered.
     pub messages: usize,
     /// Pending deliveries.
@@ -52,7 +52,7 @@ pub struct Parked {
 
 impl AfterRestore<'_> {
     /// Returns the counts of rows closed when this journal was restored; `None` if it never was.
-    pub fn parked(&self) -> anyhow::Result<Option<Parked>> {
+    pub fn parked(&self) -> anyhow::Result<Option<ParkedWork>> {
         Ok(self.db.settings().fact(PARKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
 
@@ -72,7 +72,7 @@ impl AfterRestore<'_> {
 
 impl AfterRestoreMut<'_> {
     /// Closes all pending work.
-    pub fn park(&self, now: Timestamp) -> anyhow::Result<Parked> {
+    pub fn park(&self, now: Timestamp) -> anyhow::Result<ParkedWork> {
         let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute(params![REASON, now])?) };
         let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([REASON])?) };
         let at = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([now])?) };
@@ -82,7 +82,7 @@ impl AfterRestoreMut<'_> {
             "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2
               WHERE id IN (SELECT proposal_id FROM skill_changes WHERE state = 'intended')",
         )?;
-        let parked = Parked {
+        let parked = ParkedWork {
             messages: because(
                 "UPDATE messages SET state = 'closed', reason = ?1 WHERE state IN ('queued', 'claimed')",
             )?,
@@ -95,7 +95,7 @@ impl AfterRestoreMut<'_> {
             slots: over(
                 "UPDATE slots SET state = 'failed', reason = ?1, ended_at = ?2 WHERE state IN ('claimed', 'working')",
             )?,
-            ..Parked::default()
+            ..ParkedWork::default()
         };
         over(
             "UPDATE turns SET state = 'stopped', reason = ?1, ended_at = ?2, retry_at = NULL WHERE state IN ('running', 'waiting')",
@@ -118,7 +118,7 @@ impl AfterRestoreMut<'_> {
     }
 
     /// Stores the counts of closed rows.
-    pub fn note_parked(&self, parked: &Parked) -> anyhow::Result<()> {
+    pub fn note_parked(&self, parked: &ParkedWork) -> anyhow::Result<()> {
         self.tx().settings().set_fact(PARKED, &serde_json::to_string(parked)?)
     }
 

@@ -70,7 +70,7 @@ impl Compactions<'_> {
     }
 
     /// Returns the messages and replies of a turn, in order.
-    pub fn said_in(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
+    pub fn messages_in(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self
             .db
             .prepare_cached("SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id")?;
@@ -113,7 +113,7 @@ impl Compactions<'_> {
 
 impl CompactionsMut<'_> {
     /// Requests a summary of the turns up to that one. Repeating the request changes nothing.
-    pub fn want_compaction(
+    pub fn request_compaction(
         &self,
         of: ConversationId,
         turn: TurnId,
@@ -135,7 +135,7 @@ impl CompactionsMut<'_> {
 
     /// Stores the summary, which prompts show from now on instead of those turns. Returns false and
     /// changes nothing if it is no longer wanted.
-    pub fn keep_compaction(&self, made: &Compaction, model: &str, now: Timestamp) -> anyhow::Result<bool> {
+    pub fn store_compaction(&self, made: &Compaction, model: &str, now: Timestamp) -> anyhow::Result<bool> {
         let (words, label, _) = made.summary.open();
         let kept = self
             .db

@@ -213,7 +213,7 @@ impl ConversationsMut<'_> {
     }
 
     /// Counts a person's new message in a conversation.
-    pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Timestamp) -> anyhow::Result<()> {
+    pub fn count_message(&self, id: ConversationId, message: MessageId, at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1,

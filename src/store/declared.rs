@@ -93,7 +93,7 @@ impl PeopleMut<'_> {
                 self.db
                     .prepare_cached("DELETE FROM declared_addresses WHERE adapter = ?1 AND peer = ?2")?
                     .execute([&adapter, &peer])?;
-                self.let_go_of(&adapter, &peer, "person_id = ?3", person)?;
+                self.release_address(&adapter, &peer, "person_id = ?3", person)?;
                 self.void_codes_of(person, now)?;
             }
         }
@@ -105,12 +105,12 @@ impl PeopleMut<'_> {
                 )?
                 .execute(params![person, adapter, peer])?;
             let of_others = "person_id <> ?3 AND person_id IN (SELECT id FROM people WHERE declared = 'config')";
-            self.let_go_of(adapter, peer, of_others, person)?;
+            self.release_address(adapter, peer, of_others, person)?;
         }
         Ok(())
     }
 
-    fn let_go_of(&self, adapter: &str, peer: &str, whose: &str, person: PersonId) -> anyhow::Result<()> {
+    fn release_address(&self, adapter: &str, peer: &str, whose: &str, person: PersonId) -> anyhow::Result<()> {
         let sql = format!(
             "UPDATE addresses SET person_id = NULL, alias = ''
              WHERE adapter = ?1 AND (peer = ?2 OR alias = ?2) AND {whose}"

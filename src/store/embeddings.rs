@@ -25,7 +25,7 @@ pub enum Corpus {
 
 /// A text without a vector.
 #[derive(Debug, Clone)]
-pub struct Lacking {
+pub struct MissingVector {
     /// Row id of the text or entry.
     pub row: i64,
     /// SHA-256 of the text, if already known.
@@ -77,7 +77,7 @@ impl Embeddings<'_> {
     }
 
     /// Returns the texts in these rows without a vector of that model, newest first.
-    pub fn lacking(&self, pool: Corpus, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<Lacking>> {
+    pub fn lacking(&self, pool: Corpus, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<MissingVector>> {
         let (what, order) = match pool {
             Corpus::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
             Corpus::Known => ("n.id, n.digest, n.text, n.label, n.scope", "n.id"),
@@ -247,14 +247,14 @@ fn lacks(pool: Corpus) -> String {
     }
 }
 
-fn lacking(row: &Row<'_>) -> rusqlite::Result<Lacking> {
+fn lacking(row: &Row<'_>) -> rusqlite::Result<MissingVector> {
     let words: Arc<str> = row.get(2)?;
-    Ok(Lacking { row: row.get(0)?, digest: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
+    Ok(MissingVector { row: row.get(0)?, digest: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
 }
 
 impl EmbeddingsMut<'_> {
     /// Stores the digest of a text, unless its text was deleted meanwhile.
-    pub fn keep_digest(&self, text: i64, digest: &str) -> anyhow::Result<()> {
+    pub fn store_digest(&self, text: i64, digest: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "INSERT OR IGNORE INTO text_digests (text_id, digest) SELECT id, ?2 FROM texts WHERE id = ?1 AND text <> ''",
@@ -264,7 +264,7 @@ impl EmbeddingsMut<'_> {
     }
 
     /// Stores the vector of a text that still exists; an empty one if the model rejects it.
-    pub fn keep_embedding(&self, model: &str, digest: &str, vector: &[f32]) -> anyhow::Result<()> {
+    pub fn store_embedding(&self, model: &str, digest: &str, vector: &[f32]) -> anyhow::Result<()> {
         let blob: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
         self.db
             .prepare_cached(

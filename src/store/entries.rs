@@ -237,7 +237,7 @@ impl EntriesMut<'_> {
     }
 
     /// Marks a journal item as indexed.
-    pub fn looked_at(&self, path: &str) -> anyhow::Result<()> {
+    pub fn mark_indexed(&self, path: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM unindexed WHERE path = ?1")?.execute([path])?;
         Ok(())
     }

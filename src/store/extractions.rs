@@ -70,7 +70,7 @@ pub struct Correction {
 
 /// Content of one answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct ExtractedItems {
     /// Facts.
     pub facts: Vec<Fact>,
     /// Corrections.
@@ -93,7 +93,7 @@ pub struct Extraction {
     /// Failed attempts.
     pub attempts: u32,
     /// Answer; empty until there is one.
-    pub taken: Labelled<Taken>,
+    pub taken: Labelled<ExtractedItems>,
     /// Time of the request.
     pub wanted_at: Timestamp,
 }
@@ -113,7 +113,7 @@ fn extraction(row: &Row<'_>) -> rusqlite::Result<Extraction> {
     let broken = |at: usize| {
         move |error| rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, Box::new(error))
     };
-    let taken = Taken {
+    let taken = ExtractedItems {
         facts: serde_json::from_str(&facts).map_err(broken(6))?,
         corrections: serde_json::from_str(&corrections).map_err(broken(7))?,
     };
@@ -199,7 +199,7 @@ impl Extractions<'_> {
 impl ExtractionsMut<'_> {
     /// Requests extraction up to that message, unless it is done. Repeating the request changes
     /// nothing.
-    pub fn want_extraction(
+    pub fn request_extraction(
         &self,
         of: ConversationId,
         upto: MessageId,
@@ -235,7 +235,7 @@ impl ExtractionsMut<'_> {
         &self,
         job: &Extraction,
         upto: MessageId,
-        taken: &Labelled<Taken>,
+        taken: &Labelled<ExtractedItems>,
         model: &str,
         now: Timestamp,
     ) -> anyhow::Result<ExtractionId> {
@@ -274,7 +274,7 @@ impl ExtractionsMut<'_> {
 
     /// Moves the watermark once the facts of a job are in the files. Does nothing if text was
     /// deleted meanwhile, which makes the answer void.
-    pub fn extraction_kept(&self, id: ExtractionId, now: Timestamp) -> anyhow::Result<()> {
+    pub fn finish_extraction(&self, id: ExtractionId, now: Timestamp) -> anyhow::Result<()> {
         let kept = self.db
             .prepare_cached(
                 "UPDATE extractions SET ended_at = ?2, state = CASE WHEN facts = '[]' AND corrections = '[]' THEN 'nothing' ELSE 'kept' END

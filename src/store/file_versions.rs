@@ -138,7 +138,7 @@ impl FileVersionsMut<'_> {
 
     /// Deletes a pending version that was never placed: a person wrote first, and a new version is
     /// made from their text.
-    pub fn file_taken_back(&self, id: FileId) -> anyhow::Result<()> {
+    pub fn withdraw_file(&self, id: FileId) -> anyhow::Result<()> {
         self.db.prepare_cached("DELETE FROM derived_from WHERE child = ?1")?.execute([Node::File(id.0).to_string()])?;
         self.db.prepare_cached("DELETE FROM file_contents WHERE file_id = ?1")?.execute([id])?;
         self.db.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([id])?;
@@ -159,7 +159,7 @@ impl FileVersionsMut<'_> {
     }
 
     /// Records the sources of a version.
-    pub fn file_grew_from(&self, id: FileId, from: &[Node]) -> anyhow::Result<()> {
+    pub fn record_file_sources(&self, id: FileId, from: &[Node]) -> anyhow::Result<()> {
         from.iter().try_for_each(|parent| self.tx().derivations().derive(Node::File(id.0), *parent))
     }
 

@@ -23,7 +23,7 @@ const ENOUGH: usize = 8;
 
 /// Owner of deleted text.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Keeper {
+pub(super) enum FingerprintOwner {
     /// Text row.
     Text(i64),
     /// Step row.
@@ -146,7 +146,7 @@ impl FingerprintsMut<'_> {
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let (node, words): (String, String) = (row.get(0)?, row.get(1)?);
-                self.keep_fingerprints(&node, &words)?;
+                self.store_fingerprints(&node, &words)?;
             }
         }
         let mut files = self.db.prepare("SELECT id, bytes, label FROM skill_files WHERE proposal_id IS NOT NULL")?;
@@ -169,12 +169,12 @@ impl FingerprintsMut<'_> {
 
     /// Adds the fingerprints of a text.
     pub(super) fn fingerprint_text(&self, row: i64, words: &str, label: &Label) -> anyhow::Result<()> {
-        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("text:{row}"), words) }
+        if label.is_trusted() { Ok(()) } else { self.store_fingerprints(&format!("text:{row}"), words) }
     }
 
     /// Adds the fingerprints of a step's result.
     pub(super) fn fingerprint_step(&self, step: StepId, words: &str, label: &Label) -> anyhow::Result<()> {
-        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("step:{step}"), words) }
+        if label.is_trusted() { Ok(()) } else { self.store_fingerprints(&format!("step:{step}"), words) }
     }
 
     /// Adds the fingerprints of a proposed file. A file too long for a model's proposal is not
@@ -182,7 +182,7 @@ impl FingerprintsMut<'_> {
     pub(super) fn fingerprint_file(&self, row: i64, bytes: &[u8], label: &Label) -> anyhow::Result<()> {
         match std::str::from_utf8(bytes) {
             Ok(words) if !label.is_trusted() && bytes.len() <= LONGEST_FILE => {
-                self.keep_fingerprints(&format!("file:{row}"), words)
+                self.store_fingerprints(&format!("file:{row}"), words)
             }
             _ => Ok(()),
         }
@@ -190,19 +190,19 @@ impl FingerprintsMut<'_> {
 
     /// Adds the fingerprints of a proposal's reason.
     pub(super) fn fingerprint_reason(&self, row: ProposalId, words: &str, label: &Label) -> anyhow::Result<()> {
-        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("reason:{row}"), words) }
+        if label.is_trusted() { Ok(()) } else { self.store_fingerprints(&format!("reason:{row}"), words) }
     }
 
     /// Adds the fingerprints of a stage's note on a proposal.
     pub(super) fn fingerprint_verdict(&self, row: i64, words: &str, label: &Label) -> anyhow::Result<()> {
-        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("verdict:{row}"), words) }
+        if label.is_trusted() { Ok(()) } else { self.store_fingerprints(&format!("verdict:{row}"), words) }
     }
 
     /// Removes the fingerprints of a deleted text or step.
-    pub(super) fn drop_fingerprints(&self, keeper: Keeper, words: &str) -> anyhow::Result<()> {
+    pub(super) fn drop_fingerprints(&self, keeper: FingerprintOwner, words: &str) -> anyhow::Result<()> {
         let node = match keeper {
-            Keeper::Text(row) => format!("text:{row}"),
-            Keeper::Step(row) => format!("step:{row}"),
+            FingerprintOwner::Text(row) => format!("text:{row}"),
+            FingerprintOwner::Step(row) => format!("step:{row}"),
         };
         let mut delete = self.db.prepare_cached("DELETE FROM fingerprints WHERE hash = ?1 AND node = ?2")?;
         for hash in fingerprints(&plain(words)) {
@@ -211,7 +211,7 @@ impl FingerprintsMut<'_> {
         Ok(())
     }
 
-    fn keep_fingerprints(&self, node: &str, words: &str) -> anyhow::Result<()> {
+    fn store_fingerprints(&self, node: &str, words: &str) -> anyhow::Result<()> {
         // The length in bytes is at least that in characters.
         if words.len() < RUN {
             return Ok(());

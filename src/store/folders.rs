@@ -63,7 +63,7 @@ pub struct FolderMove {
 
 /// Reason why a hand-over cannot begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotBegun {
+pub enum MoveRefusal {
     /// No root owner is stored.
     NoOwner,
     /// The person owns the root already.
@@ -315,17 +315,17 @@ impl FoldersMut<'_> {
     }
 
     /// Records a hand-over of the root before any file is moved.
-    pub fn begin_hand_over(&self, heir: PersonId, target: &str) -> anyhow::Result<Result<FolderMove, NotBegun>> {
-        let Some(owner) = self.workspace_owner()? else { return Ok(Err(NotBegun::NoOwner)) };
+    pub fn begin_hand_over(&self, heir: PersonId, target: &str) -> anyhow::Result<Result<FolderMove, MoveRefusal>> {
+        let Some(owner) = self.workspace_owner()? else { return Ok(Err(MoveRefusal::NoOwner)) };
         if owner == heir {
-            return Ok(Err(NotBegun::Same));
+            return Ok(Err(MoveRefusal::Same));
         }
         if self.db.people().person(heir)?.is_none_or(|person| person.role != Role::Owner) {
-            return Ok(Err(NotBegun::NotAnOwner));
+            return Ok(Err(MoveRefusal::NotAnOwner));
         }
-        let FolderState::At(source) = self.folder_of(Scope::Person(heir))? else { return Ok(Err(NotBegun::Busy)) };
+        let FolderState::At(source) = self.folder_of(Scope::Person(heir))? else { return Ok(Err(MoveRefusal::Busy)) };
         if self.is_at_work(owner)? || self.is_at_work(heir)? {
-            return Ok(Err(NotBegun::Busy));
+            return Ok(Err(MoveRefusal::Busy));
         }
         self.db
             .prepare_cached(

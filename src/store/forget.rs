@@ -17,9 +17,9 @@ mod said;
 mod sweep;
 mod whole;
 
-pub use cut::Left;
+pub use cut::ErasureRemainder;
 pub use grown::KeptWords;
-pub use said::Also;
+pub use said::Paraphrases;
 
 use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::{OptionalExtension, Row, params};
@@ -173,24 +173,24 @@ impl ForgottenWords {
 impl ForgettingRow {
     /// Returns true for an open erasure of group data that belongs to the erasure of a person.
     /// Messages of others in the group are kept.
-    pub fn is_of_somebody(&self) -> bool {
+    pub fn belongs_to_person_erasure(&self) -> bool {
         self.what == Forgotten::Fact && self.target.is_empty()
     }
 
     /// Returns true if every line that contains the words is deleted, not only lines with little
     /// else: for words named by a person, and for group data erased with a person.
     fn is_everywhere(&self) -> bool {
-        self.what == Forgotten::Said || self.is_of_somebody()
+        self.what == Forgotten::Said || self.belongs_to_person_erasure()
     }
 
     /// Returns the text of a file without the erased lines; `None` if there are none.
     pub fn cut(&self, text: &str) -> Option<String> {
-        if self.is_everywhere() { self.needles.cut(text) } else { self.needles.cut_said(text) }
+        if self.is_everywhere() { self.needles.cut(text) } else { self.needles.without_statement_lines(text) }
     }
 
     /// Returns true if the text of a file has a line to erase.
-    pub fn goes_from(&self, text: &str) -> bool {
-        if self.is_everywhere() { self.needles.are_in(text) } else { self.needles.are_said_in(text) }
+    pub fn matches_line(&self, text: &str) -> bool {
+        if self.is_everywhere() { self.needles.are_in(text) } else { self.needles.are_stated_in(text) }
     }
 }
 
@@ -264,7 +264,7 @@ impl Erasure<'_> {
 impl ErasureMut<'_> {
     /// Begins an erasure. Records its source messages at once, because the file versions that lead
     /// to them are deleted with it.
-    pub fn want_forgotten(&self, new: &NewForgetting<'_>) -> anyhow::Result<ForgettingId> {
+    pub fn begin_erasure(&self, new: &NewForgetting<'_>) -> anyhow::Result<ForgettingId> {
         self.db
             .prepare_cached(
                 "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
@@ -281,13 +281,13 @@ impl ErasureMut<'_> {
                 new.at,
             ])?;
         let id = ForgettingId(self.db.last_insert_rowid());
-        self.note_what_it_grew_from(id)?;
-        self.look_again(new.scope)?;
+        self.record_sources(id)?;
+        self.invalidate_derivations(new.scope)?;
         Ok(id)
     }
 
     /// Restarts an erasure so that it deletes its source messages too.
-    pub fn want_messages_forgotten(&self, id: ForgettingId) -> anyhow::Result<()> {
+    pub fn include_source_messages(&self, id: ForgettingId) -> anyhow::Result<()> {
         let sql = "UPDATE forgettings SET messages = 1, state = 'wanted' WHERE id = ?1 AND state <> 'done'";
         self.db.prepare_cached(sql)?.execute([id])?;
         Ok(())
@@ -311,14 +311,14 @@ impl ErasureMut<'_> {
         };
         self.db.prepare_cached(sql)?.execute(params![id, now])?;
         match self.forgetting(id)? {
-            Some(row) => self.look_again(row.scope),
+            Some(row) => self.invalidate_derivations(row.scope),
             None => Ok(()),
         }
     }
 
     /// Invalidates text that is being derived from conversations of that scope, since its input
     /// contains erased words. It will be derived again.
-    fn look_again(&self, scope: Scope) -> anyhow::Result<()> {
+    fn invalidate_derivations(&self, scope: Scope) -> anyhow::Result<()> {
         let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
         self.db.prepare_cached(sql)?.execute([scope])?;
         Ok(())

@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 
 /// Outcome of a raw item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum InboxOutcome {
     /// A message of a known person.
     Admitted,
     /// A command of a known person.
@@ -27,7 +27,7 @@ pub enum Fate {
     Unreadable,
 }
 
-impl Fate {
+impl InboxOutcome {
     fn as_str(self) -> &'static str {
         match self {
             Self::Admitted => "admitted",
@@ -54,7 +54,7 @@ pub struct InboxItem<'a> {
     /// Current time.
     pub received_at: Timestamp,
     /// Outcome.
-    pub fate: Fate,
+    pub fate: InboxOutcome,
     /// Original, or blank.
     pub raw: &'a str,
 }

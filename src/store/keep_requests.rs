@@ -101,7 +101,7 @@ impl KeepRow {
 const COLUMNS: &str =
     "id, number, turn_id, person_id, address_id, path, digest, shown, label, scope, state, expires_at, decided_at";
 
-fn keep(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
+fn keep_row(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
     let (shown, scope): (Arc<str>, Scope) = (row.get(7)?, row.get(9)?);
     let state: String = row.get(10)?;
     Ok(KeepRow {
@@ -126,20 +126,20 @@ pub(super) const YES_TO: &str = "SELECT m.external_id FROM messages m JOIN texts
 
 impl KeepRequests<'_> {
     /// Returns the requests of that turn that are not yet asked.
-    pub fn wanted_keeps(&self, turn: TurnId) -> anyhow::Result<Vec<KeepRow>> {
-        self.keeps("turn_id = ?1 AND state = 'new'", turn)
+    pub fn unasked_keep_requests(&self, turn: TurnId) -> anyhow::Result<Vec<KeepRow>> {
+        self.keep_requests_where("turn_id = ?1 AND state = 'new'", turn)
     }
 
     /// Returns the request with that question number, if it is one.
-    pub fn keep_asked(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
+    pub fn keep_request_by_number(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
-        Ok(query.query_row([number], keep).optional()?)
+        Ok(query.query_row([number], keep_row).optional()?)
     }
 
     /// Returns the first accepted request after that one that is not yet carried out.
-    pub fn keep_to_do(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
+    pub fn next_accepted_keep(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
         let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
-        Ok(self.db.prepare_cached(&sql)?.query_row([after], keep).optional()?)
+        Ok(self.db.prepare_cached(&sql)?.query_row([after], keep_row).optional()?)
     }
 
     /// Returns the first file written because of a person's yes at that time.
@@ -151,9 +151,9 @@ impl KeepRequests<'_> {
         Ok(query.query_row(params![scope, at], |row| row.get(0)).optional()?)
     }
 
-    fn keeps(&self, whose: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Vec<KeepRow>> {
+    fn keep_requests_where(&self, whose: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Vec<KeepRow>> {
         let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"))?;
-        Ok(query.query_map([id], keep)?.collect::<Result<_, _>>()?)
+        Ok(query.query_map([id], keep_row)?.collect::<Result<_, _>>()?)
     }
 }
 
@@ -161,7 +161,7 @@ impl KeepRequestsMut<'_> {
     /// Stores a request by a turn of that person to keep a file under `memory/untrusted/`. `path`
     /// is as its owner sees it, `digest` is that of the file, `shown` its exact text. Earlier
     /// requests of the same turn for that path are dropped.
-    pub fn want_to_keep(
+    pub fn add_keep_request(
         &self,
         turn: TurnId,
         person: PersonId,
@@ -191,7 +191,7 @@ impl KeepRequestsMut<'_> {
     ///
     /// # Errors
     /// If it was asked before.
-    pub fn ask_to_keep(&self, id: KeepId, address: AddressId) -> anyhow::Result<QuestionId> {
+    pub fn mark_keep_asked(&self, id: KeepId, address: AddressId) -> anyhow::Result<QuestionId> {
         let number = self.next_question_number()?;
         let asked = self
             .db
@@ -205,7 +205,7 @@ impl KeepRequestsMut<'_> {
 
     /// Starts the time limit of the request with that number, if it is one, after delivery or
     /// giving up.
-    pub fn keep_was_put(&self, number: QuestionId, now: Timestamp) -> anyhow::Result<()> {
+    pub fn start_keep_limit(&self, number: QuestionId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'")?
             .execute(params![number, now.plus(KEEP_WAITS)])?;
@@ -214,7 +214,7 @@ impl KeepRequestsMut<'_> {
 
     /// Changes the state of a request. Returns `false` and changes nothing unless its state is
     /// `before`.
-    pub fn decide_keep(
+    pub fn set_keep_state(
         &self,
         id: KeepId,
         before: KeepState,
@@ -301,15 +301,15 @@ mod tests {
         let job = |tx: Tx<'_>| {
             let mut numbers = Vec::new();
             for path in ["a", "b"] {
-                tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
-                let wanted = tx.keep_requests().wanted_keeps(TurnId(1))?;
-                numbers.push(tx.keep_requests().ask_to_keep(wanted[0].id, AddressId(1))?);
+                tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
+                let wanted = tx.keep_requests().unasked_keep_requests(TurnId(1))?;
+                numbers.push(tx.keep_requests().mark_keep_asked(wanted[0].id, AddressId(1))?);
             }
-            assert_eq!(tx.keep_requests().keep_asked(QuestionId(2))?.unwrap().path, "b");
-            assert_eq!(tx.keep_requests().keep_asked(QuestionId(3))?, None);
+            assert_eq!(tx.keep_requests().keep_request_by_number(QuestionId(2))?.unwrap().path, "b");
+            assert_eq!(tx.keep_requests().keep_request_by_number(QuestionId(3))?, None);
             // The previous number was the last of both kinds.
             numbers.push(tx.keep_requests().next_question_number()?);
-            assert!(tx.keep_requests().ask_to_keep(KeepId(1), AddressId(1)).is_err(), "it was asked about");
+            assert!(tx.keep_requests().mark_keep_asked(KeepId(1), AddressId(1)).is_err(), "it was asked about");
             Ok(numbers)
         };
         let numbers = journal(folder.path()).await.write("ask", job).await.unwrap();
@@ -321,9 +321,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let job = |tx: Tx<'_>| {
             for (digest, words) in [("1", "first"), ("2", "second"), ("2", "second"), ("1", "first")] {
-                tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), "a", digest, &text(words), NOW)?;
+                tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), "a", digest, &text(words), NOW)?;
             }
-            Ok(tx.keep_requests().wanted_keeps(TurnId(1))?.into_iter().map(|keep| keep.digest).collect::<Vec<_>>())
+            Ok(tx
+                .keep_requests()
+                .unasked_keep_requests(TurnId(1))?
+                .into_iter()
+                .map(|keep| keep.digest)
+                .collect::<Vec<_>>())
         };
         assert_eq!(journal(folder.path()).await.write("want", job).await.unwrap(), ["1"]);
     }
@@ -332,22 +337,25 @@ mod tests {
     async fn an_answer_counts_once_and_in_time() {
         let folder = tempfile::tempdir().unwrap();
         let job = |tx: Tx<'_>| {
-            tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
-            let id = tx.keep_requests().wanted_keeps(TurnId(1))?[0].id;
-            let number = tx.keep_requests().ask_to_keep(id, AddressId(1))?;
-            let open = tx.keep_requests().keep_asked(number)?.expect("it was asked");
+            tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
+            let id = tx.keep_requests().unasked_keep_requests(TurnId(1))?[0].id;
+            let number = tx.keep_requests().mark_keep_asked(id, AddressId(1))?;
+            let open = tx.keep_requests().keep_request_by_number(number)?.expect("it was asked");
             assert!(open.is_open(NOW.plus(KEEP_WAITS * 9)), "nobody was shown it yet");
-            tx.keep_requests().keep_was_put(number, Timestamp(2_000))?;
-            let put = tx.keep_requests().keep_asked(number)?.unwrap();
+            tx.keep_requests().start_keep_limit(number, Timestamp(2_000))?;
+            let put = tx.keep_requests().keep_request_by_number(number)?.unwrap();
             assert!(put.is_open(Timestamp(1_999).plus(KEEP_WAITS)) && !put.is_open(Timestamp(2_000).plus(KEEP_WAITS)));
-            assert!(tx.keep_requests().decide_keep(id, KeepState::Open, KeepState::Yes, None, NOW)?);
-            assert!(!tx.keep_requests().decide_keep(id, KeepState::Open, KeepState::No, None, NOW)?, "it was answered");
+            assert!(tx.keep_requests().set_keep_state(id, KeepState::Open, KeepState::Yes, None, NOW)?);
+            assert!(
+                !tx.keep_requests().set_keep_state(id, KeepState::Open, KeepState::No, None, NOW)?,
+                "it was answered"
+            );
             assert_eq!(
-                tx.keep_requests().keep_to_do(KeepId(0))?.map(|keep| (keep.id, keep.address)),
+                tx.keep_requests().next_accepted_keep(KeepId(0))?.map(|keep| (keep.id, keep.address)),
                 Some((id, Some(AddressId(1))))
             );
-            assert!(tx.keep_requests().decide_keep(id, KeepState::Yes, KeepState::Kept, None, NOW)?);
-            tx.keep_requests().keep_to_do(KeepId(0))
+            assert!(tx.keep_requests().set_keep_state(id, KeepState::Yes, KeepState::Kept, None, NOW)?);
+            tx.keep_requests().next_accepted_keep(KeepId(0))
         };
         assert_eq!(journal(folder.path()).await.write("answer", job).await.unwrap(), None);
     }

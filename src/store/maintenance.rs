@@ -10,7 +10,7 @@
 use crate::store::handles::{Maintenance, MaintenanceMut};
 use rusqlite::{OptionalExtension, params};
 
-use super::fingerprints::Keeper;
+use super::fingerprints::FingerprintOwner;
 use crate::id::{AttachmentId, ConversationId};
 use crate::time::Timestamp;
 
@@ -34,14 +34,14 @@ pub struct OldFile {
 
 /// Mismatches between the search index and the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Astray {
+pub struct IndexMismatch {
     /// Texts missing from the index.
     pub missing: Vec<i64>,
     /// Index rows without a text.
     pub left_over: Vec<i64>,
 }
 
-impl Astray {
+impl IndexMismatch {
     /// Returns true if there are no mismatches.
     pub fn is_empty(&self) -> bool {
         self.missing.is_empty() && self.left_over.is_empty()
@@ -83,11 +83,11 @@ impl Maintenance<'_> {
 
     /// Returns mismatches between the search index and the texts, at most `limit` of each kind.
     /// Reads every row, but no text.
-    pub fn astray(&self, limit: u32) -> anyhow::Result<Astray> {
+    pub fn index_mismatches(&self, limit: u32) -> anyhow::Result<IndexMismatch> {
         let list = |sql: &str| -> anyhow::Result<Vec<i64>> {
             Ok(self.db.prepare(sql)?.query_map([limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
         };
-        Ok(Astray {
+        Ok(IndexMismatch {
             missing: list(&format!(
                 "SELECT t.id FROM texts t JOIN messages m ON m.id = t.message_id
                  WHERE {SEARCHED} AND t.text <> '' AND NOT EXISTS (SELECT 1 FROM texts_fts_docsize d WHERE d.id = t.id) LIMIT ?1"
@@ -233,8 +233,8 @@ impl MaintenanceMut<'_> {
         Ok(swept)
     }
 
-    /// Repairs the mismatches found by [`Maintenance::astray`].
-    pub fn mend_index(&self, astray: &Astray) -> anyhow::Result<()> {
+    /// Repairs the mismatches found by [`Maintenance::index_mismatches`].
+    pub fn fix_index(&self, astray: &IndexMismatch) -> anyhow::Result<()> {
         for id in &astray.left_over {
             self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
         }
@@ -274,7 +274,7 @@ impl MaintenanceMut<'_> {
             .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (id, words) in &texts {
-            self.tx().fingerprints().drop_fingerprints(Keeper::Text(*id), words)?;
+            self.tx().fingerprints().drop_fingerprints(FingerprintOwner::Text(*id), words)?;
             self.tx().message_search().unindex_text(*id)?;
             self.db.prepare_cached("UPDATE texts SET text = '' WHERE id = ?1")?.execute([id])?;
         }
@@ -288,7 +288,7 @@ impl MaintenanceMut<'_> {
             .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (id, words) in &steps {
-            self.tx().fingerprints().drop_fingerprints(Keeper::Step(*id), words)?;
+            self.tx().fingerprints().drop_fingerprints(FingerprintOwner::Step(*id), words)?;
             self.db
                 .prepare_cached(
                     "UPDATE steps SET text = '', call = CASE kind WHEN 'model' THEN '[]' ELSE '' END WHERE id = ?1",

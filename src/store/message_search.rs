@@ -53,7 +53,7 @@ pub struct Matches {
 
 /// A query.
 #[derive(Debug, Clone, Copy)]
-pub struct Looked<'a> {
+pub struct MessageQuery<'a> {
     /// Scope.
     pub scope: Scope,
     /// Words.
@@ -75,7 +75,7 @@ pub struct Looked<'a> {
     pub near: &'a [(String, f64)],
 }
 
-impl Looked<'_> {
+impl MessageQuery<'_> {
     /// Returns an empty query in that scope: words alone, in UTC.
     pub fn of(scope: Scope) -> Self {
         Self {
@@ -120,11 +120,11 @@ impl MessageSearch<'_> {
         limit: usize,
         before: Option<MessageId>,
     ) -> anyhow::Result<Matches> {
-        self.recall_by(&Looked { words: question, untrusted_too, limit, before, ..Looked::of(scope) })
+        self.recall_by(&MessageQuery { words: question, untrusted_too, limit, before, ..MessageQuery::of(scope) })
     }
 
     /// Returns the best matches by words and meaning. No question text causes an error.
-    pub fn recall_by(&self, looked: &Looked<'_>) -> anyhow::Result<Matches> {
+    pub fn recall_by(&self, looked: &MessageQuery<'_>) -> anyhow::Result<Matches> {
         let people = self.who_talks(looked.scope, looked.agent)?;
         let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
         let question = Question::of(looked.words, &names);
@@ -149,7 +149,7 @@ impl MessageSearch<'_> {
             candidates.extend(company);
         }
         let zone = looked.zone;
-        let light = rank::Light { question: &question, named, around, terms: &terms, exact, zone };
+        let light = rank::RankContext { question: &question, named, around, terms: &terms, exact, zone };
         let ranked = rank::rank(&candidates, &light);
         let mut hits = Vec::new();
         for (at, score) in ranked.into_iter().take(looked.limit) {
@@ -191,7 +191,7 @@ impl MessageSearch<'_> {
         }))
     }
 
-    fn count_untrusted(&self, question: &Question, looked: &Looked<'_>) -> anyhow::Result<usize> {
+    fn count_untrusted(&self, question: &Question, looked: &MessageQuery<'_>) -> anyhow::Result<usize> {
         let untrusted = [place(looked.scope, false)];
         let any: Vec<String> = question.words.iter().map(|word| find::phrase(&untrusted, word)).collect();
         let mut query = self.db.prepare_cached(&format!(
@@ -205,18 +205,18 @@ impl MessageSearch<'_> {
     }
 }
 
-fn before(looked: &Looked<'_>) -> i64 {
+fn before(looked: &MessageQuery<'_>) -> i64 {
     looked.before.map_or(i64::MAX, |id| id.0)
 }
 
 /// Context of the candidates: neighbouring messages, and the lengths of their conversations.
 #[derive(Debug, Default)]
-struct Around {
+struct Neighbours {
     beside: HashMap<MessageId, [Option<MessageId>; 2]>,
     lengths: HashMap<ConversationId, f64>,
 }
 
-impl Around {
+impl Neighbours {
     fn absorb(&mut self, other: Self) {
         self.beside.extend(other.beside);
         self.lengths.extend(other.lengths);
@@ -228,8 +228,8 @@ impl MessageSearch<'_> {
     fn company(
         &self,
         of: &[RankCandidate],
-        around: &Around,
-        looked: &Looked<'_>,
+        around: &Neighbours,
+        looked: &MessageQuery<'_>,
     ) -> anyhow::Result<Vec<RankCandidate>> {
         let known: HashSet<MessageId> = of.iter().map(|candidate| candidate.message).collect();
         let best = rank::best(of, COMPANY).into_iter().filter_map(|at| of.get(at));
@@ -254,8 +254,8 @@ impl MessageSearch<'_> {
         Ok(company)
     }
 
-    fn around_texts(&self, candidates: &[RankCandidate]) -> anyhow::Result<Around> {
-        let mut around = Around::default();
+    fn around_texts(&self, candidates: &[RankCandidate]) -> anyhow::Result<Neighbours> {
+        let mut around = Neighbours::default();
         let mut beside = self.db.prepare_cached(
             "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
                     (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)",
@@ -276,13 +276,17 @@ impl MessageSearch<'_> {
 }
 
 /// Returns true if a text with this label is included.
-fn is_wanted(looked: &Looked<'_>, label: &Label) -> bool {
+fn is_included(looked: &MessageQuery<'_>, label: &Label) -> bool {
     looked.untrusted_too || label.is_trusted()
 }
 
 impl MessageSearch<'_> {
     /// Adds candidates near in meaning, and sets the similarity of existing ones.
-    fn add_texts_by_meaning(&self, candidates: &mut Vec<RankCandidate>, looked: &Looked<'_>) -> anyhow::Result<()> {
+    fn add_texts_by_meaning(
+        &self,
+        candidates: &mut Vec<RankCandidate>,
+        looked: &MessageQuery<'_>,
+    ) -> anyhow::Result<()> {
         let mut known: HashMap<i64, usize> =
             candidates.iter().enumerate().map(|(at, candidate)| (candidate.text, at)).collect();
         let mut query = self.db.prepare_cached(
@@ -297,7 +301,7 @@ impl MessageSearch<'_> {
             })?;
             for row in rows {
                 let (label, candidate) = row?;
-                if !is_wanted(looked, &label) {
+                if !is_included(looked, &label) {
                     continue;
                 }
                 let at = *known.entry(candidate.text).or_insert_with(|| {

@@ -345,7 +345,7 @@ const ALBUM: &str = "SELECT id FROM messages INDEXED BY messages_waiting
 
 impl MessagesMut<'_> {
     /// Records a second channel id that an edit gave to a message.
-    pub fn goes_by(&self, id: MessageId, name: &str) -> anyhow::Result<()> {
+    pub fn add_external_id(&self, id: MessageId, name: &str) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE messages SET also = ?2 WHERE id = ?1")?.execute(params![id, name])?;
         Ok(())
     }
@@ -385,7 +385,7 @@ impl MessagesMut<'_> {
     /// Adds a text to a message and to the search index, which excludes commands. Does nothing for
     /// a deleted message.
     pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
-        if self.db.redaction().is_gone(message)? {
+        if self.db.redaction().is_redacted(message)? {
             return Ok(());
         }
         let (words, label, scope) = text.open();
@@ -399,7 +399,7 @@ impl MessagesMut<'_> {
 
     /// Adds a text to a message without indexing it. Does nothing for a deleted message.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
-        if self.db.redaction().is_gone(message)? {
+        if self.db.redaction().is_redacted(message)? {
             return Ok(());
         }
         let (words, label, scope) = text.open();
@@ -458,7 +458,7 @@ impl MessagesMut<'_> {
 
     /// Replaces the text of a queued message. Returns false and changes nothing if it is already
     /// claimed.
-    pub fn replace_said(&self, id: MessageId, text: &Text, now: Timestamp) -> anyhow::Result<bool> {
+    pub fn replace_text(&self, id: MessageId, text: &Text, now: Timestamp) -> anyhow::Result<bool> {
         let marked = self
             .db
             .prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1 AND state = 'queued'")?
@@ -473,7 +473,7 @@ impl MessagesMut<'_> {
             .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (row, words) in old {
-            self.tx().fingerprints().drop_fingerprints(super::fingerprints::Keeper::Text(row), &words)?;
+            self.tx().fingerprints().drop_fingerprints(super::fingerprints::FingerprintOwner::Text(row), &words)?;
             self.tx().message_search().unindex_text(row)?;
             self.db.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
         }

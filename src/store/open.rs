@@ -104,7 +104,7 @@ struct Readers {
 
 impl Journal {
     /// Watches whether there is space to write.
-    pub fn room(&self) -> tokio::sync::watch::Receiver<super::DiskSpace> {
+    pub fn disk_space(&self) -> tokio::sync::watch::Receiver<super::DiskSpace> {
         self.writer.room()
     }
 
@@ -116,7 +116,7 @@ impl Journal {
     pub fn open(path: &Path, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
         let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
         if let Some(known) = is_behind(path, &connection)? {
-            super::pre_migration_copy::keep_copy(path, known)?;
+            super::pre_migration_copy::copy_journal(path, known)?;
         }
         Self::begin(path, connection, failpoint)
     }
@@ -183,7 +183,7 @@ impl Journal {
         F: FnOnce(Db<'_>) -> anyhow::Result<T>,
     {
         let _permit = self.readers.permits.acquire().await.context("The journal is closed")?;
-        self.readers.borrow()?.look(job)
+        self.readers.borrow()?.read_snapshot(job)
     }
 
     /// Runs `job` on a read-only connection in a separate thread. For jobs that may read many rows.
@@ -197,7 +197,7 @@ impl Journal {
     {
         let readers = Arc::clone(&self.readers);
         let _permit = self.readers.permits.acquire().await.context("The journal is closed")?;
-        let reading = tokio::task::spawn_blocking(move || readers.borrow()?.look(job));
+        let reading = tokio::task::spawn_blocking(move || readers.borrow()?.read_snapshot(job));
         reading.await.context("A read was abandoned")?
     }
 
@@ -232,7 +232,7 @@ struct Borrowed<'a> {
 
 impl Borrowed<'_> {
     /// Runs a job in one read transaction, so that all its queries see the same state.
-    fn look<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    fn read_snapshot<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let connection = self.connection.as_ref().context("The reader is gone")?;
         let moment = connection.unchecked_transaction()?;
         job(Db::on(&moment))

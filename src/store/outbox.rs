@@ -332,7 +332,7 @@ impl OutboxMut<'_> {
     }
 
     /// Stores the parts of a delivery before the first is sent.
-    pub fn keep_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
+    pub fn store_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, file, digest, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'waiting')",
         )?;

@@ -146,7 +146,7 @@ impl Pairing<'_> {
 impl PairingMut<'_> {
     /// Stores a new code. Voids an open one by the same issuer for the same person, or for a
     /// newcomer of that name.
-    pub fn keep_code(
+    pub fn store_code(
         &self,
         code: &str,
         issuer: Issuer,
@@ -261,7 +261,7 @@ mod tests {
     }
 
     /// Runs a job in a journal with Ada, an owner, and Ben, a member.
-    async fn told(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
+    async fn with_ada_and_ben(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let story = journal.write("a story", move |tx| {
@@ -274,7 +274,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_code_may_do_is_judged_when_it_is_used() {
-        told(|tx, ada, ben| {
+        with_ada_and_ben(|tx, ada, ben| {
             let (of_ada, of_ben) = (Issuer::Person(ada), Issuer::Person(ben));
             let cases = [
                 (of_ben, CodeFor::Address(ben), true),
@@ -291,7 +291,7 @@ mod tests {
             ];
             for (number, (issuer, whom, good)) in cases.into_iter().enumerate() {
                 let code = format!("AAAA-AA{number:02}");
-                tx.pairing().keep_code(&code, issuer, &whom, NOW, END)?;
+                tx.pairing().store_code(&code, issuer, &whom, NOW, END)?;
                 assert_eq!(tx.pairing().good_code(&code, NOW)?.is_some(), good, "{issuer:?} {whom:?}");
             }
             tx.people().set_role(ada, Role::Member, "config", NOW)?;
@@ -304,14 +304,20 @@ mod tests {
 
     #[tokio::test]
     async fn one_code_is_open_for_each_issuer_and_person() {
-        told(|tx, ada, ben| {
+        with_ada_and_ben(|tx, ada, ben| {
             let issuers = [Issuer::Person(ada), Issuer::CommandLine];
             for (code, issuer) in ["1", "2"].into_iter().zip(issuers) {
-                tx.pairing().keep_code(&format!("AAAA-BEN{code}"), issuer, &CodeFor::Address(ben), NOW, END)?;
-                tx.pairing().keep_code(&format!("AAAA-ZOE{code}"), issuer, &newcomer("Zoe", Role::Member), NOW, END)?;
+                tx.pairing().store_code(&format!("AAAA-BEN{code}"), issuer, &CodeFor::Address(ben), NOW, END)?;
+                tx.pairing().store_code(
+                    &format!("AAAA-ZOE{code}"),
+                    issuer,
+                    &newcomer("Zoe", Role::Member),
+                    NOW,
+                    END,
+                )?;
             }
-            tx.pairing().keep_code("BBBB-BEN1", issuers[0], &CodeFor::Address(ben), NOW, END)?;
-            tx.pairing().keep_code("BBBB-ZOE1", issuers[0], &newcomer("zoe", Role::Owner), NOW, END)?;
+            tx.pairing().store_code("BBBB-BEN1", issuers[0], &CodeFor::Address(ben), NOW, END)?;
+            tx.pairing().store_code("BBBB-ZOE1", issuers[0], &newcomer("zoe", Role::Owner), NOW, END)?;
             for (code, good) in [("AAAA-BEN1", false), ("AAAA-ZOE1", false), ("AAAA-BEN2", true), ("AAAA-ZOE2", true)] {
                 assert_eq!(tx.pairing().good_code(code, NOW)?.is_some(), good, "{code}");
             }
@@ -329,10 +335,10 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_computer_promotes_who_is_in_and_a_removed_person_comes_back_as_themselves() {
-        told(|tx, ada, ben| {
+        with_ada_and_ben(|tx, ada, ben| {
             let owner = CodeFor::Person(ben, Role::Owner);
-            tx.pairing().keep_code("AAAA-0001", Issuer::Person(ada), &owner, NOW, END)?;
-            tx.pairing().keep_code("AAAA-0002", Issuer::CommandLine, &owner, NOW, END)?;
+            tx.pairing().store_code("AAAA-0001", Issuer::Person(ada), &owner, NOW, END)?;
+            tx.pairing().store_code("AAAA-0002", Issuer::CommandLine, &owner, NOW, END)?;
             assert!(matches!(
                 tx.pairing().use_code("AAAA-0001", NOW)?,
                 CodeUse::Accepted { did: Admitted::Address, .. }
@@ -343,7 +349,7 @@ mod tests {
             ));
             assert_eq!(tx.people().person(ben)?.map(|ben| ben.role), Some(Role::Owner));
             tx.people().disallow(ben, NOW)?;
-            tx.pairing().keep_code("AAAA-0003", Issuer::Person(ada), &CodeFor::Person(ben, Role::Member), NOW, END)?;
+            tx.pairing().store_code("AAAA-0003", Issuer::Person(ada), &CodeFor::Person(ben, Role::Member), NOW, END)?;
             assert!(matches!(tx.pairing().use_code("AAAA-0003", NOW)?, CodeUse::Accepted { did: Admitted::Again, .. }));
             assert_eq!(tx.people().person_named("ben")?.map(|ben| (ben.id, ben.role)), Some((ben, Role::Member)));
             Ok(())

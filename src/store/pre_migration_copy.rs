@@ -17,12 +17,12 @@ const KEEP: usize = 3;
 const PREFIX: &str = "before-V";
 
 /// Copies the journal, which is older than version `known`.
-pub(super) fn keep_copy(path: &Path, known: u32) -> Result<(), OpenError> {
+pub(super) fn copy_journal(path: &Path, known: u32) -> Result<(), OpenError> {
     // The name is for people; nothing depends on the time in it.
-    keep_copy_at(path, known, SystemClock::default().now(), None)
+    copy_journal_at(path, known, SystemClock::default().now(), None)
 }
 
-fn keep_copy_at(path: &Path, known: u32, now: Timestamp, room: Option<u32>) -> Result<(), OpenError> {
+fn copy_journal_at(path: &Path, known: u32, now: Timestamp, room: Option<u32>) -> Result<(), OpenError> {
     let Some(home) = path.parent() else { return Ok(()) };
     let folder = home.join("backups");
     let kept = make(path, &folder, known, now, room);
@@ -100,7 +100,7 @@ mod tests {
         let (home, path) = old_journal();
         for day in 0..5 {
             let now = Timestamp(1_795_176_000_000 + day * 86_400_000);
-            keep_copy_at(&path, u32::try_from(9 - day).unwrap(), now, None).unwrap();
+            copy_journal_at(&path, u32::try_from(9 - day).unwrap(), now, None).unwrap();
         }
         let names =
             ["before-V0005-20261124T120000.db", "before-V0006-20261123T120000.db", "before-V0007-20261122T120000.db"];
@@ -114,7 +114,7 @@ mod tests {
     fn a_copy_is_nobody_elses_to_read() {
         use std::os::unix::fs::PermissionsExt;
         let (home, path) = old_journal();
-        keep_copy_at(&path, 4, Timestamp(0), None).unwrap();
+        copy_journal_at(&path, 4, Timestamp(0), None).unwrap();
         let mode = |path: PathBuf| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = home.path().join("backups");
         assert_eq!((mode(folder.join(&copies(home.path())[0])), mode(folder)), (0o600, 0o700));
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn without_room_nothing_is_left_behind() {
         let (home, path) = old_journal();
-        let refused = keep_copy_at(&path, 4, Timestamp(0), Some(20));
+        let refused = copy_journal_at(&path, 4, Timestamp(0), Some(20));
         assert!(matches!(refused, Err(OpenError::NoRoomToCopy { .. })), "{refused:?}");
         assert_eq!(copies(home.path()), Vec::<String>::new());
     }

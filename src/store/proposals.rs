@@ -200,7 +200,7 @@ impl Proposals<'_> {
     }
 
     /// Returns the first proposal approved by a policy without notice to the owner.
-    pub fn approved_by_policy_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
+    pub fn unannounced_approval(&self) -> anyhow::Result<Option<ProposalRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
              (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
@@ -301,7 +301,7 @@ impl ProposalsMut<'_> {
     }
 
     /// Records that a notice to the owner was posted.
-    pub fn told_of(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
+    pub fn mark_notified(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
         self.proposal_was_put(id, now)
     }

@@ -37,7 +37,7 @@ pub fn excerpt(words: &str) -> String {
 
 impl Reactions<'_> {
     /// Returns the reactions to messages of that stream that no turn has been shown.
-    pub fn untold_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
+    pub fn new_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
         let mut query = self.db.prepare_cached(
             "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r JOIN messages m ON m.id = r.message_id
              WHERE r.emoji <> r.told AND m.stream_id = ?1 ORDER BY r.at, r.id LIMIT ?2",
@@ -68,7 +68,7 @@ impl ReactionsMut<'_> {
     }
 
     /// Stores a turn's text about these reactions.
-    pub fn tell_reactions(&self, turn: TurnId, words: &str, of: &[Reaction]) -> anyhow::Result<()> {
+    pub fn store_reaction_text(&self, turn: TurnId, words: &str, of: &[Reaction]) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE turns SET reacted = ?2 WHERE id = ?1")?.execute(params![turn, words])?;
         let mut told =
             self.db.prepare_cached("UPDATE reactions SET told = ?3 WHERE message_id = ?1 AND person_id = ?2")?;

@@ -28,7 +28,7 @@ const AHEAD: i64 = 100;
 
 /// Follow-up outside the journal after text was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parting {
+pub struct AfterRedaction {
     /// Stream of the message.
     pub stream: StreamId,
     /// True if its turn was ended because nothing is left to answer.
@@ -37,7 +37,7 @@ pub struct Parting {
 
 impl Redaction<'_> {
     /// Returns files of deleted messages that are still in the workspace; only rows after `after`.
-    pub fn files_of_the_gone(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
+    pub fn redacted_files(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
         )?;
@@ -75,7 +75,7 @@ impl Redaction<'_> {
     }
 
     /// Returns true if the text of that message is deleted.
-    pub(super) fn is_gone(&self, id: MessageId) -> anyhow::Result<bool> {
+    pub(super) fn is_redacted(&self, id: MessageId) -> anyhow::Result<bool> {
         Ok(self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL")?.exists([id])?)
     }
 }
@@ -83,7 +83,7 @@ impl Redaction<'_> {
 impl RedactionMut<'_> {
     /// Deletes the text of a message, and closes it if it is queued. `None` if it was deleted
     /// before.
-    pub fn words_gone(&self, id: MessageId, now: Timestamp) -> anyhow::Result<Option<Parting>> {
+    pub fn redact_message(&self, id: MessageId, now: Timestamp) -> anyhow::Result<Option<AfterRedaction>> {
         let marked = self
             .db
             .prepare_cached(
@@ -99,10 +99,10 @@ impl RedactionMut<'_> {
         let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
         self.tx().reactions().unquote(id)?;
         self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
-        self.blank_beside(id)?;
+        self.blank_attached(id)?;
         let cut = match message.turn {
             Some(turn) if message.kind == MessageKind::Reply => self.blank_last_step(turn).map(|_| false)?,
-            Some(turn) if self.is_without_words(turn)? => self.turn_gone(turn, now)?,
+            Some(turn) if self.is_without_words(turn)? => self.redact_turn(turn, now)?,
             _ => false,
         };
         if let Some(conversation) = message.conversation {
@@ -110,11 +110,11 @@ impl RedactionMut<'_> {
         }
         self.tx().settings().set_fact(FORGOT, "1")?;
         self.tx().settings().set_fact(UNCUT, &id.to_string())?;
-        Ok(Some(Parting { stream, cut }))
+        Ok(Some(AfterRedaction { stream, cut }))
     }
 
     /// Blanks everything that came with the message besides its texts.
-    fn blank_beside(&self, id: MessageId) -> anyhow::Result<()> {
+    fn blank_attached(&self, id: MessageId) -> anyhow::Result<()> {
         for sql in [
             "UPDATE attachments SET state = 'gone', reference = '', mime = '', name = '', trouble = '' WHERE message_id = ?1",
             "UPDATE inbox SET raw = '' WHERE raw <> '' AND (message_id = ?1 OR id = (SELECT inbox_id FROM messages WHERE id = ?1))",
@@ -129,7 +129,7 @@ impl RedactionMut<'_> {
 
     /// Blanks copies of the text in a turn with nothing left to answer, and in turns begun by a yes
     /// to it. Returns true if one of them was open.
-    fn turn_gone(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<bool> {
+    fn redact_turn(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<bool> {
         let (mut left, mut cut) = (vec![turn], false);
         while let Some(turn) = left.pop() {
             if self.db.turns().turn(turn)?.is_some_and(|row| row.is_open()) {
@@ -225,7 +225,13 @@ impl RedactionMut<'_> {
     }
 
     /// Returns true if that message was deleted before it arrived, and blanks its item.
-    pub fn came_too_late(&self, item: InboxId, address: AddressId, sender: &str, of: &str) -> anyhow::Result<bool> {
+    pub fn was_deleted_before(
+        &self,
+        item: InboxId,
+        address: AddressId,
+        sender: &str,
+        of: &str,
+    ) -> anyhow::Result<bool> {
         let mut query = self
             .db
             .prepare_cached("SELECT 1 FROM deleted_ahead WHERE address_id = ?1 AND sender = ?2 AND external_id = ?3")?;
@@ -238,7 +244,7 @@ impl RedactionMut<'_> {
 
     /// Records that the file of a deleted message, and its extracted text, are deleted from the
     /// workspace. Removes their paths, which contain the name.
-    pub fn file_gone(&self, id: AttachmentId) -> anyhow::Result<()> {
+    pub fn mark_file_deleted(&self, id: AttachmentId) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
         let lay: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;
         lay.iter()

@@ -301,7 +301,7 @@ impl ReflectionsMut<'_> {
     ///
     /// # Errors
     /// If the slot has one.
-    pub fn keep_reflection(&self, new: &NewReflection<'_>) -> anyhow::Result<ReflectionId> {
+    pub fn store_reflection(&self, new: &NewReflection<'_>) -> anyhow::Result<ReflectionId> {
         self.db
             .prepare_cached(
                 "INSERT INTO reflections (slot_id, turn_id, message_id, title, label, scope, at)

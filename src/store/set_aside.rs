@@ -57,7 +57,7 @@ impl Outbox<'_> {
 
 impl OutboxMut<'_> {
     /// Marks a failed delivery as resendable.
-    pub fn keep_set_aside(&self, id: OutboxId, now: Timestamp) -> anyhow::Result<()> {
+    pub fn mark_resendable(&self, id: OutboxId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }

@@ -126,7 +126,7 @@ impl Summaries<'_> {
     }
 
     /// Returns the row of a wanted summary without content.
-    pub fn wanted(
+    pub fn wanted_row(
         &self,
         conversation: ConversationId,
         last: MessageId,
@@ -164,7 +164,7 @@ impl Summaries<'_> {
 impl SummariesMut<'_> {
     /// Requests a summary. Repeating the request changes nothing. Voids wanted summaries of an
     /// earlier end, since the conversation continued.
-    pub fn want_summary(
+    pub fn request_summary(
         &self,
         of: ConversationId,
         last: MessageId,
@@ -190,7 +190,7 @@ impl SummariesMut<'_> {
     }
 
     /// Stores the content of a summary: a stand-in, or the final one.
-    pub fn keep_summary(
+    pub fn store_summary(
         &self,
         id: SummaryId,
         state: &str,

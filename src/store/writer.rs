@@ -43,7 +43,7 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 pub(super) struct JournalWriter {
     jobs: mpsc::Sender<Job>,
     failpoint: Option<Failpoint>,
-    room: Arc<watch::Sender<DiskSpace>>,
+    disk_space: Arc<watch::Sender<DiskSpace>>,
 }
 
 impl JournalWriter {
@@ -54,7 +54,7 @@ impl JournalWriter {
                 job(&mut connection);
             }
         })?;
-        Ok(Self { jobs, failpoint, room: Arc::default() })
+        Ok(Self { jobs, failpoint, disk_space: Arc::default() })
     }
 
     pub(super) async fn run<T, F>(&self, name: &'static str, job: F) -> anyhow::Result<T>
@@ -63,7 +63,7 @@ impl JournalWriter {
         F: FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let (failpoint, room) = (self.failpoint.clone(), Arc::clone(&self.room));
+        let (failpoint, room) = (self.failpoint.clone(), Arc::clone(&self.disk_space));
         let job: Job = Box::new(move |connection| {
             let result = catch_unwind(AssertUnwindSafe(|| transact(connection, failpoint.as_ref(), name, job)))
                 .unwrap_or_else(|_| Err(anyhow!("A journal job panicked")));
@@ -77,7 +77,7 @@ impl JournalWriter {
 
     /// Watches whether there is space to write.
     pub(super) fn room(&self) -> watch::Receiver<DiskSpace> {
-        self.room.subscribe()
+        self.disk_space.subscribe()
     }
 
     /// Runs a job that cannot be a transaction, between two that are.

@@ -19,7 +19,7 @@ pub fn fold(text: &str) -> String {
             'æ' | 'Æ' => folded.push_str("ae"),
             'œ' | 'Œ' => folded.push_str("oe"),
             'þ' | 'Þ' => folded.push_str("th"),
-            c if stands_alone(c) => {
+            c if is_unspaced_script(c) => {
                 folded.push(' ');
                 folded.push(c);
                 folded.push(' ');
@@ -45,7 +45,7 @@ pub fn under(place: &str, text: &str) -> String {
 
 /// Returns whether the character belongs to a script written without spaces (ideographs, kana);
 /// each is a word of its own in the index.
-fn stands_alone(c: char) -> bool {
+fn is_unspaced_script(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 

@@ -9,7 +9,7 @@
 
 mod sought;
 
-pub use sought::Sought;
+pub use sought::ParaphraseMatcher;
 
 use serde::{Deserialize, Serialize};
 
@@ -161,8 +161,8 @@ impl ErasureQuery {
     }
 
     /// Returns the words by which a search would find the content, in any order and context.
-    pub fn sought(&self) -> Sought {
-        Sought::of(&self.0)
+    pub fn sought(&self) -> ParaphraseMatcher {
+        ParaphraseMatcher::of(&self.0)
     }
 
     /// Returns the text without the lines that contain a needle; `None` if no line does.
@@ -173,16 +173,16 @@ impl ErasureQuery {
     /// Returns the text without the lines that say a needle and little else; `None` if no line
     /// does. A line that says more is a person's own text about other matters too, and is not
     /// removed with a fact.
-    pub fn cut_said(&self, text: &str) -> Option<String> {
-        without(text, |line| self.are_said_on(line))
+    pub fn without_statement_lines(&self, text: &str) -> Option<String> {
+        without(text, |line| self.are_stated_on(line))
     }
 
     /// Returns whether a line of the text says a needle and little else.
-    pub fn are_said_in(&self, text: &str) -> bool {
-        text.lines().any(|line| self.are_said_on(line))
+    pub fn are_stated_in(&self, text: &str) -> bool {
+        text.lines().any(|line| self.are_stated_on(line))
     }
 
-    fn are_said_on(&self, line: &str) -> bool {
+    fn are_stated_on(&self, line: &str) -> bool {
         let here = plain(line);
         // A fact states its subject before its value; the key's words are not counted.
         let key_and_value = KEY_ENDS.iter().find_map(|end| line.split_once(end));
@@ -358,15 +358,15 @@ mod tests {
             ("shoe size", "42", "42 is my shoe size"),
             ("safe", "the spare key is under the third pot", "I said on Monday: the spare key is under the third pot!"),
         ] {
-            assert!(ErasureQuery::of_fact(key, value).are_said_in(said), "{said}");
+            assert!(ErasureQuery::of_fact(key, value).are_stated_in(said), "{said}");
         }
         for (key, value, told) in [
             ("Wife", "Eva", "Sunday we visited my wife's parents; Eva brought the cake recipe of grandmother."),
             ("Junk", "rubbish stuff", "We took the rubbish stuff to the tip and met Karl there, who is moving to Ulm."),
         ] {
             let needles = ErasureQuery::of_fact(key, value);
-            assert!(needles.are_in(told) && !needles.are_said_in(told), "{told}");
-            assert_eq!(needles.cut_said(told), None);
+            assert!(needles.are_in(told) && !needles.are_stated_in(told), "{told}");
+            assert_eq!(needles.without_statement_lines(told), None);
         }
     }
 

@@ -139,7 +139,7 @@ struct Small(&'static str);
 
 impl Small {
     fn of(words: &[String]) -> Self {
-        let held = |list: &str| words.iter().filter(|word| stands_in(list, word)).collect::<BTreeSet<_>>().len();
+        let held = |list: &str| words.iter().filter(|word| contains_word(list, word)).collect::<BTreeSet<_>>().len();
         let mut best = ("", 1);
         for list in SMALL {
             let count = held(list);
@@ -152,11 +152,11 @@ impl Small {
 
     fn holds(&self, word: &str) -> bool {
         let is_letter = word.chars().count() == 1 && word.starts_with(|c: char| c.is_ascii_alphabetic());
-        is_letter && word != "c" || stands_in(self.0, word)
+        is_letter && word != "c" || contains_word(self.0, word)
     }
 }
 
-fn stands_in(list: &str, word: &str) -> bool {
+fn contains_word(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|small| small == word)
 }
 

@@ -31,7 +31,7 @@ pub trait Clock: Send + Sync {
     fn after(&self, span: Duration) -> BoxFuture<'static, ActivityGuard>;
 
     /// Returns the count of active work.
-    fn work(&self) -> &Work;
+    fn work(&self) -> &ActivityCount;
 }
 
 // Not a method of the trait: through a vtable every caller would have the same location.
@@ -49,7 +49,7 @@ const NAP: Duration = Duration::from_secs(60);
 /// The computer's own clock.
 #[derive(Debug, Clone, Default)]
 pub struct SystemClock {
-    work: Work,
+    work: ActivityCount,
 }
 
 impl Clock for SystemClock {
@@ -80,14 +80,14 @@ impl Clock for SystemClock {
         })
     }
 
-    fn work(&self) -> &Work {
+    fn work(&self) -> &ActivityCount {
         &self.work
     }
 }
 
 /// Count of working tasks. Clones share the same count.
 #[derive(Debug, Clone, Default)]
-pub struct Work(Arc<Count>);
+pub struct ActivityCount(Arc<Count>);
 
 #[derive(Debug, Default)]
 struct Count {
@@ -105,7 +105,7 @@ struct Watched {
 /// Code location where an [`ActivityGuard`] was taken.
 type GuardLocation = &'static Location<'static>;
 
-impl Work {
+impl ActivityCount {
     /// Creates a count that records where each [`ActivityGuard`] was taken.
     pub fn watched() -> Self {
         Self(Arc::new(Count { watched: Some(Mutex::default()), ..Count::default() }))
@@ -171,7 +171,7 @@ impl Work {
 
 /// Proof that its holder is counted as working.
 #[derive(Debug)]
-pub struct ActivityGuard(Work, GuardLocation);
+pub struct ActivityGuard(ActivityCount, GuardLocation);
 
 impl ActivityGuard {
     /// Waits until `at` without being counted meanwhile.
@@ -213,8 +213,8 @@ impl Drop for ActivityGuard {
 /// for a function that a worker calls and that only waits. A cancelled wait counts the caller
 /// again.
 pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
-    struct Lent<'a>(&'a Work, GuardLocation, bool);
-    impl Drop for Lent<'_> {
+    struct SuspendedActivity<'a>(&'a ActivityCount, GuardLocation, bool);
+    impl Drop for SuspendedActivity<'_> {
         fn drop(&mut self) {
             // Cancelled while waiting: the caller is at work again.
             if self.2 {
@@ -226,7 +226,7 @@ pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
     // The caller's own location is not known here: while it waits, the count of this location is
     // one too low.
     let place = Location::caller();
-    let mut lent = Lent(clock.work(), place, true);
+    let mut lent = SuspendedActivity(clock.work(), place, true);
     clock.work().leave(place);
     let busy = wake.await.of(place);
     lent.2 = false;
@@ -247,7 +247,7 @@ pub struct WakeupSender(mpsc::Sender<ActivityGuard>, GuardLocation);
 
 impl WakeupSender {
     /// Wakes the receiving end, which is counted as working from this moment on.
-    pub fn ring(&self, clock: &dyn Clock) {
+    pub fn wake(&self, clock: &dyn Clock) {
         // A full channel means that a wake-up is already on its way, with its own count.
         let _ = self.0.try_send(clock.work().enter_at(self.1));
     }
@@ -259,7 +259,7 @@ pub struct Wakeups(mpsc::Receiver<ActivityGuard>, GuardLocation);
 
 impl Wakeups {
     /// Waits for the next wake-up; `None` if all senders are dropped.
-    pub async fn heard(&mut self) -> Option<ActivityGuard> {
+    pub async fn recv(&mut self) -> Option<ActivityGuard> {
         self.0.recv().await
     }
 
@@ -269,7 +269,7 @@ impl Wakeups {
     ///
     /// `resting` is the caller's guard until now: it is dropped only when the clock knows of the
     /// wait, so that there is no instant at which all tasks seem idle.
-    pub async fn heard_or(
+    pub async fn recv_or_timeout(
         &mut self,
         clock: &dyn Clock,
         at: Option<Timestamp>,
@@ -277,7 +277,7 @@ impl Wakeups {
     ) -> Option<ActivityGuard> {
         let wake = at.map(|at| (clock.wake_at(at), clock.after(at.since(clock.now()))));
         drop(resting);
-        let Some((due, waited)) = wake else { return self.heard().await };
+        let Some((due, waited)) = wake else { return self.recv().await };
         tokio::select! {
             rung = self.0.recv() => rung,
             busy = due => Some(busy.of(self.1)),

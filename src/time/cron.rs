@@ -22,7 +22,7 @@ pub struct Cron {
 
 /// Reason why a text is not a valid cron expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotCron {
+pub enum CronError {
     /// The text does not have the form of a cron expression.
     #[error(
         "it does not have five fields such as \"30 3 * * *\" (minute, hour, day of the month, month, day of the week)"
@@ -38,13 +38,13 @@ impl Cron {
     ///
     /// # Errors
     /// If the text is invalid, or matches no date.
-    pub fn parse(text: &str) -> Result<Self, NotCron> {
+    pub fn parse(text: &str) -> Result<Self, CronError> {
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
-        let pattern = parser.parse(text.trim()).map_err(|_| NotCron::Form)?;
+        let pattern = parser.parse(text.trim()).map_err(|_| CronError::Form)?;
         let cron = Self { text: text.trim().into(), pattern: Arc::new(pattern) };
         // From a fixed instant, so that the result for a text does not depend on the day; the crate
         // searches far enough for 29 February.
-        cron.next_from(Timestamp(0), Zone::UTC).map(|_| cron).ok_or(NotCron::Never)
+        cron.next_from(Timestamp(0), Zone::UTC).map(|_| cron).ok_or(CronError::Never)
     }
 
     /// Returns the first time at or after `from`.
@@ -136,9 +136,9 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         for text in ["", "now", "61 * * * *", "* * * *", "* * * * * *", "0 0 * * * * 2026", "every day"] {
-            assert_eq!(Cron::parse(text), Err(NotCron::Form), "{text}");
+            assert_eq!(Cron::parse(text), Err(CronError::Form), "{text}");
         }
-        assert_eq!(Cron::parse("0 0 31 2 *"), Err(NotCron::Never));
+        assert_eq!(Cron::parse("0 0 31 2 *"), Err(CronError::Never));
         for text in ["0 0 29 2 *", "@daily", "0 9 * * MON-FRI", "0 9 L * *"] {
             assert!(Cron::parse(text).is_ok(), "{text}");
         }

@@ -12,13 +12,13 @@ use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use super::Timestamp;
-use super::clock::{ActivityGuard, Clock, Work};
+use super::clock::{ActivityCount, ActivityGuard, Clock};
 
 /// A clock whose time is set by its owner.
 #[derive(Debug)]
 pub struct SimulatedClock {
     state: Mutex<SimulatedState>,
-    work: Work,
+    work: ActivityCount,
 }
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl SimulatedClock {
     pub fn new(start: Timestamp) -> Self {
         Self {
             state: Mutex::new(SimulatedState { now: start, next_id: 0, sleepers: BTreeMap::new() }),
-            work: Work::watched(),
+            work: ActivityCount::watched(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Clock for SimulatedClock {
         self.sleep(&mut state, at, true)
     }
 
-    fn work(&self) -> &Work {
+    fn work(&self) -> &ActivityCount {
         &self.work
     }
 }

@@ -43,7 +43,7 @@ pub enum Shift {
 
 /// Reason why a text is not a time to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotWhen {
+pub enum TimeExpressionError {
     /// Unknown form.
     Form,
     /// Time in the past.
@@ -57,16 +57,16 @@ impl When {
     ///
     /// # Errors
     /// If the text is invalid, or not within the next five years.
-    pub fn parse(text: &str, now: Timestamp, zone: Zone) -> Result<Self, NotWhen> {
+    pub fn parse(text: &str, now: Timestamp, zone: Zone) -> Result<Self, TimeExpressionError> {
         let words = text.trim().to_lowercase();
         let found = stamp(&words)
             .map(Ok)
             .or_else(|| span(&words, now, zone))
             .or_else(|| local(&words, now, zone))
-            .unwrap_or(Err(NotWhen::Form))?;
+            .unwrap_or(Err(TimeExpressionError::Form))?;
         match found.at {
-            at if at <= now => Err(NotWhen::Past),
-            at if at.since(now) > FURTHEST => Err(NotWhen::Far),
+            at if at <= now => Err(TimeExpressionError::Past),
+            at if at.since(now) > FURTHEST => Err(TimeExpressionError::Far),
             _ => Ok(found),
         }
     }
@@ -88,7 +88,7 @@ fn stamp(words: &str) -> Option<When> {
 }
 
 /// Parses `in 2 hours`, `in 1 hour and 30 minutes`, `in 3 days`.
-fn span(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, NotWhen>> {
+fn span(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, TimeExpressionError>> {
     let words = words.strip_prefix("in ")?;
     let (mut days, mut exact) = (0_u64, Duration::ZERO);
     let mut pieces = pieces(words).into_iter().filter(|piece| piece != "and" && piece != ",").peekable();
@@ -107,7 +107,7 @@ fn span(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, NotWhen>
         return Some(Ok(When::exact(now.plus(exact))));
     }
     let here = zone.local(now).naive_local();
-    let Some(there) = here.checked_add_days(Days::new(days)) else { return Some(Err(NotWhen::Far)) };
+    let Some(there) = here.checked_add_days(Days::new(days)) else { return Some(Err(TimeExpressionError::Far)) };
     Some(on_the_clock(there, now, zone).map(|when| When { at: when.at.plus(exact), ..when }))
 }
 
@@ -132,7 +132,7 @@ fn pieces(words: &str) -> Vec<String> {
 }
 
 /// Parses an optional day and a clock time.
-fn local(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, NotWhen>> {
+fn local(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, TimeExpressionError>> {
     let stamped = words.split_once('t').filter(|(date, _)| date.len() == 10);
     let words = stamped.map_or_else(|| words.to_owned(), |(date, time)| format!("{date} {time}"));
     let mut words: Vec<&str> = words.split_whitespace().filter(|word| !matches!(*word, "at" | "on" | ",")).collect();
@@ -194,14 +194,14 @@ fn first_to_come(
     zone: Zone,
     time: NaiveTime,
     fits: impl Fn(NaiveDate) -> bool,
-) -> Result<When, NotWhen> {
+) -> Result<When, TimeExpressionError> {
     let days = today.iter_days().take(9).filter(|date| fits(*date));
     let mut times = days.filter_map(|date| on_the_clock(date.and_time(time), now, zone).ok());
-    times.find(|when| when.at > now).ok_or(NotWhen::Far)
+    times.find(|when| when.at > now).ok_or(TimeExpressionError::Far)
 }
 
 /// Converts a local time to an instant.
-fn on_the_clock(local: NaiveDateTime, now: Timestamp, zone: Zone) -> Result<When, NotWhen> {
+fn on_the_clock(local: NaiveDateTime, now: Timestamp, zone: Zone) -> Result<When, TimeExpressionError> {
     match zone.instants(local) {
         MappedLocalTime::Single(at) => Ok(When::exact(at)),
         MappedLocalTime::Ambiguous(first, second) => {
@@ -209,7 +209,8 @@ fn on_the_clock(local: NaiveDateTime, now: Timestamp, zone: Zone) -> Result<When
         }
         MappedLocalTime::None => {
             let minutes = (1..=LONGEST_GAP_MINUTES).filter_map(|n| local.checked_add_signed(TimeDelta::minutes(n)));
-            let first = minutes.filter_map(|local| zone.instants(local).earliest()).next().ok_or(NotWhen::Far)?;
+            let first =
+                minutes.filter_map(|local| zone.instants(local).earliest()).next().ok_or(TimeExpressionError::Far)?;
             // Gaps end on whole minutes, regardless of the given seconds.
             Ok(When { at: Timestamp(first.0 - first.0.rem_euclid(60_000)), shift: Shift::Skipped })
         }
@@ -232,7 +233,7 @@ mod tests {
         Timestamp(DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
     }
 
-    fn parse(words: &str, now: &str, name: &str) -> Result<(String, Shift), NotWhen> {
+    fn parse(words: &str, now: &str, name: &str) -> Result<(String, Shift), TimeExpressionError> {
         let when = When::parse(words, at(now), zone(name))?;
         Ok((zone(name).show_short(when.at), when.shift))
     }
@@ -308,13 +309,13 @@ mod tests {
             "tomorrow 9:00 and 10:00",
             "18:30 tomorrow",
         ] {
-            assert_eq!(parse(words, NOW, "Europe/Vienna"), Err(NotWhen::Form), "{words}");
+            assert_eq!(parse(words, NOW, "Europe/Vienna"), Err(TimeExpressionError::Form), "{words}");
         }
         for words in ["today 13:00", "today 8:00", "2026-11-19 09:00", "2026-11-20T11:59:59Z", "in 0 minutes"] {
-            assert_eq!(parse(words, NOW, "Europe/Vienna"), Err(NotWhen::Past), "{words}");
+            assert_eq!(parse(words, NOW, "Europe/Vienna"), Err(TimeExpressionError::Past), "{words}");
         }
         for words in ["2032-01-01 09:00", "in 1000000 days", "in 99999999 hours"] {
-            assert_eq!(parse(words, NOW, "Europe/Vienna"), Err(NotWhen::Far), "{words}");
+            assert_eq!(parse(words, NOW, "Europe/Vienna"), Err(TimeExpressionError::Far), "{words}");
         }
     }
 
@@ -339,7 +340,7 @@ mod tests {
         let when = |stamp| Ok(When { at: at(stamp), shift: Shift::Twice });
         assert_eq!(twice("2026-10-25T00:00:00Z"), when("2026-10-25T00:30:00Z"));
         assert_eq!(twice("2026-10-25T00:45:00Z"), when("2026-10-25T01:30:00Z"));
-        assert_eq!(twice("2026-10-25T01:30:00Z"), Err(NotWhen::Past));
+        assert_eq!(twice("2026-10-25T01:30:00Z"), Err(TimeExpressionError::Past));
     }
 
     #[test]

@@ -15,25 +15,25 @@ use serde_json::{Value, json};
 
 pub use edit::EditFile;
 pub use list::ListFiles;
-pub(super) use skill::way as skill_way;
+pub(super) use skill::skill_path as skill_way;
 
-use super::knowledge_tools::{Keeping, failed, no_skill, not_given, refused, short, shown_path, text_of};
+use super::knowledge_tools::{KnowledgeStore, failed, no_skill, not_given, refused, short, shown_path, text_of};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
-use crate::memory::{ChangeOrigin, EXPERIENCE, Kept, New, NotGiven, NotWritten, Written, note};
+use crate::memory::{AccessRefusal, ChangeOrigin, EXPERIENCE, New, StoredNote, WriteRefusal, WriteResult, note};
 use crate::model::ToolSpec;
 use crate::store::Node;
 use crate::trust::Text;
 use crate::wording::knowledge as says;
 
 /// The `read_file` tool.
-pub struct ReadFile(Keeping);
+pub struct ReadFile(KnowledgeStore);
 
 /// The `write_file` tool.
-pub struct WriteFile(Keeping);
+pub struct WriteFile(KnowledgeStore);
 
 impl ReadFile {
     /// Creates the tool.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: KnowledgeStore) -> Self {
         Self(keeping)
     }
 
@@ -46,7 +46,7 @@ impl ReadFile {
         if let Some(name) = path.strip_prefix("experience/") {
             let learned =
                 self.0.tree.files().read_text(&party, &format!("{EXPERIENCE}{name}")).await.map_err(failed)?;
-            if !matches!(learned, Err(NotGiven::Missing)) {
+            if !matches!(learned, Err(AccessRefusal::Missing)) {
                 return learned.map_err(not_given);
             }
         }
@@ -56,7 +56,7 @@ impl ReadFile {
 
 impl WriteFile {
     /// Creates the tool.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: KnowledgeStore) -> Self {
         Self(keeping)
     }
 
@@ -163,38 +163,38 @@ impl Tool for WriteFile {
         let new = content.to_owned();
         let written =
             self.0.tree.versions().change(&origin, &path, move |_| Ok(New::Text(new.clone()))).await.map_err(failed)?;
-        said(&self.0, call, &origin, &path, written, content).await
+        change_answer(&self.0, call, &origin, &path, written, content).await
     }
 }
 
 /// Returns the answer to a file change. Text that may not be stored there waits for the person's
 /// approval.
-async fn said(
-    keeping: &Keeping,
+async fn change_answer(
+    keeping: &KnowledgeStore,
     call: &AuthorizableCall<'_>,
     origin: &ChangeOrigin,
     path: &str,
-    written: Result<Written, NotWritten>,
+    written: Result<WriteResult, WriteRefusal>,
     words: &str,
 ) -> Result<Output, ToolError> {
     match written {
         Ok(written) => Ok(keeping.output(call, says::written(path, short(&written.digest)), &written)),
-        Err(NotWritten::Untrusted) if !words.trim().is_empty() => {
-            let kept = aside(keeping, origin, path, words).await;
+        Err(WriteRefusal::Untrusted) if !words.trim().is_empty() => {
+            let kept = pending_note_answer(keeping, origin, path, words).await;
             keeping.answer(call, kept, words).await
         }
         Err(why) => Err(refused(why)),
     }
 }
 
-async fn aside(
-    keeping: &Keeping,
+async fn pending_note_answer(
+    keeping: &KnowledgeStore,
     origin: &ChangeOrigin,
     path: &str,
     words: &str,
-) -> anyhow::Result<Result<Kept, NotWritten>> {
+) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
     let meant = note::read(words);
     let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
     let title = if meant.name.is_empty() { stem.replace('-', " ") } else { meant.name };
-    keeping.tree.notes().set_words_aside(origin, &title, &meant.body).await
+    keeping.tree.notes().store_pending_text(origin, &title, &meant.body).await
 }

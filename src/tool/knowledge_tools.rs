@@ -13,7 +13,7 @@ use super::memory_section::MemorySection;
 use super::remember::Remember;
 use super::{AuthorizableCall, Output, Tool, ToolError, argument};
 use crate::config;
-use crate::memory::{Author, ChangeOrigin, Kept, NotGiven, NotWritten, Workspace, Written};
+use crate::memory::{AccessRefusal, Author, ChangeOrigin, StoredNote, Workspace, WriteRefusal, WriteResult};
 use crate::people::Party;
 use crate::review::Review;
 use crate::store::{Db, Journal, Node};
@@ -26,7 +26,7 @@ const SHOWN: usize = 12;
 
 /// The knowledge of all people, as tools change it.
 #[derive(Clone)]
-pub struct Keeping {
+pub struct KnowledgeStore {
     pub(super) journal: Journal,
     pub(super) tree: Workspace,
     pub(super) review: Review,
@@ -34,7 +34,7 @@ pub struct Keeping {
     clock: Arc<dyn Clock>,
 }
 
-impl Keeping {
+impl KnowledgeStore {
     /// Creates it over this workspace and the gate's live skills; times are displayed in `zone`.
     pub fn new(journal: Journal, tree: Workspace, review: Review, clock: Arc<dyn Clock>, zone: Zone) -> Self {
         Self { journal, tree, review, zone, clock }
@@ -93,12 +93,12 @@ impl Keeping {
     pub(super) async fn answer(
         &self,
         call: &AuthorizableCall<'_>,
-        kept: anyhow::Result<Result<Kept, NotWritten>>,
+        kept: anyhow::Result<Result<StoredNote, WriteRefusal>>,
         words: &str,
     ) -> Result<Output, ToolError> {
         let kept = kept.map_err(failed)?.map_err(refused)?;
         if kept.redirected {
-            self.want_to_keep(call, &kept, words).await.map_err(failed)?;
+            self.request_to_keep(call, &kept, words).await.map_err(failed)?;
         }
         let text = match (kept.redirected, kept.written.version) {
             (true, _) => says::redirected(&kept.path),
@@ -109,12 +109,12 @@ impl Keeping {
     }
 
     /// Returns the result of a call that changed a file.
-    pub(super) fn output(&self, call: &AuthorizableCall<'_>, text: String, written: &Written) -> Output {
+    pub(super) fn output(&self, call: &AuthorizableCall<'_>, text: String, written: &WriteResult) -> Output {
         let from = written.version.map(|version| Node::File(version.0)).into_iter().collect();
         Output { text, label: call.label.clone(), from }
     }
 
-    async fn want_to_keep(&self, call: &AuthorizableCall<'_>, kept: &Kept, words: &str) -> anyhow::Result<()> {
+    async fn request_to_keep(&self, call: &AuthorizableCall<'_>, kept: &StoredNote, words: &str) -> anyhow::Result<()> {
         let (turn, conversation, now) = (call.turn, call.conversation, self.now());
         let Scope::Person(person) = call.scope else { return Ok(()) };
         let reads_along = move |db: Db<'_>| {
@@ -128,13 +128,13 @@ impl Keeping {
         let shown: Text = Labelled::new(Arc::from(words), kept.written.label.clone(), call.scope);
         self.journal
             .write("want to keep something", move |tx| {
-                tx.keep_requests().want_to_keep(turn, person, &path, &digest, &shown, now)
+                tx.keep_requests().add_keep_request(turn, person, &path, &digest, &shown, now)
             })
             .await
     }
 }
 
-impl Keeping {
+impl KnowledgeStore {
     /// Returns the complete text that an approval would make trusted: the title for the index, and
     /// the body.
     async fn as_filed(&self, call: &AuthorizableCall<'_>, path: &str) -> anyhow::Result<Option<String>> {
@@ -167,29 +167,29 @@ pub(super) fn text_of<'c>(call: &'c AuthorizableCall<'_>, name: &str) -> &'c str
     argument::text(call.arguments, name)
 }
 
-pub(super) fn not_given(why: NotGiven) -> ToolError {
+pub(super) fn not_given(why: AccessRefusal) -> ToolError {
     ToolError::Arguments(
         match why {
-            NotGiven::BadPath => says::BAD_PATH,
-            NotGiven::Missing => says::NO_SUCH_FILE,
-            NotGiven::Elsewhere => says::NOT_THEIRS,
-            NotGiven::NoText => says::NO_TEXT,
-            NotGiven::TooLarge => says::TOO_LARGE_TO_READ,
+            AccessRefusal::BadPath => says::BAD_PATH,
+            AccessRefusal::Missing => says::NO_SUCH_FILE,
+            AccessRefusal::Elsewhere => says::NOT_THEIRS,
+            AccessRefusal::NoText => says::NO_TEXT,
+            AccessRefusal::TooLarge => says::TOO_LARGE_TO_READ,
         }
         .to_owned(),
     )
 }
 
-pub(super) fn refused(why: NotWritten) -> ToolError {
+pub(super) fn refused(why: WriteRefusal) -> ToolError {
     ToolError::Refused(match why {
-        NotWritten::Elsewhere => says::BAD_PATH.to_owned(),
-        NotWritten::Foreign => says::NOT_THEIRS.to_owned(),
-        NotWritten::OwnersHand => says::OWNERS_HAND.to_owned(),
-        NotWritten::Untrusted => says::NOT_FROM_OUTSIDE.to_owned(),
-        NotWritten::TooLarge(most) => says::too_large(most),
-        NotWritten::NoText => says::NO_TEXT.to_owned(),
-        NotWritten::Unreadable(path) => says::broken_file(&path),
-        NotWritten::Impossible(why) => why,
+        WriteRefusal::Elsewhere => says::BAD_PATH.to_owned(),
+        WriteRefusal::Foreign => says::NOT_THEIRS.to_owned(),
+        WriteRefusal::OwnersHand => says::OWNERS_HAND.to_owned(),
+        WriteRefusal::Untrusted => says::NOT_FROM_OUTSIDE.to_owned(),
+        WriteRefusal::TooLarge(most) => says::too_large(most),
+        WriteRefusal::NoText => says::NO_TEXT.to_owned(),
+        WriteRefusal::Unreadable(path) => says::broken_file(&path),
+        WriteRefusal::Impossible(why) => why,
     })
 }
 

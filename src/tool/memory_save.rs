@@ -3,17 +3,17 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::knowledge_tools::{Keeping, text_of};
+use super::knowledge_tools::{KnowledgeStore, text_of};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
 /// The `memory_save` tool.
-pub struct MemorySave(Keeping);
+pub struct MemorySave(KnowledgeStore);
 
 impl MemorySave {
     /// Creates the tool.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: KnowledgeStore) -> Self {
         Self(keeping)
     }
 }

@@ -3,18 +3,18 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::knowledge_tools::{Keeping, no_skill, not_given, shown_path, text_of};
+use super::knowledge_tools::{KnowledgeStore, no_skill, not_given, shown_path, text_of};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::memory::Section;
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
 /// The `memory_section` tool.
-pub struct MemorySection(Keeping);
+pub struct MemorySection(KnowledgeStore);
 
 impl MemorySection {
     /// Creates the tool.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: KnowledgeStore) -> Self {
         Self(keeping)
     }
 

@@ -3,18 +3,18 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::knowledge_tools::{Keeping, text_of};
+use super::knowledge_tools::{KnowledgeStore, text_of};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::memory::{NoteDraft, note};
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
 /// The `remember` tool.
-pub struct Remember(Keeping);
+pub struct Remember(KnowledgeStore);
 
 impl Remember {
     /// Creates the tool.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: KnowledgeStore) -> Self {
         Self(keeping)
     }
 }

@@ -4,17 +4,17 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{AuthorizableCall, Effects, Egress, Later, Output, Tool, ToolError, argument, schedule_tools};
+use super::{AuthorizableCall, Effects, Egress, Output, ScheduleStore, Tool, ToolError, argument, schedule_tools};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::wording::reminder as says;
 
 /// The `remind` tool.
-pub struct Remind(Later);
+pub struct Remind(ScheduleStore);
 
 impl Remind {
     /// Creates the tool over these lists.
-    pub fn new(later: Later) -> Self {
+    pub fn new(later: ScheduleStore) -> Self {
         Self(later)
     }
 }
@@ -61,6 +61,6 @@ impl Tool for Remind {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let words = schedule_tools::words(call.arguments, "text")?;
         let plan = self.0.plan_in(call, when(call.arguments)).await?;
-        self.0.keep(call, ReminderKind::Reminder, words, plan).await
+        self.0.add_entry(call, ReminderKind::Reminder, words, plan).await
     }
 }

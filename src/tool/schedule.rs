@@ -5,18 +5,18 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::schedule_tools::{self, ScheduleSpec};
-use super::{AuthorizableCall, Effects, Egress, Later, Output, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, ScheduleStore, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::time::Cron;
 use crate::wording::reminder as says;
 
 /// The `schedule` tool.
-pub struct ScheduleTask(Later);
+pub struct ScheduleTask(ScheduleStore);
 
 impl ScheduleTask {
     /// Creates the tool over these lists.
-    pub fn new(later: Later) -> Self {
+    pub fn new(later: ScheduleStore) -> Self {
         Self(later)
     }
 
@@ -62,6 +62,6 @@ impl Tool for ScheduleTask {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (task, cron) = self.read(call.arguments)?;
-        self.0.keep(call, ReminderKind::Task, task, ScheduleSpec::Again(cron)).await
+        self.0.add_entry(call, ReminderKind::Task, task, ScheduleSpec::Again(cron)).await
     }
 }

@@ -15,7 +15,7 @@ use super::{AuthorizableCall, Output, ToolError, argument};
 use crate::id::{PersonId, ReminderId};
 use crate::store::{Journal, NewReminder, ReminderKind, ReminderRow, ReminderState};
 use crate::time::clock::WakeupSender;
-use crate::time::{Clock, Cron, NotWhen, Shift, Timestamp, When, Zone};
+use crate::time::{Clock, Cron, Shift, TimeExpressionError, Timestamp, When, Zone};
 use crate::trust::{Labelled, Scope};
 use crate::wording::reminder as says;
 
@@ -33,7 +33,7 @@ const NAMED: usize = 3;
 
 /// The lists of all people.
 #[derive(Clone)]
-pub struct Later {
+pub struct ScheduleStore {
     journal: Journal,
     clock: Arc<dyn Clock>,
     zone: Zone,
@@ -54,7 +54,7 @@ enum ScheduledItem {
     TooMany,
 }
 
-impl Later {
+impl ScheduleStore {
     /// Creates the lists over this journal; the schedule is woken when a list has grown.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, ringer: WakeupSender) -> Self {
         Self { journal, clock, zone, ringer }
@@ -69,18 +69,18 @@ impl Later {
     pub(super) async fn plan_in(&self, call: &AuthorizableCall<'_>, when: &str) -> Result<ScheduleSpec, ToolError> {
         let turn = call.turn;
         let began = self.journal.read(move |db| Ok(db.turns().turn(turn)?.map(|turn| turn.claimed_at))).await;
-        self.plan(when, began.map_err(not_kept)?.unwrap_or_else(|| self.clock.now()))
+        self.plan(when, began.map_err(store_error)?.unwrap_or_else(|| self.clock.now()))
     }
 
     fn plan(&self, when: &str, said_at: Timestamp) -> Result<ScheduleSpec, ToolError> {
         let refused = match When::parse(when, said_at, self.zone) {
             Ok(when) => return Ok(ScheduleSpec::Once(when)),
-            Err(NotWhen::Form) => match self.cron(when) {
+            Err(TimeExpressionError::Form) => match self.cron(when) {
                 Err(_) if Cron::parse(when).is_err() => says::WHEN_FORM.to_owned(),
                 cron => return cron.map(ScheduleSpec::Again),
             },
-            Err(NotWhen::Past) => says::when_past(&self.zone.show_long(self.clock.now())),
-            Err(NotWhen::Far) => says::WHEN_FAR.to_owned(),
+            Err(TimeExpressionError::Past) => says::when_past(&self.zone.show_long(self.clock.now())),
+            Err(TimeExpressionError::Far) => says::WHEN_FAR.to_owned(),
         };
         Err(ToolError::Arguments(refused))
     }
@@ -96,7 +96,7 @@ impl Later {
     }
 
     /// Adds an entry to the list of the person for whom the turn runs.
-    pub(super) async fn keep(
+    pub(super) async fn add_entry(
         &self,
         call: &AuthorizableCall<'_>,
         kind: ReminderKind,
@@ -119,21 +119,21 @@ impl Later {
             }
             tx.reminders().add_reminder(&new).map(ScheduledItem::Id)
         });
-        let id = match kept.await.map_err(not_kept)? {
+        let id = match kept.await.map_err(store_error)? {
             ScheduledItem::TooMany => return Err(ToolError::Refused(says::too_many(MOST))),
             ScheduledItem::Id(id) => id,
         };
-        self.ringer.ring(&*self.clock);
+        self.ringer.wake(&*self.clock);
         // Our own words about arguments whose label is joined.
-        Ok(Output { text: self.kept(id, &plan, now), label: call.label.clone(), from: Vec::new() })
+        Ok(Output { text: self.added_answer(id, &plan, now), label: call.label.clone(), from: Vec::new() })
     }
 
     fn first(&self, cron: &Cron, now: Timestamp) -> Result<Timestamp, ToolError> {
-        let never = || ToolError::Arguments(says::not_cron(&crate::time::NotCron::Never.to_string()));
+        let never = || ToolError::Arguments(says::not_cron(&crate::time::CronError::Never.to_string()));
         cron.next_after(now, self.zone).ok_or_else(never)
     }
 
-    fn kept(&self, id: ReminderId, plan: &ScheduleSpec, now: Timestamp) -> String {
+    fn added_answer(&self, id: ReminderId, plan: &ScheduleSpec, now: Timestamp) -> String {
         match plan {
             ScheduleSpec::Once(when) => {
                 let note = match when.shift {
@@ -155,7 +155,7 @@ impl Later {
     /// Returns the waiting entries of the person for whom the turn runs.
     pub(super) async fn list(&self, call: &AuthorizableCall<'_>) -> Result<Vec<ReminderRow>, ToolError> {
         let person = person(call)?;
-        self.journal.read(move |db| db.reminders().reminders_of(person)).await.map_err(not_kept)
+        self.journal.read(move |db| db.reminders().reminders_of(person)).await.map_err(store_error)
     }
 
     /// Returns the due time of a row, in words.
@@ -177,7 +177,7 @@ impl Later {
             }
             _ => Ok(false),
         });
-        match cancel.await.map_err(not_kept)? {
+        match cancel.await.map_err(store_error)? {
             true => Ok(()),
             false => Err(ToolError::Arguments(says::none_such(id))),
         }
@@ -204,7 +204,7 @@ fn person(call: &AuthorizableCall<'_>) -> Result<PersonId, ToolError> {
     }
 }
 
-fn not_kept(error: anyhow::Error) -> ToolError {
+fn store_error(error: anyhow::Error) -> ToolError {
     tracing::error!("What is to happen later cannot be stored or read: {error:#}");
     ToolError::Failed(says::NOT_KEPT.to_owned())
 }

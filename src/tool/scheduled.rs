@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{AuthorizableCall, Effects, Egress, Later, Output, Tool, ToolError};
+use super::{AuthorizableCall, Effects, Egress, Output, ScheduleStore, Tool, ToolError};
 use crate::id::ReminderId;
 use crate::model::ToolSpec;
 use crate::store::ReminderRow;
@@ -14,11 +14,11 @@ use crate::wording::reminder as says;
 const SHOWN: usize = 300;
 
 /// The `list_scheduled` tool.
-pub struct ListScheduled(Later);
+pub struct ListScheduled(ScheduleStore);
 
 impl ListScheduled {
     /// Creates the tool over these lists.
-    pub fn new(later: Later) -> Self {
+    pub fn new(later: ScheduleStore) -> Self {
         Self(later)
     }
 
@@ -58,11 +58,11 @@ impl Tool for ListScheduled {
 }
 
 /// The `cancel_scheduled` tool.
-pub struct CancelScheduled(Later);
+pub struct CancelScheduled(ScheduleStore);
 
 impl CancelScheduled {
     /// Creates the tool over these lists.
-    pub fn new(later: Later) -> Self {
+    pub fn new(later: ScheduleStore) -> Self {
         Self(later)
     }
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
-use crate::memory::{NotGiven, Workspace};
+use crate::memory::{AccessRefusal, Workspace};
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::store::{Enclosure, Journal};
@@ -38,7 +38,7 @@ impl SendFile {
         match call.scope {
             Scope::Group(stream) => Ok(Party::Group(stream)),
             Scope::Person(id) => {
-                let person = self.journal.read(move |db| db.people().person(id)).await.map_err(not_kept)?;
+                let person = self.journal.read(move |db| db.people().person(id)).await.map_err(store_error)?;
                 person.map(Party::One).ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))
             }
             Scope::Shared => Err(ToolError::Refused(says::NOBODY.to_owned())),
@@ -76,12 +76,12 @@ impl Tool for SendFile {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = argument::text(call.arguments, "path");
         let party = self.party(call).await?;
-        let found = self.tree.files().own_file(&party, path, MAX_FILE).await.map_err(not_kept)?;
+        let found = self.tree.files().own_file(&party, path, MAX_FILE).await.map_err(store_error)?;
         let file = found.map_err(|why| ToolError::Arguments(refusal(why)))?;
         let (turn, name, size) = (call.turn, name_of(&file.path).to_owned(), file.size);
         let enclosure = Enclosure::file(file.path, file.digest);
         let kept = self.journal.write("enclose a file", move |tx| tx.outgoing_files().enclose(turn, &enclosure, MOST));
-        match kept.await.map_err(not_kept)? {
+        match kept.await.map_err(store_error)? {
             true => Ok(Output { text: says::goes(&name, size), label: call.label.clone(), from: Vec::new() }),
             false => Err(ToolError::Refused(says::too_many(MOST))),
         }
@@ -93,16 +93,16 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn refusal(why: NotGiven) -> String {
+fn refusal(why: AccessRefusal) -> String {
     match why {
-        NotGiven::BadPath => says::BAD_PATH.to_owned(),
-        NotGiven::Missing | NotGiven::NoText => says::NO_SUCH_FILE.to_owned(),
-        NotGiven::Elsewhere => says::NOT_THEIRS.to_owned(),
-        NotGiven::TooLarge => says::too_large(MAX_FILE),
+        AccessRefusal::BadPath => says::BAD_PATH.to_owned(),
+        AccessRefusal::Missing | AccessRefusal::NoText => says::NO_SUCH_FILE.to_owned(),
+        AccessRefusal::Elsewhere => says::NOT_THEIRS.to_owned(),
+        AccessRefusal::TooLarge => says::too_large(MAX_FILE),
     }
 }
 
-fn not_kept(error: anyhow::Error) -> ToolError {
+fn store_error(error: anyhow::Error) -> ToolError {
     tracing::error!("A file cannot be enclosed: {error:#}");
     ToolError::Failed(says::NOT_KEPT.to_owned())
 }

@@ -70,7 +70,7 @@ fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) 
         label,
         shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
     };
-    match Toolbox::new(vec![Arc::new(Sends(reach))]).way("send", arguments, &call) {
+    match Toolbox::new(vec![Arc::new(Sends(reach))]).decide("send", arguments, &call) {
         Decision::Open(_) => Err("open".to_owned()),
         Decision::Closed(sentence) => Err(sentence),
         Decision::Ask(ask) => Ok(ask),

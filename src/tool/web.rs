@@ -24,7 +24,7 @@ mod readable;
 mod rule;
 mod tidy;
 
-pub use address::{Written, addresses_in, host_name, normal, parse};
+pub use address::{WrittenAddress, addresses_in, host_name, normal, parse};
 pub use charset::decode;
 pub use fetch::Fetcher;
 pub use interfaces::{Interfaces, Network, SystemInterfaces};

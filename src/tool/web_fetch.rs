@@ -64,7 +64,7 @@ impl Tool for WebFetch {
         let page = match self.fetcher.fetch(&url, &|to| call.may_open(to)).await {
             Ok(page) => page,
             Err(FetchError::LeadsTo { host, to }) => return Ok(leads_to(&url, &host, &to)),
-            Err(error) => return Err(ToolError::Failed(told(&error, &url))),
+            Err(error) => return Err(ToolError::Failed(error_text(&error, &url))),
         };
         let title = page.title.as_deref().map(|title| crate::text::shorten(title, TITLE));
         let whole = crate::text::defuse(&page.text, "page");
@@ -78,7 +78,7 @@ impl Tool for WebFetch {
 
 /// Returns the error in our own words. The target host of a redirect is the page's claim and is not
 /// named.
-fn told(error: &FetchError, asked: &Url) -> String {
+fn error_text(error: &FetchError, asked: &Url) -> String {
     match error {
         FetchError::Forbidden { host } if *host != host_name(asked) => {
             wording::tool::LEADS_TO_NO_PUBLIC_HOST.to_owned()

@@ -274,14 +274,14 @@ pub fn passed_every_stage(id: ProposalId) -> String {
 }
 
 /// Notification of a decision by policy.
-pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: Ended) -> String {
+pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: ApplyOutcome) -> String {
     match ended {
-        Ended::Done => format!(
+        ApplyOutcome::Done => format!(
             "{why}, and the skill `{skill}` is changed, as `{setting}` allows. `/show {id}` shows what changed; \
              `/history {skill}` leads back."
         ),
-        Ended::Conflict => format!("Proposal {id} was not applied: the skill `{skill}` was changed meanwhile."),
-        Ended::Later => format!(
+        ApplyOutcome::Conflict => format!("Proposal {id} was not applied: the skill `{skill}` was changed meanwhile."),
+        ApplyOutcome::Later => format!(
             "{why}, but the skill `{skill}` cannot be written now, perhaps because the disk is full. It is tried again."
         ),
     }
@@ -289,7 +289,7 @@ pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: E
 
 /// Outcome of applying a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ApplyOutcome {
     /// Applied and active.
     Done,
     /// The skill has changed in the meantime.

@@ -99,7 +99,7 @@ fn free_port() -> SocketAddr {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
 }
 
-fn bot(fake: &FakeTelegram, way_in: config::TelegramWay, clock: Arc<dyn Clock>) -> Telegram {
+fn bot(fake: &FakeTelegram, way_in: config::TelegramDelivery, clock: Arc<dyn Clock>) -> Telegram {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = config::Telegram { token: SecretString::from(fake.token()), api_url: fake.url(), way_in };
     Telegram::new(&config, clock).unwrap()
@@ -108,7 +108,7 @@ fn bot(fake: &FakeTelegram, way_in: config::TelegramWay, clock: Arc<dyn Clock>) 
 fn called(fake: &FakeTelegram, listen: SocketAddr, clock: Arc<dyn Clock>) -> Telegram {
     let url = "https://bot.example.org/telegram".parse().unwrap();
     let way_in = config::Webhook { url, listen, secret: SecretString::from(SECRET) };
-    bot(fake, config::TelegramWay::Webhook(way_in), clock)
+    bot(fake, config::TelegramDelivery::Webhook(way_in), clock)
 }
 
 fn update(id: i64) -> String {
@@ -330,7 +330,7 @@ async fn changing_the_way_in_loses_nothing() {
     let scene = Scene::new().await;
     let Scene { fake, clock, listen, bot: called_bot, .. } = scene;
     drop(called_bot);
-    let polling = bot(&fake, config::TelegramWay::Polling, clock.clone());
+    let polling = bot(&fake, config::TelegramDelivery::Polling, clock.clone());
     polling.connect().await.unwrap();
     assert_eq!(fake.webhook(), "");
     fake.says(ADA, "one");
@@ -357,7 +357,7 @@ async fn changing_the_way_in_loses_nothing() {
     let unstored = calling.next(polled.cursor.as_deref()).await.unwrap();
     assert!(unstored.items[0].contains("three"));
     drop(calling);
-    let polling = bot(&fake, config::TelegramWay::Polling, clock);
+    let polling = bot(&fake, config::TelegramDelivery::Polling, clock);
     polling.connect().await.unwrap();
     let back = polling.next(unstored.cursor.as_deref()).await.unwrap();
     assert_eq!(back.items, unstored.items);
@@ -369,7 +369,7 @@ async fn without_a_poll_the_cursor_names_no_number() {
     scene.fake.says(ADA, "Hello");
     let cursor = scene.next().await.cursor;
     assert!(cursor.is_some(), "that we are alive is stored with it");
-    let polling = bot(&scene.fake, config::TelegramWay::Polling, scene.clock.clone());
+    let polling = bot(&scene.fake, config::TelegramDelivery::Polling, scene.clock.clone());
     polling.connect().await.unwrap();
     polling.next(cursor.as_deref()).await.unwrap();
     assert_eq!(scene.fake.last_offset(), None);

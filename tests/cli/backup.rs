@@ -50,7 +50,7 @@ fn newest() -> i64 {
 /// The journal as the program before this one left it.
 fn made_older(home: &Home) {
     let all = migrations();
-    older::made_older(&home.file("compline.db"), &all[..all.len() - 1]);
+    older::downgrade_journal(&home.file("compline.db"), &all[..all.len() - 1]);
 }
 
 #[test]

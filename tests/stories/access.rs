@@ -33,7 +33,7 @@ fn code_in(words: &str) -> Option<String> {
 /// The code that somebody is given for a line.
 async fn code(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
-    let heard = story.last_heard(person);
+    let heard = story.last_received_by(person);
     code_in(&heard).unwrap_or_else(|| panic!("no code in {heard:?}"))
 }
 
@@ -66,7 +66,11 @@ async fn is_refused(story: &Story, person: i64, code: &str) {
     let before = story.count("SELECT count(*) FROM people WHERE removed_at IS NULL");
     story.say(person, code).await;
     assert_eq!(story.count("SELECT count(*) FROM people WHERE removed_at IS NULL"), before, "{code} let somebody in");
-    assert!(story.last_heard(person).starts_with("That code is not valid."), "{}", story.last_heard(person));
+    assert!(
+        story.last_received_by(person).starts_with("That code is not valid."),
+        "{}",
+        story.last_received_by(person)
+    );
 }
 
 /// Promise (people/void-code): A pairing code is void once its maker has been removed, demoted or
@@ -131,10 +135,10 @@ async fn every_owner_is_told_of_a_newcomer_and_can_undo_it() {
     let made = code(&story, ADA, "/pair Zoe").await;
     story.say(EVE, &made).await;
     for owner in [ADA, CARL] {
-        let told = story.last_heard(owner);
+        let told = story.last_received_by(owner);
         assert!(told.contains("Zoe") && told.contains("Ada made") && told.contains("/remove Zoe"), "{owner}: {told}");
     }
-    assert!(!story.heard(BEN).join("\n").contains("Zoe"), "a member is not told");
+    assert!(!story.received_by(BEN).join("\n").contains("Zoe"), "a member is not told");
     story.say(CARL, "/remove Zoe").await;
     let answered = story.model.chats().len();
     story.say(EVE, "hello?").await;
@@ -149,21 +153,21 @@ async fn every_owner_is_told_of_a_new_address_and_can_undo_it() {
     let made = code(&story, BEN, "/link").await;
     story.say(EVE, &made).await;
     for owner in [ADA, CARL] {
-        let told = story.last_heard(owner);
+        let told = story.last_received_by(owner);
         assert!(told.contains("Ben") && told.contains("/people unlink"), "{owner}: {told}");
     }
-    let number = number_after(&story.last_heard(ADA), "/people unlink ");
+    let number = number_after(&story.last_received_by(ADA), "/people unlink ");
     let open = code(&story, EVE, "/link").await;
     story.say(ADA, &format!("/people unlink {number}")).await;
-    assert!(story.last_heard(ADA).contains("no address of Ben"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("no address of Ben"), "{}", story.last_received_by(ADA));
     let answered = story.model.chats().len();
     story.say(EVE, "hello?").await;
     assert_eq!(story.model.chats().len(), answered, "she is a stranger again");
     is_refused(&story, EVE, &open).await;
     story.say(BEN, "hello").await;
-    assert_eq!(story.last_heard(BEN), "ok", "he is still in");
+    assert_eq!(story.last_received_by(BEN), "ok", "he is still in");
     story.say(ADA, &format!("/people unlink {number}")).await;
-    assert!(story.last_heard(ADA).starts_with("No address"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).starts_with("No address"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -173,7 +177,7 @@ async fn an_owners_new_address_is_told_where_they_were_before() {
     let story = with_carl().await;
     let made = code(&story, CARL, "/link").await;
     story.say(EVE, &made).await;
-    let told = story.last_heard(CARL);
+    let told = story.last_received_by(CARL);
     assert!(told.contains("/people unlink"), "{told}");
     story.end().await;
 }
@@ -203,7 +207,7 @@ async fn exported(story: &Story) -> Vec<u8> {
 async fn a_name_that_was_borne_before_is_asked_about() {
     let story = mallory_was_here().await;
     story.say(ADA, "/pair mallory").await;
-    let asked = story.last_heard(ADA);
+    let asked = story.last_received_by(ADA);
     assert!(asked.contains("same person") && asked.contains("/pair #4 member same"), "{asked}");
     assert_eq!((code_in(&asked), open_codes(&story)), (None, 0), "until it is answered there is no code");
     let line = ["people", "pair", "Mallory", "member"];
@@ -226,7 +230,7 @@ async fn somebody_new_of_an_old_name_gets_none_of_the_old_words() {
     assert!(!story.model.last_prompt().contains(OAK), "{}", story.model.last_prompt());
     assert!(!exported(&story).await.windows(OAK.len()).any(|words| words == OAK.as_bytes()));
     story.say(EVE, "/memory search treasure").await;
-    assert!(!story.last_heard(EVE).contains("oak"), "{}", story.last_heard(EVE));
+    assert!(!story.last_received_by(EVE).contains("oak"), "{}", story.last_received_by(EVE));
     assert_eq!(story.count("SELECT count(*) FROM texts WHERE scope = 'person:5' AND text LIKE '%oak%'"), 0);
     story.end().await;
 }
@@ -283,16 +287,19 @@ async fn another_address_in_the_configuration_is_somebody_new_until_an_owner_joi
     story.name(&[("Ada", "owner", ELSEWHERE), ("Carl", "owner", CARL)]);
     story.start().await;
     story.answered().await;
-    let told = story.last_heard(CARL);
+    let told = story.last_received_by(CARL);
     assert!(told.contains("somebody new") && told.contains("/people join 3"), "{told}");
     story.say(ELSEWHERE, "what did I say?").await;
     assert!(!story.model.last_prompt().contains(OAK), "nothing is inherited");
-    assert!(story.heard(ELSEWHERE).join("\n").contains("/people join 3"), "an owner who comes later is asked too");
+    assert!(
+        story.received_by(ELSEWHERE).join("\n").contains("/people join 3"),
+        "an owner who comes later is asked too"
+    );
     let answered = story.model.chats().len();
     story.say(ADA, "and I?").await;
     assert_eq!(story.model.chats().len(), answered, "the old address is a stranger's");
     story.say(CARL, "/people join 3").await;
-    let told = story.last_heard(CARL);
+    let told = story.last_received_by(CARL);
     assert!(told.contains("same person") && told.contains("people/3-ada/"), "what is read no more is named: {told}");
     let people = "SELECT group_concat(id || name) FROM (SELECT * FROM people WHERE removed_at IS NULL ORDER BY id)";
     assert_eq!(story.text(people), "1Ada,2Carl");
@@ -301,9 +308,9 @@ async fn another_address_in_the_configuration_is_somebody_new_until_an_owner_joi
     assert_eq!(story.text(people), "1Ada,2Carl", "so it stays");
     assert_eq!(story.count(&format!("SELECT count(*) FROM texts WHERE scope = 'person:1' AND text = '{OAK}'")), 1);
     story.say(ELSEWHERE, "/whoami").await;
-    assert!(story.last_heard(ELSEWHERE).contains("Ada"), "{}", story.last_heard(ELSEWHERE));
+    assert!(story.last_received_by(ELSEWHERE).contains("Ada"), "{}", story.last_received_by(ELSEWHERE));
     story.say(CARL, "/people join 3").await;
-    assert!(story.last_heard(CARL).starts_with("There is no earlier person"), "{}", story.last_heard(CARL));
+    assert!(story.last_received_by(CARL).starts_with("There is no earlier person"), "{}", story.last_received_by(CARL));
     story.end().await;
 }
 
@@ -321,9 +328,9 @@ async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
     assert!(!made.failed && made.markdown.contains("wins at the next start"), "{}", made.markdown);
     story.say(ADA, &code_in(&made.markdown).unwrap()).await;
     story.say(ADA, "/people").await;
-    assert!(story.last_heard(ADA).contains("owner"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("owner"), "{}", story.last_received_by(ADA));
     story.stop().await;
-    story.name_nobody();
+    story.configure_no_people();
     story.start().await;
     assert_eq!(story.count("SELECT count(*) FROM people WHERE removed_at IS NULL"), 0);
     let asked = story.command_line(&["people", "pair", "Ada", "owner"]).await;
@@ -334,8 +341,8 @@ async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
     assert!(story.model.last_prompt().contains(OAK));
     let made = story.command_line(&["people", "pair", "Zoe", "owner"]).await;
     story.say(EVE, &code_in(&made.markdown).unwrap()).await;
-    assert!(story.last_heard(EVE).contains("in as owner"), "{}", story.last_heard(EVE));
-    assert!(story.last_heard(ELSEWHERE).contains("on the computer"), "{}", story.last_heard(ELSEWHERE));
+    assert!(story.last_received_by(EVE).contains("in as owner"), "{}", story.last_received_by(EVE));
+    assert!(story.last_received_by(ELSEWHERE).contains("on the computer"), "{}", story.last_received_by(ELSEWHERE));
     story.end().await;
 }
 
@@ -354,7 +361,7 @@ async fn the_open_question_of_somebody_who_was_removed_is_answered_by_nobody() {
     story.answered().await;
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/a" }));
     story.say(CARL, "what now?").await;
-    assert!(story.last_heard(CARL).contains("/yes 1"), "{}", story.last_heard(CARL));
+    assert!(story.last_received_by(CARL).contains("/yes 1"), "{}", story.last_received_by(CARL));
     story.say(ADA, "/remove Carl").await;
     assert_eq!(story.text("SELECT state FROM questions WHERE id = 1"), "refused");
     story.say(CARL, "/yes 1").await;

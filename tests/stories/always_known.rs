@@ -100,7 +100,7 @@ async fn a_file_that_is_missing_empty_or_no_text_is_left_out_and_keeps_nobody_fr
     story.say(ADA, "/new").await;
     let asked = story.model.chats().len();
     story.say(ADA, "are you there?").await;
-    assert_eq!((story.model.chats().len(), story.last_heard(ADA)), (asked + 1, "ok".to_owned()));
+    assert_eq!((story.model.chats().len(), story.last_received_by(ADA)), (asked + 1, "ok".to_owned()));
     assert!(!story.model.last_prompt().contains("## Long-term Memory"));
     story.end().await;
 }

@@ -73,7 +73,7 @@ async fn talked(story: &Story, messages: usize) {
                     &Labelled::new(words.into(), Label::trusted(), ADAS),
                 )?;
                 tx.messages().settle_message(message, "answered", "")?;
-                tx.conversations().conversation_grew(conversation, message, at)?;
+                tx.conversations().count_message(conversation, message, at)?;
             }
             tx.conversations().close_conversation(conversation, at)?;
         }

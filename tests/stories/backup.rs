@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use compline::admin::backup::key::BackupKey;
-use compline::admin::backup::{self, Made, Sources, read};
+use compline::admin::backup::{self, BackupSources, Made, read};
 use compline::admin::restore::{
-    self, Authenticity, Configuration, Prepared, RestoreTarget, Restored, Seam, Settled, Warrant,
+    self, ArchiveProof, Authenticity, Configuration, PreparedRestore, RestoreTarget, Restored, Settled, SwapFailpoint,
 };
 use compline::config::Home;
 use compline::time::Clock;
@@ -21,8 +21,8 @@ mod authentic;
 #[path = "backup/hostile.rs"]
 mod hostile;
 
-fn sources(home: &Path) -> Sources {
-    Sources { home: Home::at(home), workspace: home.join("workspace"), skills: home.join("skills"), config: None }
+fn sources(home: &Path) -> BackupSources {
+    BackupSources { home: Home::at(home), workspace: home.join("workspace"), skills: home.join("skills"), config: None }
 }
 
 pub fn back_up(home: &Path, to: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<Made> {
@@ -36,12 +36,12 @@ fn target(home: &Path) -> RestoreTarget {
 }
 
 /// What speaks for that archive, with the key of the story's home or the code of it.
-fn warrant(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<(read::Archive, Warrant)> {
+fn warrant(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<(read::Archive, ArchiveProof)> {
     let archive = restore::read(file, &Home::at(home), &mut |_, _| {})?;
     let key = BackupKey::load(&Home::at(&story.home))?;
     let warrant = match restore::judge(&archive, key.as_ref())? {
-        Authenticity::Authentic(key) => Warrant::Key(key),
-        _ => Warrant::Nothing,
+        Authenticity::Authentic(key) => ArchiveProof::Key(key),
+        _ => ArchiveProof::Nothing,
     };
     Ok((archive, warrant))
 }
@@ -51,8 +51,8 @@ async fn prepare(
     file: &Path,
     home: &Path,
     story: &StoryOver<impl Channel>,
-    seam: Seam<'_>,
-) -> anyhow::Result<Prepared> {
+    seam: SwapFailpoint<'_>,
+) -> anyhow::Result<PreparedRestore> {
     let (archive, warrant) = warrant(file, home, story)?;
     let target = target(home);
     restore::prepare(file, &archive, (&target, &warrant), story.clock.now(), &mut |_, _| {}, seam).await
@@ -62,7 +62,7 @@ async fn restore_through(
     file: &Path,
     home: &Path,
     story: &StoryOver<impl Channel>,
-    seam: Seam<'_>,
+    seam: SwapFailpoint<'_>,
 ) -> anyhow::Result<Restored> {
     let prepared = prepare(file, home, story, seam).await?;
     restore::finish(prepared, &target(home), story.clock.now(), seam)
@@ -247,18 +247,18 @@ async fn nothing_old_is_sent_again_and_nothing_old_can_be_approved() {
     drop(db);
     let (_shelf, file) = shelf();
     back_up(&story.home, &file, &story).unwrap();
-    let heard = story.heard(ADA).len();
+    let heard = story.received_by(ADA).len();
     let restored = begins_anew(&mut story, &file).await;
     let parked = restored.parked;
     assert_eq!((parked.outbox, parked.proposals, parked.slots), (1, 1, 1), "{parked:?}");
     assert!(parked.messages >= 1, "{parked:?}");
     story.pass(Duration::from_secs(3600)).await;
-    assert_eq!(story.heard(ADA).len(), heard, "something old was sent again: {:?}", story.heard(ADA));
+    assert_eq!(story.received_by(ADA).len(), heard, "something old was sent again: {:?}", story.received_by(ADA));
     assert_eq!(story.text("SELECT state || reason FROM proposals"), "expiredrestored");
     assert_eq!(story.text("SELECT state || trouble FROM outbox ORDER BY id DESC"), "failedrestored");
     assert_eq!(story.text("SELECT state || reason FROM slots"), "failedrestored");
     story.say(ADA, &format!("/approve 1 {hash}")).await;
-    assert_eq!(story.skill("tea"), None, "{}", story.last_heard(ADA));
+    assert_eq!(story.skill("tea"), None, "{}", story.last_received_by(ADA));
     story.say(EVE, &format!("/start {code}")).await;
     assert_eq!(story.count("SELECT count(*) FROM people WHERE name = 'Zoe'"), 0);
     let status = story.command_line(&["status"]).await;
@@ -308,7 +308,7 @@ async fn an_open_question_is_over_after_a_restore() {
     let restored = begins_anew(&mut story, &file).await;
     assert_eq!((restored.parked.questions, story.text("SELECT state FROM questions")), (1, "expired".to_owned()));
     story.say(ADA, "/yes 1").await;
-    assert!(story.last_heard(ADA).contains("That question is over"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("That question is over"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 

@@ -95,7 +95,7 @@ async fn nothing_is_confirmed_while_it_cannot_be_stored() {
     story.start().await;
     story.fake.says(ADA, &format!("Good evening {}", canary(ADA)));
     while left.load(Ordering::SeqCst) > 0 {
-        assert_eq!((story.fake.unacked(), story.heard(ADA).len()), (1, 0));
+        assert_eq!((story.fake.unacked(), story.received_by(ADA).len()), (1, 0));
         story.clock.advance(Duration::from_secs(1)).await;
         tokio::task::yield_now().await;
     }
@@ -105,7 +105,7 @@ async fn nothing_is_confirmed_while_it_cannot_be_stored() {
     }
     story.answered().await;
     // Enough time passed for the delay to be named; the answer is the last word.
-    assert_eq!((story.last_heard(ADA), story.model.chats().len()), ("ok".to_owned(), 1));
+    assert_eq!((story.last_received_by(ADA), story.model.chats().len()), ("ok".to_owned(), 1));
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said'"), 1);
     story.end().await;
 }
@@ -128,7 +128,7 @@ async fn a_commit_that_fails_on_the_way_is_tried_again() {
         story.start().await;
         story.say(ADA, &format!("Good evening {}", canary(ADA))).await;
         story.pass(Duration::from_secs(60)).await;
-        assert_eq!(story.heard(ADA), ["ok"], "{job}");
+        assert_eq!(story.received_by(ADA), ["ok"], "{job}");
         story.pass(Duration::from_secs(7 * 3600)).await;
         assert_eq!(story.count("SELECT count(*) FROM summaries WHERE state = 'made'"), 1, "{job}");
         assert_eq!(left.load(Ordering::SeqCst), 0, "{job} never failed");
@@ -149,9 +149,9 @@ async fn a_panic_in_a_turn_costs_ten_seconds() {
         usual(request)
     });
     story.say(ADA, "hello").await;
-    assert_eq!(story.heard(ADA), Vec::<String>::new());
+    assert_eq!(story.received_by(ADA), Vec::<String>::new());
     story.pass(Duration::from_secs(10)).await;
-    assert_eq!(story.heard(ADA), ["ok"]);
+    assert_eq!(story.received_by(ADA), ["ok"]);
     story.end().await;
 }
 
@@ -168,7 +168,7 @@ async fn a_clock_that_jumps_loses_nothing() {
         story.clock.set(jump);
         story.model.then(Say::Text(format!("answer {n}")));
         story.say(ADA, &format!("question {n}")).await;
-        assert_eq!(story.last_heard(ADA), format!("answer {n}"));
+        assert_eq!(story.last_received_by(ADA), format!("answer {n}"));
     }
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state = 'answered'"), 4);
     story.end().await;
@@ -188,9 +188,9 @@ async fn files_of_any_kind_are_answered() {
     for (name, mime, bytes) in files {
         story.fake.sends_document(ADA, name, mime, bytes);
         story.answered().await;
-        assert_eq!(story.last_heard(ADA), "ok", "{name:?}");
+        assert_eq!(story.last_received_by(ADA), "ok", "{name:?}");
     }
-    assert_eq!(story.heard(ADA).len(), files.len());
+    assert_eq!(story.received_by(ADA).len(), files.len());
     assert_eq!(story.count("SELECT count(*) FROM attachments WHERE path LIKE '%..%' OR path LIKE '/%'"), 0);
     assert!(!story.home.parent().unwrap().join("escaped.txt").exists());
     story.end().await;
@@ -203,7 +203,7 @@ async fn a_picture_that_does_not_come_is_answered_all_the_same() {
     story.fake.files_fail_next(9);
     story.fake.sends_photo(ADA, &format!("look {}", canary(ADA)), b"a picture");
     story.answered().await;
-    assert_eq!(story.heard(ADA), ["ok"]);
+    assert_eq!(story.received_by(ADA), ["ok"]);
     assert!(story.model.last_prompt().contains("look"));
     story.end().await;
 }

@@ -38,7 +38,7 @@ async fn six_hours_go_on_and_a_second_more_begins_anew() {
         story.say(ADA, &format!("the evening {}", canary(ADA))).await;
         say_after(&story, silence, "the morning").await;
         assert_eq!((conversations(&story) == 2, is_fresh(&story)), (anew, anew), "after {silence:?}");
-        assert_eq!(story.heard(ADA), ["ok", "ok"]);
+        assert_eq!(story.received_by(ADA), ["ok", "ok"]);
         story.end().await;
     }
 }
@@ -53,7 +53,7 @@ async fn the_rule_holds_for_the_third_the_tenth_and_the_hundredth_message() {
             say_after(&story, silence, &format!("message {n} {}", canary(ADA))).await;
         }
         assert_eq!(conversations(&story), expected, "with silences of {silence:?}");
-        assert_eq!(story.heard(ADA).len(), 100);
+        assert_eq!(story.received_by(ADA).len(), 100);
         story.end().await;
     }
 }
@@ -127,7 +127,7 @@ async fn a_clock_that_is_set_back_tears_no_conversation_apart() {
     story.clock.set(right.plus(HOUR));
     story.say(ADA, "fourth").await;
     assert_eq!(conversations(&story), 1);
-    assert_eq!(story.heard(ADA).len(), 4);
+    assert_eq!(story.received_by(ADA).len(), 4);
     story.end().await;
 }
 
@@ -139,7 +139,7 @@ async fn the_message_that_opens_a_conversation_is_in_it() {
     story.model.says("Good morning.");
     say_after(&story, 7 * HOUR, &format!("the one that woke you {}", canary(ADA))).await;
     assert_eq!(story.model.last_prompt().matches("the one that woke you").count(), 1);
-    assert_eq!(story.last_heard(ADA), "Good morning.");
+    assert_eq!(story.last_received_by(ADA), "Good morning.");
     let kept = "SELECT count(*) FROM messages m JOIN texts t ON t.message_id = m.id
                 WHERE m.conversation_id = 2 AND m.kind = 'said' AND t.text LIKE 'the one that woke you%'";
     assert_eq!(story.count(kept), 1);
@@ -165,7 +165,7 @@ async fn twenty_first_messages_at_once_open_one_conversation() {
     for n in 0..20 {
         assert_eq!(prompt.matches(&format!("message-{n:02}")).count(), 1, "message-{n:02}");
     }
-    assert_eq!(story.heard(ADA).len(), 2, "one answer covers them all");
+    assert_eq!(story.received_by(ADA).len(), 2, "one answer covers them all");
     story.end().await;
 }
 

@@ -72,7 +72,7 @@ async fn a_broken_memory_stops_neither_facts_nor_the_summary_of_an_older_part() 
     assert!(read(&story, "workspace/agents/compline/memory.md").contains("- **tea**: Whiskerino"));
     assert_eq!(story.text("SELECT group_concat(DISTINCT state) FROM extractions"), "kept");
     assert_eq!(story.count("SELECT count(*) FROM compactions WHERE state = 'made'"), 1);
-    assert_eq!(story.last_heard(ADA), "ok");
+    assert_eq!(story.last_received_by(ADA), "ok");
     story.end().await;
 }
 
@@ -96,7 +96,7 @@ async fn whoever_wants_something_remembered_reads_which_file_is_broken() {
     break_memory(&story);
     for command in ["/remember Cat: Tom", "/remember a text\nof two lines"] {
         story.say(ADA, command).await;
-        let told = story.last_heard(ADA);
+        let told = story.last_received_by(ADA);
         assert!(told.contains("memory/MEMORY.md cannot be read as text") && told.contains("doctor"), "{told}");
     }
     story
@@ -119,11 +119,11 @@ async fn a_yes_that_a_broken_file_stands_against_is_answered_and_the_next_one_co
     let whole = read(&story, "workspace/memory/MEMORY.md");
     break_memory(&story);
     story.say(ADA, "/yes 1").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("memory/MEMORY.md cannot be read as text"), "{told}");
     std::fs::write(path_of(&story, "workspace/memory/MEMORY.md"), whole).unwrap();
     story.say(ADA, "/yes 2").await;
-    assert!(story.last_heard(ADA).contains("memory/coffee.md is yours now"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("memory/coffee.md is yours now"), "{}", story.last_received_by(ADA));
     assert_eq!(states(&story), "changed kept");
     story.end().await;
 }
@@ -137,13 +137,13 @@ async fn a_yes_that_the_disk_stands_against_is_tried_again_and_keeps_no_other_wa
     let way = block(&story, "workspace/memory/tea.md");
     story.say(ADA, "/yes 1").await;
     story.say(ADA, "/yes 2").await;
-    assert_eq!(states(&story), "yes kept", "{:?}", story.heard(ADA));
+    assert_eq!(states(&story), "yes kept", "{:?}", story.received_by(ADA));
     std::fs::remove_dir_all(way).unwrap();
     story.pass(2 * MINUTE).await;
     assert_eq!(states(&story), "kept kept");
     let told: Vec<String> =
-        story.heard(ADA).into_iter().filter(|heard| heard.contains("memory/tea.md is yours now")).collect();
-    assert_eq!(told.len(), 1, "{:?}", story.heard(ADA));
+        story.received_by(ADA).into_iter().filter(|heard| heard.contains("memory/tea.md is yours now")).collect();
+    assert_eq!(told.len(), 1, "{:?}", story.received_by(ADA));
     assert_eq!(read(&story, "workspace/memory/MEMORY.md").matches("(tea.md)").count(), 1);
     story.end().await;
 }
@@ -158,7 +158,7 @@ async fn what_waits_for_the_disk_is_said_after_an_hour_and_is_theirs_as_soon_as_
     assert_eq!(states(&story), "yes");
     story.pass(62 * MINUTE).await;
     assert_eq!(states(&story), "kept");
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("becomes yours as soon as") && told.contains("doctor"), "{told}");
     std::fs::remove_dir_all(way).unwrap();
     story.say(ADA, "/remember The bread is in the oven").await;
@@ -172,24 +172,24 @@ async fn the_list_names_what_cannot_be_read_and_why() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     story.say(ADA, "/memory").await;
-    assert!(!story.last_heard(ADA).contains("Not read"), "{}", story.last_heard(ADA));
+    assert!(!story.last_received_by(ADA).contains("Not read"), "{}", story.last_received_by(ADA));
     let notes = path_of(&story, "workspace/memory");
     std::fs::write(notes.join("recipe.md"), b"Ten eggs \xff").unwrap();
     std::fs::write(notes.join("diary.md"), "x".repeat(1_100_000)).unwrap();
     std::fs::write(path_of(&story, "workspace/USER.md"), b"Ada \xff").unwrap();
     story.say(ADA, "/memory").await;
-    let list = story.last_heard(ADA);
+    let list = story.last_received_by(ADA);
     for line in ["• recipe: it is no text in UTF-8", "• diary: it is larger than 1 MB", "• USER: it is no text"] {
         assert!(list.contains(line), "{line:?} is missing in {list}");
     }
     assert_eq!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted");
     story.say(ADA, "/memory diary").await;
-    assert!(story.last_heard(ADA).contains("larger than 1 MB"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("larger than 1 MB"), "{}", story.last_received_by(ADA));
     break_memory(&story);
     std::fs::create_dir_all(notes.join("untrusted")).unwrap();
     std::fs::write(notes.join("untrusted/letter.md"), b"\xff").unwrap();
     story.say(ADA, "/memory").await;
-    let list = story.last_heard(ADA);
+    let list = story.last_received_by(ADA);
     assert!(list.contains("MEMORY.md cannot be read: it is no text") && list.contains("• letter:"), "{list}");
     assert_ne!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted", "its name is from outside");
     story.end().await;
@@ -206,11 +206,11 @@ async fn an_hour_in_which_it_was_off_is_no_hour_of_trying() {
     story.clock.set(story.clock.now().plus(2 * 60 * MINUTE));
     story.start().await;
     story.pass(3 * MINUTE).await;
-    assert_eq!(states(&story), "yes", "{:?}", story.heard(ADA));
+    assert_eq!(states(&story), "yes", "{:?}", story.received_by(ADA));
     std::fs::remove_dir_all(way).unwrap();
     story.pass(2 * MINUTE).await;
     assert_eq!(states(&story), "kept");
-    assert!(story.last_heard(ADA).contains("memory/tea.md is yours now"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("memory/tea.md is yours now"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -219,13 +219,13 @@ async fn an_hour_in_which_it_was_off_is_no_hour_of_trying() {
 async fn of_a_memory_that_is_too_large_it_says_how_much_it_reads_and_why_nothing_is_added() {
     let story = Story::begin().await;
     story.say(ADA, "/memory").await;
-    assert!(story.last_heard(ADA).contains("I read it before each answer"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("I read it before each answer"), "{}", story.last_received_by(ADA));
     story.writes("memory/MEMORY.md", &format!("# Memory\n\n{}", "An old thought of mine.\n".repeat(5_000)));
     story.say(ADA, "/memory").await;
-    let list = story.last_heard(ADA);
+    let list = story.last_received_by(ADA);
     assert!(list.contains("what there is room for") && !list.contains("I read it before"), "{list}");
     story.say(ADA, "/remember Cat: Tom").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("memory/MEMORY.md is already larger than the 64 KB that it may become"), "{told}");
     story.end().await;
 }

@@ -57,18 +57,18 @@ async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnig
     story.say(BEN, "hello").await;
     story.say(ADA, "and now?").await;
     for person in [ADA, BEN] {
-        let told = story.last_heard(person);
+        let told = story.last_received_by(person);
         assert_eq!(
             told,
             "I did not answer, because today's budget is used up. It begins anew at midnight; an owner can raise it in the configuration."
         );
     }
-    assert_eq!((story.heard(ADA).len(), story.heard(BEN).len()), (2, 1));
+    assert_eq!((story.received_by(ADA).len(), story.received_by(BEN).len()), (2, 1));
     assert_eq!(story.model.chats().len(), 1, "no call was made for those");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'no_answer'"), 2);
     story.pass(Duration::from_secs(12 * 3600)).await;
     story.say(BEN, "good morning").await;
-    assert_eq!(story.last_heard(BEN), "ok", "a new day has a budget of its own");
+    assert_eq!(story.last_received_by(BEN), "ok", "a new day has a budget of its own");
     story.end().await;
 }
 
@@ -78,7 +78,7 @@ async fn a_limit_that_no_answer_fits_into_is_told_as_that_and_not_as_used_up() {
     let hello = tokens_of_a_hello().await;
     let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello / 2)).await;
     story.say(ADA, "hello").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("per_person_daily_tokens under [budget]") && told.contains("does not help"), "{told}");
     assert!(!told.contains("used up") && !told.contains("midnight"), "{told}");
     assert_eq!(story.model.chats().len(), 0);
@@ -92,9 +92,11 @@ async fn one_person_cannot_use_up_what_is_there_for_the_others() {
     let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello + 1_050)).await;
     story.say(ADA, "hello").await;
     story.say(ADA, "and now?").await;
-    assert!(story.last_heard(ADA).starts_with("I did not answer, because your share of today's budget is used up."));
+    assert!(
+        story.last_received_by(ADA).starts_with("I did not answer, because your share of today's budget is used up.")
+    );
     story.say(BEN, "hello").await;
-    assert_eq!(story.heard(BEN), ["ok"]);
+    assert_eq!(story.received_by(BEN), ["ok"]);
     assert_eq!(story.model.chats().len(), 2);
     story.end().await;
 }
@@ -107,7 +109,7 @@ async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on() {
     story.pass(NEXT_CONVERSATION).await;
     story.say(ADA, "hello again").await;
     assert_eq!(story.background.requests().len(), 0);
-    assert_eq!(story.heard(ADA), ["ok", "ok"], "nobody is bothered with it");
+    assert_eq!(story.received_by(ADA), ["ok", "ok"], "nobody is bothered with it");
     assert!(story.model.last_prompt().contains("paint the boat green"), "the extractive summary stands in");
     story.end().await;
 }
@@ -128,7 +130,7 @@ async fn what_a_turn_took_is_recorded_with_its_cached_tokens() {
     );
     assert_eq!(rows, "1 1 spent 1000 0 50 1500 | 2 1 spent 1100 1000 60 800");
     story.say(ADA, "/usage").await;
-    let shown = story.last_heard(ADA);
+    let shown = story.last_received_by(ADA);
     assert!(shown.contains("0.0023") && shown.contains("scripted/scripted"), "{shown}");
     story.end().await;
 }
@@ -145,7 +147,7 @@ async fn money_is_a_limit_too() {
         let story = priced(&format!("[budget]\ndaily = {amount}\nper_person_daily = {amount}")).await;
         story.say(ADA, "hello").await;
         assert_eq!(story.model.chats().len(), calls, "limit {limit}, worst case {worst}");
-        assert_eq!(story.last_heard(ADA) == "ok", calls == 1);
+        assert_eq!(story.last_received_by(ADA) == "ok", calls == 1);
         story.end().await;
     }
 }
@@ -157,7 +159,7 @@ async fn a_call_that_was_cut_off_counts_its_worst_case() {
     story.model.fails(ModelError::Cut).says("whole");
     story.say(ADA, "hello").await;
     story.pass(Duration::from_secs(60)).await;
-    assert_eq!(story.heard(ADA), ["whole"]);
+    assert_eq!(story.received_by(ADA), ["whole"]);
     let outputs = story.text("SELECT group_concat(state || ' ' || output_tokens, ' | ') FROM spending ORDER BY id");
     assert_eq!(outputs, "reserved 1000 | spent 10");
     story.end().await;
@@ -171,7 +173,7 @@ async fn a_model_without_a_price_is_counted_in_tokens() {
     assert_eq!(story.count("SELECT priced FROM spending"), 0);
     let tokens = story.count("SELECT input_tokens + output_tokens FROM spending");
     story.say(ADA, "/usage").await;
-    let shown = story.last_heard(ADA).replace([',', ' ', '\u{a0}', '\u{202f}'], "");
+    let shown = story.last_received_by(ADA).replace([',', ' ', '\u{a0}', '\u{202f}'], "");
     assert!(shown.contains(&tokens.to_string()) && shown.contains("token"), "{tokens} tokens, shown as: {shown}");
     story.end().await;
 }
@@ -182,7 +184,7 @@ async fn the_offline_model_is_free() {
     story.without_a_key();
     story.start().await;
     story.say(ADA, "hello").await;
-    assert!(story.last_heard(ADA).contains("offline model"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("offline model"), "{}", story.last_received_by(ADA));
     assert_eq!(story.count("SELECT sum(micros) FROM spending"), 0);
     story.end().await;
 }
@@ -197,6 +199,6 @@ async fn each_round_of_tools_is_a_call_and_is_counted() {
         .says("done");
     story.say(ADA, "search twice").await;
     assert_eq!(story.count("SELECT count(*) FROM spending WHERE turn_id = 1 AND state = 'spent'"), 3);
-    assert_eq!(story.heard(ADA), ["done"]);
+    assert_eq!(story.received_by(ADA), ["done"]);
     story.end().await;
 }

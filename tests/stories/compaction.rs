@@ -128,7 +128,7 @@ async fn if_facts_cannot_be_taken_down_nothing_gives_way_and_the_talk_goes_on() 
     say_at(&story, 75, "full").await;
     story.model.counts(75_000);
     story.say(ADA, "are you there?").await;
-    assert_eq!(story.last_heard(ADA), "ok");
+    assert_eq!(story.last_received_by(ADA), "ok");
     assert!(story.model.last_prompt().contains("thing 0,"), "nothing was discarded");
     assert_eq!(summaries(&story).len(), 0);
     story.background.otherwise(crate::support::model::usual);
@@ -156,7 +156,7 @@ async fn a_model_that_cannot_summarise_does_not_stop_the_talk() {
     }
     story.model.counts(20_000);
     story.say(ADA, "still here?").await;
-    assert_eq!(story.last_heard(ADA), "ok");
+    assert_eq!(story.last_received_by(ADA), "ok");
     assert_eq!(story.text("SELECT model FROM compactions"), "extract", "in the end rules write it");
     assert!(story.count("SELECT compacted_upto FROM conversations") > 0);
     story.end().await;
@@ -173,7 +173,9 @@ async fn what_is_deleted_leaves_the_summary_too() {
     let gone = story.count("SELECT min(id) FROM messages WHERE kind = 'said'");
     let now = app.clock.now();
     app.journal
-        .write("delete a message", move |tx| tx.redaction().words_gone(compline::id::MessageId(gone), now).map(drop))
+        .write("delete a message", move |tx| {
+            tx.redaction().redact_message(compline::id::MessageId(gone), now).map(drop)
+        })
         .await
         .unwrap();
     story.model.counts(20_000);

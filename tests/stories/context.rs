@@ -189,7 +189,7 @@ async fn a_request_that_is_too_long_is_tried_once_with_less() {
     }
     story.model.fails(ModelError::TooLong).says("Here I am.");
     story.say(ADA, "four").await;
-    assert_eq!(story.last_heard(ADA), "Here I am.");
+    assert_eq!(story.last_received_by(ADA), "Here I am.");
     let requests = story.model.chats();
     assert_eq!(requests.len(), 5);
     assert!(lines(&requests[4]).len() < lines(&requests[3]).len());
@@ -197,7 +197,11 @@ async fn a_request_that_is_too_long_is_tried_once_with_less() {
 
     story.model.fails(ModelError::TooLong).fails(ModelError::TooLong);
     story.say(ADA, "five").await;
-    assert!(story.last_heard(ADA).contains("more than the model can read at once"), "{}", story.last_heard(ADA));
+    assert!(
+        story.last_received_by(ADA).contains("more than the model can read at once"),
+        "{}",
+        story.last_received_by(ADA)
+    );
     assert_eq!(story.model.chats().len(), 7, "once, not for ever");
     story.end().await;
 }

@@ -42,7 +42,7 @@ async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
     for part in &sent {
         assert!(part.text.len() <= 2 * 4096 && part.is_marked_up(), "the markup was refused:\n{}", part.text);
     }
-    let whole = story.heard(ADA).join("\n");
+    let whole = story.received_by(ADA).join("\n");
     let places: Vec<_> = (0..=160).map(|n| whole.find(&format!("Point {n:03}:")).unwrap()).collect();
     assert!(places.is_sorted());
     for expected in ["snake_case", "2*3*4", "a < b && c > d", "👩‍👩‍👧"] {
@@ -60,13 +60,13 @@ async fn a_flood_limit_is_waited_out_by_everything_for_that_chat_and_by_nobody_e
     story.model.says("first").says("to Ben").says("second");
     story.say(ADA, &format!("one {}", canary(ADA))).await;
     story.say(BEN, &format!("hello {}", canary(BEN))).await;
-    assert_eq!((story.heard(ADA).len(), story.heard(BEN)), (0, vec!["to Ben".to_owned()]));
+    assert_eq!((story.received_by(ADA).len(), story.received_by(BEN)), (0, vec!["to Ben".to_owned()]));
     story.say(ADA, "two").await;
     story.fake.says(ADA, "/whoami");
     story.pass(secs(10)).await;
-    assert_eq!(story.heard(ADA).first().map(String::as_str), Some("first"));
-    assert_eq!(story.heard(ADA).iter().filter(|text| *text == "second").count(), 1);
-    assert_eq!(story.heard(ADA).len(), 3);
+    assert_eq!(story.received_by(ADA).first().map(String::as_str), Some("first"));
+    assert_eq!(story.received_by(ADA).iter().filter(|text| *text == "second").count(), 1);
+    assert_eq!(story.received_by(ADA).len(), 3);
     assert!(story.fake.sent(ADA)[0].at_ms >= NOON.0 + 7_000);
     assert_eq!(story.fake.violations(), [], "something knocked before the time was over");
     story.end().await;
@@ -81,7 +81,7 @@ async fn an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so() {
     story.model.says("The answer.");
     story.say(ADA, &format!("well? {}", canary(ADA))).await;
     story.pass(secs(600)).await;
-    assert_eq!(story.heard(ADA), ["The answer.", "(possibly repeated) The answer."]);
+    assert_eq!(story.received_by(ADA), ["The answer.", "(possibly repeated) The answer."]);
     assert_eq!(story.model.chats().len(), 1);
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 1);
     story.end().await;
@@ -98,7 +98,7 @@ async fn a_receipt_lost_in_the_middle_repeats_that_part_alone() {
     story.fake.drop_after_accept_next(1);
     story.fake.release_sends();
     story.pass(secs(600)).await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     let marked: Vec<_> = heard.iter().enumerate().filter(|(_, text)| text.starts_with("(possibly repeated)")).collect();
     assert_eq!(marked.len(), 1);
     assert_eq!(marked[0].0, 2, "the second part is what was in doubt");
@@ -120,7 +120,7 @@ async fn who_blocks_the_bot_is_left_alone_and_heard_again_later() {
     story.fake.unblocks(ADA);
     story.model.says("Here I am.");
     story.say(ADA, "and now?").await;
-    assert_eq!(story.heard(ADA), ["Here I am."]);
+    assert_eq!(story.received_by(ADA), ["Here I am."]);
     story.end().await;
 }
 
@@ -131,7 +131,7 @@ async fn the_typing_sign_is_renewed_and_ends_with_the_turn() {
     story.model.then(Say::Grow(vec![(secs(59), "slow".to_owned())]));
     story.fake.says(ADA, &format!("well? {}", canary(ADA)));
     story.until(async || story.fake.typing(ADA) >= 3).await;
-    story.until(async || story.heard(ADA) == ["slow"]).await;
+    story.until(async || story.received_by(ADA) == ["slow"]).await;
     let shown = story.fake.typing(ADA);
     story.pass(secs(3600)).await;
     assert_eq!(story.fake.typing(ADA), shown, "typing although nobody writes");
@@ -144,7 +144,7 @@ async fn the_typing_sign_ends_while_the_model_is_away() {
     let story = Story::begin().await;
     story.model.otherwise(|_| Say::Fail(ModelError::NoCredit));
     story.fake.says(ADA, &format!("well? {}", canary(ADA)));
-    story.until(async || story.heard(ADA).len() == 1).await;
+    story.until(async || story.received_by(ADA).len() == 1).await;
     story.pass(secs(10)).await;
     let shown = story.fake.typing(ADA);
     story.pass(secs(15)).await;

@@ -94,9 +94,9 @@ async fn a_document_is_found_later_by_whoever_sent_it_and_asks_for_what_others_w
     assert_eq!((found(&story, 1, "marzipan", false), found(&story, 1, "marzipan", true)), (0, 1));
     assert_eq!(found(&story, 2, "marzipan", true), 0, "it is nobody else's");
     story.say(ADA, "/search marzipan").await;
-    assert!(story.last_heard(ADA).contains("Marzipan"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("Marzipan"), "{}", story.last_received_by(ADA));
     story.say(BEN, "/search marzipan").await;
-    assert!(!story.last_heard(BEN).contains("Marzipan"));
+    assert!(!story.last_received_by(BEN).contains("Marzipan"));
     story.end().await;
 }
 
@@ -201,7 +201,7 @@ async fn what_cannot_be_read_is_kept_and_said() {
         );
     }
     assert_eq!(inbox(&story).len(), 5);
-    assert_eq!(story.heard(ADA).len(), 5, "each was answered");
+    assert_eq!(story.received_by(ADA).len(), 5, "each was answered");
     story.end().await;
 }
 

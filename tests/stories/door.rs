@@ -31,7 +31,7 @@ fn asked(story: &Story) -> usize {
 async fn pairing_code(story: &Story, line: &str) -> String {
     story.say(ADA, line).await;
     let is_code = |word: &str| word.len() == 9 && word.as_bytes()[4] == b'-' && word.to_uppercase() == word;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     let code = told.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(|word| is_code(word));
     code.unwrap_or_else(|| panic!("no code in {told:?}")).to_owned()
 }
@@ -41,11 +41,11 @@ async fn pairing_code(story: &Story, line: &str) -> String {
 #[tokio::test]
 async fn without_any_names_nobody_is_let_in() {
     let mut story = Story::prepared("").await;
-    story.name_nobody();
+    story.configure_no_people();
     story.start().await;
     for person in [ADA, BEN, EVE] {
         story.say(person, &format!("hello {}", canary(person))).await;
-        assert!(story.last_heard(person).starts_with("This is a private assistant."));
+        assert!(story.last_received_by(person).starts_with("This is a private assistant."));
     }
     assert_eq!((asked(&story), story.count("SELECT count(*) FROM messages")), (0, 0));
     story.end().await;
@@ -60,11 +60,11 @@ async fn a_stranger_gets_one_line_a_day_and_nothing_of_theirs_is_kept() {
     }
     story.fake.sends_photo(EVE, &canary(EVE), b"a picture");
     story.answered().await;
-    assert_eq!(story.heard(EVE).len(), 1);
+    assert_eq!(story.received_by(EVE).len(), 1);
     story.pass(DAY).await;
     story.say(EVE, "/status").await;
     story.say(EVE, &format!("open up {}", canary(EVE))).await;
-    assert_eq!(story.heard(EVE).len(), 2);
+    assert_eq!(story.received_by(EVE).len(), 2);
     assert_eq!(asked(&story), 0);
     assert_eq!(story.count("SELECT count FROM strangers"), 8);
     assert!(stands_in(&story.home, &Fake::peer(EVE)), "the search finds what is there");
@@ -80,11 +80,11 @@ async fn a_pairing_code_lets_one_person_in_once() {
     story.fake.person(DORA, "Dora", None);
     let code = pairing_code(&story, "/pair Dora").await;
     story.say(DORA, &format!("/start {code}")).await;
-    assert!(story.last_heard(DORA).starts_with("Welcome, Dora."), "{}", story.last_heard(DORA));
+    assert!(story.last_received_by(DORA).starts_with("Welcome, Dora."), "{}", story.last_received_by(DORA));
     story.say(DORA, "hello").await;
-    assert_eq!(story.last_heard(DORA), "ok");
+    assert_eq!(story.last_received_by(DORA), "ok");
     story.say(EVE, &code).await;
-    assert!(story.last_heard(EVE).starts_with("That code is not valid."), "{}", story.last_heard(EVE));
+    assert!(story.last_received_by(EVE).starts_with("That code is not valid."), "{}", story.last_received_by(EVE));
     story.say(EVE, "hello").await;
     assert_eq!(story.model.chats().len(), 1);
     assert!(
@@ -100,7 +100,7 @@ async fn a_pairing_code_expires() {
     let code = pairing_code(&story, "/pair Dora").await;
     story.pass(DAY).await;
     story.say(EVE, &format!("/start {code}")).await;
-    assert!(story.last_heard(EVE).starts_with("That code is not valid."), "{}", story.last_heard(EVE));
+    assert!(story.last_received_by(EVE).starts_with("That code is not valid."), "{}", story.last_received_by(EVE));
     story.end().await;
 }
 
@@ -112,13 +112,13 @@ async fn guessing_codes_ends_soon_also_for_a_right_one() {
     for n in 0..5 {
         story.say(EVE, &format!("/start AAAA-AAA{n}")).await;
     }
-    let told = story.heard(EVE).len();
+    let told = story.received_by(EVE).len();
     story.say(EVE, &format!("/start {code}")).await;
-    assert!(!story.last_heard(EVE).starts_with("Welcome"), "the sixth guess of a day counts");
+    assert!(!story.last_received_by(EVE).starts_with("Welcome"), "the sixth guess of a day counts");
     for n in 0..50 {
         story.say(EVE, &format!("/start BBBB-BB{n:02}")).await;
     }
-    assert!(story.heard(EVE).len() <= told + 1, "{} lines", story.heard(EVE).len());
+    assert!(story.received_by(EVE).len() <= told + 1, "{} lines", story.received_by(EVE).len());
     assert_eq!(story.count("SELECT count(*) FROM people WHERE name = 'Dora'"), 0);
     story.end().await;
 }
@@ -149,9 +149,9 @@ async fn no_command_ever_reaches_a_model() {
         "/etc/passwd",
     ];
     for line in lines {
-        let before = story.heard(ADA).len();
+        let before = story.received_by(ADA).len();
         story.say(ADA, line).await;
-        assert_eq!(story.heard(ADA).len(), before + 1, "{line} gets one answer");
+        assert_eq!(story.received_by(ADA).len(), before + 1, "{line} gets one answer");
     }
     assert_eq!(story.model.requests().len(), 1);
     story.end().await;
@@ -162,7 +162,7 @@ async fn no_command_ever_reaches_a_model() {
 async fn an_unknown_command_gets_one_helpful_line() {
     let story = Story::begin().await;
     story.say(ADA, "/statsu").await;
-    let heard = story.last_heard(ADA);
+    let heard = story.last_received_by(ADA);
     assert!(heard.contains("Did you mean /status?") && heard.contains("/help") && !heard.contains('\n'), "{heard}");
     story.end().await;
 }
@@ -173,11 +173,11 @@ async fn a_member_cannot_run_the_commands_of_an_owner() {
     let story = Story::begin().await;
     for line in ["/people", "/pair Zoe", "/pair Zoe owner", "/remove Ada"] {
         story.say(BEN, line).await;
-        assert_eq!(story.last_heard(BEN), "Only an owner may do that.", "{line}");
+        assert_eq!(story.last_received_by(BEN), "Only an owner may do that.", "{line}");
     }
     assert_eq!(story.count("SELECT count(*) FROM pairing_codes"), 0);
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
-    assert_eq!(story.last_heard(ADA), "ok", "she is still in");
+    assert_eq!(story.last_received_by(ADA), "ok", "she is still in");
     story.end().await;
 }
 
@@ -192,7 +192,7 @@ async fn what_is_said_in_a_group_is_not_kept() {
     story.fake.says_in(group, EVE, "the group-secret of Eve");
     story.fake.says_in(group, ADA, "/status group-secret");
     story.answered().await;
-    assert_eq!((asked(&story), story.fake.sent(group).len(), story.heard(ADA).len()), (0, 0, 0));
+    assert_eq!((asked(&story), story.fake.sent(group).len(), story.received_by(ADA).len()), (0, 0, 0));
     assert!(!stands_in(&story.home, "group-secret"), "what was said in a group was kept");
     story.end().await;
 }
@@ -202,9 +202,9 @@ async fn what_is_said_in_a_group_is_not_kept() {
 #[tokio::test]
 async fn what_cannot_be_taken_is_said_and_not_passed_over() {
     let story = Story::begin().await;
-    story.fake.sends_what_nobody_takes(ADA);
+    story.fake.sends_unsupported(ADA);
     story.answered().await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     assert!(heard.len() == 1 && heard[0].starts_with("I cannot take "), "{heard:?}");
     assert_eq!(asked(&story), 0);
     story.end().await;

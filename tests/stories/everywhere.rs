@@ -1,5 +1,5 @@
 //! The stories that hold on every channel. Each is told once per channel: this file stands in a
-//! module for each, and a story takes `Story` and `House` from the module that it stands in.
+//! module for each, and a story takes `Story` and `CrashTest` from the module that it stands in.
 
 #![allow(clippy::duplicate_mod, reason = "the same story, told over another channel")]
 

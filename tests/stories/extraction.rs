@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::model::{ModelError, Purpose, Request};
 use serde_json::{Value, json};
 
-use crate::support::hand::{comes, comes_meanwhile, deleted, said};
+use crate::support::hand::{comes, comes_meanwhile, deleted, message_event};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 
@@ -103,7 +103,7 @@ async fn nobody_waits_for_it() {
     let slow = vec![(Duration::from_secs(10), json!([fact("tea", "green", "A", 1)]).to_string())];
     story.background.then(Say::Grow(slow));
     story.say(ADA, TALK).await;
-    assert_eq!(story.last_heard(ADA), "ok", "answered while the facts are still being read");
+    assert_eq!(story.last_received_by(ADA), "ok", "answered while the facts are still being read");
     assert_eq!((story.count("SELECT count(*) FROM extractions WHERE state = 'wanted'"), learned(&story).len()), (1, 0));
     story.pass(10 * MINUTE).await;
     assert!(learned(&story).contains("green"));
@@ -120,7 +120,7 @@ async fn an_answer_that_is_none_is_asked_for_again_and_nothing_is_lost() {
     story.background.fails(ModelError::BadKey);
     story.background.says(&whole);
     story.say(ADA, TALK).await;
-    assert_eq!(story.last_heard(ADA), "ok");
+    assert_eq!(story.last_received_by(ADA), "ok");
     for failures in 1..=3_u32 {
         let state = "SELECT state || ' ' || attempts FROM extractions";
         assert_eq!((story.text(state), learned(&story)), (format!("wanted {failures}"), String::new()));
@@ -303,10 +303,10 @@ async fn a_deleted_message_takes_an_answer_along_that_is_not_kept_yet() {
 async fn what_goes_while_an_answer_waits_takes_only_itself_along() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nextract_every = 2").await;
     takes_down(&story);
-    comes(&story, ADA, "m1", said(&format!("{TALK} FACT(pet=tortoise)"))).await;
+    comes(&story, ADA, "m1", message_event(&format!("{TALK} FACT(pet=tortoise)"))).await;
     story.answered().await;
     let waits = story.app().tree.erasure().no_forgetting().await;
-    comes_meanwhile(&story, ADA, "m2", said(&format!("{TALK} FACT(tea=green)"))).await;
+    comes_meanwhile(&story, ADA, "m2", message_event(&format!("{TALK} FACT(tea=green)"))).await;
     while story.count("SELECT count(*) FROM extractions WHERE state = 'asked'") == 0 {
         tokio::task::yield_now().await;
     }

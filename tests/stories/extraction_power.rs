@@ -8,13 +8,13 @@ use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
 use crate::support::model::{Say, usual, words};
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::ADA;
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn read(house: &House, path: &str) -> String {
+fn read(house: &CrashTest, path: &str) -> String {
     std::fs::read_to_string(house.story.home.join(path)).unwrap_or_default()
 }
 
@@ -29,7 +29,7 @@ fn each_fact_is_kept_exactly_once_whenever_the_power_goes() {
         "facts are kept",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut house = House::prepared("[memory]\nextract_every = 2");
+        let mut house = CrashTest::prepared("[memory]\nextract_every = 2");
         assert!(!house.start(None));
         house.story.background.otherwise(|request| match request.purpose() {
             Purpose::Extraction if words(request).contains("Whiskerino") => {

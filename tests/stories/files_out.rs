@@ -85,7 +85,7 @@ async fn what_was_changed_meanwhile_is_not_sent_and_the_rest_is() {
     story.writes("one.md", "something else");
     std::fs::remove_file(story.home.join("workspace/two.md")).unwrap();
     story.pass(std::time::Duration::from_secs(10)).await;
-    let texts = story.heard(ADA).join("\n");
+    let texts = story.received_by(ADA).join("\n");
     assert!(
         texts.contains("The file one.md was to come here") && texts.contains("The file two.md was to come here"),
         "{texts}"
@@ -115,7 +115,7 @@ async fn a_file_that_the_channel_refuses_is_named_in_words() {
     story.writes("plan.md", "");
     // Telegram takes no empty files.
     asks_for(&story, ADA, "plan.md").await;
-    let words = story.last_heard(ADA);
+    let words = story.last_received_by(ADA);
     assert!(words.contains("plan.md") && words.contains("lies in the workspace"), "{words}");
     assert_eq!(story.count("SELECT count(*) FROM outbox WHERE state <> 'sent'"), 0);
     story.end().await;
@@ -151,7 +151,7 @@ async fn an_emoji_is_put_under_the_message_that_is_answered() {
     let message = story.fake.says(ADA, "The soup is ready.");
     story.answered().await;
     assert_eq!(story.fake.reactions(ADA, message), ["👍"]);
-    assert_eq!(story.heard(ADA), ["Done."]);
+    assert_eq!(story.received_by(ADA), ["Done."]);
     story.end().await;
 }
 
@@ -165,7 +165,7 @@ async fn words_are_no_emoji_and_a_refused_one_is_no_trouble() {
     story.model.calls("react", json!({ "emoji": "🦩" })).says("Fine.");
     story.say(ADA, "The bread too.").await;
     assert_eq!(
-        (story.heard(ADA), story.count("SELECT count(*) FROM outbox WHERE state = 'pending'")),
+        (story.received_by(ADA), story.count("SELECT count(*) FROM outbox WHERE state = 'pending'")),
         (vec!["Fine.".to_owned(); 2], 0)
     );
     story.end().await;

@@ -9,6 +9,6 @@ async fn a_message_is_answered() {
     let story = Story::begin().await;
     story.model.says("Hello, Ada.");
     story.say(ADA, "hello").await;
-    assert_eq!(story.heard(ADA), ["Hello, Ada."]);
+    assert_eq!(story.received_by(ADA), ["Hello, Ada."]);
     story.end().await;
 }

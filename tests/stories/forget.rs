@@ -13,9 +13,9 @@ use compline::store::Node;
 use compline::time::{Clock, Zone};
 use compline::trust::{Label, Scope};
 
-use crate::support::hand::stands_in_the_journal;
+use crate::support::hand::journal_contains;
 use crate::support::model::{Say, words};
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, Story, canary};
 
 const SECRET: &str = "Xylophonemusik";
@@ -115,7 +115,7 @@ async fn a_secret_is_told() -> Story {
 async fn a_note_is_forgotten_everywhere_but_in_what_was_said() {
     let story = a_secret_is_told().await;
     story.say(ADA, "/forget the-safe").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("Forgotten: 1 note, 2 lines") && told.contains("Still in 1 message"), "{told}");
     assert!(told.contains("/forget 1 messages") && told.contains("Backups") && !told.contains(SECRET), "{told}");
     assert!(!story.home.join("workspace/memory/the-safe.md").exists());
@@ -154,13 +154,13 @@ async fn with_its_messages_nothing_holds_it_and_a_search_proves_it() {
     let mut story = a_secret_is_told().await;
     story.say(ADA, "/forget the-safe").await;
     story.say(ADA, "/forget 1 messages").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("A search for it finds nothing any more.") && told.contains("message"), "{told}");
     assert_eq!((found(&story, 1, SECRET), found(&story, 1, "Good morning")), (0, 1));
     assert_eq!(story.text("SELECT state || ' ' || needles || target FROM forgettings"), "done []");
-    assert!(!stands_in_the_journal(&story, SECRET), "the words are still in the journal");
+    assert!(!journal_contains(&story, SECRET), "the words are still in the journal");
     story.say(ADA, "/forget 1").await;
-    assert!(story.last_heard(ADA).contains("Nothing of it is left"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("Nothing of it is left"), "{}", story.last_received_by(ADA));
     story.restart().await;
     let before = story.model.asked();
     story.say(ADA, "And now?").await;
@@ -174,8 +174,12 @@ async fn with_its_messages_nothing_holds_it_and_a_search_proves_it() {
 async fn at_once_with_its_messages_by_title() {
     let story = a_secret_is_told().await;
     story.say(ADA, "/forget The safe messages").await;
-    assert!(story.last_heard(ADA).contains("A search for it finds nothing any more."), "{}", story.last_heard(ADA));
-    assert!(!stands_in_the_journal(&story, SECRET));
+    assert!(
+        story.last_received_by(ADA).contains("A search for it finds nothing any more."),
+        "{}",
+        story.last_received_by(ADA)
+    );
+    assert!(!journal_contains(&story, SECRET));
     story.end().await;
 }
 
@@ -212,7 +216,7 @@ async fn a_fact_is_forgotten_by_its_key_with_every_value_that_it_had() {
     story.say(ADA, "The answer is 42.").await;
     assert!(story.model.last_prompt().contains("Shoe size"));
     story.say(ADA, "/forget shoe size").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("2 lines") && told.contains("finds nothing any more"), "{told}");
     assert!(!story.reads("memory/MEMORY.md").contains("42") && story.reads("memory/MEMORY.md").contains("blue"));
     assert_eq!(story.reads("agents/compline/memory.md"), "## Insights\n- **pace**: slow\n");
@@ -235,7 +239,7 @@ async fn nobody_else_loses_a_word() {
     let of_ada = "SELECT count(*) FROM entries WHERE scope = 'person:1'";
     let before = story.count(of_ada);
     story.say(BEN, "/forget the-safe messages").await;
-    assert!(story.last_heard(BEN).contains("finds nothing any more"), "{}", story.last_heard(BEN));
+    assert!(story.last_received_by(BEN).contains("finds nothing any more"), "{}", story.last_received_by(BEN));
     assert!(story.reads("memory/the-safe.md").contains(SECRET) && story.reads("memory/MEMORY.md").contains(SECRET));
     assert!(!story.home.join("workspace/people/2-ben/memory/the-safe.md").exists());
     assert_eq!((found(&story, 1, SECRET), found(&story, 2, SECRET)), (1, 0));
@@ -243,7 +247,7 @@ async fn nobody_else_loses_a_word() {
     let kept = "SELECT count(*) FROM file_contents c JOIN files f ON f.id = c.file_id WHERE CAST(c.content AS TEXT) LIKE '%Xylo%' AND f.scope =";
     assert_eq!((story.count(&format!("{kept} 'person:1'")), story.count(&format!("{kept} 'person:2'"))), (2, 0));
     story.say(BEN, "/forget the-safe").await;
-    assert!(story.last_heard(BEN).contains("There is no note"), "{}", story.last_heard(BEN));
+    assert!(story.last_received_by(BEN).contains("There is no note"), "{}", story.last_received_by(BEN));
     story.end().await;
 }
 
@@ -259,7 +263,7 @@ async fn what_a_person_wrote_or_wants_to_be_told_stays_and_is_named() {
     story.model.calls("remind", serde_json::json!({ "when": at, "text": words })).says("I will.");
     story.say(ADA, "Remind me").await;
     story.say(ADA, "/forget the-safe").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("Still in 1 reminder") && told.contains("Still in USER.md"), "{told}");
     assert!(!told.contains("finds nothing"), "{told}");
     assert_eq!(story.count("SELECT count(*) FROM reminders WHERE state = 'waiting' AND text LIKE '%Xylo%'"), 1);
@@ -280,7 +284,7 @@ fn it_is_forgotten_whenever_the_power_goes() {
         "end a forgetting",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut house = House::prepared("");
+        let mut house = CrashTest::prepared("");
         assert!(!house.start(None));
         assert!(!house.during(house.story.say(ADA, &format!("It opens with {SECRET} 4711. {}", canary(ADA)))));
         assert!(!house.during(a_note_is_kept(&house.story, ada(), Some(1))));
@@ -292,7 +296,7 @@ fn it_is_forgotten_whenever_the_power_goes() {
         let story = &house.story;
         assert!(!story.home.join("workspace/memory/the-safe.md").exists(), "{side:?} {job}");
         assert!(!story.reads("memory/MEMORY.md").contains(SECRET), "{side:?} {job}");
-        assert!(!stands_in_the_journal(story, SECRET), "{side:?} {job}: the words are still in the journal");
+        assert!(!journal_contains(story, SECRET), "{side:?} {job}: the words are still in the journal");
         assert_eq!(story.count("SELECT count(*) FROM forgettings WHERE state <> 'done'"), 0, "{side:?} {job}");
         house.end();
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::model::{Purpose, Request};
 use serde_json::json;
 
-use crate::support::hand::stands_in_the_journal;
+use crate::support::hand::journal_contains;
 use crate::support::model::{Gate, Say, usual, words};
 use crate::support::story::{ADA, Story};
 
@@ -39,9 +39,9 @@ async fn a_text_without_a_key_is_forgotten_by_its_words() {
     story.say(ADA, "/remember The bread is in the oven").await;
     assert!(story.reads("memory/MEMORY.md").contains("third pot"));
     story.say(ADA, "/forget under the third pot").await;
-    assert!(story.last_heard(ADA).contains("There is no note"), "only all of its words mean it");
+    assert!(story.last_received_by(ADA).contains("There is no note"), "only all of its words mean it");
     story.say(ADA, "/forget the spare KEY lies under the third pot. messages").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("finds nothing any more"), "{told}");
     let memory = story.reads("memory/MEMORY.md");
     assert!(!memory.contains("third pot") && memory.contains("bread"), "{memory}");
@@ -78,7 +78,7 @@ async fn a_line_of_prose_is_forgotten_by_all_its_words() {
     let story = Story::begin().await;
     story.writes("memory/MEMORY.md", "# Memory\n\nThe boiler was repaired in May.\n\n> Bread is in the oven.\n");
     story.say(ADA, "/forget repaired in May").await;
-    assert!(story.last_heard(ADA).contains("There is no note"), "only all of its words mean it");
+    assert!(story.last_received_by(ADA).contains("There is no note"), "only all of its words mean it");
     story.say(ADA, "/forget the boiler was repaired in May").await;
     let memory = story.reads("memory/MEMORY.md");
     assert!(!memory.contains("boiler") && memory.contains("Bread"), "{memory}");
@@ -128,11 +128,7 @@ async fn what_is_forgotten_while_it_is_being_taken_down_does_not_come_back() {
         story.say(ADA, &format!("What else? {TALK}")).await;
         story.pass(10 * MINUTE).await;
         assert!(!files(&story).contains("Whiskerino") && !story.reads("memory/MEMORY.md").contains("cat"));
-        assert_eq!(
-            stands_in_the_journal(&story, "Whiskerino"),
-            !with_messages,
-            "what was said stays until it is asked for"
-        );
+        assert_eq!(journal_contains(&story, "Whiskerino"), !with_messages, "what was said stays until it is asked for");
         story.end().await;
     }
 }
@@ -205,7 +201,7 @@ async fn lines_that_tell_more_and_files_beside_the_archives_stay_and_are_named()
     let kept = "SELECT count(*) FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path LIKE '%diary.md'";
     let versions = story.count(kept);
     story.say(ADA, "/forget wife").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("diary.md") && !told.contains("finds nothing any more"), "{told}");
     assert!(!story.reads("memory/MEMORY.md").contains("Eva"));
     assert_eq!((story.reads("memory/diary.md"), story.count(kept)), (diary.to_owned(), versions));
@@ -214,6 +210,6 @@ async fn lines_that_tell_more_and_files_beside_the_archives_stay_and_are_named()
         assert_eq!(story.reads(mine), "My own list.\n");
     }
     story.say(ADA, "/search cake recipe").await;
-    assert!(story.last_heard(ADA).contains("memory/diary.md:3"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("memory/diary.md:3"), "{}", story.last_received_by(ADA));
     story.end().await;
 }

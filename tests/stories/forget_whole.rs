@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::model::{Purpose, Request};
 use serde_json::json;
 
-use crate::support::hand::stands_in_the_journal;
+use crate::support::hand::journal_contains;
 use crate::support::model::{Gate, Say, usual, words};
 use crate::support::story::{ADA, BEN, Story};
 
@@ -51,12 +51,12 @@ fn takes_out(story: &Story, path: &str, word: &str) {
 async fn a_message_that_a_fact_was_taken_from_is_named_and_goes_when_it_is_asked_for() {
     let story = the_cat_has_a_name().await;
     story.say(ADA, "/forget cat: name").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("1 line") && told.contains("Still in 1 message") && !told.contains(PROVED), "{told}");
-    assert!(!told.contains("Mitzi") && stands_in_the_journal(&story, "Mitzi"), "{told}");
+    assert!(!told.contains("Mitzi") && journal_contains(&story, "Mitzi"), "{told}");
     story.say(ADA, "/forget 1 messages").await;
-    assert!(story.last_heard(ADA).contains(PROVED), "{}", story.last_heard(ADA));
-    assert!(!stands_in_the_journal(&story, "Mitzi"));
+    assert!(story.last_received_by(ADA).contains(PROVED), "{}", story.last_received_by(ADA));
+    assert!(!journal_contains(&story, "Mitzi"));
     story.end().await;
 }
 
@@ -71,16 +71,16 @@ async fn what_says_it_in_another_sentence_is_named_and_never_deleted_unasked() {
         "# Vet\n\nOn Monday morning we went there by bus with mitzi, and it rained all day.\n",
     );
     story.say(ADA, "/forget cat: name messages").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("another sentence too, in 1 message, memory/vet.md"), "{told}");
     assert!(!told.contains(PROVED) && !told.contains("Mitzi"), "{told}");
     assert!(story.reads("memory/vet.md").contains("mitzi"));
     story.say(ADA, "/forget Mitzi messages").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("1 message holds these words"), "{told}");
     story.say(ADA, &format!("/forget Mitzi {} messages", code(&told))).await;
-    assert!(story.last_heard(ADA).contains(PROVED), "{}", story.last_heard(ADA));
-    assert!(!stands_in_the_journal(&story, "Mitzi") && !story.reads("memory/vet.md").contains("mitzi"));
+    assert!(story.last_received_by(ADA).contains(PROVED), "{}", story.last_received_by(ADA));
+    assert!(!journal_contains(&story, "Mitzi") && !story.reads("memory/vet.md").contains("mitzi"));
     story.end().await;
 }
 
@@ -94,14 +94,14 @@ async fn what_stands_only_in_earlier_versions_is_forgotten_too() {
     takes_out(&story, "memory/MEMORY.md", "4711");
     story.say(ADA, "Hello").await;
     story.say(ADA, "/forget bank pin").await;
-    assert!(story.last_heard(ADA).contains("There is no note"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("There is no note"), "{}", story.last_received_by(ADA));
     story.say(ADA, "/forget secret PIN").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(
         told.contains("earlier version") && told.contains("in no file any more") && told.contains(PROVED),
         "{told}"
     );
-    assert!(!stands_in_the_journal(&story, "4711"));
+    assert!(!journal_contains(&story, "4711"));
     assert!(story.reads("memory/MEMORY.md").contains("oven"));
     story.end().await;
 }
@@ -117,9 +117,9 @@ async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
         std::fs::remove_file(story.home.join("workspace/memory/safe.md")).unwrap();
         story.say(ADA, "Hello again").await;
         story.say(ADA, &format!("/forget {name} messages")).await;
-        let told = story.last_heard(ADA);
+        let told = story.last_received_by(ADA);
         assert!(told.contains("in no file any more") && told.contains(PROVED), "{told}");
-        assert!(!stands_in_the_journal(&story, "4711"), "{name}");
+        assert!(!journal_contains(&story, "4711"), "{name}");
         story.end().await;
     }
 }
@@ -135,16 +135,16 @@ async fn what_was_only_said_goes_with_the_code_under_what_is_shown() {
     story.say(ADA, "The password of the bank is another one.").await;
     story.say(BEN, WIFI).await;
     story.say(ADA, "/forget WIFI password IS hunter22").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("There is no note") && told.contains("/forget WORDS messages"), "{told}");
     story.say(ADA, "/forget WIFI password IS hunter22 messages").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("2 messages hold these words, said on 20"), "{told}");
-    assert!(stands_in_the_journal(&story, "hunter22"), "nothing goes without the code");
+    assert!(journal_contains(&story, "hunter22"), "nothing goes without the code");
     story.say(ADA, "/forget wifi password is hunter22 0123456789 messages").await;
-    assert_eq!(code(&story.last_heard(ADA)), code(&told), "a wrong code deletes nothing and shows it again");
+    assert_eq!(code(&story.last_received_by(ADA)), code(&told), "a wrong code deletes nothing and shows it again");
     story.say(ADA, &format!("/forget wifi password is hunter22 {} messages", code(&told))).await;
-    let done = story.last_heard(ADA);
+    let done = story.last_received_by(ADA);
     assert!(done.contains("2 messages") && done.contains(PROVED), "{done}");
     let of_ada = "SELECT count(*) FROM texts WHERE text LIKE '%hunter22%' AND scope =";
     assert_eq!((story.count(&format!("{of_ada} 'person:1'")), story.count(&format!("{of_ada} 'person:2'"))), (0, 1));
@@ -162,14 +162,14 @@ async fn one_more_message_since_asks_again_and_what_is_too_short_or_never_said_i
     let story = Story::begin().await;
     story.say(ADA, WIFI).await;
     story.say(ADA, "/forget hunter22 messages").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     story.say(ADA, "yes, hunter22 it is").await;
     story.say(ADA, &format!("/forget hunter22 {} messages", code(&told))).await;
-    let again = story.last_heard(ADA);
+    let again = story.last_received_by(ADA);
     assert!(again.contains("2 messages hold these words") && code(&again) != code(&told), "{again}");
     for (typed, sentence) in [("/forget hunter23 messages", "no message holds"), ("/forget it messages", "too short")] {
         story.say(ADA, typed).await;
-        assert!(story.last_heard(ADA).contains(sentence), "{}", story.last_heard(ADA));
+        assert!(story.last_received_by(ADA).contains(sentence), "{}", story.last_received_by(ADA));
     }
     assert_eq!(story.count("SELECT count(*) FROM forgettings"), 0);
     story.end().await;
@@ -186,11 +186,11 @@ async fn what_is_said_to_go_while_it_is_taken_down_does_not_come_back_as_a_fact(
     gate.reached().await;
     story.fake.says(ADA, "/forget hunter22 messages");
     story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("these words"))).await;
-    story.fake.says(ADA, &format!("/forget hunter22 {} messages", code(&story.last_heard(ADA))));
+    story.fake.says(ADA, &format!("/forget hunter22 {} messages", code(&story.last_received_by(ADA))));
     story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("Forgotten"))).await;
     gate.open();
     story.pass(10 * MINUTE).await;
-    assert!(!stands_in_the_journal(&story, "hunter22") && !story.reads("memory/MEMORY.md").contains("hunter22"));
+    assert!(!journal_contains(&story, "hunter22") && !story.reads("memory/MEMORY.md").contains("hunter22"));
     story.end().await;
 }
 
@@ -207,7 +207,7 @@ async fn a_large_file_is_looked_into_and_one_that_is_too_large_is_named() {
             story.writes("memory/large.md", &format!("{padding}{key}: 4711 for the safe\n"));
         }
         story.say(ADA, &format!("/forget {key}")).await;
-        let told = story.last_heard(ADA);
+        let told = story.last_received_by(ADA);
         assert_eq!(told.contains("Still in memory/large.md"), large, "{told}");
         assert!(
             told.contains("I could not look into memory/vast.md") && !told.contains("Still in memory/vast"),

@@ -32,7 +32,7 @@ async fn what_a_screen_would_obey_is_taken_out_on_the_way_out() {
     let story = Story::begin().await;
     story.model.says("red \u{1b}[31malert\u{1b}[0m\u{7} \u{202e}desrever\u{202c} e\u{200b}nd");
     story.say(ADA, "what do you see?").await;
-    assert_eq!(story.heard(ADA), ["red alert desrever end"]);
+    assert_eq!(story.received_by(ADA), ["red alert desrever end"]);
     story.end().await;
 }
 

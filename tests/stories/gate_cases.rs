@@ -199,7 +199,7 @@ async fn the_mark_travels_from_a_text_through_its_summary_to_a_proposal() {
         story.model.last_prompt()
     );
     story.say(ADA, "/why 1").await;
-    assert!(story.last_heard(ADA).contains("somebody else wrote"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("somebody else wrote"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -262,7 +262,7 @@ async fn without_a_verdict_a_proposal_waits() {
             JOIN verdicts v ON v.proposal_id = p.id AND v.stage = 'reviewer'",
         );
         assert_eq!((row.as_str(), story.skill("tea")), ("pending clean none", None), "{what}");
-        assert!(story.heard(ADA).join("\n").contains("no verdict"), "the owner is told: {what}");
+        assert!(story.received_by(ADA).join("\n").contains("no verdict"), "the owner is told: {what}");
         story.end().await;
     }
 }
@@ -305,7 +305,7 @@ async fn an_update_of_built_in_skills_takes_nothing_away_from_a_person() {
     story.say(ADA, "once more").await;
     assert_eq!(story.count("SELECT count(*) FROM proposals"), 1, "offered once");
     story.say(ADA, &format!("/approve 1 {}", shown_hash(&story))).await;
-    assert!(story.skill("edited").unwrap().contains("Two."), "{}", story.last_heard(ADA));
+    assert!(story.skill("edited").unwrap().contains("Two."), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -389,11 +389,11 @@ async fn what_a_member_asks_for_waits_for_the_owner() {
     story.say(BEN, "remember how I like my tea").await;
     assert_eq!(story.text("SELECT state || ' ' || standing FROM proposals"), "pending careful");
     story.say(BEN, "/pending").await;
-    assert!(!story.last_heard(BEN).contains("tea"), "{}", story.last_heard(BEN));
+    assert!(!story.last_received_by(BEN).contains("tea"), "{}", story.last_received_by(BEN));
     story.say(ADA, "hello").await;
     story.say(ADA, "/show 1").await;
     story.say(ADA, &format!("/approve 1 {}", shown_hash(&story))).await;
-    assert!(story.skill("tea").is_some(), "{}", story.last_heard(ADA));
+    assert!(story.skill("tea").is_some(), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 

@@ -80,7 +80,7 @@ async fn the_message_that_a_draft_came_from_is_named() {
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}words"));
     story.answered().await;
     story.say(ADA, "/why 1").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("There it came in: the message"), "{told}");
     story.stop_here().await;
 }

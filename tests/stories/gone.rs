@@ -9,7 +9,9 @@ use compline::model::Request;
 use compline::time::Clock;
 use compline::trust::Scope;
 
-use crate::support::hand::{comes, comes_meanwhile, deleted, said, said_for, stands_as_written, stands_in_the_journal};
+use crate::support::hand::{
+    comes, comes_meanwhile, deleted, expiring_message, journal_contains, journal_contains_text, message_event,
+};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 
@@ -21,9 +23,9 @@ const GONE: &str = "(This message is gone";
 
 /// Ada says something that she will regret, and something else; both are answered.
 async fn a_secret_is_told(story: &Story) {
-    comes(story, ADA, "m1", said(&format!("The word is {SECRET}."))).await;
+    comes(story, ADA, "m1", message_event(&format!("The word is {SECRET}."))).await;
     story.answered().await;
-    comes(story, ADA, "m2", said("The bread is in the oven.")).await;
+    comes(story, ADA, "m2", message_event("The bread is in the oven.")).await;
     story.answered().await;
 }
 
@@ -55,7 +57,7 @@ async fn a_deleted_message_is_gone_from_prompts_and_from_search_and_its_place_st
     a_secret_is_told(&story).await;
     comes(&story, ADA, "d1", deleted("m1")).await;
     let before = story.model.asked();
-    comes(&story, ADA, "m3", said("What did I say?")).await;
+    comes(&story, ADA, "m3", message_event("What did I say?")).await;
     story.answered().await;
     let prompt = prompts_since(&story, before);
     assert!(!prompt.contains(SECRET) && prompt.contains("bread") && prompt.matches(GONE).count() == 1, "{prompt}");
@@ -71,7 +73,7 @@ async fn a_restart_shows_the_same_without_the_deleted_words() {
     a_secret_is_told(&story).await;
     comes(&story, ADA, "d1", deleted("m1")).await;
     story.restart().await;
-    comes(&story, ADA, "m3", said("What did I say?")).await;
+    comes(&story, ADA, "m3", message_event("What did I say?")).await;
     story.answered().await;
     let prompt = story.model.last_prompt();
     assert!(!prompt.contains(SECRET) && is_shown_as_gone(story.model.chats().last().unwrap()), "{prompt}");
@@ -84,17 +86,17 @@ async fn deleted_words_are_gone_from_the_journals_file() {
     let mut story = Story::begin().await;
     a_secret_is_told(&story).await;
     story.model.calls("recall", serde_json::json!({ "query": SECRET })).says("I looked.");
-    comes(&story, ADA, "m3", said(&format!("Look {SECRET} up"))).await;
+    comes(&story, ADA, "m3", message_event(&format!("Look {SECRET} up"))).await;
     story.answered().await;
     comes(&story, ADA, "e3", Event::Edited { message: "m3".to_owned(), content: edit(), new_id: None }).await;
     comes(&story, ADA, "d1", deleted("m1")).await;
     comes(&story, ADA, "d3", deleted("m3")).await;
     story.settle().await;
-    assert!(!stands_as_written(&story, SECRET), "the words are still in the journal");
-    assert!(stands_in_the_journal(&story, "bread"), "something else went with them");
+    assert!(!journal_contains_text(&story, SECRET), "the words are still in the journal");
+    assert!(journal_contains(&story, "bread"), "something else went with them");
     story.pass(DAY).await;
     story.stop().await;
-    assert!(!stands_in_the_journal(&story, SECRET), "after a night the indexes have let go of them too");
+    assert!(!journal_contains(&story, SECRET), "after a night the indexes have let go of them too");
     story.end().await;
 }
 
@@ -106,10 +108,10 @@ fn edit() -> MessageContent {
 #[tokio::test]
 async fn what_waits_is_not_answered_when_it_is_deleted() {
     let story = Story::begin().await;
-    comes(&story, ADA, "m1", said(SECRET)).await;
+    comes(&story, ADA, "m1", message_event(SECRET)).await;
     comes(&story, ADA, "d1", deleted("m1")).await;
     story.pass(MINUTE).await;
-    assert_eq!((story.model.asked(), story.heard(ADA).len()), (0, 0));
+    assert_eq!((story.model.asked(), story.received_by(ADA).len()), (0, 0));
     assert_eq!(story.text("SELECT state || ' ' || reason FROM messages"), "closed deleted");
     story.end().await;
 }
@@ -119,12 +121,12 @@ async fn what_waits_is_not_answered_when_it_is_deleted() {
 async fn a_turn_that_has_nothing_left_to_answer_ends() {
     let story = Story::begin().await;
     story.model.then(Say::Grow((0..9).map(|_| (Duration::from_secs(2), SECRET.to_owned())).collect()));
-    comes(&story, ADA, "m1", said(&format!("The word is {SECRET}."))).await;
+    comes(&story, ADA, "m1", message_event(&format!("The word is {SECRET}."))).await;
     story.clock.advance(Duration::from_secs(5)).await;
     comes_meanwhile(&story, ADA, "d1", deleted("m1")).await;
     story.pass(MINUTE).await;
     assert_eq!(
-        (story.heard(ADA).len(), story.text("SELECT state || ' ' || reason FROM turns")),
+        (story.received_by(ADA).len(), story.text("SELECT state || ' ' || reason FROM turns")),
         (0, "stopped deleted".to_owned())
     );
     assert_eq!(story.count("SELECT count(*) FROM steps WHERE text <> '' OR call NOT IN ('', '[]')"), 0);
@@ -135,13 +137,13 @@ async fn a_turn_that_has_nothing_left_to_answer_ends() {
 #[tokio::test]
 async fn what_was_joined_with_a_deleted_message_is_still_answered() {
     let story = acquainted().await;
-    comes(&story, ADA, "m1", said(SECRET)).await;
-    comes(&story, ADA, "m2", said("The bread is in the oven.")).await;
+    comes(&story, ADA, "m1", message_event(SECRET)).await;
+    comes(&story, ADA, "m2", message_event("The bread is in the oven.")).await;
     comes(&story, ADA, "d1", deleted("m1")).await;
     story.answered().await;
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("bread") && !prompt.contains(SECRET), "{prompt}");
-    assert_eq!(story.heard(ADA), ["ok", "ok"]);
+    assert_eq!(story.received_by(ADA), ["ok", "ok"]);
     story.end().await;
 }
 
@@ -162,7 +164,7 @@ async fn nobody_deletes_what_somebody_else_said() {
 async fn a_message_that_was_deleted_before_it_came_is_not_let_in() {
     let story = Story::begin().await;
     comes(&story, ADA, "d1", deleted("m1")).await;
-    comes(&story, ADA, "m1", said(SECRET)).await;
+    comes(&story, ADA, "m1", message_event(SECRET)).await;
     story.pass(MINUTE).await;
     assert_eq!((story.model.asked(), story.count("SELECT count(*) FROM messages")), (0, 0));
     assert_eq!(story.count("SELECT count(*) FROM inbox WHERE raw LIKE '%Xylo%'"), 0);
@@ -227,7 +229,7 @@ async fn a_deleted_file_is_gone_from_the_disk() {
     let left =
         "SELECT count(*) FROM attachments WHERE state <> 'gone' OR path || name || reference || mime || digest <> ''";
     assert_eq!((story.count(left), story.count("SELECT count(*) FROM fingerprints")), (0, 0));
-    assert!(!stands_as_written(&story, "Quakenbrueck") && !stands_as_written(&story, SECRET));
+    assert!(!journal_contains_text(&story, "Quakenbrueck") && !journal_contains_text(&story, SECRET));
     story.end().await;
 }
 
@@ -255,15 +257,15 @@ async fn a_part_of_an_album_takes_the_album_with_it() {
 async fn words_with_a_timer_go_with_their_answer_at_the_instant() {
     let story = acquainted().await;
     story.model.says(&format!("{SECRET}, I see."));
-    comes(&story, ADA, "m1", said_for(&format!("The word is {SECRET}."), MINUTE)).await;
+    comes(&story, ADA, "m1", expiring_message(&format!("The word is {SECRET}."), MINUTE)).await;
     story.answered().await;
     story.pass(Duration::from_secs(50)).await;
     assert_eq!(found(&story, SECRET), 2);
     story.pass(Duration::from_secs(10)).await;
     assert_eq!(found(&story, SECRET), 0);
-    assert!(!stands_as_written(&story, SECRET), "the words are still in the journal");
+    assert!(!journal_contains_text(&story, SECRET), "the words are still in the journal");
     let before = story.model.asked();
-    comes(&story, ADA, "m2", said("And now?")).await;
+    comes(&story, ADA, "m2", message_event("And now?")).await;
     story.answered().await;
     let prompt = prompts_since(&story, before);
     assert!(
@@ -276,10 +278,10 @@ async fn words_with_a_timer_go_with_their_answer_at_the_instant() {
 #[tokio::test]
 async fn what_is_to_be_viewed_once_goes_as_soon_as_it_is_answered() {
     let story = acquainted().await;
-    comes(&story, ADA, "m1", said_for(&format!("The word is {SECRET}."), Duration::ZERO)).await;
+    comes(&story, ADA, "m1", expiring_message(&format!("The word is {SECRET}."), Duration::ZERO)).await;
     story.answered().await;
     assert!(story.model.last_prompt().contains(SECRET));
-    assert_eq!((story.heard(ADA), found(&story, SECRET)), (vec!["ok".to_owned(), "ok".to_owned()], 0));
+    assert_eq!((story.received_by(ADA), found(&story, SECRET)), (vec!["ok".to_owned(), "ok".to_owned()], 0));
     story.end().await;
 }
 
@@ -287,7 +289,7 @@ async fn what_is_to_be_viewed_once_goes_as_soon_as_it_is_answered() {
 #[tokio::test]
 async fn a_timer_that_ran_out_while_the_program_was_away_counts_before_anything_begins() {
     let mut story = acquainted().await;
-    comes(&story, ADA, "m1", said_for(&format!("The word is {SECRET}."), MINUTE)).await;
+    comes(&story, ADA, "m1", expiring_message(&format!("The word is {SECRET}."), MINUTE)).await;
     story.answered().await;
     story.stop().await;
     let now = story.clock.now();
@@ -301,9 +303,9 @@ async fn a_timer_that_ran_out_while_the_program_was_away_counts_before_anything_
 #[tokio::test]
 async fn the_shortest_timer_of_what_is_answered_counts_for_the_answer() {
     let story = acquainted().await;
-    comes(&story, ADA, "m1", said_for("Slowly", MINUTE * 60)).await;
-    comes(&story, ADA, "m2", said_for("Quickly", MINUTE)).await;
-    comes(&story, ADA, "m3", said("For ever")).await;
+    comes(&story, ADA, "m1", expiring_message("Slowly", MINUTE * 60)).await;
+    comes(&story, ADA, "m2", expiring_message("Quickly", MINUTE)).await;
+    comes(&story, ADA, "m3", message_event("For ever")).await;
     story.answered().await;
     assert_eq!(story.count("SELECT expires_after FROM messages WHERE kind = 'reply' ORDER BY id DESC"), 60_000);
     story.pass(MINUTE).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
-use crate::support::power::{Cut, House, HouseOver};
+use crate::support::power::{CrashTest, CrashTestOver, Cut};
 use crate::support::signal::FakeSignal;
 use crate::support::story::{ADA, canary};
 
@@ -31,7 +31,7 @@ fn words_with_a_timer_and_their_files_are_gone_whenever_the_power_goes() {
         if (side, job) == (Before, "accept messages") {
             continue;
         }
-        let mut house: HouseOver<FakeSignal> = HouseOver::prepared("");
+        let mut house: CrashTestOver<FakeSignal> = CrashTestOver::prepared("");
         assert!(!house.start(None));
         assert!(!house.during(house.story.say(ADA, &format!("The bread is in the oven {}", canary(ADA)))));
         house.cut_next(Cut::at(side, job));
@@ -70,7 +70,7 @@ fn files_and_emojis_go_out_once_whenever_the_power_goes() {
         "react",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut house = House::prepared("");
+        let mut house = CrashTest::prepared("");
         assert!(!house.start(None));
         assert!(!house.during(house.story.say(ADA, "Hello")));
         std::fs::write(house.story.home.join("workspace/plan.md"), canary(ADA)).unwrap();

@@ -79,7 +79,7 @@ async fn messages_disappear_when_their_timer_says_so() {
     assert_eq!(found(&story), 2);
     story.pass(MINUTE).await;
     assert!(found(&story) == 0 && !stands(&story), "the words are still there");
-    assert_eq!(story.heard(ADA), [format!("{SECRET}, I see.")]);
+    assert_eq!(story.received_by(ADA), [format!("{SECRET}, I see.")]);
     story.say(ADA, "And now?").await;
     assert!(!story.model.last_prompt().contains(SECRET));
     story.end().await;
@@ -93,7 +93,10 @@ async fn a_picture_to_be_viewed_once_is_seen_once() {
     story.answered().await;
     let of = |name: &str| story.home.join("workspace").join(name);
     let left = std::fs::read_dir(of("inbox")).unwrap().count();
-    assert_eq!((story.heard(ADA).len(), left, story.text("SELECT state FROM attachments")), (1, 0, "gone".to_owned()));
+    assert_eq!(
+        (story.received_by(ADA).len(), left, story.text("SELECT state FROM attachments")),
+        (1, 0, "gone".to_owned())
+    );
     story.end().await;
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use compline::model::Purpose;
 use serde_json::{Value, json};
 
-use crate::support::hand::stands_in_the_journal;
+use crate::support::hand::journal_contains;
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
@@ -169,26 +169,26 @@ async fn forget_in_a_group_is_about_what_the_group_keeps() {
         story.say(person, &format!("/remember Gate code: mine is {}", canary(person))).await;
     }
     calls(&story, "remember", note("Gate code", "The garden gate opens with Xylophonemusik.")).await;
-    assert!(stands_in_the_journal(&story, "Xylophonemusik"));
-    let (heard, alone) = (story.heard(FAMILY).len(), story.heard(ADA).len());
+    assert!(journal_contains(&story, "Xylophonemusik"));
+    let (heard, alone) = (story.received_by(FAMILY).len(), story.received_by(ADA).len());
     command(&story, EVE, "/forget gate-code").await;
     assert!(
-        place(&story, "memory/gate-code.md").exists() && story.heard(FAMILY).len() == heard,
+        place(&story, "memory/gate-code.md").exists() && story.received_by(FAMILY).len() == heard,
         "a guest asks for nothing"
     );
     command(&story, BEN, "/forget gate-code messages").await;
-    assert!(story.last_heard(FAMILY).contains("Only the owner"), "{}", story.last_heard(FAMILY));
+    assert!(story.last_received_by(FAMILY).contains("Only the owner"), "{}", story.last_received_by(FAMILY));
     assert!(place(&story, "memory/gate-code.md").exists(), "what others said is not a member's to delete");
     command(&story, ADA, "/forget gate-code messages").await;
-    let told = story.last_heard(FAMILY);
+    let told = story.last_received_by(FAMILY);
     assert!(told.contains("Forgotten: 1 note") && told.contains("finds nothing any more"), "{told}");
-    assert_eq!(story.heard(ADA).len(), alone, "it is answered where it was asked");
-    assert!(!place(&story, "memory/gate-code.md").exists() && !stands_in_the_journal(&story, "Xylophonemusik"));
+    assert_eq!(story.received_by(ADA).len(), alone, "it is answered where it was asked");
+    assert!(!place(&story, "memory/gate-code.md").exists() && !journal_contains(&story, "Xylophonemusik"));
     for (file, person) in [("memory/MEMORY.md", ADA), ("people/2-ben/memory/MEMORY.md", BEN)] {
         assert!(read(story.home.join("workspace").join(file)).contains(&canary(person)), "{file}");
     }
     command(&story, BEN, "/forget gate code").await;
-    assert!(story.last_heard(FAMILY).contains("for this group"), "{}", story.last_heard(FAMILY));
+    assert!(story.last_received_by(FAMILY).contains("for this group"), "{}", story.last_received_by(FAMILY));
     story.end().await;
 }
 
@@ -224,7 +224,7 @@ async fn with_a_person_goes_what_a_group_took_down_from_their_words() {
     assert!(!answer.failed && answer.json["left"] == json!([]), "{}", answer.markdown);
     assert!(!learned(&story).contains("quittenmus") && learned(&story).contains("apple"), "{}", learned(&story));
     story.stop().await;
-    assert!(!stands_in_the_journal(&story, "quittenmus") && stands_in_the_journal(&story, "apple on Sundays"));
+    assert!(!journal_contains(&story, "quittenmus") && journal_contains(&story, "apple on Sundays"));
     story.end().await;
 }
 

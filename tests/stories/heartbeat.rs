@@ -8,7 +8,7 @@ use compline::store::CommitPoint::{After, Before};
 use compline::time::Clock;
 
 use crate::support::model::{Say, usual};
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, NOON, Story, UNTRUSTED, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -103,12 +103,16 @@ async fn nothing_to_report_never_reaches_the_owner() {
         story.background.says(words);
         story.pass(TICK).await;
         assert_eq!((story.background.asked(), slots(&story)), (n + 1, i64::try_from(n).unwrap() + 1));
-        assert_eq!(story.heard(ADA), ["ok"], "{words:?}");
+        assert_eq!(story.received_by(ADA), ["ok"], "{words:?}");
     }
     story.background.says("There is a letter. HEARTBEAT_OK is what I would have said otherwise.");
     story.pass(TICK).await;
-    assert!(story.heard(ADA).len() == 2 && story.last_heard(ADA).contains("a letter"), "{:?}", story.heard(ADA));
-    assert_eq!(story.heard(BEN), Vec::<String>::new());
+    assert!(
+        story.received_by(ADA).len() == 2 && story.last_received_by(ADA).contains("a letter"),
+        "{:?}",
+        story.received_by(ADA)
+    );
+    assert_eq!(story.received_by(BEN), Vec::<String>::new());
     assert_eq!(story.count("SELECT count(*) FROM slots WHERE state = 'done'"), 6);
     story.end().await;
 }
@@ -123,7 +127,7 @@ async fn a_delivery_that_fails_is_kept_and_tried_again() {
     story.pass(HALF_AN_HOUR - MINUTE).await;
     story.fake.server_error_next(2);
     story.pass(5 * MINUTE).await;
-    assert!(story.last_heard(ADA).contains("There is a letter") && story.heard(ADA).len() == 2);
+    assert!(story.last_received_by(ADA).contains("There is a letter") && story.received_by(ADA).len() == 2);
     assert_eq!(story.count("SELECT count(*) FROM outbox"), 2);
     story.end().await;
 }
@@ -207,7 +211,7 @@ async fn while_other_work_runs_for_the_owner_a_look_is_left_out() {
     story.background.otherwise(usual);
     story.pass(3 * HALF_AN_HOUR).await;
     assert_eq!(story.count("SELECT count(*) FROM slots WHERE state <> 'done'"), 0);
-    assert!(slots(&story) > 1 && story.heard(ADA).is_empty());
+    assert!(slots(&story) > 1 && story.received_by(ADA).is_empty());
     story.end().await;
 }
 
@@ -220,7 +224,7 @@ async fn one_that_fails_is_not_told_and_comes_again_in_its_time() {
     assert_eq!(story.text("SELECT state || ' ' || reason FROM slots"), "failed no_answer");
     story.pass(TICK).await;
     assert_eq!(story.text("SELECT state FROM slots ORDER BY id DESC LIMIT 1"), "done");
-    assert_eq!((story.heard(ADA).len(), story.count("SELECT count(*) FROM outbox")), (0, 0));
+    assert_eq!((story.received_by(ADA).len(), story.count("SELECT count(*) FROM outbox")), (0, 0));
     story.end().await;
 }
 
@@ -261,7 +265,7 @@ fn the_power_may_go_between_any_two_commits_and_the_owner_hears_it_once() {
         ("end a heartbeat", 1),
     ];
     for (side, (job, nth)) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut house = House::prepared(ON);
+        let mut house = CrashTest::prepared(ON);
         let answer = format!("There is a letter for {}.", canary(ADA));
         let say = answer.clone();
         house.story.background.otherwise(move |_| Say::Text(say.clone()));
@@ -271,7 +275,7 @@ fn the_power_may_go_between_any_two_commits_and_the_owner_hears_it_once() {
         assert!(house.pass(TICK), "{job} was never committed");
         house.revive();
         assert!(!house.pass(5 * MINUTE));
-        assert_eq!(house.story.heard(ADA), ["ok".to_owned(), answer], "{side:?} {job}");
+        assert_eq!(house.story.received_by(ADA), ["ok".to_owned(), answer], "{side:?} {job}");
         assert_eq!(house.story.text("SELECT group_concat(state) FROM slots"), "done", "{side:?} {job}");
         house.end();
     }

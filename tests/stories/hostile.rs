@@ -172,7 +172,11 @@ impl Stage {
     fn told(&self) -> String {
         let prompt = self.story.model.last_prompt();
         let newest = &prompt[prompt.rfind("\nuser: ").unwrap_or(0)..];
-        format!("{newest}\nAda heard: {}\nBen heard: {}", self.story.last_heard(ADA), self.story.last_heard(BEN))
+        format!(
+            "{newest}\nAda heard: {}\nBen heard: {}",
+            self.story.last_received_by(ADA),
+            self.story.last_received_by(BEN)
+        )
     }
 
     /// The owner has no use for what waits, and neither has the next attack.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use compline::id::{AddressId, PersonId, SlotId};
-use compline::store::{Corpus, Db, Journal, Looked, Lookup, NewSlot, Read, SlotState};
+use compline::store::{Corpus, Db, Journal, Lookup, MessageQuery, NewSlot, Read, SlotState};
 use compline::text::question::Question;
 use compline::time::Timestamp;
 use compline::trust::Scope;
@@ -278,7 +278,7 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
         ("entries_of_use", format!("{:?}", db.entries().entries_of_use(scope, 9)?)),
         ("fact_categories", format!("{:?}", db.entries().fact_categories(scope)?)),
         ("forgotten_words", format!("{:?}", db.erasure().forgotten_words(scope)?)),
-        ("kept_contents", format!("{:?}", db.erasure().kept_contents(scope)?.len())),
+        ("kept_contents", format!("{:?}", db.erasure().old_contents(scope)?.len())),
         ("messages_with_words", format!("{:?}", db.erasure().messages_with_words(person)?)),
         ("paths_of", format!("{:?}", db.erasure().paths_of(person)?)),
         ("promoted_at", format!("{:?}", db.keep_requests().promoted_at(scope, at)?)),
@@ -301,9 +301,9 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
     ])
 }
 
-fn near_in_meaning(scope: Scope) -> Looked<'static> {
+fn near_in_meaning(scope: Scope) -> MessageQuery<'static> {
     static NEAR: std::sync::LazyLock<[(String, f64); 1]> = std::sync::LazyLock::new(|| [("planted".to_owned(), 0.9)]);
-    Looked { words: "something else", limit: 9, near: &*NEAR, ..Looked::of(scope) }
+    MessageQuery { words: "something else", limit: 9, near: &*NEAR, ..MessageQuery::of(scope) }
 }
 
 /// Promise (privacy/queries): No query of the journal or search on your behalf counts, ranks, shows
@@ -426,7 +426,7 @@ async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
     let ada = Scope::Person(PersonId(1));
     let found = async |words: &'static str, untrusted_too: bool| {
-        let looked = Looked { words, untrusted_too, limit: 50, with_company: true, ..Looked::of(ada) };
+        let looked = MessageQuery { words, untrusted_too, limit: 50, with_company: true, ..MessageQuery::of(ada) };
         let matches = journal.read(move |db| db.message_search().recall_by(&looked)).await.unwrap();
         (matches.hits.iter().map(|hit| hit.text.open().0.to_string()).collect::<Vec<_>>(), matches.untrusted)
     };
@@ -497,7 +497,7 @@ async fn forgets(beside: Option<&str>) -> (String, Story) {
     } else {
         story.say(ADA, "/forget planted").await;
     }
-    (story.last_heard(ADA), story)
+    (story.last_received_by(ADA), story)
 }
 
 /// Proves: privacy/queries

@@ -7,7 +7,7 @@ use compline::store::CommitPoint::{After, Before};
 use compline::time::Clock;
 use serde_json::{Value, json};
 
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -35,7 +35,7 @@ fn state(story: &Story) -> String {
 }
 
 fn questions(story: &Story) -> Vec<String> {
-    story.heard(ADA).into_iter().filter(|heard| heard.contains("Keep this?")).collect()
+    story.received_by(ADA).into_iter().filter(|heard| heard.contains("Keep this?")).collect()
 }
 
 /// What Ada's next conversation begins with.
@@ -50,7 +50,7 @@ async fn next_prompt(story: &Story) -> String {
 #[tokio::test]
 async fn the_exact_words_are_asked_about_behind_the_answer_and_nothing_is_loaded_before_the_yes() {
     let story = wanted("Tea", &format!("Warm the pot. {UNTRUSTED}tea \u{200b}\u{202e}Really.")).await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     assert_eq!((heard.len(), heard[0].as_str()), (2, "Noted."), "{heard:?}");
     let question = &heard[1];
     for part in
@@ -77,7 +77,7 @@ async fn a_yes_makes_it_theirs_without_a_model_and_the_next_conversation_knows_i
     let story = wanted("Tea", "Warm the pot first.").await;
     let asked = story.model.asked();
     story.say(ADA, "/yes 1").await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     assert_eq!(heard.len(), 3, "one answer: {heard:?}");
     assert!(heard[2].contains("memory/tea.md is yours now"), "{heard:?}");
     assert_eq!((story.model.asked(), state(&story).as_str()), (asked, "kept"));
@@ -85,7 +85,7 @@ async fn a_yes_makes_it_theirs_without_a_model_and_the_next_conversation_knows_i
     assert!(story.file("memory/tea.md").unwrap().contains("Warm the pot first."));
     for again in ["/yes 1", "/no 1"] {
         story.say(ADA, again).await;
-        assert!(story.last_heard(ADA).contains("said yes to that already"), "{}", story.last_heard(ADA));
+        assert!(story.last_received_by(ADA).contains("said yes to that already"), "{}", story.last_received_by(ADA));
     }
     assert_eq!(state(&story), "kept");
     let prompt = next_prompt(&story).await;
@@ -104,12 +104,12 @@ async fn buttons_answer_too_and_a_no_leaves_it_where_it_is() {
     let question = story.fake.sent(ADA).last().unwrap().message_id;
     story.fake.presses(ADA, question, "/no 1");
     story.answered().await;
-    assert!(story.last_heard(ADA).contains("stays where it is"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("stays where it is"), "{}", story.last_received_by(ADA));
     assert_eq!(state(&story), "no");
     assert!(story.file("memory/untrusted/tea.md").is_some() && story.file("memory/tea.md").is_none());
     story.fake.presses(ADA, question, "/yes 1");
     story.answered().await;
-    assert!(story.last_heard(ADA).contains("is over"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("is over"), "{}", story.last_received_by(ADA));
     assert!(story.file("memory/tea.md").is_none());
 
     wants(&story, "Coffee", "No sugar.").await;
@@ -131,15 +131,15 @@ async fn it_waits_a_day_and_not_longer() {
     assert_eq!(state(&story), "kept open");
     story.pass(24 * HOUR).await;
     story.say(ADA, "/yes 2").await;
-    assert!(story.last_heard(ADA).contains("is over"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("is over"), "{}", story.last_received_by(ADA));
     assert_eq!(state(&story), "kept expired");
     assert!(story.file("memory/coffee.md").is_none());
     story.end().await;
 }
 
 /// Ada was wanted to be asked, and the power was gone for two days before anything was sent.
-fn kept_back() -> House {
-    let mut house = House::prepared("");
+fn kept_back() -> CrashTest {
+    let mut house = CrashTest::prepared("");
     house.story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");
     assert!(!house.start(Some(Cut::at(After, "store a reply"))));
     house.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
@@ -161,7 +161,7 @@ fn its_day_begins_when_it_was_shown() {
         assert!(!house.pass(hours * HOUR));
         house.story.fake.says(ADA, "/yes 1");
         assert!(!house.pass(Duration::from_secs(5)));
-        assert_eq!(state(&house.story), reached, "{hours} h: {:?}", house.story.heard(ADA));
+        assert_eq!(state(&house.story), reached, "{hours} h: {:?}", house.story.received_by(ADA));
         house.end();
     }
 }
@@ -173,14 +173,14 @@ async fn a_yes_is_for_the_words_that_were_shown_and_for_no_others() {
     let other = story.file("memory/untrusted/tea.md").unwrap().replace("first", "never");
     std::fs::write(story.path_of("memory/untrusted/tea.md"), &other).unwrap();
     story.say(ADA, "/yes 1").await;
-    assert!(story.last_heard(ADA).contains("not what you were shown"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("not what you were shown"), "{}", story.last_received_by(ADA));
     assert_eq!((state(&story).as_str(), story.file("memory/untrusted/tea.md")), ("changed", Some(other)));
     assert!(story.file("memory/tea.md").is_none());
 
     wants(&story, "Coffee", "No sugar.").await;
     std::fs::remove_file(story.path_of("memory/untrusted/coffee.md")).unwrap();
     story.say(ADA, "/yes 2").await;
-    assert!(story.last_heard(ADA).contains("not what you were shown"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("not what you were shown"), "{}", story.last_received_by(ADA));
     assert_eq!(state(&story), "changed changed");
     story.end().await;
 }
@@ -196,7 +196,7 @@ async fn nobody_else_answers_and_no_other_question_has_its_number() {
     // A way out is asked about under the next number, and its answer is no answer to this one.
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/a" }));
     story.say(ADA, &format!("what now? {}", canary(ADA))).await;
-    assert!(story.last_heard(ADA).contains("/yes 2"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("/yes 2"), "{}", story.last_received_by(ADA));
     story.say(ADA, "/no 2").await;
     assert_eq!(state(&story), "open");
     assert_eq!(story.text("SELECT group_concat(id || state) FROM questions"), "2refused");
@@ -247,7 +247,7 @@ async fn nobody_is_asked_in_a_group() {
     story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");
     story.fake.says_in(FAMILY, EVE, &format!("@{} remember that", story.fake.bot_username()));
     story.answered().await;
-    assert!(story.heard(FAMILY).iter().chain(&story.heard(ADA)).all(|heard| !heard.contains("Keep this?")));
+    assert!(story.received_by(FAMILY).iter().chain(&story.received_by(ADA)).all(|heard| !heard.contains("Keep this?")));
     assert_eq!(story.count("SELECT count(*) FROM keeps WHERE state <> 'new'"), 0);
     story.end().await;
 }
@@ -261,7 +261,7 @@ async fn what_a_person_takes_back_is_not_asked_about_any_more() {
     let now = compline::time::Clock::now(&*story.clock);
     let gone = move |tx: compline::store::Tx<'_>| {
         let id = compline::id::MessageId(message);
-        tx.redaction().words_gone(id, now).map(drop)
+        tx.redaction().redact_message(id, now).map(drop)
     };
     story.app().journal.write("delete a message", gone).await.unwrap();
     assert_eq!((state(&story).as_str(), story.text("SELECT shown FROM keeps").as_str()), ("no", ""));
@@ -271,8 +271,8 @@ async fn what_a_person_takes_back_is_not_asked_about_any_more() {
 }
 
 /// Ada says yes; the power goes at that commit, and comes back.
-fn cut_after_yes(cut: Cut) -> House {
-    let mut house = House::prepared("");
+fn cut_after_yes(cut: Cut) -> CrashTest {
+    let mut house = CrashTest::prepared("");
     house.story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");
     assert!(!house.start(None));
     house.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
@@ -298,8 +298,9 @@ fn a_yes_is_carried_out_once_wherever_the_power_goes() {
     for (side, (job, nth)) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
         let house = cut_after_yes(Cut { side, job: Some(job), nth });
         let story = &house.story;
-        let told: Vec<String> = story.heard(ADA).into_iter().filter(|heard| heard.contains("is yours now")).collect();
-        assert_eq!(told.len(), 1, "{side:?} {job} {nth}: {:?}", story.heard(ADA));
+        let told: Vec<String> =
+            story.received_by(ADA).into_iter().filter(|heard| heard.contains("is yours now")).collect();
+        assert_eq!(told.len(), 1, "{side:?} {job} {nth}: {:?}", story.received_by(ADA));
         assert_eq!(state(story), "kept", "{side:?} {job} {nth}");
         assert!(story.file("memory/untrusted/tea.md").is_none(), "{side:?} {job} {nth}");
         assert!(story.file("memory/tea.md").unwrap().contains("Warm the pot first."), "{side:?} {job} {nth}");
@@ -315,7 +316,7 @@ fn a_question_is_put_once_wherever_the_power_goes() {
     for (side, job) in [Before, After].into_iter().flat_map(|side| {
         ["begin a tool step", "want to keep something", "store a tool step", "store a reply"].map(|job| (side, job))
     }) {
-        let mut house = House::prepared("");
+        let mut house = CrashTest::prepared("");
         house.story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");
         house.story.model.says("Noted.");
         assert!(!house.start(Some(Cut::at(side, job))));
@@ -323,7 +324,7 @@ fn a_question_is_put_once_wherever_the_power_goes() {
         assert!(house.pass(Duration::from_secs(2)), "{side:?} {job} never came");
         house.revive();
         assert!(!house.pass(Duration::from_secs(5)));
-        assert_eq!(questions(&house.story).len(), 1, "{side:?} {job}: {:?}", house.story.heard(ADA));
+        assert_eq!(questions(&house.story).len(), 1, "{side:?} {job}: {:?}", house.story.received_by(ADA));
         assert_eq!(state(&house.story), "open", "{side:?} {job}");
         house.end();
     }

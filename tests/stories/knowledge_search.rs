@@ -143,7 +143,7 @@ async fn nobody_finds_what_another_person_keeps() {
         }
     }
     story.say(ADA, "/search orchard").await;
-    assert!(!story.last_heard(ADA).replace("**", "").contains(&canary(BEN)));
+    assert!(!story.last_received_by(ADA).replace("**", "").contains(&canary(BEN)));
     story.end().await;
 }
 
@@ -252,10 +252,10 @@ async fn a_fact_has_a_day_and_no_time_and_flags_may_stand_behind_the_words() {
     story.start().await;
     story.say(ADA, "/remember tea: sencha").await;
     story.say(ADA, "/search sencha --in notes,skills").await;
-    let found = story.last_heard(ADA);
+    let found = story.last_received_by(ADA);
     assert!(found.contains("MEMORY.md:") && !found.contains(":00") && !found.contains("letters"), "{found}");
     story.say(ADA, "/memory search sencha --context 1").await;
-    let around = story.last_heard(ADA);
+    let around = story.last_received_by(ADA);
     assert!(around.contains("\n7-\n8: - **tea**: sencha"), "{around}");
     story.end().await;
 }

@@ -36,7 +36,7 @@ async fn a_turn_is_marked_before_a_model_is_asked() {
         }),
         ("trusted", &|story| {
             story.model.otherwise(away);
-            story.fake.hear(ADA, "my own words");
+            story.fake.person_says(ADA, "my own words");
         }),
     ];
     for (label, sends) in cases {
@@ -50,7 +50,7 @@ async fn a_turn_is_marked_before_a_model_is_asked() {
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}words"));
     story.answered().await;
     story.model.otherwise(away);
-    story.fake.hear(ADA, "my own words");
+    story.fake.person_says(ADA, "my own words");
     story.pass(MINUTE).await;
     assert_eq!(story.count("SELECT count(*) FROM turns"), 2);
     assert!(of_turn(&story).starts_with("forward"), "what was read before: {}", of_turn(&story));

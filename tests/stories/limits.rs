@@ -81,7 +81,11 @@ async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
         assert!(story.model.last_prompt().contains("Good morning, house"), "{}", story.model.last_prompt());
         assert_eq!((story.text(HEARD), ear.asked()), (paid, 1));
         story.say(ADA, "/usage").await;
-        assert!(story.last_heard(ADA).contains("transcription, openai/whisper-1"), "{}", story.last_heard(ADA));
+        assert!(
+            story.last_received_by(ADA).contains("transcription, openai/whisper-1"),
+            "{}",
+            story.last_received_by(ADA)
+        );
         story.end().await;
     }
 }
@@ -93,7 +97,7 @@ async fn a_voice_note_over_the_budget_is_not_even_fetched() {
     let story = Story::with(&format!("{}[budget]\nper_person_daily_tokens = 600\n", ear.settings())).await;
     story.fake.sends_voice(ADA, 3, b"la la la");
     heard_out(&story, 1).await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(
         told.starts_with("I did not listen to your voice note") && told.contains("per_person_daily_tokens"),
         "{told}"
@@ -112,7 +116,7 @@ async fn a_voice_note_on_a_used_up_day_is_not_even_fetched_and_nobody_elses_matt
         story.fake.sends_voice(person, 3, b"la la la");
         heard_out(&story, notes).await;
         let sentence = "I did not listen to your voice note, because your share of today's budget is used up.";
-        assert_eq!(story.last_heard(person).starts_with(sentence), told, "{}", story.last_heard(person));
+        assert_eq!(story.last_received_by(person).starts_with(sentence), told, "{}", story.last_received_by(person));
     }
     assert_eq!((fetched(&story), ear.asked()), (1, 1));
     story.end().await;
@@ -132,16 +136,16 @@ fn spend(story: &Story, person: i64, tokens: i64) {
 async fn members_leave_the_owners_their_part_of_the_day() {
     let story = Story::with("[budget]\ndaily_tokens = 100000\nper_person_daily_tokens = 100000\n").await;
     story.say(BEN, &format!("hello {}", canary(BEN))).await;
-    assert_eq!(story.last_heard(BEN), "ok");
+    assert_eq!(story.last_received_by(BEN), "ok");
     spend(&story, 2, 79_500);
     story.say(BEN, "and now?").await;
     assert_eq!(
-        story.last_heard(BEN),
+        story.last_received_by(BEN),
         "I did not answer, because the part of today's budget that is not kept for the owners is used up. It begins anew at midnight; an \
          owner can raise it in the configuration."
     );
     story.say(ADA, &format!("I decided to go on. {}", canary(ADA))).await;
-    assert_eq!(story.last_heard(ADA), "ok", "the rest is hers");
+    assert_eq!(story.last_received_by(ADA), "ok", "the rest is hers");
     story.pass(NEXT_CONVERSATION).await;
     assert_eq!(story.background.asked(), 0, "work that nobody waits for leaves it to her as well");
     story.end().await;
@@ -156,8 +160,11 @@ async fn a_command_that_breaks_down_holds_nobody_up_and_is_not_tried_for_ever() 
     story.start().await;
     story.fake.says(ADA, "/status");
     story.say(BEN, "/whoami").await;
-    assert_eq!(story.heard(ADA), ["That command broke down three times, so I do not try it again; the log says more."]);
-    assert!(story.last_heard(BEN).contains("Ben"), "{}", story.last_heard(BEN));
+    assert_eq!(
+        story.received_by(ADA),
+        ["That command broke down three times, so I do not try it again; the log says more."]
+    );
+    assert!(story.last_received_by(BEN).contains("Ben"), "{}", story.last_received_by(BEN));
     let closed =
         "SELECT count(*) FROM messages WHERE kind = 'command' AND state = 'closed' AND reason = 'failed' AND tries = 4";
     assert_eq!(story.count(closed), 1);
@@ -211,6 +218,6 @@ async fn a_forgetting_whose_words_cannot_be_read_is_not_called_done() {
     let kept = "SELECT count(*) FROM summaries WHERE title || topics || decisions LIKE '%submarine%'";
     assert_eq!(story.count(kept), 0, "what may be forgotten is not written down");
     story.say(ADA, "/forget 1").await;
-    assert!(story.last_heard(ADA).contains("is not finished"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("is not finished"), "{}", story.last_received_by(ADA));
     story.end().await;
 }

@@ -83,7 +83,7 @@ async fn that_the_model_was_away_when_facts_were_to_be_taken_down_is_logged_and_
         assert_eq!(missed(), Vec::<String>::new(), "before turn {turn}");
         story.say(ADA, &format!("{turn}. We sat in the garden and talked of dahlias. {}", canary(ADA))).await;
     }
-    assert_eq!(story.heard(ADA), ["ok", "ok", "ok", "ok"]);
+    assert_eq!(story.received_by(ADA), ["ok", "ok", "ok", "ok"]);
     let lines = missed();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].contains("WARN") && lines[0].contains("Conversation 1: "), "{lines:?}");
@@ -103,7 +103,7 @@ async fn what_keeps_deliveries_waiting_is_logged_once_and_that_they_go_on_as_wel
     story.model.says("The answer.");
     story.say(ADA, "well?").await;
     story.pass(Duration::from_secs(600)).await;
-    assert!(story.last_heard(ADA).contains("The answer."));
+    assert!(story.last_received_by(ADA).contains("The answer."));
     assert_eq!((lines("has to wait"), lines("go through again")), (1, 1), "{}", paper.read());
     story.fake.server_error_next(3);
     story.say(ADA, "and now?").await;

@@ -154,7 +154,7 @@ async fn a_summary_that_is_larger_than_the_window_is_cut_to_its_form_and_asked_f
         }
         exchange_at(&story, 75, &format!("full-{round}")).await;
         story.say(ADA, "go on").await;
-        assert_eq!(story.last_heard(ADA), "ok");
+        assert_eq!(story.last_received_by(ADA), "ok");
         sizes.push(story.model.chats().last().unwrap().estimate_tokens());
         assert_eq!(of_purpose(&story, Purpose::Summary).len(), round + 1, "once each time");
     }

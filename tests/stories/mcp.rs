@@ -223,11 +223,11 @@ async fn in_a_tainted_turn_only_a_tool_that_is_trusted_to_read_is_called_without
     story.say(ADA, "go on").await;
     let look = "call look {\"words\": \"look\"}";
     assert_eq!(fake.log("call"), [look]);
-    let question = story.last_heard(ADA);
+    let question = story.last_received_by(ADA);
     assert!(question.contains("fake/echo") && question.contains("secret"), "{question}");
     story.say(ADA, "/yes 1").await;
     assert_eq!(fake.log("call"), [look, "call echo {\"words\": \"secret\"}"], "a yes is for one call");
-    assert!(story.last_heard(ADA).contains("more"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("more"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -335,7 +335,7 @@ async fn a_server_that_never_answers_holds_up_nothing() {
     story.limit_outside(Limits { connect: Duration::from_millis(300), call: Duration::from_secs(1) });
     story.start().await;
     story.say(ADA, "hello").await;
-    assert_eq!(story.last_heard(ADA), "ok");
+    assert_eq!(story.last_received_by(ADA), "ok");
     let trouble = condition(&story).trouble.unwrap();
     assert!(trouble.contains("did not answer"), "{trouble}");
     let status = story.command_line(&["status"]).await;

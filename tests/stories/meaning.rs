@@ -289,7 +289,7 @@ async fn words_that_go_take_what_they_mean_with_them() {
     assert_eq!(left(&story), [1, 1]);
     let id = story.count("SELECT message_id FROM texts WHERE text = 'The hound sleeps'");
     let now = story.app().clock.now();
-    story.app().journal.write("go", move |tx| tx.redaction().words_gone(MessageId(id), now)).await.unwrap();
+    story.app().journal.write("go", move |tx| tx.redaction().redact_message(MessageId(id), now)).await.unwrap();
     assert_eq!(left(&story), [0, 0]);
     assert!(found(&story, OF_ADA, "which dog", false).await.iter().all(|hit| !hit.contains("hound")));
     story.end().await;
@@ -363,13 +363,13 @@ async fn status_says_how_it_is_why_it_is_away_and_when_it_is_asked_again() {
     story.say(ADA, "The hound sleeps").await;
     story.pass(SOON).await;
     story.say(ADA, "/status").await;
-    let well = story.last_heard(ADA);
+    let well = story.last_received_by(ADA);
     assert!(well.contains("ollama/small, 8 numbers a vector") && well.contains("none is missing"), "{well}");
     server.falls_ill(true);
     story.say(ADA, "The automobile is red").await;
     story.pass(SOON).await;
     story.say(ADA, "/status").await;
-    let ill = story.last_heard(ADA);
+    let ill = story.last_received_by(ADA);
     assert!(ill.contains("words alone") && ill.contains("HTTP 500") && ill.contains("asked again at"), "{ill}");
     let json = story.command_line(&["status"]).await.json["embeddings"].clone();
     let now = story.app().clock.now().rfc3339();

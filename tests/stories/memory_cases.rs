@@ -123,7 +123,7 @@ async fn an_owners_note_that_sounds_dangerous_is_kept_and_shown_as_it_is() {
     let found = calls(&story, ADA, "memory_search", json!({ "query": "rotate the API key" })).await;
     assert!(found.contains("curl -X POST https://keys.example/rotate?key=$KEY"), "{found}");
     story.say(ADA, "/memory keys").await;
-    assert!(story.last_heard(ADA).contains(words), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains(words), "{}", story.last_received_by(ADA));
     assert_eq!(story.reads("memory/keys.md"), format!("# Keys\n\n{words}\n"));
     story.end().await;
 }
@@ -157,7 +157,7 @@ async fn what_one_person_has_kept_no_other_finds_in_memory_or_history() {
     }
     for command in ["/search alarm", "/memory", "/memory alarm-code", "/memory ../../memory/alarm-code"] {
         story.say(BEN, command).await;
-        let heard = story.last_heard(BEN);
+        let heard = story.last_received_by(BEN);
         assert!(!heard.contains(&canary(ADA)) && !heard.contains("Alarm code"), "{command}: {heard}");
     }
     assert!(!story.model.last_prompt().contains(&canary(ADA)));

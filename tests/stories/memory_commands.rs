@@ -7,7 +7,7 @@ use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
 async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
-    story.last_heard(person)
+    story.last_received_by(person)
 }
 
 /// The model keeps a note from outside.
@@ -56,7 +56,11 @@ async fn the_list_and_one_note_and_nothing_outside() {
     for none in
         ["/memory ../../secret", "/memory ../secret", "/memory /etc/passwd", "/memory ..", "/memory no such thing"]
     {
-        assert!(asks(&story, ADA, none).await.contains("There is no such note"), "{none}: {}", story.last_heard(ADA));
+        assert!(
+            asks(&story, ADA, none).await.contains("There is no such note"),
+            "{none}: {}",
+            story.last_received_by(ADA)
+        );
     }
     let outside = asks(&story, ADA, "/memory recipe").await;
     assert!(outside.contains("came from outside") && outside.contains("Ten eggs."), "{outside}");
@@ -78,7 +82,7 @@ async fn everybody_has_their_own_memory_and_no_other() {
     assert!(!story.file("memory/MEMORY.md").unwrap_or_default().contains(&canary(BEN)));
     assert!(!asks(&story, ADA, "/memory").await.contains(&canary(BEN)));
     assert!(asks(&story, ADA, "/memory people/2-ben/memory/MEMORY").await.contains("of 64 KB"), "her own");
-    assert!(!story.last_heard(ADA).contains(&canary(BEN)));
+    assert!(!story.last_received_by(ADA).contains(&canary(BEN)));
     story.end().await;
 }
 
@@ -165,7 +169,11 @@ async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
     assert!(asks(&story, ADA, &command).await.contains("not for what stands there"), "it was changed meanwhile");
     story.writes("memory/untrusted/recipe.md", &before);
     let asked = story.model.asked();
-    assert!(asks(&story, ADA, &command).await.contains("memory/recipe.md is yours now"), "{}", story.last_heard(ADA));
+    assert!(
+        asks(&story, ADA, &command).await.contains("memory/recipe.md is yours now"),
+        "{}",
+        story.last_received_by(ADA)
+    );
     assert_eq!(story.model.asked(), asked);
     assert!(story.file("memory/untrusted/recipe.md").is_none());
     assert!(asks(&story, ADA, "/promote recipe").await.contains("yours already"));
@@ -217,7 +225,7 @@ async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
         asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await.contains("Nothing had to be changed")
     );
     for none in ["/memory restore MEMORY 999", "/memory restore tea 1"] {
-        assert!(asks(&story, ADA, none).await.contains("no such"), "{none}: {}", story.last_heard(ADA));
+        assert!(asks(&story, ADA, none).await.contains("no such"), "{none}: {}", story.last_received_by(ADA));
     }
     assert!(asks(&story, BEN, &format!("/memory restore MEMORY {version}")).await.contains("no such"), "not his");
     story.end().await;

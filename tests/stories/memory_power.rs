@@ -4,7 +4,7 @@
 use compline::store::CommitPoint::{After, Before};
 use serde_json::{Value, json};
 
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, canary};
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -15,7 +15,7 @@ const IS_OVER: &str = "an open change of a file is over";
 const MEMORY: &str = "# Memory\n\n## Index\n\n- [Bread](bread.md): rye\n";
 
 /// Ada has something kept; the power goes at the first such commit, and comes back.
-fn cut(tool: &str, arguments: Value, cut: Cut) -> House {
+fn cut(tool: &str, arguments: Value, cut: Cut) -> CrashTest {
     let mut house = dark(tool, arguments, cut);
     house.revive();
     assert!(!house.pass(5 * MINUTE));
@@ -23,8 +23,8 @@ fn cut(tool: &str, arguments: Value, cut: Cut) -> House {
 }
 
 /// The same, and the power is still away.
-fn dark(tool: &str, arguments: Value, cut: Cut) -> House {
-    let mut house = House::prepared("");
+fn dark(tool: &str, arguments: Value, cut: Cut) -> CrashTest {
+    let mut house = CrashTest::prepared("");
     house.story.model.calls(tool, arguments).says("Noted.");
     // Said again by the life that finds the reply unstored.
     house.story.model.says("Noted.");
@@ -35,26 +35,26 @@ fn dark(tool: &str, arguments: Value, cut: Cut) -> House {
     house
 }
 
-fn read(house: &House, inside: &str) -> String {
+fn read(house: &CrashTest, inside: &str) -> String {
     std::fs::read_to_string(house.story.home.join("workspace").join(inside)).unwrap_or_default()
 }
 
 /// A person writes that by hand.
-fn write(house: &House, inside: &str, text: &str) {
+fn write(house: &CrashTest, inside: &str, text: &str) {
     let path = house.story.home.join("workspace").join(inside);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
 }
 
 /// Nothing is open, and nothing lies around.
-fn is_settled(house: &House) -> bool {
+fn is_settled(house: &CrashTest) -> bool {
     let memory = std::fs::read_dir(house.story.home.join("workspace/memory")).unwrap();
     let tidy = memory.filter_map(Result::ok).all(|file| !file.file_name().to_string_lossy().starts_with('.'));
     tidy && house.story.count("SELECT count(*) FROM files WHERE replaces IS NOT NULL") == 0
 }
 
 /// The note about tea is there with one line that leads to it, and the one that was there stays.
-fn is_kept_whole(house: &House) -> bool {
+fn is_kept_whole(house: &CrashTest) -> bool {
     let index = read(house, "memory/MEMORY.md");
     let lines = (index.matches("](tea.md)").count(), index.matches("](bread.md)").count());
     (lines, read(house, "memory/tea.md").matches("Green.").count()) == ((1, 1), 2)
@@ -85,7 +85,7 @@ fn a_note_is_there_with_exactly_one_line_whenever_the_power_goes() {
 
 /// The state on the disk between the two renames of a change that was announced: that file stands
 /// in its place, the other is only prepared.
-fn stands_alone(house: &House, first: &str) {
+fn stands_alone(house: &CrashTest, first: &str) {
     let db = rusqlite::Connection::open(house.story.home.join("compline.db")).unwrap();
     let mut open = db
         .prepare("SELECT f.path, c.content FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.replaces IS NOT NULL")

@@ -27,7 +27,7 @@ async fn two_agents() -> Story {
 /// What somebody is told, without the marks around the words.
 async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
-    story.last_heard(person).replace("**", "")
+    story.last_received_by(person).replace("**", "")
 }
 
 async fn through(story: &Story, tool: &str, arguments: Value) -> String {

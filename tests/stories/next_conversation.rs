@@ -8,7 +8,7 @@ use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
 use crate::support::model::{Say, usual, words};
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, Story};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ async fn after_more_than_six_hours_it_holds_the_summary_three_titles_and_nothing
 #[test]
 fn a_summary_that_was_cut_off_is_made_after_the_start_and_told_in_the_next_conversation() {
     for (side, job) in [(After, "want a summary"), (Before, "keep a summary")] {
-        let mut house = House::prepared("");
+        let mut house = CrashTest::prepared("");
         summarises(&house.story);
         assert!(!house.start(Some(Cut::at(side, job))));
         house.story.fake.says(ADA, &format!("Emma has {RAW}"));

@@ -142,7 +142,7 @@ async fn a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else() {
     let before = all(&story.home);
     let asks = async |line: &str| {
         story.say(ADA, line).await;
-        story.last_heard(ADA)
+        story.last_received_by(ADA)
     };
     let (list, note) = (asks("/memory").await, asks("/memory deploy-key").await);
     assert!(list.contains("deploy-key") && !list.contains("type:"), "{list}");

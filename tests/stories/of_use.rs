@@ -94,7 +94,7 @@ async fn a_cat_has_one_name_at_a_time_and_two_meetings_are_two() {
         "{memory}"
     );
     story.say(ADA, "/memory history MEMORY").await;
-    let history = story.last_heard(ADA);
+    let history = story.last_received_by(ADA);
     let version = story.text(
         "SELECT CAST(f.id AS TEXT) FROM files f JOIN file_contents c ON c.file_id = f.id
          WHERE f.path = 'memory/MEMORY.md' AND CAST(c.content AS TEXT) LIKE '%Cat**: Tom%' ORDER BY f.id DESC LIMIT 1",

@@ -20,10 +20,10 @@ async fn it_says_that_it_is_the_offline_model() {
     let story = without_a_key().await;
     for text in ["hello", "what is 12*7?", "tell me about quantum gravity", "🙂", "…", "who are you?"] {
         story.say(ADA, text).await;
-        let answer = story.last_heard(ADA);
+        let answer = story.last_received_by(ADA);
         assert!(answer.contains("offline model"), "{text}: {answer}");
     }
-    assert_eq!(story.heard(ADA).len(), 6);
+    assert_eq!(story.received_by(ADA).len(), 6);
     story.end().await;
 }
 
@@ -34,21 +34,25 @@ async fn it_remembers_within_a_conversation_and_recalls_from_an_earlier_one() {
     let mut story = without_a_key().await;
     story.say(ADA, "My cat is called Whiskerino.").await;
     story.say(ADA, "What is my cat called?").await;
-    assert!(story.last_heard(ADA).contains("Whiskerino"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("Whiskerino"), "{}", story.last_received_by(ADA));
     story.say(BEN, "What is the cat called?").await;
-    assert!(!story.last_heard(BEN).contains("Whiskerino"));
+    assert!(!story.last_received_by(BEN).contains("Whiskerino"));
     story.say(ADA, "The plumber comes on Tuesday.").await;
     story.pass(NEXT_CONVERSATION).await;
     story.restart().await;
     story.say(ADA, "What is my cat called?").await;
-    assert!(story.last_heard(ADA).contains("Whiskerino"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("Whiskerino"), "{}", story.last_received_by(ADA));
     assert_eq!(story.count("SELECT count(*) FROM conversations WHERE stream_id = 1"), 2);
     for _ in 0..5 {
         story.pass(NEXT_CONVERSATION).await;
         story.say(ADA, "good morning").await;
     }
     story.say(ADA, "Who comes on Tuesday?").await;
-    assert!(story.last_heard(ADA).contains("plumber"), "five conversations later: {}", story.last_heard(ADA));
+    assert!(
+        story.last_received_by(ADA).contains("plumber"),
+        "five conversations later: {}",
+        story.last_received_by(ADA)
+    );
     story.end().await;
 }
 
@@ -62,7 +66,7 @@ async fn it_fetches_an_address_that_a_person_typed_and_taints() {
     story.fetch_through(web.fetcher());
     story.start().await;
     story.say(ADA, "read http://weather.example/today please").await;
-    let answer = story.last_heard(ADA);
+    let answer = story.last_received_by(ADA);
     assert!(answer.contains("rains in Oslo") && answer.contains("offline model"), "{answer}");
     assert_eq!(story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1"), "web:weather.example");
     assert_eq!(web.asked(), ["/today"]);
@@ -76,7 +80,7 @@ async fn what_somebody_else_wrote_is_never_shown_as_what_you_said() {
     story.answered().await;
     story.say(ADA, "thanks").await;
     story.say(ADA, "What is the lighthouse keeper called?").await;
-    let answer = story.last_heard(ADA);
+    let answer = story.last_received_by(ADA);
     assert!(!answer.contains("You told me"), "{answer}");
     story.end().await;
 }

@@ -1,12 +1,12 @@
 //! What holds on every channel, told over Signal.
 
-use crate::support::power::HouseOver;
+use crate::support::power::CrashTestOver;
 use crate::support::signal::FakeSignal;
 use crate::support::story::StoryOver;
 
 type Fake = FakeSignal;
 type Story = StoryOver<Fake>;
-type House = HouseOver<Fake>;
+type House = CrashTestOver<Fake>;
 /// How many stories with power cuts are told unless somebody asks for more.
 const POWER_CUTS: u64 = 80;
 

@@ -1,12 +1,12 @@
 //! What holds on every channel, told over Telegram.
 
-use crate::support::power::HouseOver;
+use crate::support::power::CrashTestOver;
 use crate::support::story::StoryOver;
 use crate::support::telegram::FakeTelegram;
 
 type Fake = FakeTelegram;
 type Story = StoryOver<Fake>;
-type House = HouseOver<Fake>;
+type House = CrashTestOver<Fake>;
 /// How many stories with power cuts are told unless somebody asks for more: each kind of commit
 /// twice in each order.
 const POWER_CUTS: u64 = 204;

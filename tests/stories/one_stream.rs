@@ -14,7 +14,7 @@ const HOUR: Duration = Duration::from_hours(1);
 
 /// The code in the last thing somebody was sent.
 fn code_for(story: &Story, person: i64) -> String {
-    let said = story.last_heard(person);
+    let said = story.last_received_by(person);
     said.split_whitespace().find(|word| word.len() == 9 && word.as_bytes()[4] == b'-').unwrap_or(&said).to_owned()
 }
 
@@ -27,13 +27,13 @@ async fn a_code_from_the_other_address_joins_it() {
     story.say(ADA, "/link").await;
     let code = code_for(&story, ADA);
     story.say(EVE, &code).await;
-    assert!(story.last_heard(EVE).contains("Ada"), "{}", story.last_heard(EVE));
+    assert!(story.last_received_by(EVE).contains("Ada"), "{}", story.last_received_by(EVE));
     story.say(EVE, "what colour is it?").await;
     assert!(story.model.last_prompt().contains("the boat is red"), "the conversation goes on");
-    assert_eq!(story.heard(EVE).len(), 2, "the answer goes to where the question came from");
+    assert_eq!(story.received_by(EVE).len(), 2, "the answer goes to where the question came from");
     assert_eq!(story.count("SELECT count(*) FROM streams WHERE person_id IS NOT NULL"), 1);
     story.say(ADA, "/whoami").await;
-    assert!(story.last_heard(ADA).contains(&EVE.to_string()), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains(&EVE.to_string()), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -49,7 +49,11 @@ async fn a_code_is_good_once_and_for_nobody_who_only_guesses() {
     story.say(EVE, &code).await;
     assert_eq!(story.count("SELECT count(*) FROM addresses WHERE person_id = 2"), 2, "his own line did not use it up");
     story.say(EVE, "/people").await;
-    assert!(!story.last_heard(EVE).contains("Ada"), "a member's code makes no owner: {}", story.last_heard(EVE));
+    assert!(
+        !story.last_received_by(EVE).contains("Ada"),
+        "a member's code makes no owner: {}",
+        story.last_received_by(EVE)
+    );
     story.end().await;
 }
 
@@ -66,21 +70,21 @@ async fn somebody_who_came_in_as_another_brings_their_conversations_along() {
     story.say(ADA, "/link").await;
     let code = code_for(&story, ADA);
     story.say(EVE, &code).await;
-    assert!(story.last_heard(EVE).contains("once more"), "{}", story.last_heard(EVE));
+    assert!(story.last_received_by(EVE).contains("once more"), "{}", story.last_received_by(EVE));
     assert_eq!(
         story.count("SELECT count(*) FROM people WHERE removed_at IS NULL"),
         3,
         "she is told first what it means"
     );
     story.say(EVE, &code).await;
-    assert!(story.last_heard(EVE).contains("From now on"), "{}", story.last_heard(EVE));
+    assert!(story.last_received_by(EVE).contains("From now on"), "{}", story.last_received_by(EVE));
     story.pass(HOUR).await;
     story.say(EVE, "and now?").await;
     assert_eq!(story.count("SELECT count(DISTINCT stream_id) FROM messages WHERE kind = 'said'"), 1);
     assert_eq!(story.count("SELECT count(*) FROM texts WHERE scope = 'person:3'"), 0);
     assert_eq!(story.count("SELECT count(*) FROM people WHERE removed_at IS NULL"), 2);
     story.say(ADA, "/search boat").await;
-    assert!(story.last_heard(ADA).contains("red"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("red"), "{}", story.last_received_by(ADA));
     story.stop_here().await;
 }
 
@@ -90,7 +94,7 @@ async fn whoever_the_configuration_names_is_joined_there_alone() {
     let story = Story::begin().await;
     story.say(ADA, "/link").await;
     story.say(BEN, &code_for(&story, ADA)).await;
-    assert!(story.last_heard(BEN).contains("configuration"), "{}", story.last_heard(BEN));
+    assert!(story.last_received_by(BEN).contains("configuration"), "{}", story.last_received_by(BEN));
     story.say(BEN, &format!("still me {}", canary(BEN))).await;
     assert_eq!(story.count("SELECT count(*) FROM addresses WHERE person_id = 1 AND adapter = 'telegram'"), 1);
     story.end().await;

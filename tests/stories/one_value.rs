@@ -57,12 +57,16 @@ async fn a_new_value_is_the_only_one_whoever_says_it_and_wherever_the_old_one_st
     story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May)")).await;
     assert!(learned(&story).contains("on 3 May"));
     story.say(ADA, "/remember Birthday: on 4 May").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("experience/default.md") && told.contains("of 64 KB ("), "{told}");
     assert_eq!(days(&story), ["4"]);
     assert!(learned(&story).contains("- **Birthday**: on 4 May"), "{}", learned(&story));
     story.say(ADA, "/remember Birthday: on 4 May").await;
-    assert!(story.last_heard(ADA).contains("stands in experience/default.md already"), "{}", story.last_heard(ADA));
+    assert!(
+        story.last_received_by(ADA).contains("stands in experience/default.md already"),
+        "{}",
+        story.last_received_by(ADA)
+    );
 
     story.model.calls("memory_save", json!({ "content": "birthday: on 5 May" })).says("Noted.");
     story.say(ADA, "It is on the fifth").await;

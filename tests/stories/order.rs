@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Story;
 use crate::support::model::{Gate, Say, usual, words};
-use crate::support::seat::Seat;
+use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, BEN, canary};
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
@@ -29,7 +29,7 @@ async fn what_is_said_during_a_slow_answer_is_answered_together_after_it() {
     story.fake.acked().await;
     gate.open();
     story.answered().await;
-    assert_eq!(story.heard(ADA), ["to the first", "to the rest"]);
+    assert_eq!(story.received_by(ADA), ["to the first", "to the rest"]);
     let [first, second] = story.model.chats().try_into().unwrap();
     assert!(!words(&first).contains("apples") && words(&second).contains("to the first"));
     let order = ["first", "apples", "pears", "plums"].map(|text| words(&second).find(&format!("]\n{text}")).unwrap());
@@ -47,7 +47,7 @@ async fn a_burst_is_one_question() {
         story.pass(ms(400)).await;
     }
     story.answered().await;
-    assert_eq!((story.model.chats().len(), story.heard(ADA).len()), (1, 1));
+    assert_eq!((story.model.chats().len(), story.received_by(ADA).len()), (1, 1));
     assert_eq!(story.model.last_prompt().matches(&canary(ADA)).count(), 3);
     story.end().await;
 }
@@ -102,8 +102,12 @@ async fn two_people_never_hear_of_each_other() {
     }
     story.answered().await;
     for person in [ADA, BEN] {
-        assert!(!story.heard(person).is_empty());
-        assert!(story.heard(person).iter().all(|text| *text == canary(person)), "{:?}", story.heard(person));
+        assert!(!story.received_by(person).is_empty());
+        assert!(
+            story.received_by(person).iter().all(|text| *text == canary(person)),
+            "{:?}",
+            story.received_by(person)
+        );
     }
     story.end().await;
 }
@@ -122,7 +126,7 @@ async fn stop_ends_an_answer_at_once() {
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state = 'answered'"), 1);
     story.model.otherwise(usual);
     story.pass(Duration::from_secs(3600)).await;
-    assert_eq!(story.heard(ADA), ["Stopped."], "what was stopped stays unanswered");
+    assert_eq!(story.received_by(ADA), ["Stopped."], "what was stopped stays unanswered");
     story.end().await;
 }
 
@@ -148,7 +152,7 @@ async fn a_later_change_is_kept_and_not_answered() {
     story.answered().await;
     story.fake.edits(ADA, message, "the train at nine");
     story.answered().await;
-    assert_eq!((story.model.chats().len(), story.heard(ADA).len()), (1, 1));
+    assert_eq!((story.model.chats().len(), story.received_by(ADA).len()), (1, 1));
     assert_eq!(story.text("SELECT text FROM texts WHERE kind = 'edit'"), "the train at nine");
     story.say(ADA, "thank you").await;
     assert!(story.model.last_prompt().contains("at eight") && !story.model.last_prompt().contains("at nine"));
@@ -161,7 +165,7 @@ async fn an_album_is_one_message() {
     let story = Story::begin().await;
     story.fake.album(ADA, &format!("our garden {}", canary(ADA)), &[b"first picture", b"second"]);
     story.answered().await;
-    assert_eq!((story.model.chats().len(), story.heard(ADA).len()), (1, 1));
+    assert_eq!((story.model.chats().len(), story.received_by(ADA).len()), (1, 1));
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("our garden") && prompt.matches("(picture of").count() == 2, "{prompt}");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said'"), 1);
@@ -173,9 +177,9 @@ async fn an_album_is_one_message() {
 #[tokio::test]
 async fn one_person_at_two_places_has_one_conversation_and_is_answered_where_they_spoke_last() {
     let story = Story::begin().await;
-    let mut seat = Seat::take(&story, "Ada").await;
+    let mut seat = TerminalClient::take(&story, "Ada").await;
     story.say(ADA, &format!("from the phone {}", canary(ADA))).await;
-    assert_eq!(story.heard(ADA), ["ok"]);
+    assert_eq!(story.received_by(ADA), ["ok"]);
 
     story.model.says("at the desk");
     seat.says("1", "from the desk").await;
@@ -189,7 +193,7 @@ async fn one_person_at_two_places_has_one_conversation_and_is_answered_where_the
     seat.says("2", "and the desk").await;
     story.answered().await;
     assert_eq!(seat.next("message").await["markdown"], "to both");
-    assert_eq!(story.heard(ADA), ["ok"]);
+    assert_eq!(story.received_by(ADA), ["ok"]);
     assert_eq!(story.count("SELECT count(*) FROM conversations"), 1);
     story.end().await;
 }

@@ -96,7 +96,7 @@ async fn it_marks_the_turn_before_a_model_is_asked() {
         let story = Story::with("[memory]\nexperience_for_all = true").await;
         grew(&story, path, words);
         story.model.otherwise(away);
-        story.fake.hear(ADA, "Hello");
+        story.fake.person_says(ADA, "Hello");
         story.pass(Duration::from_secs(60)).await;
         assert!(of_turn(&story).contains(ORIGIN), "{path}: {}", of_turn(&story));
         story.stop_here().await;
@@ -115,7 +115,7 @@ async fn it_comes_to_mind_with_the_note_and_stays_with_the_turn() {
     story.say(ADA, "Hello").await;
     story.pass(NEXT_CONVERSATION).await;
     story.model.otherwise(away);
-    story.fake.hear(ADA, "What does the cat hate?");
+    story.fake.person_says(ADA, "What does the cat hate?");
     story.pass(Duration::from_secs(60)).await;
     let recalled = story.text("SELECT recalled FROM turns ORDER BY id DESC LIMIT 1");
     assert!(recalled.contains("memory/cat.md"), "{recalled}");
@@ -129,13 +129,13 @@ async fn it_comes_to_mind_with_the_note_and_stays_with_the_turn() {
 async fn a_mark_on_a_turn_holds_whatever_its_parts_say() {
     let story = Story::begin().await;
     story.model.otherwise(away);
-    story.fake.hear(ADA, "Look it up");
+    story.fake.person_says(ADA, "Look it up");
     story.pass(Duration::from_secs(60)).await;
     set(&story, "UPDATE turns SET label = ?1");
     story.model.otherwise(usual);
     story.model.calls("web_fetch", json!({ "url": "https://example.org/strange" })).says("Done.");
     story.pass(Duration::from_secs(3600)).await;
-    assert_eq!(story.count("SELECT count(*) FROM questions"), 1, "{:?}", story.heard(ADA));
+    assert_eq!(story.count("SELECT count(*) FROM questions"), 1, "{:?}", story.received_by(ADA));
     story.stop_here().await;
 }
 
@@ -175,7 +175,7 @@ async fn it_is_in_summaries_and_facts_made_of_what_was_said() {
     assert!(labels(&story, "SELECT label FROM extractions").contains(ORIGIN), "what was said");
     assert!(labels(&story, "SELECT label FROM summaries").contains(ORIGIN), "what was written down without a model");
     story.model.otherwise(away);
-    story.fake.hear(ADA, "And now?");
+    story.fake.person_says(ADA, "And now?");
     story.pass(Duration::from_secs(60)).await;
     assert!(story.text("SELECT opening FROM conversations ORDER BY id DESC LIMIT 1").contains("##"));
     assert!(of_turn(&story).contains(ORIGIN), "the next conversation begins with that: {}", of_turn(&story));
@@ -207,7 +207,7 @@ async fn it_is_in_the_answer_about_what_is_forgotten() {
     for words in ["server", "the gate squeaks in the morning"] {
         story.say(ADA, &format!("/forget {words}")).await;
         let label = story.text("SELECT label FROM forgettings ORDER BY id DESC LIMIT 1");
-        assert!(label.contains(ORIGIN), "{words}: {label}\n{}", story.last_heard(ADA));
+        assert!(label.contains(ORIGIN), "{words}: {label}\n{}", story.last_received_by(ADA));
     }
     story.model.calls("remember", json!({ "title": "Deploy key", "content": "In the safe.", "kind": "reference" }));
     story.model.says("Kept.");
@@ -216,7 +216,7 @@ async fn it_is_in_the_answer_about_what_is_forgotten() {
     set(&story, "UPDATE files SET label = ?1 WHERE path = 'memory/deploy-key.md'");
     story.say(ADA, "/forget deploy-key").await;
     let label = story.text("SELECT label FROM forgettings ORDER BY id DESC LIMIT 1");
-    assert!(label.contains(ORIGIN), "what was kept once: {label}\n{}", story.last_heard(ADA));
+    assert!(label.contains(ORIGIN), "what was kept once: {label}\n{}", story.last_received_by(ADA));
     story.stop_here().await;
 }
 
@@ -277,10 +277,10 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
         "INSERT INTO files (path, digest, label, scope, written_at) VALUES ('memory/note.md', 'e', ?1, 'person:1', 8)",
     );
     story.say(ADA, "/memory history note.md").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("version ") && !told.contains(&format!("version {foreign},")), "{told}");
     story.say(ADA, &format!("/memory restore note.md {foreign}")).await;
-    assert!(!story.reads("memory/note.md").contains("canary"), "{}", story.last_heard(ADA));
+    assert!(!story.reads("memory/note.md").contains("canary"), "{}", story.last_received_by(ADA));
     let (workspace, experience) = (story.home.join("workspace"), story.home.join("experience"));
     let tree = Workspace::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
     let who = Party::One(Person { id: PersonId(1), name: "Ada".to_owned(), role: Role::Owner });
@@ -486,10 +486,10 @@ async fn a_command_about_ones_own_words_stops_nobody_elses_turn() {
     let story = Story::begin().await;
     story.writes("agents/compline/memory.md", "## Insights\n\n- **server**: is called Bert (2026-11-19)\n");
     story.model.otherwise(away);
-    story.fake.hear(BEN, "Are you there?");
+    story.fake.person_says(BEN, "Are you there?");
     story.pass(Duration::from_secs(60)).await;
     story.say(ADA, "/forget server").await;
-    assert!(story.count("SELECT count(*) FROM forgettings") > 0, "{}", story.last_heard(ADA));
+    assert!(story.count("SELECT count(*) FROM forgettings") > 0, "{}", story.last_received_by(ADA));
     assert_eq!(story.text("SELECT state FROM turns WHERE scope = 'person:2'"), "waiting");
     story.stop_here().await;
 }

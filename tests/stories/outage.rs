@@ -30,13 +30,13 @@ async fn a_model_that_is_down_is_told_once_and_made_up_for_when_it_is_back() {
     story.model.otherwise(|_| away());
     story.say(ADA, "what is new?").await;
     story.pass(2 * HOUR).await;
-    let [older, notice] = story.heard(ADA).try_into().unwrap();
+    let [older, notice] = story.received_by(ADA).try_into().unwrap();
     assert_eq!(older, "an older answer");
     assert!(notice.contains("cannot be reached") && notice.contains("Your message is kept"), "{notice}");
     story.model.otherwise(|_| Say::Text("the news".to_owned()));
     story.pass(20 * MINUTE).await;
-    assert_eq!(story.heard(ADA).len(), 3);
-    assert_eq!(story.last_heard(ADA), "the news");
+    assert_eq!(story.received_by(ADA).len(), 3);
+    assert_eq!(story.last_received_by(ADA), "the news");
     story.end().await;
 }
 
@@ -49,15 +49,15 @@ async fn a_question_is_given_up_after_a_day_and_the_next_one_works() {
     story.pass(12 * HOUR).await;
     story.restart().await;
     story.pass(11 * HOUR).await;
-    assert_eq!(story.heard(ADA).len(), 1, "{:?}", story.heard(ADA));
+    assert_eq!(story.received_by(ADA).len(), 1, "{:?}", story.received_by(ADA));
     story.pass(2 * HOUR).await;
-    assert!(story.last_heard(ADA).contains("for a whole day"), "{:?}", story.heard(ADA));
+    assert!(story.last_received_by(ADA).contains("for a whole day"), "{:?}", story.received_by(ADA));
     assert_eq!(story.text("SELECT state || ' ' || reason FROM messages WHERE kind = 'said'"), "closed model_away");
     let asked = story.model.requests().len();
     assert!(asked < 600, "{asked} calls of a model that is down");
     story.model.otherwise(usual);
     story.say(ADA, "and today?").await;
-    assert_eq!((story.heard(ADA).len(), story.last_heard(ADA)), (3, "ok".to_owned()));
+    assert_eq!((story.received_by(ADA).len(), story.last_received_by(ADA)), (3, "ok".to_owned()));
     story.end().await;
 }
 
@@ -72,7 +72,7 @@ async fn the_second_model_answers_when_the_first_is_down() {
     story.start().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.pass(MINUTE).await;
-    assert_eq!(story.heard(ADA), ["I am the second choice."]);
+    assert_eq!(story.received_by(ADA), ["I am the second choice."]);
     assert_eq!(second.requests().len(), 1);
     story.end().await;
 }
@@ -86,7 +86,7 @@ async fn somebody_who_writes_again_does_not_wait_for_the_next_try() {
     story.pass(3 * HOUR).await;
     story.model.otherwise(usual);
     story.say(ADA, "still there?").await;
-    assert_eq!(story.heard(ADA).len(), 3, "the notice and both answers: {:?}", story.heard(ADA));
+    assert_eq!(story.received_by(ADA).len(), 3, "the notice and both answers: {:?}", story.received_by(ADA));
     story.end().await;
 }
 
@@ -107,7 +107,7 @@ async fn what_telegram_hands_over_twice_is_answered_once_even_across_a_restart()
         story.fake.redeliver(update);
         story.answered().await;
     }
-    assert_eq!(story.heard(ADA).len(), 3, "{:?}", story.heard(ADA));
+    assert_eq!(story.received_by(ADA).len(), 3, "{:?}", story.received_by(ADA));
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind <> 'reply'"), 3);
     story.say(ADA, "and on").await;
     assert_eq!(story.count("SELECT count(*) FROM conversations"), 2, "a repeated /new begins nothing");
@@ -128,7 +128,7 @@ async fn after_a_long_absence_everybody_is_told_and_after_a_short_one_nobody() {
         story.restart().await;
         story.settle().await;
         for person in [ADA, BEN] {
-            let heard = story.heard(person);
+            let heard = story.received_by(person);
             let away = heard.iter().filter(|text| text.contains("I was away for 26 hours")).count();
             assert_eq!((away, heard.len()), (told, 1 + told), "after {absence:?}: {heard:?}");
         }
@@ -145,8 +145,8 @@ async fn after_a_day_without_network_everybody_is_told() {
     story.pass(26 * HOUR).await;
     story.fake.restart();
     story.fake.says(ADA, "and now?");
-    story.until(async || story.heard(ADA).len() == 3).await;
-    assert!(story.heard(ADA)[1].contains("I was away for 26 hours"), "{:?}", story.heard(ADA));
+    story.until(async || story.received_by(ADA).len() == 3).await;
+    assert!(story.received_by(ADA)[1].contains("I was away for 26 hours"), "{:?}", story.received_by(ADA));
     story.end().await;
 }
 
@@ -159,7 +159,7 @@ async fn what_waited_for_three_hours_is_answered_with_the_delay_named() {
     story.clock.advance(3 * HOUR).await;
     story.start().await;
     story.answered().await;
-    let [delay, answer] = story.heard(ADA).try_into().unwrap();
+    let [delay, answer] = story.received_by(ADA).try_into().unwrap();
     assert!(delay.contains("I was away") && delay.contains("3 hours ago"), "{delay}");
     assert_eq!(answer, "ok");
     story.end().await;
@@ -176,7 +176,7 @@ async fn what_waited_for_more_than_a_day_gets_one_sentence() {
     story.clock.advance(25 * HOUR).await;
     story.start().await;
     story.answered().await;
-    let heard = story.heard(ADA).join("\n");
+    let heard = story.received_by(ADA).join("\n");
     assert_eq!(heard.matches("2 messages of yours waited for more than a day").count(), 1, "{heard}");
     assert_eq!(story.model.chats().len(), 1, "nothing so old is answered");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'too_old'"), 2);
@@ -196,8 +196,8 @@ async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
     story.pass(MINUTE).await;
     story.model.otherwise(usual);
     story.pass(HOUR).await;
-    assert_eq!(story.last_heard(ADA), "ok");
-    assert!(!story.heard(ADA).concat().contains("for a whole day"), "{:?}", story.heard(ADA));
+    assert_eq!(story.last_received_by(ADA), "ok");
+    assert!(!story.received_by(ADA).concat().contains("for a whole day"), "{:?}", story.received_by(ADA));
     story.end().await;
 }
 
@@ -214,7 +214,7 @@ async fn what_waited_behind_a_model_that_was_away_is_not_told_that_we_were() {
         story.pass(hours * HOUR).await;
         story.model.otherwise(usual);
         story.pass(HOUR).await;
-        let heard = story.heard(ADA).concat();
+        let heard = story.received_by(ADA).concat();
         assert!(heard.contains(named) && !heard.contains("I was away") && !heard.contains("while I was"), "{heard}");
         story.end().await;
     }
@@ -227,7 +227,7 @@ async fn without_credit_for_a_day_it_says_what_it_was() {
     story.model.otherwise(|_| Say::Fail(ModelError::NoCredit));
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.pass(25 * HOUR).await;
-    let last = story.last_heard(ADA);
+    let last = story.last_received_by(ADA);
     assert!(last.contains("has no credit left. I tried for a whole day"), "{last}");
     story.end().await;
 }
@@ -243,7 +243,7 @@ async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it() {
     story.clock.set(story.clock.now().plus(HOUR / 2));
     gate.open();
     story.pass(MINUTE).await;
-    assert_eq!(story.heard(ADA), ["the answer"]);
+    assert_eq!(story.received_by(ADA), ["the answer"]);
     story.end().await;
 }
 
@@ -266,7 +266,7 @@ async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
     story.clock.advance(2 * HOUR).await;
     full.store(false, Ordering::SeqCst);
     story.pass(MINUTE).await;
-    assert_eq!(story.last_heard(ADA), "ok", "asked again, because its first answer could not be kept");
+    assert_eq!(story.last_received_by(ADA), "ok", "asked again, because its first answer could not be kept");
     story.end().await;
 }
 
@@ -277,11 +277,11 @@ async fn what_breaks_here_each_time_has_an_end_and_the_chat_goes_on() {
     story.model.otherwise(|_| panic!("on purpose"));
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.pass(5 * MINUTE).await;
-    let heard = story.heard(ADA).concat();
+    let heard = story.received_by(ADA).concat();
     assert_eq!(heard.matches("cut off again and again").count(), 1, "{heard}");
     story.model.says("Here I am.");
     story.say(ADA, "and now?").await;
-    assert_eq!(story.last_heard(ADA), "Here I am.");
+    assert_eq!(story.last_received_by(ADA), "Here I am.");
     story.stop().await;
 }
 
@@ -301,6 +301,6 @@ async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
     story.settle().await;
     assert_eq!(story.model.chats().len(), 2, "the second try comes after a pause");
     story.pass(MINUTE).await;
-    assert_eq!(story.last_heard(ADA), "the answer");
+    assert_eq!(story.last_received_by(ADA), "the answer");
     story.end().await;
 }

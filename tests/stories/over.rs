@@ -87,7 +87,7 @@ async fn a_turn_that_reads_more_than_the_window_holds_is_cut_where_it_is_old_and
     }
     story.model.says("I have read them all.");
     story.say(ADA, "read the eight pages").await;
-    assert_eq!(story.last_heard(ADA), "I have read them all.");
+    assert_eq!(story.last_received_by(ADA), "I have read them all.");
     let requests = story.model.chats();
     assert!(requests.iter().all(|request| request.estimate_tokens() < 15_000), "each fits beside its answer");
     let last = words(requests.last().unwrap());

@@ -26,7 +26,7 @@ async fn a_memory_of_164_kb_shows_its_newest_facts_and_its_index_and_says_what_i
     }
     assert!(!prompt.contains("**shelf 1500**"), "so it was cut");
     story.say(ADA, "/memory").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("MEMORY.md, 191.7 of 64 KB (300 %)"), "{told}");
     story.model.calls("memory_search", json!({ "query": "shelf 1500" })).says("Looked.");
     story.say(ADA, "Where is it?").await;

@@ -7,7 +7,7 @@ use compline::model::ModelError;
 use serde_json::{Value, json};
 
 use crate::support::model::{Gate, Say, usual};
-use crate::support::seat::Seat;
+use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, Story, canary};
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
@@ -21,7 +21,7 @@ fn told(message: &Value) -> (String, Vec<String>, bool) {
 }
 
 /// The next message that answers that.
-async fn answer_to(seat: &mut Seat, id: &str) -> (String, Vec<String>, bool) {
+async fn answer_to(seat: &mut TerminalClient, id: &str) -> (String, Vec<String>, bool) {
     loop {
         let heard = told(&seat.next("message").await);
         if heard.1.iter().any(|answered| answered == id) {
@@ -35,7 +35,11 @@ async fn answer_to(seat: &mut Seat, id: &str) -> (String, Vec<String>, bool) {
 async fn three_commands_at_once_get_three_answers_each_with_its_name() {
     let story = Story::begin().await;
     let asked = [("q1", "/whoami", "Ada"), ("q2", "/search zzz", "Nothing"), ("q3", "/help", "/whoami")];
-    let mut seats = [Seat::take(&story, "Ada").await, Seat::take(&story, "Ada").await, Seat::take(&story, "Ada").await];
+    let mut seats = [
+        TerminalClient::take(&story, "Ada").await,
+        TerminalClient::take(&story, "Ada").await,
+        TerminalClient::take(&story, "Ada").await,
+    ];
     for (seat, (id, text, _)) in seats.iter_mut().zip(asked) {
         seat.write(&json!({ "type": "say", "id": id, "text": text })).await;
     }
@@ -52,7 +56,7 @@ async fn an_answer_to_joined_questions_names_each_of_them_and_so_does_its_growth
     let story = Story::begin().await;
     let grown = ["Both ", "are answered."].map(|piece| (Duration::from_millis(200), piece.to_owned()));
     story.model.then(Say::Grow(grown.to_vec()));
-    let (mut one, mut two) = (Seat::take(&story, "Ada").await, Seat::take(&story, "Ada").await);
+    let (mut one, mut two) = (TerminalClient::take(&story, "Ada").await, TerminalClient::take(&story, "Ada").await);
     one.says("q1", &format!("what is the first? {}", canary(ADA))).await;
     two.says("q2", "what is the second?").await;
     story.answered().await;
@@ -74,13 +78,13 @@ async fn an_answer_that_waited_is_known_to_answer_something_older() {
     let story = Story::with(AT_ONCE).await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).says("to the older one");
-    let mut gone = Seat::take(&story, "Ada").await;
+    let mut gone = TerminalClient::take(&story, "Ada").await;
     gone.says("old", &format!("what was it? {}", canary(ADA))).await;
     gate.reached().await;
     drop(gone);
     gate.open();
     story.answered().await;
-    let mut seat = Seat::take(&story, "Ada").await;
+    let mut seat = TerminalClient::take(&story, "Ada").await;
     let older = told(&seat.next("message").await);
     assert_eq!(older, ("to the older one".to_owned(), vec!["old".to_owned()], false));
     story.model.says("to the new one");
@@ -96,7 +100,7 @@ async fn what_is_stopped_is_answered_by_what_stopped_it() {
     let story = Story::with(AT_ONCE).await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).says("never heard");
-    let (mut asker, mut other) = (Seat::take(&story, "Ada").await, Seat::take(&story, "Ada").await);
+    let (mut asker, mut other) = (TerminalClient::take(&story, "Ada").await, TerminalClient::take(&story, "Ada").await);
     asker.says("q", "what takes long?").await;
     gate.reached().await;
     other.says("s", "/stop").await;
@@ -114,7 +118,7 @@ async fn what_is_stopped_is_answered_by_what_stopped_it() {
 async fn a_notice_in_the_place_of_an_answer_names_the_question_and_a_reminder_none() {
     let story = Story::begin().await;
     story.model.otherwise(|_| Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() }));
-    let mut seat = Seat::take(&story, "Ada").await;
+    let mut seat = TerminalClient::take(&story, "Ada").await;
     seat.says("q", &format!("what is new? {}", canary(ADA))).await;
     story.pass(MINUTE).await;
     let notice = told(&seat.next("message").await);
@@ -138,7 +142,7 @@ async fn a_yes_is_answered_by_what_came_of_it() {
     let story = Story::begin().await;
     let note = json!({ "title": "Tea", "content": "Warm the pot.", "kind": "preference" });
     story.model.calls("remember", note).says("Noted.");
-    let mut seat = Seat::take(&story, "Ada").await;
+    let mut seat = TerminalClient::take(&story, "Ada").await;
     let page = format!("a letter about tea {}", canary(ADA));
     seat.write(&json!({ "type": "say", "id": "p", "text": page, "piped": true })).await;
     seat.next("stored").await;

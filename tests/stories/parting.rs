@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::hand::stands_in_the_journal;
+use crate::support::hand::journal_contains;
 use crate::support::model::Say;
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 
@@ -127,7 +127,7 @@ async fn what_is_larger_than_a_chat_takes_is_said() {
     let large = story.home.join("workspace/people/2-ben/film.bin");
     std::fs::write(&large, vec![7; 15_000_000]).unwrap();
     story.say(BEN, "/export").await;
-    assert!(story.last_heard(BEN).contains("compline export NAME FILE"), "{}", story.last_heard(BEN));
+    assert!(story.last_received_by(BEN).contains("compline export NAME FILE"), "{}", story.last_received_by(BEN));
     assert!(story.fake.sent(BEN).iter().all(|sent| sent.file.is_none()));
     story.end().await;
 }
@@ -140,7 +140,7 @@ async fn who_stands_in_the_configuration_is_taken_out_of_it_first() {
     assert!(answer.failed && answer.markdown.contains("stands in the configuration"), "{}", answer.markdown);
     let answer = story.command_line(&["forget", "Zoe", "--yes"]).await;
     assert!(answer.failed && answer.markdown.contains("Nobody"), "{}", answer.markdown);
-    assert!(stands_in_the_journal(&story, &canary(BEN)));
+    assert!(journal_contains(&story, &canary(BEN)));
     story.end().await;
 }
 
@@ -164,9 +164,9 @@ async fn a_person_is_forgotten_as_a_whole_and_it_is_proved() {
         !story.home.join("workspace/people/2-ben").exists() && !story.home.join("experience/people/2-ben").exists()
     );
     story.stop().await;
-    assert!(!stands_in_the_journal(&story, &canary(BEN)), "words of Ben are still in the journal");
-    assert!(!stands_in_the_journal(&story, &BEN.to_string()), "Ben's number is still in the journal");
-    assert!(stands_in_the_journal(&story, &canary(ADA)), "something of Ada went with it");
+    assert!(!journal_contains(&story, &canary(BEN)), "words of Ben are still in the journal");
+    assert!(!journal_contains(&story, &BEN.to_string()), "Ben's number is still in the journal");
+    assert!(journal_contains(&story, &canary(ADA)), "something of Ada went with it");
     assert_eq!(std::fs::read_to_string(story.home.join("workspace/memory/note.md")).unwrap(), canary(ADA));
     assert!(story.count("SELECT count(*) FROM spending WHERE person_id = 2 AND input_tokens > 0") > 0);
     story.start().await;

@@ -185,7 +185,7 @@ impl<C: Channel> HomeOver<C> {
         story.say(address, &format!("{} {TALK}", token(who, "open"))).await;
         for (what, command) in [("link", "/link"), ("pair", "/pair Zoe owner")] {
             story.say(address, command).await;
-            if let Some(code) = code_in(&story.last_heard(address)) {
+            if let Some(code) = code_in(&story.last_received_by(address)) {
                 self.codes.insert((who, what), code);
             }
         }
@@ -255,7 +255,7 @@ impl<C: Channel> HomeOver<C> {
         let code = self.codes.get(&(whose, what)).unwrap_or_else(|| panic!("{whose} made no code to {what}")).clone();
         self.story.fake.meet(thief, "Thief");
         self.story.say(thief, &format!("/start {code}")).await;
-        let welcome = self.story.last_heard(thief);
+        let welcome = self.story.last_received_by(thief);
         if welcome.starts_with("Welcome") {
             self.problems.insert(format!("a code of {whose} to {what} still counts: {welcome}"));
         }
@@ -263,14 +263,14 @@ impl<C: Channel> HomeOver<C> {
 
     /// Somebody who was let in before is a stranger.
     async fn is_a_stranger(&mut self, address: i64) {
-        let (asked, heard) = (self.story.model.asked(), self.story.heard(address).len());
+        let (asked, heard) = (self.story.model.asked(), self.story.received_by(address).len());
         for line in ["/memory", "/yes 1", "/yes 2", "/yes 3", LOOK] {
             self.story.say(address, line).await;
         }
         if self.story.model.asked() > asked {
             self.problems.insert(format!("{address} is still answered"));
         }
-        for token in self.story.heard(address).iter().skip(heard).flat_map(|text| canaries(text)) {
+        for token in self.story.received_by(address).iter().skip(heard).flat_map(|text| canaries(text)) {
             self.problems.insert(format!("{token} was sent to {address}, a stranger"));
         }
     }
@@ -298,7 +298,7 @@ impl<C: Channel> HomeOver<C> {
                 let strange = canaries(text).into_iter().filter(|token| !self.may(address, token));
                 strange.map(|token| format!("{token} was sent to {address} {how}")).collect::<Vec<_>>()
             };
-            for text in self.story.heard(address) {
+            for text in self.story.received_by(address) {
                 crossed.extend(strange(&text, "in a message"));
             }
             for file in self.story.fake.files(address) {

@@ -16,7 +16,7 @@ use compline::store::CommitPoint;
 use compline::time::Clock;
 
 use super::{House, POWER_CUTS};
-use crate::support::power::{Blown, Cut, Jobs};
+use crate::support::power::{Cut, Jobs, PowerCut};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary};
 
 #[path = "power_cut/aim.rs"]
@@ -76,7 +76,7 @@ struct Run {
 }
 
 impl Run {
-    fn add(&mut self, seed: u64, told: Option<(Vec<Blown>, Jobs)>) {
+    fn add(&mut self, seed: u64, told: Option<(Vec<PowerCut>, Jobs)>) {
         let Some((cuts, jobs)) = told else {
             self.failed.push(seed);
             return;
@@ -121,7 +121,7 @@ impl Run {
 }
 
 /// Tells the story of one seed to its end, and judges it.
-fn tell(seed: u64) -> (Vec<Blown>, Jobs) {
+fn tell(seed: u64) -> (Vec<PowerCut>, Jobs) {
     let plot = plot::of(seed);
     let mut house = House::prepared("");
     house.story.fetch_through(crate::support::web::nowhere());
@@ -155,7 +155,7 @@ fn tell(seed: u64) -> (Vec<Blown>, Jobs) {
 struct Teller {
     told: Told,
     cuts: VecDeque<(Cut, Duration)>,
-    blown: Vec<Blown>,
+    blown: Vec<PowerCut>,
     /// The texts of the model's replies that were on the disk at each cut.
     stored: Vec<Vec<String>>,
 }

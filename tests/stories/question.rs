@@ -58,9 +58,9 @@ fn gave(story: &Story) -> String {
 #[tokio::test]
 async fn the_question_is_the_one_answer_and_nothing_is_connected_before_a_yes() {
     let (story, web) = asked(EVIL).await;
-    let question = story.last_heard(ADA);
+    let question = story.last_received_by(ADA);
     assert!(question.contains(EVIL) && question.contains("/yes 1") && question.contains("10 minutes"), "{question}");
-    assert_eq!((web.connections(), story.model.chats().len(), story.heard(ADA).len()), (0, 2, 2));
+    assert_eq!((web.connections(), story.model.chats().len(), story.received_by(ADA).len()), (0, 2, 2));
     let label = story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1");
     assert_eq!(kinds(&label), Fake::PASSED_ON, "the question grew from it");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state <> 'answered'"), 0);
@@ -75,7 +75,7 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
     story.model.says("It says: the page.");
     story.say(ADA, "/yes 1").await;
     assert_eq!(web.asked(), ["/a"]);
-    assert_eq!(story.heard(ADA)[2..], ["Yes, this once. I go on.", "It says: the page."]);
+    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. I go on.", "It says: the page."]);
     let prompt = story.model.last_prompt();
     assert_eq!(
         prompt.matches("(calls web_fetch").count(),
@@ -101,7 +101,7 @@ async fn a_button_is_a_yes_as_well_and_a_no_makes_no_call() {
     let question = story.fake.sent(ADA).last().unwrap().message_id;
     story.fake.presses(ADA, question, "/no 1");
     story.answered().await;
-    assert_eq!((state(&story, 1).as_str(), story.last_heard(ADA).as_str()), ("refused", "Then I leave it."));
+    assert_eq!((state(&story, 1).as_str(), story.last_received_by(ADA).as_str()), ("refused", "Then I leave it."));
     assert_eq!(story.model.chats().len(), 2, "a no needs no model");
 
     story.model.calls("web_fetch", fetch(EVIL));
@@ -119,7 +119,10 @@ async fn one_yes_covers_one_address_for_one_turn() {
     let (story, web) = asked(EVIL).await;
     story.model.calls("web_fetch", fetch("http://EVIL.example./a#part")).says("Read twice.");
     story.say(ADA, "/yes 1").await;
-    assert_eq!((web.asked(), story.last_heard(ADA).as_str()), (vec!["/a".to_owned(), "/a".to_owned()], "Read twice."));
+    assert_eq!(
+        (web.asked(), story.last_received_by(ADA).as_str()),
+        (vec!["/a".to_owned(), "/a".to_owned()], "Read twice.")
+    );
 
     story.model.calls("web_fetch", fetch(EVIL));
     story.say(ADA, "and again").await;
@@ -128,7 +131,7 @@ async fn one_yes_covers_one_address_for_one_turn() {
     story.model.calls("web_fetch", fetch("http://evil.example/b"));
     story.say(ADA, "/yes 2").await;
     assert_eq!((state(&story, 3).as_str(), web.connections()), ("open", 3), "another address is another question");
-    assert!(story.last_heard(ADA).contains("http://evil.example/b"));
+    assert!(story.last_received_by(ADA).contains("http://evil.example/b"));
     story.end().await;
 }
 
@@ -146,7 +149,7 @@ async fn any_other_message_means_no_and_the_model_is_told_so() {
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("they did not agree"), "{prompt}");
     story.say(ADA, "/yes 1").await;
-    assert!(story.last_heard(ADA).contains("is over"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("is over"), "{}", story.last_received_by(ADA));
     assert_eq!((story.model.chats().len(), web.connections()), (3, 0));
     story.end().await;
 }
@@ -156,12 +159,12 @@ async fn a_command_is_no_answer_but_a_new_conversation_ends_the_question() {
     let (story, web) = asked(EVIL).await;
     story.say(ADA, "/status").await;
     story.say(ADA, "/yes").await;
-    assert!(story.last_heard(ADA).contains("/yes NUMBER"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("/yes NUMBER"), "{}", story.last_received_by(ADA));
     assert_eq!(state(&story, 1), "open");
     story.say(ADA, "/new").await;
     assert_eq!(state(&story, 1), "refused");
     story.say(ADA, "/yes 1").await;
-    assert!(story.last_heard(ADA).contains("is over"));
+    assert!(story.last_received_by(ADA).contains("is over"));
     assert_eq!((story.model.chats().len(), web.connections()), (2, 0));
     story.end().await;
 }
@@ -175,7 +178,7 @@ async fn ten_minutes_of_silence_mean_no_without_a_model_call() {
     story.pass(Duration::from_secs(61)).await;
     assert_eq!(state(&story, 1), "expired");
     story.say(ADA, "/yes 1").await;
-    assert!(story.last_heard(ADA).contains("is over"));
+    assert!(story.last_received_by(ADA).contains("is over"));
     assert_eq!((story.model.chats().len(), web.connections()), (2, 0));
     story.end().await;
 }
@@ -201,7 +204,7 @@ async fn nobody_answers_for_somebody_else() {
     story.fake.says(BEN, "/no 1");
     story.fake.says(EVE, "/yes 1");
     story.answered().await;
-    assert_eq!(story.heard(BEN), vec!["You were not asked a question with that number."; 3]);
+    assert_eq!(story.received_by(BEN), vec!["You were not asked a question with that number."; 3]);
     assert_eq!((state(&story, 1).as_str(), web.connections()), ("open", 0));
     story.end().await;
 }
@@ -255,8 +258,13 @@ async fn a_yes_counts_once_however_often_it_comes() {
     story.fake.presses(ADA, question, "/yes 1");
     story.say(ADA, "/yes 1").await;
     assert_eq!((web.connections(), story.model.chats().len()), (1, 3));
-    let told = |what: &str| story.heard(ADA).iter().filter(|heard| heard.contains(what)).count();
-    assert_eq!((told("said yes to that already"), told("is over")), (2, 0), "it was done: {:?}", story.heard(ADA));
+    let told = |what: &str| story.received_by(ADA).iter().filter(|heard| heard.contains(what)).count();
+    assert_eq!(
+        (told("said yes to that already"), told("is over")),
+        (2, 0),
+        "it was done: {:?}",
+        story.received_by(ADA)
+    );
     story.say(ADA, "/no 1").await;
     assert_eq!((told("said yes to that already"), state(&story, 1).as_str()), (3, "yes"));
     story.end().await;
@@ -284,7 +292,7 @@ async fn a_yes_and_a_message_count_in_the_order_of_their_arrival() {
     story.fake.says(ADA, "hello");
     story.answered().await;
     assert_eq!((state(&story, 1).as_str(), web.connections()), ("yes", 1));
-    assert_eq!(story.heard(ADA)[2..], ["Yes, this once. I go on.", "The page was read.", "And hello."]);
+    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. I go on.", "The page was read.", "And hello."]);
 
     story.model.calls("web_fetch", fetch(EVIL)).says("Hello again.");
     story.say(ADA, "once more").await;
@@ -311,9 +319,9 @@ async fn what_was_said_before_the_question_does_not_answer_it() {
     };
     tokio::join!(waiting, story.clock.advance(Duration::from_secs(1)));
     story.answered().await;
-    assert_eq!((state(&story, 2).as_str(), story.last_heard(ADA).as_str()), ("open", "And hello."));
+    assert_eq!((state(&story, 2).as_str(), story.last_received_by(ADA).as_str()), ("open", "And hello."));
     story.say(ADA, "/yes 2").await;
-    assert_eq!((web.asked(), story.last_heard(ADA).as_str()), (vec!["/b".to_owned()], "Read."));
+    assert_eq!((web.asked(), story.last_received_by(ADA).as_str()), (vec!["/b".to_owned()], "Read."));
     story.end().await;
 }
 
@@ -323,7 +331,9 @@ async fn of_two_calls_in_one_reply_the_first_is_asked_about_and_the_other_is_not
     let call = |url: &str| ("web_fetch".to_owned(), fetch(url).to_string());
     story.model.then(Say::Calls(vec![call("http://one.example/a"), call("http://two.example/b")]));
     story.say(ADA, "read both").await;
-    assert!(story.last_heard(ADA).contains("one.example") && !story.last_heard(ADA).contains("two.example"));
+    assert!(
+        story.last_received_by(ADA).contains("one.example") && !story.last_received_by(ADA).contains("two.example")
+    );
     story.model.says("One of them is read.");
     story.say(ADA, "/yes 2").await;
     assert_eq!(web.asked(), ["/a"]);
@@ -339,7 +349,7 @@ async fn of_two_calls_in_one_reply_the_first_is_asked_about_and_the_other_is_not
 async fn the_question_shows_all_of_the_address_and_hides_nothing() {
     let tricky = "http://evil.example/c?q=1&x=[good](http://good.example)`**\u{202e}\u{200b}&end=here#part";
     let (story, web) = asked(tricky).await;
-    let question = story.last_heard(ADA);
+    let question = story.last_received_by(ADA);
     let whole = "http://evil.example/c?q=1&x=[good](http://good.example)`**%E2%80%AE%E2%80%8B&end=here";
     assert!(question.contains(whole), "{question}");
 
@@ -410,7 +420,7 @@ async fn a_call_that_is_not_the_one_that_was_shown_is_not_made() {
     db.execute("UPDATE questions SET call = replace(call, '/a', '/b')", []).unwrap();
     story.say(ADA, "/yes 1").await;
     assert_eq!((state(&story, 1).as_str(), web.connections()), ("refused", 0));
-    assert!(story.last_heard(ADA).contains("is over"));
+    assert!(story.last_received_by(ADA).contains("is over"));
     story.end().await;
 }
 
@@ -428,7 +438,7 @@ async fn stop_ends_what_a_yes_began() {
     assert_eq!(story.text("SELECT state FROM turns ORDER BY id DESC LIMIT 1"), "stopped");
     story.model.says("Hello.");
     story.say(ADA, "hello").await;
-    assert_eq!(story.heard(ADA)[2..], ["Yes, this once. I go on.", "Stopped.", "Hello."]);
+    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. I go on.", "Stopped.", "Hello."]);
     story.end().await;
 }
 
@@ -454,6 +464,6 @@ async fn stop_ends_what_runs_and_what_a_yes_began_behind_it() {
     tokio::join!(meanwhile, story.clock.advance(Duration::from_secs(3)));
     story.settle().await;
     assert_eq!(story.count("SELECT count(*) FROM turns WHERE state = 'stopped'"), 2);
-    assert_eq!((story.last_heard(ADA).as_str(), web.connections()), ("Stopped.", 0));
+    assert_eq!((story.last_received_by(ADA).as_str(), web.connections()), ("Stopped.", 0));
     story.end().await;
 }

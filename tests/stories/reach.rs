@@ -7,7 +7,7 @@ use crate::support::story::{ADA, BEN, Story, UNTRUSTED};
 
 async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
-    story.last_heard(person)
+    story.last_received_by(person)
 }
 
 /// Somebody has the assistant call a tool; what the tool said.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::support::hand::{comes, deleted, said};
+use crate::support::hand::{comes, deleted, message_event};
 use crate::support::story::{ADA, BEN, EVE, Story, canary};
 
 const SOUP: &str = "The soup is ready.";
@@ -31,7 +31,7 @@ async fn a_reaction_asks_no_model_and_is_told_with_the_next_message() {
     let asked = story.model.asked();
     reacts(&story, ADA, message, "👍").await;
     story.pass(Duration::from_secs(600)).await;
-    assert_eq!((story.model.asked(), story.heard(ADA).len()), (asked, 1));
+    assert_eq!((story.model.asked(), story.received_by(ADA).len()), (asked, 1));
     story.say(ADA, "Thank you").await;
     let prompt = story.model.last_prompt();
     let line = format!("Ada put 👍 under your message of Fri 2026-11-20 12:00 «{SOUP}»");
@@ -115,7 +115,7 @@ async fn strangers_words_and_unknown_messages_are_no_reactions() {
 async fn what_is_repeated_of_a_message_goes_with_it() {
     let story = Story::begin().await;
     story.say(ADA, "Hello").await;
-    comes(&story, ADA, "m1", said("The word is Xylophonemusik.")).await;
+    comes(&story, ADA, "m1", message_event("The word is Xylophonemusik.")).await;
     story.answered().await;
     let event = compline::message::Event::Reacted { message: "m1".to_owned(), emoji: "👎".to_owned() };
     comes(&story, ADA, "r1", event).await;

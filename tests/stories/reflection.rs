@@ -148,7 +148,7 @@ async fn a_quiet_period_makes_no_model_call() {
     }
     assert_eq!(story.background.asked(), before);
     assert_eq!(story.count("SELECT count(*) FROM reflections"), 0);
-    assert_eq!(story.heard(ADA).len(), 1, "nobody is told of nothing");
+    assert_eq!(story.received_by(ADA).len(), 1, "nobody is told of nothing");
     story.end().await;
 }
 
@@ -164,7 +164,7 @@ async fn a_day_is_looked_back_on_stored_found_and_told_once() {
     assert!(shown.contains("messages of the person: 1, in 1 conversations"), "{shown}");
     assert!(asked(&story).iter().all(|request| request.label().is_trusted()));
     assert!(asked(&story)[0].tools().iter().all(|tool| tool.name != "submit_skill"));
-    let told: Vec<_> = story.heard(ADA).into_iter().filter(|heard| heard.contains("Vet and heron")).collect();
+    let told: Vec<_> = story.received_by(ADA).into_iter().filter(|heard| heard.contains("Vet and heron")).collect();
     assert!(told.len() == 1 && told[0].contains("It comes back.") && !told[0].contains('{'), "{told:?}");
     assert_eq!(
         story.count("SELECT count(*) FROM conversations WHERE kind = 'reflection' AND closed_at IS NOT NULL"),
@@ -248,8 +248,8 @@ async fn an_answer_that_is_none_is_asked_for_three_times_and_never_kept() {
     assert!(words(&asked(&story)[2]).contains("was not the JSON object"), "{}", words(&asked(&story)[2]));
     assert_eq!(story.clock.now().since(slot.claimed_at).as_secs() / 60, 65, "with pauses of five minutes and an hour");
     assert_eq!(story.count("SELECT count(*) FROM reflections"), 0);
-    let told: Vec<_> = story.heard(ADA).into_iter().filter(|heard| heard.contains("came to nothing")).collect();
-    assert_eq!(told.len(), 1, "{:?}", story.heard(ADA));
+    let told: Vec<_> = story.received_by(ADA).into_iter().filter(|heard| heard.contains("came to nothing")).collect();
+    assert_eq!(told.len(), 1, "{:?}", story.received_by(ADA));
     story.background.says(&answer("A week", &json!([])));
     look_back(&story, WEEK).await;
     let week = shown(&story);
@@ -279,7 +279,11 @@ async fn a_run_without_an_answer_is_tried_again_and_given_up_with_a_plain_reason
     let slot = look_back(&story, TODAY).await;
     assert_eq!((slot.state, slot.reason.as_str()), (SlotState::Failed, "No answer came: the model gave no answer."));
     assert!(words(&asked(&story)[1]).contains("You gave no answer the first time"), "{}", words(&asked(&story)[1]));
-    assert!(story.last_heard(ADA).contains("came to nothing: 2026-11-20, for Ada."), "{}", story.last_heard(ADA));
+    assert!(
+        story.last_received_by(ADA).contains("came to nothing: 2026-11-20, for Ada."),
+        "{}",
+        story.last_received_by(ADA)
+    );
     story.end().await;
 }
 
@@ -349,7 +353,10 @@ async fn a_member_is_looked_back_for_alone_and_nothing_is_proposed_from_it() {
     assert!(prompt(&story).contains(&canary(BEN)) && !prompt(&story).contains(&canary(ADA)));
     assert_eq!(actions_by_state(&story), "suggested 1");
     assert_eq!(story.count("SELECT count(*) FROM proposals"), 0);
-    assert!(!story.heard(ADA).concat().contains("Ben's day") && !story.heard(BEN).concat().contains("Ben's day"));
+    assert!(
+        !story.received_by(ADA).concat().contains("Ben's day")
+            && !story.received_by(BEN).concat().contains("Ben's day")
+    );
     story.end().await;
 }
 
@@ -361,7 +368,7 @@ async fn the_offline_model_looks_back_in_the_right_form() {
     story.say(ADA, "I prefer tea over coffee. Let's book the vet.").await;
     assert_eq!(look_back(&story, TODAY).await.state, SlotState::Done);
     assert_eq!(actions_by_state(&story), "kept 1");
-    assert!(story.last_heard(ADA).contains("Let's book the vet."), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("Let's book the vet."), "{}", story.last_received_by(ADA));
     assert_eq!(look_back(&story, WEEK).await.state, SlotState::Done);
     story.stop_here().await;
 }

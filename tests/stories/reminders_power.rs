@@ -5,15 +5,15 @@ use std::time::Duration;
 use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Ada asks for something that is due within the hour; the power goes at the nth such commit, and
 /// comes back.
-fn cut(tool: &str, arguments: serde_json::Value, cut: Cut) -> House {
-    let mut house = House::prepared("");
+fn cut(tool: &str, arguments: serde_json::Value, cut: Cut) -> CrashTest {
+    let mut house = CrashTest::prepared("");
     house.story.model.calls(tool, arguments).says("Noted.");
     // Said again by the life that finds the reply unstored.
     house.story.model.says("Noted.");
@@ -26,8 +26,8 @@ fn cut(tool: &str, arguments: serde_json::Value, cut: Cut) -> House {
 }
 
 /// What Ada heard besides the answer to her wish. A possible repetition counts once.
-fn told(house: &House, what: &str) -> usize {
-    house.story.heard(ADA).iter().filter(|heard| heard.contains(what)).count()
+fn told(house: &CrashTest, what: &str) -> usize {
+    house.story.received_by(ADA).iter().filter(|heard| heard.contains(what)).count()
 }
 
 /// Proves: time/reminder
@@ -43,7 +43,7 @@ fn a_reminder_is_kept_once_and_told_once() {
     for (side, (job, nth)) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
         let wish = json!({ "when": "in 20 minutes", "text": "the oven" });
         let house = cut("remind", wish, Cut { side, job: Some(job), nth });
-        assert_eq!(told(&house, "the oven"), 1, "{side:?} {job}: {:?}", house.story.heard(ADA));
+        assert_eq!(told(&house, "the oven"), 1, "{side:?} {job}: {:?}", house.story.received_by(ADA));
         assert_eq!(house.story.text("SELECT group_concat(state) FROM reminders"), "done", "{side:?} {job}");
         house.end();
     }
@@ -63,7 +63,7 @@ fn a_task_is_run_once_and_told_once() {
     for (side, (job, nth)) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
         let wish = json!({ "cron": "50 12 20 11 *", "task": "Say what comes of it" });
         let house = cut("schedule", wish, Cut { side, job: Some(job), nth });
-        assert_eq!(told(&house, "ok"), 1, "{side:?} {job}: {:?}", house.story.heard(ADA));
+        assert_eq!(told(&house, "ok"), 1, "{side:?} {job}: {:?}", house.story.received_by(ADA));
         assert_eq!(house.story.text("SELECT group_concat(job || state) FROM slots"), "task:1done", "{side:?} {job}");
         house.end();
     }

@@ -47,7 +47,7 @@ fn stored(house: &House) -> (i64, i64) {
 fn killed_after_storing_and_before_the_model_it_answers_once() {
     let mut house = dies(After, "accept messages", "Good evening, Ada.");
     lives_on(&mut house);
-    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!((stored(&house), house.story.received_by(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
     assert_eq!(house.story.model.chats().len(), 1);
     house.end();
 }
@@ -58,7 +58,7 @@ fn killed_while_the_model_thinks_it_asks_once_more() {
     let mut house = dies(After, "reserve a call", "Good evening, Ada.");
     assert_eq!(house.story.model.chats().len(), 0);
     lives_on(&mut house);
-    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!((stored(&house), house.story.received_by(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
     assert_eq!(house.story.model.chats().len(), 1);
     let reserved = house.story.count("SELECT count(*) FROM spending WHERE purpose = 'chat'");
     assert_eq!(reserved, 2, "the budget counts the call that was cut off");
@@ -72,7 +72,7 @@ fn killed_before_the_reply_is_stored_it_asks_once_more_and_answers_once() {
     assert_eq!(house.story.model.chats().len(), 1);
     house.story.model.says("Good evening, Ada.");
     lives_on(&mut house);
-    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!((stored(&house), house.story.received_by(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
     assert_eq!(house.story.model.chats().len(), 2);
     house.end();
 }
@@ -83,9 +83,9 @@ fn killed_before_the_reply_is_stored_it_asks_once_more_and_answers_once() {
 #[test]
 fn killed_after_the_reply_is_stored_it_sends_it_without_asking_again() {
     let mut house = dies(After, "store a reply", "Good evening, Ada.");
-    assert_eq!(house.story.heard(ADA), Vec::<String>::new());
+    assert_eq!(house.story.received_by(ADA), Vec::<String>::new());
     lives_on(&mut house);
-    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!((stored(&house), house.story.received_by(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
     assert_eq!(house.story.model.chats().len(), 1, "a stored reply is never asked for again");
     house.end();
 }
@@ -94,9 +94,9 @@ fn killed_after_the_reply_is_stored_it_sends_it_without_asking_again() {
 #[test]
 fn killed_before_a_part_is_marked_as_sent_it_says_that_it_may_repeat() {
     let mut house = dies(Before, "mark as sent", "Good evening, Ada.");
-    assert_eq!(house.story.heard(ADA), ["Good evening, Ada."]);
+    assert_eq!(house.story.received_by(ADA), ["Good evening, Ada."]);
     lives_on(&mut house);
-    let heard = house.story.heard(ADA);
+    let heard = house.story.received_by(ADA);
     assert!(heard.len() == 2 && heard[1].contains("Good evening, Ada.") && heard[1].contains(MARK), "{heard:?}");
     assert_eq!((stored(&house), house.story.model.chats().len()), ((1, 1), 1));
     house.end();
@@ -107,10 +107,10 @@ fn killed_before_a_part_is_marked_as_sent_it_says_that_it_may_repeat() {
 fn killed_between_two_parts_it_goes_on_with_the_second() {
     let answer: String = (0..80).map(|n| format!("part{n}z {}\n\n", "and so on ".repeat(9))).collect();
     let mut house = dies(After, "mark as sent", &answer);
-    let first = house.story.heard(ADA);
+    let first = house.story.received_by(ADA);
     assert_eq!(first.len(), 1);
     lives_on(&mut house);
-    let heard = house.story.heard(ADA);
+    let heard = house.story.received_by(ADA);
     assert!(heard.len() > 1 && heard[0] == first[0] && !heard.concat().contains(MARK), "{heard:?}");
     for n in 0..80 {
         assert_eq!(heard.concat().matches(&format!("part{n}z")).count(), 1, "part {n}");
@@ -128,7 +128,7 @@ fn killed_between_a_tool_and_the_next_step_it_keeps_what_the_tool_gave() {
     house.story.fake.says(ADA, &format!("When is it? {}", canary(ADA)));
     assert!(house.pass(Duration::from_secs(5)));
     lives_on(&mut house);
-    assert_eq!(house.story.heard(ADA), ["It is in May."]);
+    assert_eq!(house.story.received_by(ADA), ["It is in May."]);
     assert_eq!(house.story.model.chats().len(), 2, "the first reply and the tool's result were stored");
     house.end();
 }
@@ -142,7 +142,7 @@ fn killed_after_a_file_is_kept_it_still_reads_it() {
     assert!(house.pass(Duration::from_secs(5)));
     lives_on(&mut house);
     assert!(house.story.model.last_prompt().contains("bread and butter"));
-    assert_eq!(house.story.heard(ADA), ["ok"]);
+    assert_eq!(house.story.received_by(ADA), ["ok"]);
     house.end();
 }
 
@@ -176,7 +176,7 @@ fn a_stopped_turn_stays_stopped_whenever_the_power_goes() {
         house.revive();
         assert!(!house.pass(Duration::from_secs(60)));
         assert_eq!(house.story.text("SELECT state FROM turns"), "stopped", "{side:?}");
-        assert!(!house.story.heard(ADA).concat().contains("at last"));
+        assert!(!house.story.received_by(ADA).concat().contains("at last"));
         house.end();
     }
 }
@@ -188,7 +188,7 @@ fn time_in_the_dark_is_not_time_of_the_answer() {
     for (dark, named) in [(HALF_AN_HOUR, "30 minutes ago"), (25 * HALF_AN_HOUR * 2, "25 hours ago")] {
         let house = cut_off_for(dark, Say::Text("Here I am.".to_owned()));
         assert!(!house.pass(Duration::from_secs(5)));
-        let heard = house.story.heard(ADA);
+        let heard = house.story.received_by(ADA);
         let told = heard.iter().filter(|text| text.contains("I was away, so this answers what you wrote at"));
         assert!(told.clone().count() == 1 && told.clone().all(|told| told.contains(named)), "{heard:?}");
         assert_eq!(heard.iter().filter(|text| *text == "Here I am.").count(), 1, "{heard:?}");
@@ -203,7 +203,7 @@ fn in_the_next_life_an_answer_has_as_long_as_ever() {
         let slow = Say::Grow(vec![(Duration::from_secs(60 * minutes), "slow, but here".to_owned())]);
         let house = cut_off_for(HALF_AN_HOUR, slow);
         assert!(!house.pass(Duration::from_secs(60 * minutes)));
-        let heard = house.story.last_heard(ADA);
+        let heard = house.story.last_received_by(ADA);
         assert!(heard.contains(expected), "{heard}");
         house.end();
     }
@@ -225,12 +225,12 @@ fn what_ends_the_program_each_time_has_an_end_itself() {
     house.bury();
     assert!(!house.start(None));
     assert!(!house.pass(Duration::from_secs(5)));
-    let heard = house.story.heard(ADA).concat();
+    let heard = house.story.received_by(ADA).concat();
     assert_eq!(heard.matches("cut off again and again").count(), 1, "{heard}");
     assert_eq!(house.story.text("SELECT reason FROM messages WHERE kind = 'said'"), "cut_off");
     house.story.fake.says(ADA, "And now?");
     assert!(!house.pass(Duration::from_secs(5)));
-    assert_eq!(house.story.last_heard(ADA), "ok");
+    assert_eq!(house.story.last_received_by(ADA), "ok");
     house.end();
 }
 

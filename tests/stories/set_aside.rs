@@ -37,17 +37,17 @@ async fn what_the_server_does_not_take_is_set_aside_told_and_sent_again() {
     story.say(ADA, "second").await;
     story.pass(2 * MINUTE).await;
     story.say(ADA, "third").await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     assert_eq!((with(&heard, "second answer"), with(&heard, "third answer"), told(&heard)), (1, 1, 1), "{heard:?}");
     let status = story.command_line(&["status"]).await;
     assert_eq!(status.json["queues"]["set_aside"], 1);
     assert!(status.markdown.contains("set aside") && status.markdown.contains("/resend"), "{}", status.markdown);
     story.fake.takes_everything();
     story.say(BEN, "/resend").await;
-    assert_eq!(story.last_heard(BEN), "Nothing is set aside.", "it is not his");
+    assert_eq!(story.last_received_by(BEN), "Nothing is set aside.", "it is not his");
     story.say(ADA, "/resend").await;
     story.pass(MINUTE).await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     assert_eq!((with(&heard, "poison in a cup"), told(&heard)), (1, 1), "{heard:?}");
     assert_eq!(story.count(SET_ASIDE), 0);
     story.end().await;
@@ -66,10 +66,10 @@ async fn while_the_server_takes_nothing_nothing_is_set_aside() {
     assert_eq!(story.count(SET_ASIDE), 0);
     story.fake.clear_faults();
     story.pass(6 * MINUTE).await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     let order = |words: &str| heard.iter().position(|text| text.contains(words));
     assert!(order("to Ada").is_some() && order("to Ada") < order("more to Ada"), "{heard:?}");
-    assert_eq!((heard.len(), told(&heard), with(&story.heard(BEN), "to Ben")), (2, 0, 1), "{heard:?}");
+    assert_eq!((heard.len(), told(&heard), with(&story.received_by(BEN), "to Ben")), (2, 0, 1), "{heard:?}");
     story.end().await;
 }
 
@@ -84,7 +84,7 @@ async fn what_another_chat_is_sent_shows_that_the_server_works() {
         story.say(BEN, &format!("hello {}", canary(BEN))).await;
         story.pass(Duration::from_secs(10)).await;
     }
-    assert_eq!((story.count(SET_ASIDE), told(&story.heard(ADA))), (1, 1), "{:?}", story.heard(ADA));
+    assert_eq!((story.count(SET_ASIDE), told(&story.received_by(ADA))), (1, 1), "{:?}", story.received_by(ADA));
     story.end().await;
 }
 
@@ -99,18 +99,18 @@ async fn owners_hear_of_a_chat_that_takes_nothing_and_can_send_again() {
         story.say(ADA, &format!("hello {}", canary(ADA))).await;
         story.pass(Duration::from_secs(10)).await;
     }
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     let about = |text: &&String| text.contains("Messages to Ben") && text.contains("cannot be delivered");
     assert_eq!(heard.iter().filter(about).count(), 1, "{heard:?}");
     assert_eq!(with(&heard, "secret"), 0, "{heard:?}");
     story.fake.takes_everything();
     let number = story.text("SELECT CAST(id AS TEXT) FROM outbox WHERE set_aside > 0");
     story.say(ADA, "/resend 99999").await;
-    assert_eq!(story.last_heard(ADA), "No delivery of that number is set aside.");
+    assert_eq!(story.last_received_by(ADA), "No delivery of that number is set aside.");
     let again = story.command_line(&["resend", &number]).await;
     assert!(!again.failed, "{}", again.markdown);
     story.pass(MINUTE).await;
-    assert_eq!(with(&story.heard(BEN), "Ben's own secret"), 1, "{:?}", story.heard(BEN));
+    assert_eq!(with(&story.received_by(BEN), "Ben's own secret"), 1, "{:?}", story.received_by(BEN));
     story.end().await;
 }
 
@@ -124,10 +124,10 @@ async fn what_may_have_arrived_is_marked_when_it_is_sent_again() {
     story.say(ADA, "second").await;
     story.until(async || story.count(SET_ASIDE) == 1).await;
     story.fake.takes_everything();
-    let before = with(&story.heard(ADA), "poison");
+    let before = with(&story.received_by(ADA), "poison");
     story.say(ADA, "/resend").await;
     story.pass(MINUTE).await;
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     assert_eq!(with(&heard, "the second answer"), 1, "{heard:?}");
     let last = heard.iter().rfind(|text| text.contains("poison")).unwrap();
     assert!(last.contains("(possibly repeated)") || with(&heard, "poison") == before, "{heard:?}");
@@ -161,7 +161,7 @@ fn it_is_set_aside_and_sent_again_once_wherever_the_power_goes() {
             house.story.fake.says(ADA, "/resend");
         }
         assert!(!house.pass(5 * MINUTE));
-        let heard = house.story.heard(ADA);
+        let heard = house.story.received_by(ADA);
         assert_eq!(with(&heard, "poison in a cup"), 1, "{side:?} {job}: {heard:?}");
         assert!(with(&heard, "the second answer") >= 1 && told(&heard) == 1, "{side:?} {job}: {heard:?}");
         assert_eq!(house.story.count(SET_ASIDE), 0, "{side:?} {job}");

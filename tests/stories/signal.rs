@@ -35,7 +35,7 @@ async fn somebody_whose_number_is_hidden_is_answered() {
     // Ben is named by his account identifier.
     story.fake.hides_number(BEN);
     story.say(BEN, &format!("hello {}", canary(BEN))).await;
-    assert_eq!(story.heard(BEN), ["ok"]);
+    assert_eq!(story.received_by(BEN), ["ok"]);
     story.end().await;
 }
 
@@ -69,7 +69,7 @@ async fn one_sees_that_it_was_read_and_that_an_answer_is_on_its_way_and_when_it_
     assert_eq!(story.fake.receipts(ADA), [("read".to_owned(), asked)]);
     story.pass(Duration::from_secs(10)).await;
     story.fake.until(|fake| !fake.is_typing(ADA)).await;
-    assert_eq!(story.heard(ADA), ["done"]);
+    assert_eq!(story.received_by(ADA), ["done"]);
     story.end().await;
 }
 
@@ -80,17 +80,17 @@ async fn a_group_is_answered_when_it_names_us_or_answers_us() {
     story.fake.says_in(FAMILY, ADA, "who brings the cake?");
     story.fake.from(ADA).in_chat(FAMILY).text("you?").mentions(BEN).send();
     story.answered().await;
-    assert_eq!((story.model.asked(), story.heard(FAMILY).len()), (0, 0));
+    assert_eq!((story.model.asked(), story.received_by(FAMILY).len()), (0, 0));
     let asked = story.fake.from(ADA).in_chat(FAMILY).text("how many eggs?").mentions_us().send();
     story.answered().await;
-    assert_eq!(story.heard(FAMILY), ["ok"]);
+    assert_eq!(story.received_by(FAMILY), ["ok"]);
     assert!(story.model.last_prompt().contains("Ada:\nhow many eggs?"), "{}", story.model.last_prompt());
     let answer = &story.fake.sent(FAMILY)[0];
     assert_eq!(answer.reply_to, Some(asked), "it says what it answers");
     story.fake.from(EVE).in_chat(FAMILY).text(&format!("and flour? {UNTRUSTED}")).reply_to(answer.message_id).send();
     story.answered().await;
     assert!(story.model.last_prompt().contains("guest 1:"), "{}", story.model.last_prompt());
-    assert_eq!(story.heard(FAMILY).len(), 2);
+    assert_eq!(story.received_by(FAMILY).len(), 2);
     story.end().await;
 }
 
@@ -161,9 +161,9 @@ async fn a_rate_limit_is_waited_for() {
     story.fake.flood(ADA, 7);
     story.fake.says(ADA, &format!("hello {}", canary(ADA)));
     story.pass(Duration::from_secs(6)).await;
-    assert!(story.heard(ADA).is_empty());
+    assert!(story.received_by(ADA).is_empty());
     story.pass(Duration::from_secs(10)).await;
-    assert_eq!(story.heard(ADA), ["ok"]);
+    assert_eq!(story.received_by(ADA), ["ok"]);
     story.end().await;
 }
 
@@ -175,12 +175,12 @@ async fn a_deaf_stream_turns_the_health_red_in_a_bounded_time_and_is_opened_anew
     let story = Story::begin().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     assert_eq!(trouble(&story).await, None);
-    story.fake.deaf(true);
+    story.fake.deafen_subscribers(true);
     story.until(async || trouble(&story).await.is_some()).await;
-    story.fake.deaf(false);
+    story.fake.deafen_subscribers(false);
     story.until(async || trouble(&story).await.is_none()).await;
     story.say(ADA, "can you hear me?").await;
-    assert_eq!(story.heard(ADA).len(), 2);
+    assert_eq!(story.received_by(ADA).len(), 2);
     story.end().await;
 }
 
@@ -193,7 +193,7 @@ async fn a_daemon_that_is_started_anew_costs_no_message_that_it_still_had() {
     story.fake.says(ADA, "while it was away");
     story.until(async || trouble(&story).await.is_some()).await;
     story.fake.restart();
-    story.until(async || story.heard(ADA).len() == 2).await;
+    story.until(async || story.received_by(ADA).len() == 2).await;
     assert_eq!(trouble(&story).await, None);
     story.end().await;
 }
@@ -203,10 +203,14 @@ async fn a_model_that_is_away_and_a_voice_note_are_told_of_in_plain_words() {
     let story = Story::begin().await;
     story.model.fails(ModelError::BadKey);
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
-    assert!(!story.last_heard(ADA).is_empty() && !story.last_heard(ADA).contains("Error"), "{:?}", story.heard(ADA));
+    assert!(
+        !story.last_received_by(ADA).is_empty() && !story.last_received_by(ADA).contains("Error"),
+        "{:?}",
+        story.received_by(ADA)
+    );
     story.fake.sends_sticker(ADA, "🎉");
     story.answered().await;
-    assert!(story.last_heard(ADA).contains("sticker"), "{:?}", story.heard(ADA));
+    assert!(story.last_received_by(ADA).contains("sticker"), "{:?}", story.received_by(ADA));
     story.end().await;
 }
 

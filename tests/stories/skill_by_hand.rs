@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::skill_gate::shown_hash;
-use crate::support::older::{made_older, migrations};
+use crate::support::older::{downgrade_journal, migrations};
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, skill};
 use crate::support::web::Web;
 
@@ -53,7 +53,7 @@ async fn a_folder_that_is_copied_in_is_held_and_shown_with_what_it_holds() {
         assert!(!gave(&story).contains(UNTRUSTED) && !gave(&story).contains("party/"), "{tool}: {}", gave(&story));
     }
     assert!(story.model.chats().iter().all(|request| request.label().encode() == "trusted"));
-    let told = story.heard(ADA);
+    let told = story.received_by(ADA);
     let shown: Vec<&String> = told.iter().filter(|text| text.contains("Hash: ")).collect();
     assert_eq!(shown.len(), 1, "told once: {told:?}");
     for part in
@@ -78,13 +78,13 @@ async fn a_yes_is_to_what_was_shown_and_to_nothing_that_took_its_place() {
     assert_eq!(list_in_prompt(&story), "", "the content was swapped between the showing and the yes");
 
     story.say(BEN, "/skills accept party").await;
-    assert!(!story.last_heard(BEN).contains("worse.example"), "{}", story.last_heard(BEN));
+    assert!(!story.last_received_by(BEN).contains("worse.example"), "{}", story.last_received_by(BEN));
     story.say(ADA, "/skills accept party").await;
-    assert!(story.last_heard(ADA).contains("worse.example"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("worse.example"), "{}", story.last_received_by(ADA));
     let hash = shown_hash(&story);
     story.say(ADA, &format!("/skills accept party {hash}")).await;
     story.say(ADA, "and now?").await;
-    assert!(list_in_prompt(&story).contains("party (skills/party/SKILL.md)"), "{}", story.last_heard(ADA));
+    assert!(list_in_prompt(&story).contains("party (skills/party/SKILL.md)"), "{}", story.last_received_by(ADA));
     assert_eq!(story.text("SELECT state FROM skills WHERE name = 'party'"), "live");
     let again = story.command_line(&["skills", "accept", "party"]).await;
     assert!(again.failed && again.markdown.contains("nothing of it is held back"), "{}", again.markdown);
@@ -152,7 +152,7 @@ async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last
         assert!(gave(&story).contains("Warm all pots.") && !gave(&story).contains(UNTRUSTED), "{}", gave(&story));
         story.restart().await;
     }
-    let shown = story.heard(ADA).into_iter().find(|text| text.contains("Hash: ")).unwrap();
+    let shown = story.received_by(ADA).into_iter().find(|text| text.contains("Hash: ")).unwrap();
     assert!(shown.contains("accepted last stays in use") && shown.contains("U+202E"), "{shown}");
     let list = story.command_line(&["skills", "list"]).await;
     assert!(list.markdown.contains("a change of its folder is held back"), "{}", list.markdown);
@@ -179,7 +179,7 @@ async fn what_was_in_use_before_the_upgrade_stays_so_and_is_listed_once() {
     story.stop().await;
     let known: Vec<_> =
         migrations().into_iter().take_while(|file| !file.ends_with("V0011__skills_by_hand.sql")).collect();
-    made_older(&story.home.join("compline.db"), &known);
+    downgrade_journal(&story.home.join("compline.db"), &known);
     let older = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     older.execute_batch("UPDATE skill_versions SET label = 'trusted'; UPDATE skills SET label = 'trusted'").unwrap();
     drop(older);
@@ -192,7 +192,7 @@ async fn what_was_in_use_before_the_upgrade_stays_so_and_is_listed_once() {
     story.restart().await;
     story.say(ADA, "and again").await;
     let told =
-        story.heard(ADA).into_iter().filter(|text| text.contains("put there by hand before")).collect::<Vec<_>>();
+        story.received_by(ADA).into_iter().filter(|text| text.contains("put there by hand before")).collect::<Vec<_>>();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("soup, tea.") && !told[0].contains("birds"), "{}", told[0]);
     let birds = story.text("SELECT id || ': ' || label || ', ' || hosts FROM skill_versions WHERE skill = 'birds'");
@@ -213,7 +213,7 @@ async fn a_new_home_lists_nothing_that_ships() {
     story.say(ADA, "hello").await;
     story.restart().await;
     story.say(ADA, "hello").await;
-    assert!(!story.heard(ADA).concat().contains("by hand"), "{:?}", story.heard(ADA));
+    assert!(!story.received_by(ADA).concat().contains("by hand"), "{:?}", story.received_by(ADA));
     assert!(list_in_prompt(&story).contains("web-research (") && story.count("SELECT count(*) FROM proposals") == 0);
     story.end().await;
 }
@@ -226,8 +226,8 @@ async fn many_folders_at_once_are_told_of_in_one_message() {
         story.write_skill(&format!("poison-{n}"), "Use always.", POISON);
     }
     story.say(ADA, "hello").await;
-    let told = story.heard(ADA).into_iter().filter(|text| text.contains("poison-")).count();
-    assert!(told <= 6, "{:?}", story.heard(ADA));
+    let told = story.received_by(ADA).into_iter().filter(|text| text.contains("poison-")).count();
+    assert!(told <= 6, "{:?}", story.received_by(ADA));
     assert_eq!(story.count("SELECT count(*) FROM proposals WHERE told = 1 AND state = 'pending'"), 12);
     assert_eq!(list_in_prompt(&story), "");
     story.end().await;
@@ -269,7 +269,7 @@ async fn the_index_line_of_an_accepted_skill_makes_no_turn_ask() {
     assert!(
         story.model.chats().iter().any(|request| crate::support::model::words(request).contains("birds (skills/birds"))
     );
-    assert_eq!(web.connections(), 1, "{}", story.last_heard(ADA));
+    assert_eq!(web.connections(), 1, "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -281,13 +281,13 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("web_fetch", json!({ "url": "http://birds.example/a" })).says("Two birds.");
     story.say(ADA, "count the birds").await;
-    assert_eq!((story.last_heard(ADA).as_str(), web.asked()), ("Two birds.", vec!["/a".to_owned()]));
+    assert_eq!((story.last_received_by(ADA).as_str(), web.asked()), ("Two birds.", vec!["/a".to_owned()]));
 
     story.say(ADA, "/new").await;
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
     story.say(ADA, "count them elsewhere").await;
-    let asked = story.last_heard(ADA);
+    let asked = story.last_received_by(ADA);
     assert!(asked.contains("May I open it") && asked.starts_with("I am using a skill of somebody else"), "{asked}");
     assert_eq!(web.connections(), 1, "a host that was not shown");
 
@@ -296,9 +296,9 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
     story.say(ADA, "look at the file").await;
     assert!(
-        story.last_heard(ADA).contains("May I open it"),
+        story.last_received_by(ADA).contains("May I open it"),
         "read as a file it is the same: {}",
-        story.last_heard(ADA)
+        story.last_received_by(ADA)
     );
 
     // With anything else from outside in the turn, the host is asked about like any other.
@@ -307,7 +307,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("web_fetch", json!({ "url": "http://birds.example/a?d=secret" }));
     story.say(ADA, "read http://typed.example/b and count").await;
-    let asked = story.last_heard(ADA);
+    let asked = story.last_received_by(ADA);
     assert!(asked.contains("May I open it") && asked.starts_with("I have read text from outside"), "{asked}");
     assert_eq!(web.asked(), ["/a", "/b"]);
 
@@ -341,7 +341,7 @@ async fn what_an_accepted_skill_has_a_part_in_is_trusted_and_keeps_its_origin() 
     story.model.calls("web_fetch", json!({ "url": "http://new.example/a" }));
     story.say(ADA, "count the birds").await;
     assert!(gave(&story).contains("new.example"), "the edit is live: {}", gave(&story));
-    assert!(story.last_heard(ADA).contains("May I open it"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("May I open it"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 

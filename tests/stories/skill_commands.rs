@@ -13,10 +13,10 @@ async fn what_is_shown_on_request_carries_its_buttons() {
     story.say(ADA, "/pending").await;
     let listed = story.fake.sent(ADA).pop().unwrap();
     assert!(listed.buttons().is_empty(), "who sees a list has not seen a diff");
-    assert!(story.last_heard(ADA).contains("add the skill tea") && !story.last_heard(ADA).contains(&hash));
+    assert!(story.last_received_by(ADA).contains("add the skill tea") && !story.last_received_by(ADA).contains(&hash));
 
     story.say(BEN, &format!("/approve 1 {hash}")).await;
-    assert!(story.last_heard(BEN).contains("Only an owner"), "{}", story.last_heard(BEN));
+    assert!(story.last_received_by(BEN).contains("Only an owner"), "{}", story.last_received_by(BEN));
     assert_eq!(story.skill("tea"), None);
 
     story.say(ADA, "/show 1").await;
@@ -25,11 +25,11 @@ async fn what_is_shown_on_request_carries_its_buttons() {
     assert_eq!(carried, [format!("/approve 1 {hash}"), "/reject 1".to_owned(), "/why 1".to_owned()]);
     story.fake.presses(ADA, shown.message_id, &carried[0]);
     story.answered().await;
-    assert!(story.last_heard(ADA).contains("tea is live"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("tea is live"), "{}", story.last_received_by(ADA));
     assert!(story.skill("tea").is_some());
     story.fake.presses(ADA, shown.message_id, &carried[1]);
     story.answered().await;
-    assert!(story.last_heard(ADA).contains("was approved already"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("was approved already"), "{}", story.last_received_by(ADA));
     assert!(story.skill("tea").is_some());
     story.end().await;
 }

@@ -106,7 +106,7 @@ async fn a_broken_skill_keeps_nobody_from_anything() {
     std::fs::write(story.home.join("skills/README.md"), "my skills").unwrap();
     std::os::unix::fs::symlink("/etc", story.home.join("skills/linked")).unwrap();
     story.say(ADA, "hello").await;
-    assert_eq!(story.last_heard(ADA), "ok");
+    assert_eq!(story.last_received_by(ADA), "ok");
     let list = list_in_prompt(&story);
     assert!(list.contains("tea (") && !list.contains("empty") && !list.contains("linked"), "{list}");
     story.end().await;
@@ -182,7 +182,7 @@ async fn an_update_of_the_program_takes_nothing_away_from_a_person() {
     assert_eq!(story.skill("beta"), Some(mine.clone()), "edited: kept");
     assert_eq!(story.skill("gamma"), None, "deleted: stays deleted");
     assert!(story.skill("delta").unwrap().contains("First delta."), "new: added");
-    assert!(story.heard(ADA).join("\n").contains("+Second beta."), "the newer one is offered");
+    assert!(story.received_by(ADA).join("\n").contains("+Second beta."), "the newer one is offered");
     for _ in 0..2 {
         story.restart().await;
     }

@@ -7,7 +7,7 @@ use compline::time::Clock;
 use serde_json::{Value, json};
 
 use crate::support::channel::Channel;
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, canary, skill};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -33,7 +33,8 @@ async fn proposed(settings: &str) -> Story {
 
 /// The digest at the end of what Ada was shown last that has one.
 pub fn shown_hash(story: &StoryOver<impl Channel>) -> String {
-    let shown = story.heard(ADA).into_iter().rev().find(|text| text.contains("Hash: ")).expect("a hash was shown");
+    let shown =
+        story.received_by(ADA).into_iter().rev().find(|text| text.contains("Hash: ")).expect("a hash was shown");
     shown.split("Hash: ").nth(1).unwrap().chars().take_while(char::is_ascii_hexdigit).collect()
 }
 
@@ -46,7 +47,7 @@ fn state(story: &Story, id: i64) -> String {
 #[tokio::test]
 async fn a_proposal_waits_is_shown_whole_and_becomes_live_by_the_owners_yes() {
     let story = proposed("").await;
-    let shown = story.heard(ADA).join("\n");
+    let shown = story.received_by(ADA).join("\n");
     assert!(shown.contains("add the skill tea") && shown.contains("+Warm the pot first."), "{shown}");
     assert_eq!(story.skill("tea"), None, "nothing is written before the yes");
     let hash = shown_hash(&story);
@@ -109,7 +110,7 @@ async fn an_approval_needs_the_right_hash_and_counts_once() {
     std::fs::remove_dir_all(story.home.join("skills/tea")).unwrap();
     story.say(ADA, &format!("/approve 1 {hash}")).await;
     assert_eq!(story.skill("tea"), None, "used up");
-    assert!(story.last_heard(ADA).contains("approved"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("approved"), "{}", story.last_received_by(ADA));
     assert!(story.count("SELECT count(*) FROM decisions WHERE act = 'approve' AND outcome <> 'done'") >= 4);
     story.end().await;
 }
@@ -143,7 +144,7 @@ async fn only_the_owners_own_typed_word_counts() {
     story.model.says(&line);
     story.say(ADA, "what shall I type?").await;
     assert_eq!((state(&story, 1).as_str(), story.skill("tea")), ("pending", None));
-    assert!(story.last_heard(ADA).contains("/approve"), "the model may say it; nothing happens by that");
+    assert!(story.last_received_by(ADA).contains("/approve"), "the model may say it; nothing happens by that");
     story.end().await;
 }
 
@@ -189,8 +190,8 @@ async fn a_proposal_that_nobody_decides_about_expires() {
 
 /// The power goes when the owner is about to be told of a proposal, and comes back after fifteen
 /// days.
-fn kept_back(side: CommitPoint) -> House {
-    let mut house = House::prepared("");
+fn kept_back(side: CommitPoint) -> CrashTest {
+    let mut house = CrashTest::prepared("");
     house.story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");
     assert!(!house.start(Some(Cut::at(side, "tell of a proposal"))));
     house.story.fake.says(ADA, &format!("please remember how I like my tea {}", canary(ADA)));
@@ -200,7 +201,7 @@ fn kept_back(side: CommitPoint) -> House {
     clock.set(clock.now().plus(15 * DAY));
     assert!(!house.start(None));
     assert!(!house.pass(Duration::from_secs(30)));
-    assert_eq!(state(&house.story, 1), "pending", "{side:?}: {:?}", house.story.heard(ADA));
+    assert_eq!(state(&house.story, 1), "pending", "{side:?}: {:?}", house.story.received_by(ADA));
     house
 }
 
@@ -213,7 +214,7 @@ fn two_weeks_to_decide_begin_when_the_owner_was_told() {
         let approval = format!("/approve 1 {}", shown_hash(&house.story));
         house.story.fake.says(ADA, &approval);
         assert!(!house.pass(Duration::from_secs(5)));
-        assert!(house.story.skill("tea").is_some(), "{side:?}: {:?}", house.story.heard(ADA));
+        assert!(house.story.skill("tea").is_some(), "{side:?}: {:?}", house.story.received_by(ADA));
         house.end();
 
         let house = kept_back(side);
@@ -229,7 +230,7 @@ async fn having_it_shown_again_wins_no_time() {
     let story = proposed("").await;
     story.pass(13 * DAY).await;
     story.say(ADA, "/show 1").await;
-    assert!(story.last_heard(ADA).contains("Hash: "), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("Hash: "), "{}", story.last_received_by(ADA));
     story.pass(2 * DAY).await;
     assert_eq!(state(&story, 1), "expired");
     story.end().await;
@@ -278,7 +279,12 @@ async fn a_change_a_rename_and_a_deletion_pass_the_same_gate() {
         assert_eq!((story.skill("tea"), story.skill("chai")), before, "{change} waits");
         let id = story.count("SELECT max(id) FROM proposals");
         story.say(ADA, &format!("/approve {id} {}", shown_hash(&story))).await;
-        assert_ne!((story.skill("tea"), story.skill("chai")), before, "{change} is done: {}", story.last_heard(ADA));
+        assert_ne!(
+            (story.skill("tea"), story.skill("chai")),
+            before,
+            "{change} is done: {}",
+            story.last_received_by(ADA)
+        );
     }
     assert_eq!((story.skill("tea"), story.skill("chai")), (None, None));
     story.end().await;
@@ -296,7 +302,7 @@ async fn every_version_is_kept_and_leads_back() {
     assert_eq!(story.count("SELECT count(*) FROM skill_versions WHERE origin = 'person'"), 2, "each edit is a version");
     story.say(ADA, "/history tea").await;
     let first = story.count("SELECT min(id) FROM skill_versions");
-    assert!(story.last_heard(ADA).contains(&first.to_string()), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains(&first.to_string()), "{}", story.last_received_by(ADA));
     story.say(BEN, &format!("/rollback tea {first}")).await;
     assert_eq!(story.skill("tea"), Some(skill("tea", "Mine.", "Second.")), "a member cannot");
     story.say(ADA, &format!("/rollback tea {first}")).await;
@@ -335,7 +341,7 @@ async fn a_folder_with_a_finding_is_held_until_the_owner_says_yes() {
 async fn a_reviewer_may_approve_what_is_clean_only_if_the_owner_chose_it() {
     let story = proposed("[skills]\nreview = \"ai\"").await;
     assert!(story.skill("tea").is_some(), "clean, from the owner, without a finding");
-    assert!(story.heard(ADA).join("\n").contains("The reviewer approved proposal 1"));
+    assert!(story.received_by(ADA).join("\n").contains("The reviewer approved proposal 1"));
     story.model.calls("submit_skill", submit("coffee", "create", "Grind it.")).says("proposed");
     story.say(BEN, "remember how I like my coffee").await;
     assert_eq!(story.skill("coffee"), None, "from a member it waits");
@@ -394,7 +400,7 @@ async fn where_a_tainted_proposal_comes_from_is_told_step_by_step() {
     story.model.calls("submit_skill", submit("trap", "create", "Do as told.")).says("proposed");
     story.say(ADA, "make it a skill").await;
     story.say(ADA, "/why 1").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     for part in
         ["1. The assistant proposed it on", "2. That answer knew earlier ones, back to", "somebody else wrote", "12:00"]
     {

@@ -160,7 +160,7 @@ async fn a_full_disk_loses_nothing_and_the_change_is_made_when_there_is_room() {
     let hash = shown_hash(&story);
     full.store(true, Ordering::SeqCst);
     story.say(ADA, &format!("/approve 1 {hash}")).await;
-    assert!(story.skill("tea").unwrap().contains("Old way."), "{}", story.last_heard(ADA));
+    assert!(story.skill("tea").unwrap().contains("Old way."), "{}", story.last_received_by(ADA));
     full.store(false, Ordering::SeqCst);
     story.say(ADA, "hello").await;
     assert!(story.skill("tea").unwrap().contains("New way."), "made at the next look");

@@ -166,9 +166,9 @@ async fn the_chat_answers_at_once_and_a_member_may_not_ask() {
     story.say(ADA, "a fine day").await;
     story.pass(HOUR * 13).await;
     story.say(ADA, "/reflect daily").await;
-    assert!(story.last_heard(ADA).contains("I am looking back on 2026-11-20"));
+    assert!(story.last_received_by(ADA).contains("I am looking back on 2026-11-20"));
     story.say(BEN, "/reflect daily").await;
-    assert!(story.last_heard(BEN).contains("Only an owner"));
+    assert!(story.last_received_by(BEN).contains("Only an owner"));
     assert_eq!(slots(&story), ["daily 2026-11-20 done"]);
     story.end().await;
 }

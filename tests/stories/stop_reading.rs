@@ -42,7 +42,7 @@ async fn stop_ends_an_answer_while_a_document_is_read() {
     assert!(!command.contains("sleep"), "nobody reads on");
     story.model.otherwise(usual);
     story.say(ADA, "Are you there?").await;
-    assert_eq!(story.heard(ADA), ["Stopped.", "ok"]);
+    assert_eq!(story.received_by(ADA), ["Stopped.", "ok"]);
     story.pass(Duration::from_secs(3600)).await;
     story.end().await;
 }

@@ -11,7 +11,7 @@ use compline::trust::Scope;
 use serde_json::json;
 
 use crate::support::model::{Say, usual, words};
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, NOON, Story};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -81,7 +81,7 @@ async fn whatever_goes_wrong_with_it_history_stays_the_chat_goes_on_and_it_is_tr
         until_full(&story).await;
         story.model.counts(75_000);
         story.say(ADA, "are you there?").await;
-        assert_eq!(story.last_heard(ADA), "ok", "{trouble:?}");
+        assert_eq!(story.last_received_by(ADA), "ok", "{trouble:?}");
         assert!(story.model.last_prompt().contains("is called Whiskerino"), "{trouble:?}: nothing is discarded");
         assert_eq!(story.count("SELECT count(*) FROM compactions WHERE state = 'made'"), 0, "{trouble:?}");
         assert_eq!((learned(&story), story.count("SELECT max(extracted_upto) FROM conversations")), (String::new(), 0));
@@ -115,7 +115,7 @@ fn a_kill_after_any_step_leaves_each_fact_and_each_summary_once() {
     ];
     for (side, step) in steps.into_iter().map(|step| (After, step)).chain([(Before, "keep a summary of an older part")])
     {
-        let mut house = House::prepared("");
+        let mut house = CrashTest::prepared("");
         assert!(!house.start(None));
         house.story.background.otherwise(takes_down);
         house.story.model.counts(20_000);
@@ -150,7 +150,7 @@ async fn every_fourth_turn_means_the_fourth_and_nobody_waits_for_it() {
     for turn in 1..=4 {
         assert_eq!(extractions(&story), 0, "before turn {turn}");
         story.say(ADA, &format!("{turn}. The cat is called Whiskerino. {TALK}")).await;
-        assert_eq!(story.heard(ADA).len(), turn, "answered at once");
+        assert_eq!(story.received_by(ADA).len(), turn, "answered at once");
     }
     assert_eq!((extractions(&story), learned(&story).as_str()), (1, ""), "the answer is there while it still reads");
     assert_eq!(
@@ -182,7 +182,7 @@ async fn without_memory_it_never_happens_and_without_a_model_it_is_passed_over()
     });
     for turn in 1..=4 {
         story.say(ADA, &format!("The cat is called Whiskerino. {TALK}")).await;
-        assert_eq!(story.heard(ADA), vec!["ok"; turn]);
+        assert_eq!(story.received_by(ADA), vec!["ok"; turn]);
     }
     assert_eq!(story.text("SELECT state || ' ' || attempts FROM extractions"), "wanted 1", "put off, and nothing else");
     story.end().await;

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::support::fake::AcceptedKind;
 use crate::support::model::Say;
-use crate::support::power::{Cut, House};
-use crate::support::seat::Seat;
+use crate::support::power::{CrashTest, Cut};
+use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 
 const DORA: i64 = 1004;
@@ -62,7 +62,7 @@ async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
     story.model.then(answer);
     story.say(ADA, &format!("well? {}", canary(ADA))).await;
     story.pass(secs(20)).await;
-    assert_eq!(story.heard(ADA), std::slice::from_ref(&whole), "one message, and the final text wins");
+    assert_eq!(story.received_by(ADA), std::slice::from_ref(&whole), "one message, and the final text wins");
     let calls: Vec<_> = story.fake.all_sends().into_iter().filter(|call| call.text != whole).collect();
     assert!(calls.len() >= 3, "it was shown while it grew: {calls:?}");
     assert!(calls.iter().skip(1).all(|call| call.kind == AcceptedKind::Edit));
@@ -78,7 +78,7 @@ async fn an_address_in_a_tainted_answer_is_no_link_while_it_grows_either() {
     let story = Story::begin().await;
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}See https://known.example/a"));
     story.answered().await;
-    let mut terminal = Seat::take(&story, "Ada").await;
+    let mut terminal = TerminalClient::take(&story, "Ada").await;
     let said = ["It is written at ", "https://evil.exa", "mple/x?d=my-pin-is-4711 ", "and at https://known.example/a "];
     let (answer, _) = growing();
     let Say::Grow(more) = answer else { unreachable!() };
@@ -86,7 +86,7 @@ async fn an_address_in_a_tainted_answer_is_no_link_while_it_grows_either() {
     story.model.then(Say::Grow(grown));
     story.fake.says(ADA, "and?");
     story.pass(secs(60)).await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     assert!(told.contains("https[:]//evil[.]example/x?d") && told.contains("https://known.example/a"), "{told}");
     let sent = story.fake.sent(ADA).pop().unwrap();
     assert!(!sent.edits.is_empty() && !sent.raw.contains("evil.ex"), "{sent:?}");
@@ -112,12 +112,12 @@ async fn a_flood_limit_ends_the_growth_and_the_answer_comes_whole_when_it_is_ove
     story.model.then(answer);
     story.fake.says(ADA, &format!("well? {}", canary(ADA)));
     story.pass(secs(4)).await;
-    assert_eq!(story.heard(ADA).len(), 1, "it grows");
+    assert_eq!(story.received_by(ADA).len(), 1, "it grows");
     story.fake.flood(ADA, 30);
     story.pass(secs(20)).await;
-    assert_ne!(story.last_heard(ADA), whole);
+    assert_ne!(story.last_received_by(ADA), whole);
     story.pass(secs(40)).await;
-    assert_eq!(story.heard(ADA), [whole], "neither lost nor sent twice");
+    assert_eq!(story.received_by(ADA), [whole], "neither lost nor sent twice");
     assert_eq!(story.fake.violations(), [], "something knocked before the time was over");
     story.end().await;
 }
@@ -131,7 +131,7 @@ async fn a_first_glimpse_whose_receipt_is_lost_is_followed_by_one_marked_answer(
     story.fake.drop_after_accept_next(1);
     story.say(ADA, &format!("well? {}", canary(ADA))).await;
     story.pass(secs(60)).await;
-    let [glimpse, answer] = story.heard(ADA).try_into().unwrap();
+    let [glimpse, answer] = story.received_by(ADA).try_into().unwrap();
     assert!(whole.starts_with(glimpse.trim_end_matches('…').trim()), "{glimpse}");
     assert_eq!(answer, format!("(possibly repeated) {whole}"));
     story.end().await;
@@ -147,9 +147,9 @@ async fn a_second_program_on_the_same_bot_is_told_in_plain_words_and_ends_by_its
     let told = "Another program is receiving for the same Telegram bot";
     story.until(async || status(&story).await.contains(told)).await;
     story.fake.says(ADA, "and later");
-    story.until(async || story.heard(ADA).len() == 2).await;
+    story.until(async || story.received_by(ADA).len() == 2).await;
     assert!(!status(&story).await.contains(told));
-    assert_eq!(story.heard(ADA), ["ok", "ok"]);
+    assert_eq!(story.received_by(ADA), ["ok", "ok"]);
     story.end().await;
 }
 
@@ -158,7 +158,7 @@ async fn a_place_on_the_map_cannot_be_taken() {
     let story = Story::begin().await;
     story.fake.from(ADA).location(59.9, 10.7).send();
     story.answered().await;
-    assert!(story.last_heard(ADA).starts_with("I cannot take "), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).starts_with("I cannot take "), "{}", story.last_received_by(ADA));
     assert_eq!(story.model.requests().len(), 0);
     story.end().await;
 }
@@ -168,7 +168,7 @@ async fn whoever_is_let_in_has_a_menu_of_what_they_may_do() {
     let story = Story::begin().await;
     story.fake.person(DORA, "Dora", None);
     story.say(ADA, "/pair Dora").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     let is_code = |word: &str| word.len() == 9 && word.as_bytes()[4] == b'-' && word.to_uppercase() == word;
     let code = told.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(|word| is_code(word)).unwrap();
     story.say(DORA, &format!("/start {code}")).await;
@@ -183,12 +183,12 @@ async fn in_a_tainted_turn_links_are_printed_in_full_and_nothing_is_previewed() 
     let story = Story::begin().await;
     story.model.says("See [the map](https://maps.example/town).");
     story.say(ADA, "where is it?").await;
-    assert_eq!(story.last_heard(ADA), "See the map.");
+    assert_eq!(story.last_received_by(ADA), "See the map.");
     story.model.says("See [your bank](https://evil.example/steal?data=1).");
     let links = "https://evil.example/steal?data=1 and https://evil.example/again";
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}links {links}"));
     story.answered().await;
-    assert_eq!(story.last_heard(ADA), "See your bank (https://evil.example/steal?data=1).");
+    assert_eq!(story.last_received_by(ADA), "See your bank (https://evil.example/steal?data=1).");
     let words = "Dear Ada, all is well, but you should really look at [your bank](https://evil.example/again) today. ";
     let piece = |pause| (Duration::from_secs(pause), words.to_owned());
     story.model.then(Say::Grow(vec![piece(1), piece(3), piece(3)]));
@@ -264,7 +264,7 @@ async fn a_question_has_buttons_and_another_bot_can_press_none() {
 /// Proves: delivery/resume
 #[test]
 fn killed_after_receiving_and_before_storing_it_receives_again() {
-    let mut house = House::prepared("");
+    let mut house = CrashTest::prepared("");
     house.story.model.says("Good evening, Ada.");
     assert!(!house.start(Some(Cut::at(Before, "accept messages"))));
     house.story.fake.says(ADA, &format!("Good evening {}", canary(ADA)));
@@ -272,7 +272,7 @@ fn killed_after_receiving_and_before_storing_it_receives_again() {
     assert_eq!(house.story.fake.unacked(), 1, "what is not stored is not confirmed");
     house.revive();
     assert!(!house.pass(secs(5)));
-    assert_eq!(house.story.heard(ADA), ["Good evening, Ada."]);
+    assert_eq!(house.story.received_by(ADA), ["Good evening, Ada."]);
     assert_eq!(house.story.model.chats().len(), 1);
     house.end();
 }
@@ -280,7 +280,7 @@ fn killed_after_receiving_and_before_storing_it_receives_again() {
 /// Proves: delivery/resume
 #[test]
 fn killed_while_an_answer_grows_it_leaves_no_second_one_unmarked() {
-    let mut house = House::prepared("");
+    let mut house = CrashTest::prepared("");
     let pieces = (0..6).map(|n| (Duration::from_secs(1), format!("piece{n}z grows a little further each second. ")));
     let pieces: Vec<_> = pieces.collect();
     house.story.model.then(Say::Grow(pieces.clone())).then(Say::Grow(pieces));
@@ -289,7 +289,7 @@ fn killed_while_an_answer_grows_it_leaves_no_second_one_unmarked() {
     assert!(house.pass(Duration::from_secs(20)));
     house.revive();
     assert!(!house.pass(Duration::from_secs(20)));
-    let heard = house.story.heard(ADA);
+    let heard = house.story.received_by(ADA);
     let whole: Vec<_> = heard.iter().filter(|text| text.contains("piece5z")).collect();
     assert!(whole.len() == 1 && whole[0].contains("(possibly repeated)"), "{heard:?}");
     house.end();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::older::{made_older, migrations};
+use crate::support::older::{downgrade_journal, migrations};
 use crate::support::story::{ADA, Story, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
@@ -120,7 +120,7 @@ async fn a_journal_of_a_program_that_had_no_such_index_is_found_in_as_well() {
         let mut story = lived_in().await;
         let before = answers(&story).await;
         story.stop().await;
-        made_older(&story.home.join("compline.db"), &all[..known]);
+        downgrade_journal(&story.home.join("compline.db"), &all[..known]);
         assert_eq!(story.count("SELECT count(*) FROM sqlite_schema WHERE name = 'entries'"), i64::from(known > 5));
         story.start().await;
         assert_eq!(answers(&story).await, before, "after {known} migrations");

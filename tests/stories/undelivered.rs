@@ -8,7 +8,7 @@ use compline::model::ModelError;
 use compline::time::Clock;
 
 use crate::support::model::{Gate, Say, usual};
-use crate::support::seat::Seat;
+use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, BEN, Story, canary};
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
@@ -26,7 +26,7 @@ fn outbox(story: &Story) -> String {
 /// Whether Ada was told what she asked; perhaps marked as a repeat, which it may be as far as we
 /// know.
 fn came(story: &Story) -> bool {
-    story.heard(ADA).iter().any(|text| text.ends_with("the answer that matters"))
+    story.received_by(ADA).iter().any(|text| text.ends_with("the answer that matters"))
 }
 
 /// The computer is off for so long.
@@ -48,7 +48,7 @@ async fn what_waited_while_the_computer_was_off_is_not_given_up_at_the_first_fai
     story.fake.clear_faults();
     story.fake.server_error_next(1);
     story.pass(HOUR).await;
-    assert!(came(&story), "{:?}", story.heard(ADA));
+    assert!(came(&story), "{:?}", story.received_by(ADA));
     story.end().await;
 }
 
@@ -80,7 +80,7 @@ async fn what_was_tried_for_a_day_after_a_week_is_given_up_and_told_once() {
     story.fake.clear_faults();
     story.pass(10 * MINUTE).await;
     let told = |text: &String| text.contains("gave up what had waited that long");
-    let heard = story.heard(ADA);
+    let heard = story.received_by(ADA);
     assert_eq!(heard.iter().filter(|text| told(text)).count(), 1, "{heard:?}");
     assert!(!heard.iter().any(|text| text == "one" || text == "two"), "{heard:?}");
     story.end().await;
@@ -90,7 +90,7 @@ async fn what_was_tried_for_a_day_after_a_week_is_given_up_and_told_once() {
 #[tokio::test]
 async fn an_answer_waits_for_its_terminal_as_long_as_it_takes() {
     let mut story = Story::with(AT_ONCE).await;
-    let mut seat = Seat::take(&story, "Ada").await;
+    let mut seat = TerminalClient::take(&story, "Ada").await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).says("the answer that matters");
     seat.says("1", &format!("well? {}", canary(ADA))).await;
@@ -103,7 +103,7 @@ async fn an_answer_waits_for_its_terminal_as_long_as_it_takes() {
         off(&mut story, 8 * DAY).await;
         story.pass(2 * DAY).await;
     }
-    let mut seat = Seat::take(&story, "Ada").await;
+    let mut seat = TerminalClient::take(&story, "Ada").await;
     assert_eq!(seat.next("message").await["markdown"], "the answer that matters");
     story.end().await;
 }
@@ -160,7 +160,7 @@ async fn a_flood_limit_under_a_clock_that_was_ahead_holds_nothing_up() {
     story.fake.set_now(Arc::new(move || right.plus(MINUTE).0));
     story.start().await;
     story.pass(MINUTE).await;
-    assert!(came(&story), "{:?}", story.heard(ADA));
+    assert!(came(&story), "{:?}", story.received_by(ADA));
     story.end().await;
 }
 

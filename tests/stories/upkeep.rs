@@ -8,7 +8,7 @@ use compline::store::CommitPoint::{self, After};
 use compline::store::Failpoint;
 use compline::time::Clock;
 
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, Story, canary};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -197,7 +197,7 @@ async fn missed_nights_are_not_made_up_for() {
 #[test]
 fn a_round_that_was_cut_off_is_taken_up() {
     for (side, job) in JOBS.into_iter().flat_map(|job| [(CommitPoint::Before, job), (After, job)]) {
-        let mut house = House::prepared("[retention]\nmessages_days = 1\n");
+        let mut house = CrashTest::prepared("[retention]\nmessages_days = 1\n");
         assert!(!house.start(Some(Cut::at(side, job))));
         house.story.fake.says(ADA, &format!("Good morning {}", canary(ADA)));
         assert!(!house.pass(Duration::from_secs(60)));
@@ -243,12 +243,12 @@ async fn the_owner_is_told_once_a_day_that_the_disk_is_nearly_full() {
     story.say(BEN, "Hello").await;
     story.say(ADA, &format!("Good morning {}", canary(ADA))).await;
     rounds(&story, 3).await;
-    let told = |person| story.heard(person).iter().filter(|text| text.contains("nearly full: 100 MiB")).count();
+    let told = |person| story.received_by(person).iter().filter(|text| text.contains("nearly full: 100 MiB")).count();
     assert_eq!((told(ADA), told(BEN)), (3, 0));
     story.disk_with(100 << 30);
     story.restart().await;
     rounds(&story, 3).await;
-    assert_eq!(story.heard(ADA).iter().filter(|text| text.contains("nearly full")).count(), 3);
+    assert_eq!(story.received_by(ADA).iter().filter(|text| text.contains("nearly full")).count(), 3);
     story.end().await;
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{House, Story};
 use crate::support::model::words;
-use crate::support::older::{made_older, migrations};
+use crate::support::older::{downgrade_journal, migrations};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN as CARL, canary};
 
@@ -57,13 +57,13 @@ fn nothing_crossed(story: &Story) {
             assert!(own || !words(&request).contains(&canary(person)), "{} in {}", canary(person), words(&request));
         }
     }
-    assert!(!story.heard(CARL).join("\n").contains(&canary(ADA)), "Carl was sent words of Ada's");
-    assert!(!story.heard(ADA).join("\n").contains(&canary(CARL)), "Ada was sent words of Carl's");
+    assert!(!story.received_by(CARL).join("\n").contains(&canary(ADA)), "Carl was sent words of Ada's");
+    assert!(!story.received_by(ADA).join("\n").contains(&canary(CARL)), "Ada was sent words of Carl's");
 }
 
 async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
-    story.last_heard(person)
+    story.last_received_by(person)
 }
 
 async fn last_prompt_of(story: &Story, person: i64) -> String {
@@ -148,7 +148,7 @@ async fn a_hand_over_swaps_places_and_nothing_else() {
     let told = asks(&story, ADA, "/people handover Carl yes").await;
     assert!(told.contains("belongs to Carl from now on"), "{told}");
     let is_told =
-        |person| story.heard(person).iter().filter(|text| text.contains("belongs to Carl from now on")).count();
+        |person| story.received_by(person).iter().filter(|text| text.contains("belongs to Carl from now on")).count();
     assert_eq!((is_told(ADA), is_told(CARL)), (1, 1), "the other owner is told, and who did it has the answer");
     for file in ["USER.md", "memory/MEMORY.md", "memory/plan.md", "HEARTBEAT.md"] {
         let (root, hers) = (story.reads(file), story.reads(&format!("people/1-ada/{file}")));
@@ -279,7 +279,7 @@ async fn an_older_home_gets_its_folders_and_keeps_its_history() {
     let db = rusqlite::Connection::open(&journal).unwrap();
     db.execute("UPDATE files SET path = replace(path, 'people/2-carl/', 'people/carl/')", []).unwrap();
     drop(db);
-    made_older(&journal, &migrations()[..8]);
+    downgrade_journal(&journal, &migrations()[..8]);
     story.start().await;
     assert!(!story.path_of("people/carl").exists());
     assert!(story.reads("people/2-carl/USER.md").contains(&canary(CARL)));
@@ -291,7 +291,7 @@ async fn an_older_home_gets_its_folders_and_keeps_its_history() {
     let history = asks(&story, CARL, "/memory history plan").await;
     assert!(history.contains(&version.to_string()), "{history}");
     let _ = asks(&story, CARL, &format!("/memory restore plan {version}")).await;
-    assert!(story.reads("people/2-carl/memory/plan.md").contains(&canary(CARL)), "{}", story.last_heard(CARL));
+    assert!(story.reads("people/2-carl/memory/plan.md").contains(&canary(CARL)), "{}", story.last_received_by(CARL));
     nothing_crossed(&story);
     story.end().await;
 }

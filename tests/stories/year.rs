@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use crate::support::model::{Say, usual};
-use crate::support::power::{Cut, House};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::skill;
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -75,7 +75,7 @@ fn live(zone_name: &str, start: &str, seed: u64, days: u64) {
         "timezone = \"{zone_name}\"\n[reflection]\nmin_messages = {WORTH}\ntell_owner = false\nreview_mode = \"none\"\n\
          max_actions_per_reflection = {OF_ONE}\nmax_actions_per_day = {OF_A_DAY}\n[budget]\ndaily_tokens = 1000000000\n"
     );
-    let mut house = House::prepared(&settings);
+    let mut house = CrashTest::prepared(&settings);
     house.story.clock.set(start);
     house.story.background.otherwise(thoughts);
     let mut chance = Chance(seed);
@@ -94,7 +94,7 @@ fn live(zone_name: &str, start: &str, seed: u64, days: u64) {
 }
 
 /// Some hours of a life: a few words perhaps, perhaps an absence, a power cut, a clock that is set.
-fn one_stretch(house: &mut House, chance: &mut Chance) {
+fn one_stretch(house: &mut CrashTest, chance: &mut Chance) {
     match chance.below(40) {
         0 => {
             // Away for up to nine days.
@@ -126,7 +126,7 @@ fn one_stretch(house: &mut House, chance: &mut Chance) {
     }
 }
 
-async fn say(house: &House) {
+async fn say(house: &CrashTest) {
     let now = house.story.clock.now();
     let journal = house.story.app().journal.clone();
     let _ = journal.write("somebody says something", move |tx| stored(tx, now)).await;
@@ -162,7 +162,7 @@ fn stored(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     let words = Labelled::new("The kettle whistles.".into(), Label::trusted(), scope);
     tx.messages().add_text(message, TextKind::Said, &words)?;
     tx.messages().settle_message(message, "answered", "")?;
-    tx.conversations().conversation_grew(conversation, message, now)?;
+    tx.conversations().count_message(conversation, message, now)?;
     tx.conversations().close_conversation(conversation, now)
 }
 
@@ -196,7 +196,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn of(house: &House, zone: Zone, start: Timestamp) -> Self {
+    fn of(house: &CrashTest, zone: Zone, start: Timestamp) -> Self {
         let db = Connection::open(house.story.home.join("compline.db")).unwrap();
         Self { db, zone, start, now: house.story.clock.now() }
     }

@@ -48,12 +48,12 @@ impl Channel for Both {
         self.signal.meet(person, name);
     }
 
-    fn hear(&self, person: i64, text: &str) -> i64 {
-        self.telegram.hear(person, text)
+    fn person_says(&self, person: i64, text: &str) -> i64 {
+        self.telegram.person_says(person, text)
     }
 
-    fn sends_what_nobody_takes(&self, person: i64) {
-        self.telegram.sends_what_nobody_takes(person);
+    fn sends_unsupported(&self, person: i64) {
+        self.telegram.sends_unsupported(person);
     }
 
     fn sends_file(&self, person: i64, name: &str, text: &str) {
@@ -64,8 +64,8 @@ impl Channel for Both {
         self.telegram.passes_on(person, author, text);
     }
 
-    fn told(&self, person: i64) -> Vec<String> {
-        [self.telegram.told(person), self.signal.told(person)].concat()
+    fn messages_to(&self, person: i64) -> Vec<String> {
+        [self.telegram.messages_to(person), self.signal.messages_to(person)].concat()
     }
 
     fn files(&self, person: i64) -> Vec<Vec<u8>> {

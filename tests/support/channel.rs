@@ -38,10 +38,10 @@ pub trait Channel: Clone + Send + Sync + 'static {
     fn meet(&self, person: i64, name: &str);
 
     /// Somebody says something; the number of the message.
-    fn hear(&self, person: i64, text: &str) -> i64;
+    fn person_says(&self, person: i64, text: &str) -> i64;
 
     /// Something that no assistant can take: a place, a sticker.
-    fn sends_what_nobody_takes(&self, person: i64);
+    fn sends_unsupported(&self, person: i64);
 
     /// Somebody sends a plain text file.
     fn sends_file(&self, person: i64, name: &str, text: &str);
@@ -50,7 +50,7 @@ pub trait Channel: Clone + Send + Sync + 'static {
     fn passes_on(&self, person: i64, author: i64, text: &str);
 
     /// What somebody was sent, as it stands now.
-    fn told(&self, person: i64) -> Vec<String>;
+    fn messages_to(&self, person: i64) -> Vec<String>;
 
     /// The files that somebody was sent.
     fn files(&self, person: i64) -> Vec<Vec<u8>>;
@@ -119,11 +119,11 @@ impl Channel for FakeTelegram {
         self.person(person, name, None);
     }
 
-    fn hear(&self, person: i64, text: &str) -> i64 {
+    fn person_says(&self, person: i64, text: &str) -> i64 {
         self.says(person, text)
     }
 
-    fn sends_what_nobody_takes(&self, person: i64) {
+    fn sends_unsupported(&self, person: i64) {
         self.from(person).location(59.9, 10.7).send();
     }
 
@@ -135,7 +135,7 @@ impl Channel for FakeTelegram {
         self.forwards(person, author, text);
     }
 
-    fn told(&self, person: i64) -> Vec<String> {
+    fn messages_to(&self, person: i64) -> Vec<String> {
         self.texts(person)
     }
 
@@ -200,11 +200,11 @@ impl Channel for FakeSignal {
         self.person(person, name, None);
     }
 
-    fn hear(&self, person: i64, text: &str) -> i64 {
+    fn person_says(&self, person: i64, text: &str) -> i64 {
         self.says(person, text)
     }
 
-    fn sends_what_nobody_takes(&self, person: i64) {
+    fn sends_unsupported(&self, person: i64) {
         self.sends_sticker(person, "🎉");
     }
 
@@ -216,7 +216,7 @@ impl Channel for FakeSignal {
         self.forwards(person, author, text);
     }
 
-    fn told(&self, person: i64) -> Vec<String> {
+    fn messages_to(&self, person: i64) -> Vec<String> {
         self.texts(person)
     }
 

@@ -45,10 +45,10 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         engine.cut(stream).await.unwrap();
     }
     if wake.deletions_pending {
-        engine.ring_worker();
+        engine.wake_worker();
     }
     for stream in wake.streams {
-        engine.ring(stream);
+        engine.wake_stream(stream);
     }
 }
 
@@ -59,12 +59,12 @@ pub async fn comes(story: &Story, person: i64, name: &str, event: Event) {
 }
 
 /// Somebody says that.
-pub fn said(text: &str) -> Event {
+pub fn message_event(text: &str) -> Event {
     Event::Message(MessageContent { text: text.to_owned(), ..MessageContent::default() })
 }
 
 /// Somebody says that, and wants it gone so long after it was answered.
-pub fn said_for(text: &str, after: Duration) -> Event {
+pub fn expiring_message(text: &str, after: Duration) -> Event {
     Event::Message(MessageContent { text: text.to_owned(), expires_after: Some(after), ..MessageContent::default() })
 }
 
@@ -75,12 +75,12 @@ pub fn deleted(of: &str) -> Event {
 
 /// Whether that word stands in any file of the home's journal, as it was written or as the search
 /// indexes keep it. The gateway has stopped, or its log was cut.
-pub fn stands_in_the_journal(story: &Story, word: &str) -> bool {
-    stands_as_written(story, word) || bytes_stand_in_the_journal(story, stem_of(word).as_bytes())
+pub fn journal_contains(story: &Story, word: &str) -> bool {
+    journal_contains_text(story, word) || bytes_stand_in_the_journal(story, stem_of(word).as_bytes())
 }
 
 /// The same without the indexes, which let go of a message that its sender deleted in the night.
-pub fn stands_as_written(story: &Story, word: &str) -> bool {
+pub fn journal_contains_text(story: &Story, word: &str) -> bool {
     bytes_stand_in_the_journal(story, word.as_bytes())
 }
 

@@ -184,7 +184,7 @@ impl Model for Scripted {
         loop {
             match self.next(request) {
                 Say::Text(text) => {
-                    live.grow(&text);
+                    live.append(&text);
                     return reply(&text, Vec::new());
                 }
                 Say::Counted(text, usage) => {
@@ -204,7 +204,7 @@ impl Model for Scripted {
                     let mut whole = String::new();
                     for (pause, piece) in pieces {
                         compline::time::clock::suspend_activity(&*self.clock, pause).await;
-                        live.grow(&piece);
+                        live.append(&piece);
                         whole.push_str(&piece);
                     }
                     return reply(&whole, Vec::new());

@@ -14,7 +14,7 @@ pub fn migrations() -> Vec<PathBuf> {
 
 /// The journal becomes what a program with those migrations alone would have left: its tables, with
 /// as much of each row as it knew, and nothing in what is derived for searching.
-pub fn made_older(journal: &Path, known: &[PathBuf]) {
+pub fn downgrade_journal(journal: &Path, known: &[PathBuf]) {
     let older = journal.with_extension("older");
     {
         let db = Connection::open(&older).unwrap();

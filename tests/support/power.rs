@@ -49,7 +49,7 @@ impl Cut {
 
 /// Where the power went.
 #[derive(Clone, Copy, Debug)]
-pub struct Blown {
+pub struct PowerCut {
     pub side: CommitPoint,
     pub job: &'static str,
 }
@@ -57,7 +57,7 @@ pub struct Blown {
 /// How often each job was committed, over all lives.
 pub type Jobs = BTreeMap<&'static str, u32>;
 
-struct Fuse {
+struct PowerCutPoint {
     home: PathBuf,
     state: Mutex<State>,
     noticed: tokio::sync::Notify,
@@ -67,10 +67,10 @@ struct Fuse {
 struct State {
     plan: Option<Cut>,
     jobs: Jobs,
-    blown: Option<(Blown, tempfile::TempDir)>,
+    blown: Option<(PowerCut, tempfile::TempDir)>,
 }
 
-impl Fuse {
+impl PowerCutPoint {
     fn new(home: PathBuf, plan: Option<Cut>) -> (Arc<Self>, Sender<()>) {
         let (release, hold) = channel();
         let state = Mutex::new(State { plan, jobs: Jobs::new(), blown: None });
@@ -97,7 +97,7 @@ impl Fuse {
                 return;
             }
             state.plan = None;
-            state.blown = Some((Blown { side, job }, copy_home(&self.home)));
+            state.blown = Some((PowerCut { side, job }, copy_home(&self.home)));
         }
         self.noticed.notify_one();
         let hold = self.hold.lock().unwrap().take();
@@ -108,17 +108,17 @@ impl Fuse {
 }
 
 /// A house with a fuse, and people who write over Telegram.
-pub type House = HouseOver<FakeTelegram>;
+pub type CrashTest = CrashTestOver<FakeTelegram>;
 
 /// A house with a fuse.
-pub struct HouseOver<C: Channel> {
+pub struct CrashTestOver<C: Channel> {
     pub story: StoryOver<C>,
     /// What was committed in the lives that are over.
     jobs: Jobs,
-    life: Option<(Runtime, Arc<Fuse>, Sender<()>)>,
+    life: Option<(Runtime, Arc<PowerCutPoint>, Sender<()>)>,
 }
 
-impl<C: Channel> HouseOver<C> {
+impl<C: Channel> CrashTestOver<C> {
     /// The house of a story that was prepared, without any life yet.
     pub fn prepared(settings: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -129,12 +129,12 @@ impl<C: Channel> HouseOver<C> {
     /// A life begins. True if the power went before it had begun.
     pub fn start(&mut self, cut: Option<Cut>) -> bool {
         let life = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (fuse, release) = Fuse::new(self.story.home.clone(), cut);
+        let (fuse, release) = PowerCutPoint::new(self.story.home.clone(), cut);
         self.story.fail_at(Some(fuse.failpoint()));
-        let pulse = Pulse::of(&self.story, &fuse);
+        let pulse = Activity::of(&self.story, &fuse);
         let dark = life.block_on(lit(&fuse, &pulse, self.story.start())).unwrap_or_else(|Stuck| {
             let how = life.block_on(self.story.status());
-            panic!("the house does not start: {}\n{how}", pulse.told())
+            panic!("the house does not start: {}\n{how}", pulse.progress_report())
         });
         self.life = Some((life, fuse, release));
         dark
@@ -153,8 +153,9 @@ impl<C: Channel> HouseOver<C> {
     /// Waits for something. True if the power went meanwhile.
     pub fn during(&self, work: impl Future<Output = ()>) -> bool {
         let (life, fuse, _) = self.life.as_ref().unwrap();
-        let pulse = Pulse::of(&self.story, fuse);
-        life.block_on(lit(fuse, &pulse, work)).unwrap_or_else(|Stuck| panic!("the house is stuck: {}", pulse.told()))
+        let pulse = Activity::of(&self.story, fuse);
+        life.block_on(lit(fuse, &pulse, work))
+            .unwrap_or_else(|Stuck| panic!("the house is stuck: {}", pulse.progress_report()))
     }
 
     /// What the next life will find on the disk, once the power is gone.
@@ -165,7 +166,7 @@ impl<C: Channel> HouseOver<C> {
 
     /// Buries a life whose power went: nothing of it does anything any more. The house is where the
     /// disk says.
-    pub fn bury(&mut self) -> Blown {
+    pub fn bury(&mut self) -> PowerCut {
         let (life, fuse, release) = self.life.take().unwrap();
         let app = self.story.take_app();
         drop(life);
@@ -204,7 +205,7 @@ impl<C: Channel> HouseOver<C> {
     }
 
     /// The power goes, and the next life begins.
-    pub fn revive(&mut self) -> Blown {
+    pub fn revive(&mut self) -> PowerCut {
         let blown = self.bury();
         assert!(!self.start(None));
         blown
@@ -214,9 +215,9 @@ impl<C: Channel> HouseOver<C> {
     pub fn end(self) {
         let Self { story, life, .. } = self;
         let (life, fuse, _release) = life.unwrap();
-        let pulse = Pulse::of(&story, &fuse);
+        let pulse = Activity::of(&story, &fuse);
         let end = life.block_on(lit(&fuse, &pulse, story.end()));
-        assert!(!end.unwrap_or_else(|Stuck| panic!("the house does not end: {}", pulse.told())));
+        assert!(!end.unwrap_or_else(|Stuck| panic!("the house does not end: {}", pulse.progress_report())));
     }
 
     /// What was committed in all lives, this one included.
@@ -239,14 +240,14 @@ fn add(jobs: &mut Jobs, more: &Jobs) {
 struct Stuck;
 
 /// What moves in a house as long as anything goes on in it.
-struct Pulse<C: Channel> {
+struct Activity<C: Channel> {
     fake: C,
     clock: Arc<SimulatedClock>,
-    fuse: Arc<Fuse>,
+    fuse: Arc<PowerCutPoint>,
 }
 
-impl<C: Channel> Pulse<C> {
-    fn of(story: &StoryOver<C>, fuse: &Arc<Fuse>) -> Self {
+impl<C: Channel> Activity<C> {
+    fn of(story: &StoryOver<C>, fuse: &Arc<PowerCutPoint>) -> Self {
         Self { fake: story.fake.clone(), clock: Arc::clone(&story.clock), fuse: Arc::clone(fuse) }
     }
 
@@ -271,7 +272,7 @@ impl<C: Channel> Pulse<C> {
     }
 
     /// Where everybody stands, for whoever looks into why nothing goes on.
-    fn told(&self) -> String {
+    fn progress_report(&self) -> String {
         let calls = self.fake.calls().split_off(self.fake.calls().len().saturating_sub(8));
         let (now, next, unacked) = (self.clock.now(), self.clock.next_due(), self.fake.unacked());
         let busy = self.clock.work().places();
@@ -280,7 +281,11 @@ impl<C: Channel> Pulse<C> {
 }
 
 /// Waits while there is power. True if it went.
-async fn lit<C: Channel>(fuse: &Fuse, pulse: &Pulse<C>, work: impl Future<Output = ()>) -> Result<bool, Stuck> {
+async fn lit<C: Channel>(
+    fuse: &PowerCutPoint,
+    pulse: &Activity<C>,
+    work: impl Future<Output = ()>,
+) -> Result<bool, Stuck> {
     tokio::select! {
         biased;
         () = fuse.noticed.notified() => Ok(true),

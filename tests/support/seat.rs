@@ -9,12 +9,12 @@ use super::channel::Channel;
 use super::story::StoryOver;
 
 /// A person who sits there. Whoever drops it leaves.
-pub struct Seat {
+pub struct TerminalClient {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
 }
 
-impl Seat {
+impl TerminalClient {
     /// Sits down as that person, and is welcomed.
     pub async fn take(story: &StoryOver<impl Channel>, person: &str) -> Self {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);

@@ -54,7 +54,7 @@ pub use observing::{Edit, Sent, SentFile};
 pub use state::{ChatId, MessageId, OWN_NUMBER, OWN_UUID, UpdateId, Violation, group_id, number, uuid};
 
 use super::fake::Running;
-use server::Doors;
+use server::DaemonListeners;
 use state::Shared;
 
 /// A handle on the running fake. Clones share it; the daemon stops with the last of them.
@@ -116,7 +116,7 @@ impl FakeSignal {
         let (tcp_address, http_address) = (address(&tcp), address(&http));
         let unix = UnixListener::bind(folder.path().join("socket")).expect("a socket");
         let shared = state::shared(folder.path().join("attachments"));
-        let running = server::start(Doors { unix, tcp, http }, shared.clone());
+        let running = server::start(DaemonListeners { unix, tcp, http }, shared.clone());
         let running = Mutex::new(Some(running));
         Self { inner: Arc::new(Inner { shared, running, folder, tcp: tcp_address, http: http_address }) }
     }
@@ -165,7 +165,7 @@ impl FakeSignal {
         let bind = |address| TcpListener::bind(address).expect("the port of before");
         let (tcp, http) = (bind(self.inner.tcp), bind(self.inner.http));
         let unix = UnixListener::bind(self.socket()).expect("the socket of before");
-        let running = server::start(Doors { unix, tcp, http }, self.inner.shared.clone());
+        let running = server::start(DaemonListeners { unix, tcp, http }, self.inner.shared.clone());
         *self.inner.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
     }
 

@@ -171,7 +171,7 @@ impl<C: Channel> StoryOver<C> {
     }
 
     /// Nobody is named in the configuration, from the next start on.
-    pub fn name_nobody(&mut self) {
+    pub fn configure_no_people(&mut self) {
         self.people.clear();
     }
 
@@ -370,18 +370,18 @@ impl<C: Channel> StoryOver<C> {
 
     /// Somebody says something, and it is answered.
     pub async fn say(&self, person: i64, text: &str) {
-        self.fake.hear(person, text);
+        self.fake.person_says(person, text);
         self.answered().await;
     }
 
     /// What somebody was sent.
-    pub fn heard(&self, person: i64) -> Vec<String> {
-        self.fake.told(person)
+    pub fn received_by(&self, person: i64) -> Vec<String> {
+        self.fake.messages_to(person)
     }
 
     /// The last thing somebody was sent.
-    pub fn last_heard(&self, person: i64) -> String {
-        self.heard(person).pop().unwrap_or_default()
+    pub fn last_received_by(&self, person: i64) -> String {
+        self.received_by(person).pop().unwrap_or_default()
     }
 
     /// One number from the journal.
@@ -427,7 +427,7 @@ impl<C: Channel> StoryOver<C> {
             }
         }
         for (person, other) in [(ADA, BEN), (BEN, ADA), (EVE, ADA), (EVE, BEN)] {
-            let sent = self.heard(person).join("\n");
+            let sent = self.received_by(person).join("\n");
             assert!(!sent.contains(&canary(other)), "{person} was sent {}", canary(other));
         }
         for file in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
@@ -485,10 +485,10 @@ fn entries(home: &Path) -> Vec<(PathBuf, bool)> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
-        let Some(listed) = unless_gone(std::fs::read_dir(home.join(&folder))) else { continue };
+        let Some(listed) = if_present(std::fs::read_dir(home.join(&folder))) else { continue };
         for entry in listed {
             let entry = entry.unwrap();
-            let Some(kind) = unless_gone(entry.file_type()) else { continue };
+            let Some(kind) = if_present(entry.file_type()) else { continue };
             let path = folder.join(entry.file_name());
             if kind.is_dir() {
                 folders.push(path.clone());
@@ -506,10 +506,10 @@ fn copied(from: &Path, to: &Path, path: &Path, is_folder: bool) -> bool {
         std::fs::create_dir(to.join(path)).unwrap();
         return true;
     }
-    unless_gone(std::fs::copy(from.join(path), to.join(path))).is_some()
+    if_present(std::fs::copy(from.join(path), to.join(path))).is_some()
 }
 
-fn unless_gone<T>(result: std::io::Result<T>) -> Option<T> {
+fn if_present<T>(result: std::io::Result<T>) -> Option<T> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         result => Some(result.unwrap()),

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use compline::adapter::{
     Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
-use compline::app::Stand;
+use compline::app::WrapAdapter;
 use compline::message::{Health, Inbound, Outbound, OutgoingFile};
 use compline::people::Role;
 
@@ -22,7 +22,7 @@ use super::channel::Channel;
 ///
 /// While `sick` says so, asking after the health of an adapter panics: a fault in the middle of
 /// `/status`.
-pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<Stand> {
+pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<WrapAdapter> {
     let sick = Arc::clone(sick);
     let is_needed = C::IS_TOLD || sick.load(Ordering::SeqCst);
     let channel = channel.clone();
@@ -36,7 +36,7 @@ pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<Stand> {
         };
         if is_ours { Arc::new(watched()) } else { behind }
     };
-    is_needed.then(|| Arc::new(watch) as Stand)
+    is_needed.then(|| Arc::new(watch) as WrapAdapter)
 }
 
 struct Watched<C> {

@@ -46,7 +46,7 @@ impl Web {
     pub fn fetcher(&self) -> Fetcher {
         compline::model::install_tls();
         let rule = Rule::public_only().and_exactly(vec![self.address]);
-        Fetcher::with_names(Limits::default(), rule, Arc::new(Here(self.address))).unwrap()
+        Fetcher::with_names(Limits::default(), rule, Arc::new(FixedAddress(self.address))).unwrap()
     }
 
     /// How many connections were made.
@@ -68,20 +68,20 @@ impl Web {
 /// Fetches from nowhere: no name leads anywhere.
 pub fn nowhere() -> Fetcher {
     compline::model::install_tls();
-    Fetcher::with_names(Limits::default(), Rule::public_only(), Arc::new(Nowhere)).unwrap()
+    Fetcher::with_names(Limits::default(), Rule::public_only(), Arc::new(UnresolvableNames)).unwrap()
 }
 
-struct Nowhere;
+struct UnresolvableNames;
 
-impl Names for Nowhere {
+impl Names for UnresolvableNames {
     fn addresses<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
         Box::pin(async { Err(io::Error::other("there is no such name")) })
     }
 }
 
-struct Here(SocketAddr);
+struct FixedAddress(SocketAddr);
 
-impl Names for Here {
+impl Names for FixedAddress {
     fn addresses<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
         Box::pin(async move { Ok(vec![self.0]) })
     }

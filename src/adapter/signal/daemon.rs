@@ -235,7 +235,7 @@ mod tests {
             stop.cancel();
         };
         tokio::join!(daemon.supervise(stop.clone()), passing);
-        pulse.heard(clock.now());
+        pulse.record_activity(clock.now());
         assert_eq!(pulse.health(clock.now()).problem, None);
     }
 

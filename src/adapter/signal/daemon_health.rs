@@ -69,7 +69,7 @@ impl SenderKey {
 
 impl HealthTracker {
     /// Records a sign of life.
-    pub(super) fn heard(&self, now: Timestamp) {
+    pub(super) fn record_activity(&self, now: Timestamp) {
         let mut state = self.state();
         (state.heard_at, state.receiving) = (Some(now), ReceiveState::Works);
         state.forget(&ProblemTopic::Daemon);
@@ -113,12 +113,12 @@ impl HealthTracker {
     }
 
     /// Records a rate limit of that duration.
-    pub(super) fn hush(&self, now: Timestamp, span: Duration) {
+    pub(super) fn record_rate_limit(&self, now: Timestamp, span: Duration) {
         self.state().rate_limit = Some((now.plus(span), span));
     }
 
     /// Returns true during a rate limit, when best-effort requests are left out.
-    pub(super) fn is_hushed(&self, now: Timestamp) -> bool {
+    pub(super) fn is_rate_limited(&self, now: Timestamp) -> bool {
         // No longer than asked for, even when the clock has been set back meanwhile.
         self.state().rate_limit.is_some_and(|(until, span)| !until.since(now).is_zero() && until.since(now) <= span)
     }
@@ -171,7 +171,7 @@ mod tests {
 
     const START: Timestamp = Timestamp(1_000_000);
 
-    fn trouble(pulse: &HealthTracker, now: Timestamp) -> Option<String> {
+    fn problem(pulse: &HealthTracker, now: Timestamp) -> Option<String> {
         pulse.health(now).problem
     }
 
@@ -186,39 +186,39 @@ mod tests {
     #[test]
     fn silence_is_trouble_whoever_looks() {
         let pulse = HealthTracker::default();
-        assert_eq!(trouble(&pulse, START).as_deref(), Some(words::NOT_YET));
-        pulse.heard(START);
-        assert_eq!(trouble(&pulse, START.plus(SILENCE)), None);
+        assert_eq!(problem(&pulse, START).as_deref(), Some(words::NOT_YET));
+        pulse.record_activity(START);
+        assert_eq!(problem(&pulse, START.plus(SILENCE)), None);
         let late = START.plus(SILENCE + Duration::from_millis(1));
-        assert_eq!(trouble(&pulse, late).as_deref(), Some(words::DEAF));
-        pulse.heard(late);
+        assert_eq!(problem(&pulse, late).as_deref(), Some(words::DEAF));
+        pulse.record_activity(late);
         assert_eq!(pulse.health(late), Health { last_event_at: Some(late), ..Health::default() });
     }
 
     #[test]
     fn a_lost_stream_is_trouble_until_something_is_heard() {
         let pulse = HealthTracker::default();
-        pulse.heard(START);
+        pulse.record_activity(START);
         for (lost, sentence) in [
             (SubscriptionError::Disconnected("x".to_owned()), words::UNREACHABLE),
             (SubscriptionError::Silent, words::DEAF),
             (SubscriptionError::Rejected(code::ACCOUNT), words::ACCOUNT_UNKNOWN),
         ] {
             pulse.lost(&lost);
-            assert_eq!(trouble(&pulse, START).as_deref(), Some(sentence));
+            assert_eq!(problem(&pulse, START).as_deref(), Some(sentence));
         }
-        pulse.heard(START);
-        assert_eq!(trouble(&pulse, START), None);
+        pulse.record_activity(START);
+        assert_eq!(problem(&pulse, START), None);
     }
 
     #[test]
     fn an_unreadable_sender_is_told_until_one_message_is_good() {
         let pulse = HealthTracker::default();
-        pulse.heard(START);
+        pulse.record_activity(START);
         pulse.received(START, &sender("a"), Some("UntrustedIdentityException"));
         pulse.received(START, &sender("b"), None);
         assert_eq!(remark(&pulse).as_deref(), Some(words::UNTRUSTED_SENDER));
-        assert_eq!(trouble(&pulse, START), None, "what one sender suffers from is no trouble of the channel");
+        assert_eq!(problem(&pulse, START), None, "what one sender suffers from is no trouble of the channel");
         pulse.received(START, &sender("a"), None);
         assert_eq!(remark(&pulse), None);
         pulse.received(START, &sender("a"), Some("Odd<b>Exception"));
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn what_is_remembered_is_bounded() {
         let pulse = HealthTracker::default();
-        pulse.heard(START);
+        pulse.record_activity(START);
         for at in 0..3 * MAX_PROBLEMS {
             pulse.received(START, &sender(&at.to_string()), Some(&format!("E{at}")));
         }
@@ -240,9 +240,9 @@ mod tests {
     fn courtesies_wait_as_long_as_was_asked() {
         let pulse = HealthTracker::default();
         let span = Duration::from_secs(60);
-        pulse.hush(START, span);
-        assert!(pulse.is_hushed(START) && pulse.is_hushed(START.plus(span - Duration::from_millis(1))));
-        assert!(!pulse.is_hushed(START.plus(span)));
-        assert!(!pulse.is_hushed(START.minus(span)));
+        pulse.record_rate_limit(START, span);
+        assert!(pulse.is_rate_limited(START) && pulse.is_rate_limited(START.plus(span - Duration::from_millis(1))));
+        assert!(!pulse.is_rate_limited(START.plus(span)));
+        assert!(!pulse.is_rate_limited(START.minus(span)));
     }
 }

@@ -81,7 +81,7 @@ impl MessageReceiver {
             match self.next_item(&mut state, account).await {
                 Ok(Notification::Item(raw)) => self.hold(raw, account),
                 Ok(Notification::KeepAlive) => {
-                    self.health.heard(self.clock.now());
+                    self.health.record_activity(self.clock.now());
                     if self.is_heartbeat_due(&mut state) {
                         return Ok(Batch { items: Vec::new(), cursor: Some(CURSOR.to_owned()) });
                     }
@@ -116,7 +116,7 @@ impl MessageReceiver {
     }
 
     fn hold(&self, raw: String, account: &str) {
-        self.health.heard(self.clock.now());
+        self.health.record_activity(self.clock.now());
         let item = ReceivedItem::read(&raw);
         if item.is_for_other_account(account) {
             tracing::debug!("Something for another account of the Signal daemon is passed over");

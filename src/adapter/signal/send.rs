@@ -45,7 +45,7 @@ impl SignalSender<'_> {
         piece: &OutgoingPart,
         form: PartFormat,
     ) -> Result<String, SendError> {
-        let mut params = self.said(peer, piece, form);
+        let mut params = self.text_params(peer, piece, form);
         if let Some(quoted) = piece.reply_to.as_deref().and_then(message_key::parse) {
             params.insert("quoteTimestamp".to_owned(), quoted.timestamp.into());
             params.insert("quoteAuthor".to_owned(), self.author(quoted.author).into());
@@ -63,7 +63,7 @@ impl SignalSender<'_> {
     ) -> Result<(), SendError> {
         let ours =
             message_key::parse(external_id).filter(|message| message.author.is_none()).ok_or(SendError::NotFound)?;
-        let mut params = self.said(peer, piece, form);
+        let mut params = self.text_params(peer, piece, form);
         params.insert("editTimestamp".to_owned(), ours.timestamp.into());
         match self.deliver(method::SEND, peer, &params, SENDING).await {
             Ok(_) => Ok(()),
@@ -120,7 +120,7 @@ impl SignalSender<'_> {
     }
 
     /// Parameters for a text with its styles.
-    fn said(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Params {
+    fn text_params(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Params {
         let StyledText { text, styles } = render::StyledText::of(piece, form);
         let mut params = self.to(peer);
         params.insert("message".to_owned(), text.into());
@@ -182,14 +182,14 @@ impl SignalSender<'_> {
             FailureCause::Identity => self.health_tracker.note(chat, words::UNTRUSTED_PEER.to_owned()),
             FailureCause::Proof(challenge) => self.health_tracker.note(ProblemTopic::Proof, words::proof(&challenge)),
             FailureCause::RateLimit(span) => {
-                self.health_tracker.hush(self.clock.now(), span);
+                self.health_tracker.record_rate_limit(self.clock.now(), span);
                 self.health_tracker.note(ProblemTopic::Proof, words::rate_limited(span.as_secs()));
             }
         }
     }
 
     async fn courtesy(&self, method: &str, params: &Params) {
-        if self.health_tracker.is_hushed(self.clock.now()) {
+        if self.health_tracker.is_rate_limited(self.clock.now()) {
             return;
         }
         if let Err(failure) = self.rpc.call::<Value>(method, params, BEST_EFFORT_LIMIT).await {

@@ -132,7 +132,7 @@ impl WebhookReceiver {
                     }
                 }
                 busy = self.clock.wake_at(look_at) => {
-                    let looked = self.look(wire).await;
+                    let looked = self.query_status(wire).await;
                     drop(busy);
                     if let Some(news) = self.news(looked) {
                         return news.map(|()| Batch { items: Vec::new(), cursor });
@@ -171,7 +171,7 @@ impl WebhookReceiver {
     }
 
     /// Asks Telegram for the state of its calls.
-    async fn look(&self, wire: &BotApi) -> Result<(), TelegramProblem> {
+    async fn query_status(&self, wire: &BotApi) -> Result<(), TelegramProblem> {
         self.state().checked_at = self.clock.now();
         let info: WebhookInfo = wire.request(&GetWebhookInfo::new()).await.map_err(poll::poll_error)?;
         let failed_at = info.last_error_date.map(Timestamp::from_seconds);

@@ -1,6 +1,6 @@
 //! Parser for the memory commands. Everyone with access has them, each for their own memory.
 
-use super::super::search::Sought;
+use super::super::search::SearchQuery;
 use crate::id::FileId;
 
 /// A command about the caller's memory.
@@ -16,7 +16,7 @@ pub enum Memory {
     /// Searches the stored data.
     Search {
         /// The query; `None` if it is missing or invalid.
-        sought: Option<Sought>,
+        sought: Option<SearchQuery>,
     },
     /// Opens an editor, where there is one.
     Edit,
@@ -96,7 +96,7 @@ mod tests {
             (
                 "memory",
                 "search --case Tea",
-                Memory::Search { sought: Some(Sought { case: true, limit: 8, ..Sought::of("Tea") }) },
+                Memory::Search { sought: Some(SearchQuery { case: true, limit: 8, ..SearchQuery::of("Tea") }) },
             ),
             ("memory", "search", Memory::Search { sought: None }),
             ("memory", "search.md", Memory::Show { note: note("search.md") }),

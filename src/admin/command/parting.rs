@@ -4,7 +4,7 @@ use super::super::forget::Messages;
 
 /// A command that deletes or exports data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parting {
+pub enum DataCommand {
     /// Deletes a note or a fact.
     Forget {
         /// The note or fact, if named, or the number of a deletion to continue.
@@ -16,7 +16,7 @@ pub enum Parting {
     Export,
 }
 
-impl Parting {
+impl DataCommand {
     /// Returns whether messages are deleted too.
     pub fn takes_messages(&self) -> bool {
         matches!(self, Self::Forget { messages: Messages::Go, .. })
@@ -27,21 +27,21 @@ impl Parting {
 const MESSAGES: &str = "messages";
 
 /// Parses a command; `None` if the name belongs to another group.
-pub(super) fn parse(name: &str, rest: &str) -> Option<Parting> {
+pub(super) fn parse(name: &str, rest: &str) -> Option<DataCommand> {
     match name {
         "forget" => Some(forget(rest)),
-        "export" => Some(Parting::Export),
+        "export" => Some(DataCommand::Export),
         _ => None,
     }
 }
 
-fn forget(rest: &str) -> Parting {
+fn forget(rest: &str) -> DataCommand {
     let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
     let (name, messages) = match last.eq_ignore_ascii_case(MESSAGES) && !name.trim().is_empty() {
         true => (name.trim(), Messages::Go),
         false => (rest, Messages::Stay),
     };
-    Parting::Forget { name: Some(name.to_owned()).filter(|name| !name.is_empty()), messages }
+    DataCommand::Forget { name: Some(name.to_owned()).filter(|name| !name.is_empty()), messages }
 }
 
 #[cfg(test)]
@@ -50,12 +50,12 @@ mod tests {
 
     #[test]
     fn a_last_word_asks_for_messages_too() {
-        let forget = |name: &str, messages| Some(Parting::Forget { name: Some(name.to_owned()), messages });
+        let forget = |name: &str, messages| Some(DataCommand::Forget { name: Some(name.to_owned()), messages });
         assert_eq!(parse("forget", "garden gate"), forget("garden gate", Messages::Stay));
         assert_eq!(parse("forget", "garden gate  Messages"), forget("garden gate", Messages::Go));
         assert_eq!(parse("forget", "7 messages"), forget("7", Messages::Go));
         assert_eq!(parse("forget", "messages"), forget("messages", Messages::Stay));
-        assert_eq!(parse("forget", ""), Some(Parting::Forget { name: None, messages: Messages::Stay }));
-        assert_eq!((parse("export", "x"), parse("x", "")), (Some(Parting::Export), None));
+        assert_eq!(parse("forget", ""), Some(DataCommand::Forget { name: None, messages: Messages::Stay }));
+        assert_eq!((parse("export", "x"), parse("x", "")), (Some(DataCommand::Export), None));
     }
 }

@@ -5,7 +5,7 @@
 //! Text that looks like a flag but is none becomes a search word, so every query is valid; only a
 //! known flag with an invalid value is an error. After `--` all text is words.
 
-use super::super::search::{SearchKind, Sought};
+use super::super::search::{SearchKind, SearchQuery};
 
 /// Default number of hits of a search in chat.
 const HITS: usize = 8;
@@ -15,8 +15,8 @@ const FLAGS: [&str; 5] = ["in", "agent", "section", "context", "limit"];
 const LONG: [char; 2] = ['—', '–'];
 
 /// Parses a query; `None` if there are no words, or a flag has an invalid value.
-pub(super) fn read(line: &str) -> Option<Sought> {
-    let (mut sought, mut rest) = (Sought { limit: HITS, ..Sought::of("") }, line.trim());
+pub(super) fn read(line: &str) -> Option<SearchQuery> {
+    let (mut sought, mut rest) = (SearchQuery { limit: HITS, ..SearchQuery::of("") }, line.trim());
     while !rest.is_empty() {
         let begins = sought.query.is_empty();
         if let Some(words) =
@@ -53,7 +53,7 @@ fn flag_of(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Applies a flag, and returns the text after it; `None` if its value is invalid.
-fn take<'l>(sought: &mut Sought, flag: &str, after: &'l str) -> Option<&'l str> {
+fn take<'l>(sought: &mut SearchQuery, flag: &str, after: &'l str) -> Option<&'l str> {
     if flag == "case" {
         sought.case = true;
         return Some(after.trim_start());
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(query: &str) -> Sought {
-        Sought { limit: HITS, ..Sought::of(query) }
+    fn of(query: &str) -> SearchQuery {
+        SearchQuery { limit: HITS, ..SearchQuery::of(query) }
     }
 
     /// Promise (search/flags): A chat search takes flags before, between and after the words, and
@@ -111,7 +111,7 @@ mod tests {
     /// Proves: search/all-agents
     #[test]
     fn lines_and_what_they_mean() {
-        let notes = |query: &str| Sought { kinds: vec![SearchKind::Note], ..of(query) };
+        let notes = |query: &str| SearchQuery { kinds: vec![SearchKind::Note], ..of(query) };
         let section = Some("Coding Conventions".to_owned());
         for (line, sought) in [
             ("red  shoes ", of("red  shoes")),
@@ -119,22 +119,22 @@ mod tests {
             ("—in Notes red", notes("red")),
             (
                 "--in notes --in files --case BEM",
-                Sought { kinds: vec![SearchKind::Note, SearchKind::File], case: true, ..of("BEM") },
+                SearchQuery { kinds: vec![SearchKind::Note, SearchKind::File], case: true, ..of("BEM") },
             ),
-            ("--section \"Coding Conventions\" BEM", Sought { section: section.clone(), ..of("BEM") }),
-            ("–section “Coding Conventions”  BEM", Sought { section, ..of("BEM") }),
+            ("--section \"Coding Conventions\" BEM", SearchQuery { section: section.clone(), ..of("BEM") }),
+            ("–section “Coding Conventions”  BEM", SearchQuery { section, ..of("BEM") }),
             (
                 "--agent reviewer --context 2 BEM",
-                Sought { agent: Some("reviewer".to_owned()), context: 2, ..of("BEM") },
+                SearchQuery { agent: Some("reviewer".to_owned()), context: 2, ..of("BEM") },
             ),
-            ("--limit 3 -- --case", Sought { limit: 3, ..of("--case") }),
+            ("--limit 3 -- --case", SearchQuery { limit: 3, ..of("--case") }),
             ("--verbose builds", of("--verbose builds")),
-            ("red  shoes --case", Sought { case: true, ..of("red  shoes") }),
-            ("deploy --context 2", Sought { context: 2, ..of("deploy") }),
-            ("red --in notes  blue --limit=3", Sought { limit: 3, ..notes("red blue") }),
-            ("deploy —context 2", Sought { context: 2, ..of("deploy") }),
-            ("--in notes,Files red", Sought { kinds: vec![SearchKind::Note, SearchKind::File], ..of("red") }),
-            ("red --in=notes,files", Sought { kinds: vec![SearchKind::Note, SearchKind::File], ..of("red") }),
+            ("red  shoes --case", SearchQuery { case: true, ..of("red  shoes") }),
+            ("deploy --context 2", SearchQuery { context: 2, ..of("deploy") }),
+            ("red --in notes  blue --limit=3", SearchQuery { limit: 3, ..notes("red blue") }),
+            ("deploy —context 2", SearchQuery { context: 2, ..of("deploy") }),
+            ("--in notes,Files red", SearchQuery { kinds: vec![SearchKind::Note, SearchKind::File], ..of("red") }),
+            ("red --in=notes,files", SearchQuery { kinds: vec![SearchKind::Note, SearchKind::File], ..of("red") }),
             ("tea — green", of("tea — green")),
             ("tea —in summer", of("tea —in summer")),
             ("tea -- --case", of("tea --case")),

@@ -33,7 +33,7 @@ impl HistoryAdmin<'_> {
             messages.extend(said.as_array().into_iter().flatten().map(|one| with(one, "conversation", json!(id))));
             summaries.extend(written.iter().map(|summary| summary_json(id, summary, shown)));
         }
-        messages.extend(self.said_in_groups(person, shown).await?);
+        messages.extend(self.group_messages(person, shown).await?);
         archive.put("messages.jsonl", lines(&messages).as_bytes())?;
         archive.put("summaries.jsonl", lines(&summaries).as_bytes())?;
         self.thoughts(person, archive, shown).await?;
@@ -59,11 +59,11 @@ impl HistoryAdmin<'_> {
     }
 
     /// The person's own messages in groups, without those of others.
-    async fn said_in_groups(&self, person: &Person, shown: &mut ShownLabel) -> anyhow::Result<Vec<Value>> {
+    async fn group_messages(&self, person: &Person, shown: &mut ShownLabel) -> anyhow::Result<Vec<Value>> {
         let id = person.id;
         let read = move |db: Db<'_>| {
             let mut said = Vec::new();
-            for message in db.erasure().said_in_groups(id, u32::MAX)? {
+            for message in db.erasure().group_messages(id, u32::MAX)? {
                 let Some(message) = db.messages().message(message)? else { continue };
                 let texts = db
                     .messages()

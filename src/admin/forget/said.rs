@@ -27,7 +27,7 @@ type MatchingMessages = Vec<(MessageId, Timestamp)>;
 impl ErasureAdmin<'_> {
     /// Shows how many messages of a party contain the words, or deletes those messages if the code
     /// follows the words.
-    pub(super) async fn forget_said(
+    pub(super) async fn forget_messages_with(
         &self,
         scope: Scope,
         asks: PersonId,

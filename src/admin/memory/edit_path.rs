@@ -10,7 +10,7 @@ use super::name::{self, Name};
 use super::overview::INDEX;
 use super::{MemoryFile, bytes};
 use crate::admin::answer::{Answer, plain};
-use crate::memory::{NotGiven, Workspace};
+use crate::memory::{AccessRefusal, Workspace};
 use crate::people::{Party, Person};
 use crate::wording::memory as says;
 
@@ -24,7 +24,7 @@ impl MemoryAdmin<'_> {
             Ok(chosen) => chosen,
             Err(refusal) => return Ok(refusal),
         };
-        Ok(match self.tree.versions().by_hand(&who, &path).await? {
+        Ok(match self.tree.versions().disk_path(&who, &path).await? {
             Ok(place) => match place.to_str() {
                 Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
                 None => Answer::refusal(says::UNREADABLE),
@@ -42,7 +42,7 @@ impl MemoryAdmin<'_> {
         }
         Ok(match self.page(&origin.who, &[path.to_owned()]).await? {
             Ok(page) => edited(&page, digest, self.reads_memory()),
-            Err(NotGiven::Missing) => Answer::ours(
+            Err(AccessRefusal::Missing) => Answer::ours(
                 says::not_made(&plain(name::seen(path))),
                 json!({ "path": path, "changed": !digest.is_empty() }),
             ),
@@ -58,14 +58,14 @@ impl MemoryAdmin<'_> {
         };
         Ok(match self.page(who, &paths).await? {
             Ok(page) => Ok((page.path, page.digest)),
-            Err(NotGiven::Missing) => Ok((new, String::new())),
+            Err(AccessRefusal::Missing) => Ok((new, String::new())),
             Err(_) => Err(Answer::refusal(says::UNREADABLE)),
         })
     }
 }
 
 fn edited(page: &MemoryFile, before: &str, read: bool) -> Answer {
-    let (size, most) = (page.size(), bytes(Workspace::room_for(&page.path)));
+    let (size, most) = (page.size(), bytes(Workspace::size_limit(&page.path)));
     let (path, gauge) = (plain(name::seen(&page.path)), says::gauge(size, most));
     let sentence = match (page.digest == before, size > most) {
         (true, _) => says::unchanged(&path, &gauge),

@@ -41,13 +41,13 @@ impl Name {
         }
         let untrusted = folder.rsplit('/').next() == Some("untrusted");
         let stem = if bare.eq_ignore_ascii_case("memory") { "MEMORY" } else { bare };
-        let elsewhere = kept_elsewhere(folder, name);
+        let elsewhere = reserved_paths(folder, name);
         let last = if folder.is_empty() && !typed.starts_with('/') {
             vec![format!("{bare}.md"), of_agent(bare)]
         } else {
             Vec::new()
         };
-        let typed = normal_path(typed).filter(|way| leads_down(typed) && is_way(way));
+        let typed = normal_path(typed).filter(|way| leads_down(typed) && is_outer_path(way));
         Some(Self { stem: stem.to_owned(), untrusted, elsewhere, typed, last })
     }
 
@@ -101,7 +101,7 @@ fn leads_down(typed: &str) -> bool {
 }
 
 /// Returns whether a path can be that of a file outside the memory and in the person's own folder.
-fn is_way(way: &str) -> bool {
+fn is_outer_path(way: &str) -> bool {
     let (first, rest) = way.split_once('/').unwrap_or(("", way));
     let is_name = first.is_empty() && !rest.strip_suffix(".md").unwrap_or(rest).contains('.');
     !is_name && !["memory", "untrusted", "people", "groups"].iter().any(|folder| first.eq_ignore_ascii_case(folder))
@@ -109,7 +109,7 @@ fn is_way(way: &str) -> bool {
 
 /// Possible paths of a name in a folder that the assistant keeps for itself, likeliest first; none
 /// in any other folder.
-fn kept_elsewhere(folder: &str, name: &str) -> Vec<String> {
+fn reserved_paths(folder: &str, name: &str) -> Vec<String> {
     let bare = name.strip_suffix(".md").unwrap_or(name).trim();
     let folder = seen(folder);
     let plain = folder.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));

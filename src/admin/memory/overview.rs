@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::unread::{self, Unread};
 use super::{MemoryFile, gauge, name};
 use crate::admin::answer::{Answer, ShownLabel, plain};
-use crate::memory::{NotGiven, NoteLine, Workspace, without_comments};
+use crate::memory::{AccessRefusal, NoteLine, Workspace, without_comments};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -44,14 +44,14 @@ impl MemoryAdmin<'_> {
         let index = self.page(&who, &[INDEX.to_owned()]).await?;
         let place = match way {
             Surface::Chat => None,
-            Surface::CommandLine => self.tree.versions().by_hand(&who, INDEX).await?.ok(),
+            Surface::CommandLine => self.tree.versions().disk_path(&who, INDEX).await?.ok(),
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
         let mut shown = ShownLabel::nothing();
         let is_read = self.reads_memory();
         let mut blocks = match &index {
             Ok(page) => of_index(page, way, is_read, &mut shown),
-            Err(NotGiven::Missing) => vec![says::head(&gauge(INDEX, 0), reads(is_read, 0))],
+            Err(AccessRefusal::Missing) => vec![says::head(&gauge(INDEX, 0), reads(is_read, 0))],
             Err(why) => vec![says::index_unread(unread::reason(*why))],
         };
         if !is_read {
@@ -62,11 +62,11 @@ impl MemoryAdmin<'_> {
         let (files, all) = lying.total();
         blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref(), way));
         let mut unread = Unread::of(notes.unread, &mut shown);
-        let taken_down = self.taken_down(&who, &mut unread).await?;
+        let taken_down = self.extracted_facts(&who, &mut unread).await?;
         self.note_what_else(&who, &mut unread).await?;
-        blocks.extend(of_taken_down(&taken_down));
+        blocks.extend(extracted_lines(&taken_down));
         blocks.extend(unread.block());
-        unread.note(INDEX, index.as_ref().err().copied().unwrap_or(NotGiven::Missing));
+        unread.note(INDEX, index.as_ref().err().copied().unwrap_or(AccessRefusal::Missing));
         let json = json!({
             "enabled": is_read,
             "index": index.ok().map(|page| super::page_json(&page, page.words(&mut shown))),
@@ -83,9 +83,9 @@ impl MemoryAdmin<'_> {
     }
 
     /// Both layers of extracted facts, as far as they exist.
-    async fn taken_down(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<MemoryFile>> {
+    async fn extracted_facts(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<MemoryFile>> {
         let mut pages = Vec::new();
-        for path in self.tree.taken_down() {
+        for path in self.tree.fact_files() {
             match self.page(who, std::slice::from_ref(&path)).await? {
                 Ok(page) => pages.push(page),
                 Err(why) => unread.note(&path, why),
@@ -96,7 +96,7 @@ impl MemoryAdmin<'_> {
 }
 
 /// One line per file; `None` without any.
-fn of_taken_down(pages: &[MemoryFile]) -> Option<String> {
+fn extracted_lines(pages: &[MemoryFile]) -> Option<String> {
     let line = |page: &MemoryFile| says::taken_down(&plain(&name::short(&page.path)), &page.gauge());
     let lines = pages.iter().map(line);
     (!pages.is_empty())
@@ -123,7 +123,7 @@ fn of_index(page: &MemoryFile, way: Surface, is_read: bool, shown: &mut ShownLab
 fn reads(is_read: bool, size: u64) -> Reads {
     match is_read {
         false => Reads::Nothing,
-        true if size > super::bytes(Workspace::room_for(INDEX)) => Reads::Part,
+        true if size > super::bytes(Workspace::size_limit(INDEX)) => Reads::Part,
         true => Reads::Whole,
     }
 }
@@ -207,7 +207,7 @@ fn file_json(page: &MemoryFile) -> Value {
         "note": name::short(&page.path),
         "path": page.path,
         "size": page.size(),
-        "limit": Workspace::room_for(&page.path),
+        "limit": Workspace::size_limit(&page.path),
         "tainted": !page.text.label().is_trusted(),
     })
 }
@@ -220,7 +220,7 @@ fn note_json(note: &NoteLine) -> Value {
         "title": note.title,
         "kind": note.kind,
         "size": note.size,
-        "limit": Workspace::room_for(&note.path),
+        "limit": Workspace::size_limit(&note.path),
         "changed_at": at.rfc3339(),
         "tainted": !note.trusted,
     })

@@ -10,7 +10,7 @@ use super::name::{self, Name};
 use super::{no_such_note, promote};
 use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::FileId;
-use crate::memory::{NotWritten, Written};
+use crate::memory::{WriteRefusal, WriteResult};
 use crate::people::Person;
 use crate::store::FileRow;
 use crate::wording::memory as says;
@@ -20,12 +20,12 @@ use crate::wording::review_command::Surface;
 const VERSIONS: usize = 20;
 
 /// The versions of one path, newest first.
-struct Past {
+struct FileHistory {
     path: String,
     versions: Vec<FileRow>,
 }
 
-impl Past {
+impl FileHistory {
     /// The current version; `None` if the file is gone.
     fn present(&self) -> Option<FileId> {
         self.versions.first().filter(|newest| !newest.digest.is_empty()).map(|newest| newest.id)
@@ -70,7 +70,7 @@ impl MemoryAdmin<'_> {
     ) -> anyhow::Result<Answer> {
         let pasts = self.pasts(person, typed).await?;
         let Some(first) = pasts.first() else { return Ok(no_such_note(way)) };
-        let found = |past: &Past| {
+        let found = |past: &FileHistory| {
             let row = past.versions.iter().find(|row| row.id == version && !row.digest.is_empty())?;
             Some((past.path.clone(), row.has_content))
         };
@@ -83,22 +83,22 @@ impl MemoryAdmin<'_> {
         let origin = self.theirs(person, "restore");
         let tree = &self.tree;
         let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await?, None);
-        if let Err(NotWritten::Unreadable(_) | NotWritten::NoText) = written {
+        if let Err(WriteRefusal::Unreadable(_) | WriteRefusal::NoText) = written {
             // Restoring a version is the fix for an unreadable file.
-            aside = tree.versions().make_way(&origin, &path, version).await?;
+            aside = tree.versions().quarantine_for_restore(&origin, &path, version).await?;
             if aside.is_some() {
                 written = tree.versions().restore_version(&origin, &path, version).await?;
             }
         }
         Ok(match written {
             Ok(written) => restored(&path, version, &written, aside.as_deref()),
-            Err(NotWritten::Untrusted) => Answer::refusal(says::STILL_FROM_OUTSIDE),
+            Err(WriteRefusal::Untrusted) => Answer::refusal(says::STILL_FROM_OUTSIDE),
             Err(why) => promote::refused(&path, why),
         })
     }
 
     /// The history of each file that may be meant, including changes by hand.
-    async fn pasts(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<Past>> {
+    async fn pasts(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<FileHistory>> {
         let Some(name) = Name::read(typed) else { return Ok(Vec::new()) };
         let origin = self.theirs(person, "hand");
         let mut pasts = Vec::new();
@@ -107,7 +107,7 @@ impl MemoryAdmin<'_> {
             let _ = self.tree.versions().take_note_of(&origin, &path).await?;
             let versions = self.tree.versions().past(&origin.who, &path).await?;
             if !versions.is_empty() {
-                pasts.push(Past { path, versions });
+                pasts.push(FileHistory { path, versions });
             }
         }
         Ok(pasts)
@@ -123,7 +123,7 @@ impl MemoryAdmin<'_> {
     }
 }
 
-fn restored(path: &str, version: FileId, written: &Written, aside: Option<&str>) -> Answer {
+fn restored(path: &str, version: FileId, written: &WriteResult, aside: Option<&str>) -> Answer {
     let (name, trusted) = (plain(name::seen(path)), written.label.is_trusted());
     let mut sentence = match written.version {
         Some(_) => says::restored(&name, version, trusted),

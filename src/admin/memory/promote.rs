@@ -14,7 +14,7 @@ use super::overview::INDEX;
 use super::{MemoryFile, bytes, no_such_note, not_there};
 use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
-    self, Author, ChangeOrigin, Kept, New, NotWritten, NoteDraft, Workspace, Written, memory_md, section,
+    self, Author, ChangeOrigin, New, NoteDraft, StoredNote, Workspace, WriteRefusal, WriteResult, memory_md, section,
 };
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
@@ -62,13 +62,13 @@ impl MemoryAdmin<'_> {
 
     /// Stores a fact where one with the same key exists already, regardless of its author.
     async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
-        match self.tree.notes().keep_told(origin, key, value).await? {
+        match self.tree.notes().store_value(origin, key, value).await? {
             Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
             Err(why) => Ok(refused(INDEX, why)),
         }
     }
 
-    async fn remembered(&self, who: &Party, path: &str, written: &Written) -> anyhow::Result<Answer> {
+    async fn remembered(&self, who: &Party, path: &str, written: &WriteResult) -> anyhow::Result<Answer> {
         let name = if path == INDEX { "MEMORY.md" } else { name::seen(path) };
         let gauge = match self.page(who, &[path.to_owned()]).await? {
             Ok(page) => page.gauge(),
@@ -117,13 +117,13 @@ impl MemoryAdmin<'_> {
     }
 
     /// The first untrusted file of that name, or the answer if there is none.
-    async fn page_from_outside(&self, who: &Party, name: &Name) -> anyhow::Result<Result<MemoryFile, NoPage>> {
+    async fn page_from_outside(&self, who: &Party, name: &Name) -> anyhow::Result<Result<MemoryFile, RefusalAnswer>> {
         let mut own = None;
         for path in name.paths_from_outside() {
             match self.page(who, &[path]).await? {
                 Ok(page) if !page.text.label().is_trusted() => return Ok(Ok(page)),
                 Ok(page) => own = own.or(Some(page.path)),
-                Err(memory::NotGiven::Missing) => {}
+                Err(memory::AccessRefusal::Missing) => {}
                 Err(why) => return Ok(Err(Box::new(move |way| not_there(why, way)))),
             }
         }
@@ -170,7 +170,7 @@ impl MemoryAdmin<'_> {
 }
 
 /// Builds the answer for a note that cannot be promoted.
-type NoPage = Box<dyn FnOnce(Surface) -> Answer + Send>;
+type RefusalAnswer = Box<dyn FnOnce(Surface) -> Answer + Send>;
 
 /// `MEMORY.md` with the text added to its recent facts.
 fn with_line(old: &str, text: &str, day: &str) -> String {
@@ -210,15 +210,15 @@ fn to_be_promoted(page: &MemoryFile, code: &str, way: Surface) -> Answer {
     Answer::showing(shown, lines.join("\n\n"), json).with_buttons(buttons)
 }
 
-fn promoted(kept: &Kept, read: bool) -> Answer {
+fn promoted(kept: &StoredNote, read: bool) -> Answer {
     Answer::ours(says::promoted(&plain(name::seen(&kept.path)), read), json!({ "path": kept.path, "promoted": true }))
 }
 
 /// The refusal that explains why nothing was written.
-pub(in crate::admin) fn refused(path: &str, why: NotWritten) -> Answer {
+pub(in crate::admin) fn refused(path: &str, why: WriteRefusal) -> Answer {
     Answer::refusal(match why {
-        NotWritten::TooLarge(most) => says::full(&plain(name::seen(path)), most, Workspace::room_for(path)),
-        NotWritten::Unreadable(path) => says::broken(&plain(&path)),
+        WriteRefusal::TooLarge(most) => says::full(&plain(name::seen(path)), most, Workspace::size_limit(path)),
+        WriteRefusal::Unreadable(path) => says::broken(&plain(&path)),
         why => says::not_kept(&plain(&why.to_string())),
     })
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::name;
 use super::overview::listed;
 use crate::admin::answer::{ShownLabel, plain};
-use crate::memory::{NotGiven, UnreadNote};
+use crate::memory::{AccessRefusal, UnreadNote};
 use crate::people::Party;
 use crate::wording::memory as says;
 
@@ -16,7 +16,7 @@ const ELSE: [&str; 6] =
     ["USER.md", "AGENTS.md", "SOUL.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"];
 
 /// Files, each with the reason.
-pub(super) struct Unread(Vec<(String, NotGiven)>);
+pub(super) struct Unread(Vec<(String, AccessRefusal)>);
 
 impl Unread {
     /// The unreadable notes; their names are shown.
@@ -29,22 +29,21 @@ impl Unread {
     }
 
     /// Adds a file, unless it is merely missing.
-    pub(super) fn note(&mut self, path: &str, why: NotGiven) {
-        if why != NotGiven::Missing {
+    pub(super) fn note(&mut self, path: &str, why: AccessRefusal) {
+        if why != AccessRefusal::Missing {
             self.0.push((path.to_owned(), why));
         }
     }
 
     /// One line per file; `None` without any.
     pub(super) fn block(&self) -> Option<String> {
-        let line = |(path, why): &(String, NotGiven)| says::unread(&plain(&name::short(path)), reason(*why));
+        let line = |(path, why): &(String, AccessRefusal)| says::unread(&plain(&name::short(path)), reason(*why));
         (!self.0.is_empty()).then(|| listed(says::UNREAD.to_owned(), &self.0, line))
     }
 
     /// The same for a program.
     pub(super) fn json(&self) -> Value {
-        let one =
-            |(path, why): &(String, NotGiven)| json!({ "note": name::short(path), "path": path, "why": reason(*why) });
+        let one = |(path, why): &(String, AccessRefusal)| json!({ "note": name::short(path), "path": path, "why": reason(*why) });
         self.0.iter().map(one).collect()
     }
 }
@@ -62,10 +61,10 @@ impl MemoryAdmin<'_> {
 }
 
 /// The reason in words.
-pub(super) fn reason(why: NotGiven) -> &'static str {
+pub(super) fn reason(why: AccessRefusal) -> &'static str {
     match why {
-        NotGiven::NoText => says::NOT_TEXT,
-        NotGiven::TooLarge => says::TOO_LARGE,
-        NotGiven::BadPath | NotGiven::Missing | NotGiven::Elsewhere => says::NOT_OPENED,
+        AccessRefusal::NoText => says::NOT_TEXT,
+        AccessRefusal::TooLarge => says::TOO_LARGE,
+        AccessRefusal::BadPath | AccessRefusal::Missing | AccessRefusal::Elsewhere => says::NOT_OPENED,
     }
 }

@@ -22,7 +22,7 @@ pub enum ConfigChange {
 
 /// The present home, as far as it determines access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Present {
+pub(super) enum PresentHome {
     /// Unused so far.
     Unused,
     /// Unreadable journal.
@@ -31,10 +31,10 @@ pub(super) enum Present {
     Known(Vec<PersonRecord>),
 }
 
-impl Present {
+impl PresentHome {
     /// The people to whom a restored journal may grant access; `None` for everyone. An
     /// unauthenticated archive grants access to no one by itself.
-    pub(super) fn let_in(&self, is_authentic: bool) -> Option<PresentPeople> {
+    pub(super) fn admitted_people(&self, is_authentic: bool) -> Option<PresentPeople> {
         match self {
             Self::Known(records) => Some(PresentPeople { records: records.clone(), share_rows: is_authentic }),
             Self::Unused | Self::Unreadable => {
@@ -46,7 +46,7 @@ impl Present {
 
 /// A person who may act after a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Acting {
+pub struct ActingPerson {
     /// Name.
     pub name: String,
     /// Role.
@@ -71,7 +71,7 @@ pub struct Difference {
     /// People with access here who are unknown in the archive.
     pub lost: Vec<(String, Role)>,
     /// Everyone who may act afterwards.
-    pub acting: Vec<Acting>,
+    pub acting: Vec<ActingPerson>,
     /// MCP tools whose acceptance becomes void.
     pub tools: Vec<String>,
     /// The configuration change.
@@ -156,7 +156,7 @@ impl Difference {
     }
 }
 
-fn of_acting(standing: &RestoredPerson, acting: &Acting) -> String {
+fn of_acting(standing: &RestoredPerson, acting: &ActingPerson) -> String {
     let shown = says::person(&line(&acting.name), acting.role, &line(&acting.addresses.join(", ")));
     let shown = if standing.was == acting.role { shown } else { says::other_role(&shown, standing.was) };
     match standing.refused.as_slice() {
@@ -176,14 +176,14 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Everyone who may act once a home with that journal is started with that configuration.
-pub(super) fn acting(people: &[RestoredPerson], config: Option<&Config>) -> Vec<Acting> {
+pub(super) fn acting(people: &[RestoredPerson], config: Option<&Config>) -> Vec<ActingPerson> {
     let declared = config.map_or(&[][..], |config| &config.people);
     let named = |name: &str| declared.iter().find(|person| is_same(&person.name, name));
     let stays = |standing: &&RestoredPerson| {
         standing.is_in() && (!standing.declared || config.is_none()) && named(&standing.name).is_none()
     };
-    let mut acting: Vec<Acting> = declared.iter().map(|person| of_config(person, people)).collect();
-    acting.extend(people.iter().filter(stays).map(|standing| Acting {
+    let mut acting: Vec<ActingPerson> = declared.iter().map(|person| of_config(person, people)).collect();
+    acting.extend(people.iter().filter(stays).map(|standing| ActingPerson {
         name: standing.name.clone(),
         role: standing.role,
         addresses: standing.addresses.clone(),
@@ -192,7 +192,7 @@ pub(super) fn acting(people: &[RestoredPerson], config: Option<&Config>) -> Vec<
     acting
 }
 
-fn of_config(person: &config::Person, people: &[RestoredPerson]) -> Acting {
+fn of_config(person: &config::Person, people: &[RestoredPerson]) -> ActingPerson {
     let telegram = person.telegram.map(|id| format!("telegram {id}"));
     let signal = person.signal.as_ref().map(|account| format!("signal {account}"));
     let mut addresses: Vec<String> = telegram.into_iter().chain(signal).collect();
@@ -202,12 +202,12 @@ fn of_config(person: &config::Person, people: &[RestoredPerson]) -> Acting {
             addresses.push(address.clone());
         }
     }
-    Acting { name: person.name.clone(), role: person.role, addresses }
+    ActingPerson { name: person.name.clone(), role: person.role, addresses }
 }
 
 /// People with access here who are unknown in the archive.
-pub(super) fn lost(present: &Present, people: &[RestoredPerson], acting: &[Acting]) -> Vec<(String, Role)> {
-    let Present::Known(members) = present else { return Vec::new() };
+pub(super) fn lost(present: &PresentHome, people: &[RestoredPerson], acting: &[ActingPerson]) -> Vec<(String, Role)> {
+    let PresentHome::Known(members) = present else { return Vec::new() };
     let known = |name: &str| {
         people.iter().any(|standing| is_same(&standing.name, name))
             || acting.iter().any(|acting| is_same(&acting.name, name))

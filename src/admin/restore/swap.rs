@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use super::Seam;
+use super::SwapFailpoint;
 use crate::config::Home;
 use crate::time::Timestamp;
 
@@ -91,9 +91,9 @@ pub(super) fn swap(
     home: &Home,
     places: Vec<(&'static str, PathBuf)>,
     now: Timestamp,
-    seam: Seam<'_>,
+    seam: SwapFailpoint<'_>,
 ) -> anyhow::Result<Option<PathBuf>> {
-    let (staged, aside) = (staging(home), make_aside(home, now)?);
+    let (staged, aside) = (staging(home), create_old_home_folder(home, now)?);
     // The old journal's log must never meet the new journal, so it is moved first.
     let journal = home.journal();
     let log = |suffix: &str| {
@@ -124,7 +124,7 @@ pub(super) fn is_on_the_disk_of(home: &Home, place: &Path) -> bool {
     disk(parent).is_some() && disk(parent) == disk(home.path())
 }
 
-fn carry_out(home: &Home, plan: &SwapPlan, seam: Seam<'_>) -> anyhow::Result<()> {
+fn carry_out(home: &Home, plan: &SwapPlan, seam: SwapFailpoint<'_>) -> anyhow::Result<()> {
     for one in &plan.moves {
         carry(one, seam).with_context(|| format!("Cannot exchange {}", one.place.display()))?;
     }
@@ -162,7 +162,7 @@ fn undo(home: &Home, plan: &SwapPlan) -> anyhow::Result<()> {
     sync(&staged)
 }
 
-fn carry(one: &Move, seam: Seam<'_>) -> anyhow::Result<()> {
+fn carry(one: &Move, seam: SwapFailpoint<'_>) -> anyhow::Result<()> {
     let stands = |path: &Path| path.symlink_metadata().is_ok();
     let due = one.staged.as_deref().is_none_or(stands);
     if due && stands(&one.place) && !stands(&one.aside) {
@@ -197,7 +197,7 @@ fn write_plan(staged: &Path, plan: &SwapPlan) -> anyhow::Result<()> {
     staged.parent().map(sync).transpose().map(drop)
 }
 
-fn make_aside(home: &Home, now: Timestamp) -> anyhow::Result<PathBuf> {
+fn create_old_home_folder(home: &Home, now: Timestamp) -> anyhow::Result<PathBuf> {
     let backups = home.path().join("backups");
     DirBuilder::new().recursive(true).mode(0o700).create(&backups)?;
     let time: String = now.rfc3339().chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::Caller;
-use super::super::test_support::{House, keys, skill};
+use super::super::test_support::{Fixture, keys, skill};
 use super::*;
 use crate::people::Role;
 
@@ -12,13 +12,13 @@ fn first(hash: &str, digits: usize) -> &str {
     hash.get(..digits).unwrap()
 }
 
-async fn ask(house: &House, line: &str) -> Answer {
+async fn ask(house: &Fixture, line: &str) -> Answer {
     house.admin.chat(&house.ada(), line).await
 }
 
 #[tokio::test]
 async fn a_proposal_is_listed_shown_and_made_live() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     house.clock.set(house.now().plus(Duration::from_secs(2 * 3600)));
@@ -51,7 +51,7 @@ async fn a_proposal_is_listed_shown_and_made_live() {
 
 #[tokio::test]
 async fn only_the_right_hash_counts_and_only_once() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     let missing = ask(&house, &format!("/approve {id}")).await;
     assert_eq!(missing.markdown, says::hash_missing(id, Surface::Chat));
@@ -75,7 +75,7 @@ async fn only_the_right_hash_counts_and_only_once() {
 /// Proves: gate/own-command
 #[tokio::test]
 async fn neither_a_member_nor_a_group_is_answered() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     let aloud = Caller { private: false, ..house.ada() };
     for line in [
@@ -102,7 +102,7 @@ async fn neither_a_member_nor_a_group_is_answered() {
 
 #[tokio::test]
 async fn what_waited_too_long_is_void() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     house.clock.set(house.now().plus(Duration::from_secs(14 * 86_400)));
     assert_ne!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS, "nobody was told yet");
@@ -124,7 +124,7 @@ async fn rows_that_somebody_changed_cannot_be_approved() {
         "UPDATE proposals SET skill = 'coffee'",
         "UPDATE proposals SET label = '0'",
     ] {
-        let house = House::new().await;
+        let house = Fixture::new().await;
         let (id, hash) = house.proposes("tea", "Boil water.").await;
         house.tampers(statement);
         let shown = house.admin.chat(&house.ada(), &format!("/show {id}")).await;
@@ -138,7 +138,7 @@ async fn rows_that_somebody_changed_cannot_be_approved() {
 
 #[tokio::test]
 async fn what_was_refused_stays_refused() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     let refused = ask(&house, &format!("/reject {id} not *like* this")).await;
     assert_eq!((refused.failed, refused.markdown), (false, says::rejected(id)));
@@ -149,7 +149,7 @@ async fn what_was_refused_stays_refused() {
 
 #[tokio::test]
 async fn an_edit_made_meanwhile_stays() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     let mine = skill("tea", "Ask me first.");
     house.writes("skills/tea/SKILL.md", &mine);
@@ -161,7 +161,7 @@ async fn an_edit_made_meanwhile_stays() {
 
 #[tokio::test]
 async fn where_it_comes_from_is_told_under_its_label() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let (id, _) = house.proposes("tea", "Boil water.").await;
     let why = ask(&house, &format!("/why {id}")).await;
     assert!(why.markdown.contains("You imported it") && !why.failed, "{}", why.markdown);
@@ -172,7 +172,7 @@ async fn where_it_comes_from_is_told_under_its_label() {
 
 #[tokio::test]
 async fn numbers_that_mean_nothing_get_one_helpful_line() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     for (line, sentence) in [
         ("/show", usage(says::HOW_SHOW)),
         ("/show tea", usage(says::HOW_SHOW)),
@@ -193,7 +193,7 @@ async fn numbers_that_mean_nothing_get_one_helpful_line() {
 
 #[tokio::test]
 async fn the_command_line_has_the_promised_fields() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let (id, _) = house.proposes("tea", "Boil water.").await;
     let promised = ["id", "skill", "change", "state", "tainted", "sources", "hash", "created_at", "from"];
     let list = house.admin.skills_and_proposals().proposals().await.unwrap().json;
@@ -212,7 +212,9 @@ async fn the_command_line_has_the_promised_fields() {
     assert_eq!(whole.json["stages"][0]["stage"], "taint");
     assert_eq!(whole.json["findings"], json!([]));
     let digest = whole.json["hash"].as_str().unwrap().to_owned();
-    assert!(!house.admin.skills_and_proposals().approve(id, &digest, By::CommandLine).await.unwrap().failed);
+    assert!(
+        !house.admin.skills_and_proposals().approve(id, &digest, DecisionSource::CommandLine).await.unwrap().failed
+    );
     assert_eq!(house.admin.skills_and_proposals().proposals().await.unwrap().json[0]["state"], "approved");
     assert_eq!(house.admin.reports().status(None).await.unwrap().json["proposals"], json!({ "pending": 0 }));
 }

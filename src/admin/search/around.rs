@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::super::answer::ShownLabel;
 use super::super::snippet::{FoldedWords, Snippet};
-use super::{By, SearchRow};
+use super::{HitSource, SearchRow};
 use crate::people::{Party, Person};
 use crate::trust::Text;
 
 /// A file, and the position of a hit in it.
-pub(super) struct Around {
+pub(super) struct FileExcerpt {
     text: Text,
     /// Line number, from 1.
     line: usize,
@@ -28,15 +28,15 @@ pub(super) struct FileLine {
 
 impl SearchAdmin<'_> {
     /// Reads the file of a hit; `None` if the hit is in no file, or the file no longer exists.
-    pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<Around>> {
-        let By::File { path, line } = &row.by else { return Ok(None) };
+    pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<FileExcerpt>> {
+        let HitSource::File { path, line } = &row.by else { return Ok(None) };
         let read = self.tree.files().read_text(&Party::One(person.clone()), path).await?;
         let length = ShownLabel::nothing().words::<Arc<str>>(&row.text).lines().count();
-        Ok(read.ok().map(|(text, ..)| Around { text, line: *line, length }))
+        Ok(read.ok().map(|(text, ..)| FileExcerpt { text, line: *line, length }))
     }
 }
 
-impl Around {
+impl FileExcerpt {
     /// The first line of the hit that contains a search word, from 1; the hit's first line if none
     /// does.
     pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {

@@ -5,7 +5,7 @@ use crate::admin::SearchAdmin;
 use std::sync::Arc;
 
 use super::super::answer::ShownLabel;
-use super::{By, SearchKind, SearchRow, Sought};
+use super::{HitSource, SearchKind, SearchQuery, SearchRow};
 use crate::memory::{EntryHit, IndexQuery};
 use crate::people::{Party, Person};
 use crate::store::{EntryKind, Node};
@@ -15,7 +15,7 @@ use crate::trust::{Label, Labelled, Text};
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
 
 impl SearchAdmin<'_> {
-    pub(super) async fn kept(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
+    pub(super) async fn search_files(&self, person: &Person, sought: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
         let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| sought.wants(as_shown(*kind))).collect();
         if kinds.is_empty() {
             return Ok(Vec::new());
@@ -61,9 +61,9 @@ fn row(hit: EntryHit, origin: &[Node]) -> SearchRow {
         id: if is_file { version.unwrap_or(0) } else { number.unwrap_or(0) },
         at: hit.at,
         by: if is_file {
-            By::File { path: hit.path, line: usize::try_from(hit.line).unwrap_or(1) }
+            HitSource::File { path: hit.path, line: usize::try_from(hit.line).unwrap_or(1) }
         } else {
-            By::Nobody
+            HitSource::Nobody
         },
         title: Some(title(&hit.name)),
         text: hit.text,

@@ -6,15 +6,19 @@ use std::sync::Arc;
 
 use super::super::answer::ShownLabel;
 use super::super::conversations::title_of;
-use super::{By, MOST, SearchKind, SearchRow, Sought};
+use super::{HitSource, MOST, SearchKind, SearchQuery, SearchRow};
 use crate::id::ConversationId;
 use crate::people::Person;
-use crate::store::{Db, Hit, Looked};
+use crate::store::{Db, Hit, MessageQuery};
 use crate::time::Zone;
 use crate::trust::Scope;
 
 impl SearchAdmin<'_> {
-    pub(super) async fn said(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
+    pub(super) async fn search_messages(
+        &self,
+        person: &Person,
+        sought: &SearchQuery,
+    ) -> anyhow::Result<Vec<SearchRow>> {
         if sought.agent.is_some()
             || sought.section.is_some()
             || !(sought.wants(SearchKind::Message) || sought.wants(SearchKind::Conversation))
@@ -26,12 +30,12 @@ impl SearchAdmin<'_> {
     }
 }
 
-fn find(db: Db<'_>, scope: Scope, sought: &Sought, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
+fn find(db: Db<'_>, scope: Scope, sought: &SearchQuery, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
     // A conversation is found by its messages, so the same number of conversations takes more
     // messages.
     let more = sought.case || sought.wants(SearchKind::Conversation);
     let limit = if more { MOST } else { sought.limit };
-    let looked = Looked { words: &sought.query, untrusted_too: true, limit, zone, ..Looked::of(scope) };
+    let looked = MessageQuery { words: &sought.query, untrusted_too: true, limit, zone, ..MessageQuery::of(scope) };
     let mut hits = db.message_search().recall_by(&looked)?.hits;
     hits.retain(|hit| sought.fits(ShownLabel::nothing().words::<Arc<str>>(&hit.text)));
     let mut rows = Vec::new();
@@ -51,6 +55,7 @@ fn find(db: Db<'_>, scope: Scope, sought: &Sought, zone: Zone) -> anyhow::Result
 
 fn row(db: Db<'_>, kind: SearchKind, id: i64, hit: Hit) -> anyhow::Result<SearchRow> {
     let title = hit.conversation.map(|id| title_of(db, id)).transpose()?.flatten();
-    let by = if hit.person.is_some() { By::Person(hit.conversation) } else { By::Assistant(hit.conversation) };
+    let by =
+        if hit.person.is_some() { HitSource::Person(hit.conversation) } else { HitSource::Assistant(hit.conversation) };
     Ok(SearchRow { kind, id, at: hit.at, by, title, text: hit.text, score: hit.score })
 }

@@ -4,14 +4,14 @@ use crate::admin::SearchAdmin;
 use std::sync::Arc;
 
 use super::super::snippet::FoldedWords;
-use super::{By, SearchKind, SearchRow, Sought};
+use super::{HitSource, SearchKind, SearchQuery, SearchRow};
 use crate::review::LiveSkill;
 use crate::skill::MAIN;
 use crate::store::Node;
 use crate::trust::{Labelled, Scope};
 
 impl SearchAdmin<'_> {
-    pub(super) async fn of_skills(&self, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
+    pub(super) async fn of_skills(&self, sought: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
         if !sought.wants(SearchKind::Skill) || sought.agent.is_some() || sought.section.is_some() {
             return Ok(Vec::new());
         }
@@ -37,7 +37,7 @@ impl SearchAdmin<'_> {
             kind: SearchKind::Skill,
             id: version.0,
             at: born.map_or_else(|| self.clock.now(), |(at, _)| at),
-            by: By::Nobody,
+            by: HitSource::Nobody,
             title: Some(Labelled::new(name, label.clone(), Scope::Shared)),
             text: Labelled::new(Arc::from(words), label, Scope::Shared),
             score,

@@ -1,13 +1,13 @@
 //! Skills from imported folders and from notes.
 
-use super::super::test_support::{House, keys, skill};
+use super::super::test_support::{Fixture, keys, skill};
 use super::*;
 use crate::skill::note::{name_for as slug, skill_of};
 use proptest::prelude::*;
 
 #[tokio::test]
 async fn a_folder_from_elsewhere_waits_and_counts_as_untrusted() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let file = house.writes("download/tea/SKILL.md", &skill("tea", "Boil water."));
     let folder = file.parent().unwrap().to_str().unwrap();
     let answer = house.admin.skills_and_proposals().import(folder, "tea").await.unwrap();
@@ -22,7 +22,7 @@ async fn a_folder_from_elsewhere_waits_and_counts_as_untrusted() {
 
 #[tokio::test]
 async fn what_lies_there_is_replaced_as_a_whole() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     house.writes("skills/tea/SKILL.md", &skill("tea", "Boil wine."));
     house.writes("skills/tea/old.md", "old\n");
     let file = house.writes("download/tea/SKILL.md", &skill("tea", "Boil water."));
@@ -38,7 +38,7 @@ async fn what_lies_there_is_replaced_as_a_whole() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_folder_is_said() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let file = house.writes("download/tea/SKILL.md", "---\nname: soup\n---\n\nBoil.\n");
     let folder = file.parent().unwrap();
     let refused = house.admin.skills_and_proposals().import(folder.to_str().unwrap(), "tea").await.unwrap();
@@ -59,7 +59,7 @@ async fn what_is_wrong_with_a_folder_is_said() {
 
 #[tokio::test]
 async fn no_name_leads_out_of_the_skills_folder() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     let file = house.writes("download/tea/SKILL.md", &skill("tea", "Boil water."));
     let folder = file.parent().unwrap().to_str().unwrap();
     for name in ["../tea", "/tmp/tea", "Tea Time", "", "."] {
@@ -70,7 +70,7 @@ async fn no_name_leads_out_of_the_skills_folder() {
 
 #[tokio::test]
 async fn a_note_becomes_a_proposal_under_its_own_label() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     house.writes(
         "workspace/memory/Green tea.md",
         "# Green tea\n\nUse water at 80 degrees. Never boil it.\n\n- sencha\n",
@@ -97,14 +97,14 @@ async fn a_note_becomes_a_proposal_under_its_own_label() {
     assert!(!tainted.label.is_trusted());
 }
 
-fn file_parent(house: &House) -> std::path::PathBuf {
+fn file_parent(house: &Fixture) -> std::path::PathBuf {
     let note = house.writes("workspace/memory/any.md", "Any.\n");
     note.parent().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn only_notes_of_the_owner_are_read() {
-    let house = House::new().await;
+    let house = Fixture::new().await;
     house.writes("workspace/USER.md", "Secret.\n");
     house.writes("workspace/people/2-ben/memory/tea.md", "Ben's tea.\n");
     house.writes("workspace/memory/empty.md", "\n# \n");

@@ -33,7 +33,7 @@ impl Declaration<'_> {
         let mut notices = Vec::new();
         for ((person, entry), meant) in people.iter().zip(&entries).zip(&meant) {
             let id = match known.iter().find(|known| Some(known.id) == *meant) {
-                Some(before) => self.keep(person, entry, before, &mut notices)?,
+                Some(before) => self.retain(person, entry, before, &mut notices)?,
                 None => {
                     let earlier = known.iter().filter(|known| !is_meant(known) && entry.may_mean(known));
                     let earlier = earlier.max_by_key(|known| (known.is_in, known.id));
@@ -45,7 +45,7 @@ impl Declaration<'_> {
         }
         let owners = self.tx.people().reachable_owners()?;
         for notice in &notices {
-            owner_notice::tell_owners(self.tx, &owners, notice, self.now)?;
+            owner_notice::notify_owners(self.tx, &owners, notice, self.now)?;
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl Declaration<'_> {
         }
     }
 
-    fn keep(
+    fn retain(
         &self,
         person: &config::Person,
         entry: &ConfiguredPerson,

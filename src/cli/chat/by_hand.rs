@@ -1,7 +1,7 @@
 //! `/memory edit` in a conversation: the external editor has the screen, and no frame that arrives
 //! meanwhile is lost.
 
-use super::Errand;
+use super::RunCommand;
 use super::link::GatewayLink;
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::cli::external_editor;
@@ -11,7 +11,7 @@ use crate::wording::chat as words;
 pub(super) struct ByHand<'a> {
     /// Name of the person who is talking.
     pub whose: String,
-    pub errand: &'a Errand,
+    pub errand: &'a RunCommand,
 }
 
 impl ByHand<'_> {
@@ -25,7 +25,7 @@ impl ByHand<'_> {
             let gone = heard.last().is_some_and(Option::is_none);
             tokio::select! {
                 said = &mut editing => return (said.unwrap_or_else(|why| why), heard),
-                frame = link.hear(), if !gone => heard.push(frame),
+                frame = link.next_frame(), if !gone => heard.push(frame),
             }
         }
     }

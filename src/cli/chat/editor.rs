@@ -33,7 +33,7 @@ type LineEditor = rustyline::Editor<LineWatch, DefaultHistory>;
 
 /// Input at the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum LineInput {
     /// A line, or several joined by trailing backslashes or pasted at once.
     Line(String),
     /// Ctrl-c.
@@ -49,7 +49,7 @@ pub(super) enum Typed {
 
 /// An open line editor.
 pub(super) struct Editor {
-    typed: mpsc::Receiver<Typed>,
+    typed: mpsc::Receiver<LineInput>,
     go_on: blocking::SyncSender<()>,
     /// `true` while the thread waits for permission to continue.
     waits: bool,
@@ -78,8 +78,8 @@ pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Resu
 
 impl Editor {
     /// Returns the next input. Cancel-safe.
-    pub async fn typed(&mut self) -> Typed {
-        let typed = self.typed.recv().await.unwrap_or(Typed::End);
+    pub async fn typed(&mut self) -> LineInput {
+        let typed = self.typed.recv().await.unwrap_or(LineInput::End);
         self.waits = true;
         typed
     }
@@ -150,7 +150,7 @@ struct Prompting {
     prompt: String,
     history: PathBuf,
     width: Arc<AtomicUsize>,
-    typed: mpsc::Sender<Typed>,
+    typed: mpsc::Sender<LineInput>,
     told: blocking::Receiver<()>,
 }
 
@@ -161,14 +161,14 @@ impl Prompting {
                 self.width.store(usize::from(columns), Ordering::Relaxed);
             }
             let typed = self.read();
-            let over = matches!(typed, Typed::Broken(_));
+            let over = matches!(typed, LineInput::Broken(_));
             if self.typed.blocking_send(typed).is_err() || over || self.told.recv().is_err() {
                 return;
             }
         }
     }
 
-    fn read(&mut self) -> Typed {
+    fn read(&mut self) -> LineInput {
         self.lines.set_helper(Some(LineWatch::default()));
         let read = self.lines.readline(&self.prompt);
         let (empty, folds) = self.lines.helper().map_or((true, Vec::new()), LineWatch::seen);
@@ -176,11 +176,11 @@ impl Prompting {
             Ok(line) => {
                 let text = unfolded(&line, &folds);
                 self.remember(&text);
-                Typed::Line(text)
+                LineInput::Line(text)
             }
-            Err(ReadlineError::Interrupted) => Typed::Interrupt { empty },
-            Err(ReadlineError::Eof) => Typed::End,
-            Err(error) => Typed::Broken(error.to_string()),
+            Err(ReadlineError::Interrupted) => LineInput::Interrupt { empty },
+            Err(ReadlineError::Eof) => LineInput::End,
+            Err(error) => LineInput::Broken(error.to_string()),
         }
     }
 
@@ -253,7 +253,7 @@ impl Validator for LineWatch {
 #[cfg(test)]
 impl Editor {
     /// An editor without a terminal: a sender of input and a receiver of output.
-    pub fn scripted(width: usize) -> (Self, mpsc::Sender<Typed>, blocking::Receiver<String>) {
+    pub fn scripted(width: usize) -> (Self, mpsc::Sender<LineInput>, blocking::Receiver<String>) {
         let (sender, typed) = mpsc::channel(8);
         let (print, printed) = blocking::channel();
         // The receiver is not needed.

@@ -10,7 +10,7 @@ use crate::adapter::markdown::{is_blank, strip_control};
 
 /// State of a streamed answer.
 #[derive(Debug, Default)]
-pub(super) struct Growth {
+pub(super) struct StreamedAnswer {
     /// Emitted blocks.
     shown: String,
     /// Complete lines that were not emitted, cleaned.
@@ -30,14 +30,14 @@ struct Fence {
 
 /// Text that remains to be shown of a complete answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum RemainingText {
     /// The rest after the emitted blocks; empty if nothing remains.
     More(String),
     /// The whole text, because the emitted blocks differ from it.
     Whole(String),
 }
 
-impl Growth {
+impl StreamedAnswer {
     /// Takes the next piece and returns the blocks that it completed.
     pub fn push(&mut self, delta: &str) -> Option<String> {
         let mut ready = String::new();
@@ -71,10 +71,10 @@ impl Growth {
     }
 
     /// Returns the text that remains to be shown of the complete answer.
-    pub fn finish(&mut self, markdown: &str) -> Rest {
+    pub fn finish(&mut self, markdown: &str) -> RemainingText {
         let rest = self.rest_of(markdown).map(|rest| rest.trim_start_matches('\n').to_owned());
         self.restart();
-        rest.map_or_else(|| Rest::Whole(markdown.to_owned()), Rest::More)
+        rest.map_or_else(|| RemainingText::Whole(markdown.to_owned()), RemainingText::More)
     }
 
     fn rest_of<'t>(&self, markdown: &'t str) -> Option<&'t str> {
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn grown(growth: &mut Growth, text: &str, cuts: &[usize]) -> Vec<String> {
+    fn new_blocks(growth: &mut StreamedAnswer, text: &str, cuts: &[usize]) -> Vec<String> {
         let chars: Vec<char> = text.chars().collect();
         let mut sizes = cuts.iter().copied().cycle();
         let mut blocks = Vec::new();
@@ -160,10 +160,10 @@ mod tests {
         fn shown_blocks_and_the_rest_are_the_final_text(
             text in markdown(), cuts in prop::collection::vec(1usize..9, 1..8),
         ) {
-            let mut growth = Growth::default();
-            let mut seen = grown(&mut growth, &text, &cuts).concat();
+            let mut growth = StreamedAnswer::default();
+            let mut seen = new_blocks(&mut growth, &text, &cuts).concat();
             let whole = strip_control(&text);
-            let Rest::More(rest) = growth.finish(whole.trim()) else {
+            let RemainingText::More(rest) = growth.finish(whole.trim()) else {
                 return Err(TestCaseError::fail("the final text was not recognised"));
             };
             seen.push_str(&rest);
@@ -174,37 +174,37 @@ mod tests {
         fn blocks_do_not_depend_on_how_the_text_was_cut(
             text in markdown(), cuts in prop::collection::vec(1usize..9, 1..8),
         ) {
-            let once = grown(&mut Growth::default(), &text, &[text.len().max(1)]).concat();
-            prop_assert_eq!(grown(&mut Growth::default(), &text, &cuts).concat(), once);
+            let once = new_blocks(&mut StreamedAnswer::default(), &text, &[text.len().max(1)]).concat();
+            prop_assert_eq!(new_blocks(&mut StreamedAnswer::default(), &text, &cuts).concat(), once);
         }
     }
 
     #[test]
     fn a_block_is_ready_when_the_next_one_begins() {
-        let mut growth = Growth::default();
+        let mut growth = StreamedAnswer::default();
         assert_eq!(growth.push("First.\n\n"), None);
         assert_eq!(growth.push("S"), Some("First.\n\n".into()));
         assert_eq!(growth.push("econd\n\n  indented\n\n"), None);
-        assert_eq!(growth.finish("First.\n\nSecond\n\n  indented"), Rest::More("Second\n\n  indented".into()));
+        assert_eq!(growth.finish("First.\n\nSecond\n\n  indented"), RemainingText::More("Second\n\n  indented".into()));
         assert!(growth.is_unseen());
     }
 
     #[test]
     fn a_fence_is_shown_whole() {
-        let mut growth = Growth::default();
+        let mut growth = StreamedAnswer::default();
         assert_eq!(growth.push("```sh\na\n\nb\n``\n~~~\n\nc\n"), None);
         assert_eq!(growth.push("```\n\nd"), Some("```sh\na\n\nb\n``\n~~~\n\nc\n```\n\n".into()));
     }
 
     #[test]
     fn another_text_comes_whole() {
-        let mut growth = Growth::default();
+        let mut growth = StreamedAnswer::default();
         growth.push("One.\n\nT");
         assert!(!growth.continues_in("One.more"));
-        assert_eq!(growth.finish("Two."), Rest::Whole("Two.".into()));
+        assert_eq!(growth.finish("Two."), RemainingText::Whole("Two.".into()));
         growth.push("One.\n\nT");
         assert!(growth.restart());
-        assert_eq!(growth.finish("Two."), Rest::More("Two.".into()));
+        assert_eq!(growth.finish("Two."), RemainingText::More("Two.".into()));
         assert!(!growth.restart());
     }
 }

@@ -28,7 +28,7 @@ impl GatewayLink {
         let Connection { reader, writer } = connection;
         let mut link = Self { reader, writer, unstored: Vec::new() };
         link.write(&FromClient::Hello { person }).await;
-        while let Some(frame) = link.hear().await {
+        while let Some(frame) = link.next_frame().await {
             match frame {
                 FromGateway::Welcome { person, .. } => return Ok((link, Welcome { person })),
                 FromGateway::Refused { why } | FromGateway::Bye { why } => return Err(Some(why)),
@@ -48,7 +48,7 @@ impl GatewayLink {
 
     /// Returns the next frame from the gateway. Confirmations are recorded and skipped. `None`
     /// means that the gateway is gone. Cancel-safe.
-    pub async fn hear(&mut self) -> Option<FromGateway> {
+    pub async fn next_frame(&mut self) -> Option<FromGateway> {
         loop {
             match self.reader.next().await {
                 Ok(Some(Ok(FromGateway::Stored { id }))) => self.unstored.retain(|(said, _)| *said != id),

@@ -10,11 +10,11 @@ use std::io::Write;
 
 use anyhow::Context;
 
-use super::growth::{Growth, Rest};
+use super::growth::{RemainingText, StreamedAnswer};
 use super::input::ChatInput;
 use super::link::{GatewayLink, is_command};
 use super::screen::Screen;
-use super::{Ending, links_of};
+use super::{ChatOutcome, links_of};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::wording::chat as words;
@@ -26,11 +26,11 @@ pub(super) async fn ask(
     screen: Screen,
     out: &mut (impl Write + Send),
     notes: &mut (impl Write + Send),
-) -> anyhow::Result<Ending> {
+) -> anyhow::Result<ChatOutcome> {
     let mut asked = PendingAnswers::say(&question, &mut link).await;
-    let mut growth = Growth::default();
+    let mut growth = StreamedAnswer::default();
     while asked.is_open() {
-        let frame = link.hear().await;
+        let frame = link.next_frame().await;
         asked.begun |= link.unstored().len() < asked.said.len();
         let print = match frame {
             Some(FromGateway::Message { markdown, trusted, answers, awaited, .. }) => {
@@ -46,7 +46,7 @@ pub(super) async fn ask(
             Some(FromGateway::Grow { delta, answers }) if screen.live && asked.is_ours(answers.as_deref()) => {
                 growth.push(&delta).map(|block| screen.show(&block, LinkDisplay::SpelledOut)).unwrap_or_default()
             }
-            Some(FromGateway::Restart) if growth.restart() => screen.aside(words::RULE),
+            Some(FromGateway::Restart) if growth.restart() => screen.remark(words::RULE),
             Some(FromGateway::Refused { why } | FromGateway::Bye { why }) => {
                 return give_up(&link, &question, &why, notes);
             }
@@ -56,7 +56,7 @@ pub(super) async fn ask(
         out.write_all(print.as_bytes()).context("Could not print the answer")?;
         out.flush().context("Could not print the answer")?;
     }
-    Ok(Ending::Done)
+    Ok(ChatOutcome::Done)
 }
 
 /// Sent messages, and those that wait for an answer.
@@ -108,14 +108,14 @@ fn label_of(answers: Option<&[String]>) -> &'static str {
     if answers.is_some_and(<[String]>::is_empty) { words::MEANWHILE } else { words::EARLIER }
 }
 
-fn last(rest: Rest, trusted: bool, screen: Screen) -> String {
+fn last(rest: RemainingText, trusted: bool, screen: Screen) -> String {
     match rest {
-        Rest::More(markdown) => screen.show(&markdown, links_of(trusted)),
-        Rest::Whole(markdown) => screen.aside(words::RULE) + &screen.show(&markdown, links_of(trusted)),
+        RemainingText::More(markdown) => screen.show(&markdown, links_of(trusted)),
+        RemainingText::Whole(markdown) => screen.remark(words::RULE) + &screen.show(&markdown, links_of(trusted)),
     }
 }
 
-fn give_up(link: &GatewayLink, question: &ChatInput, why: &str, notes: &mut impl Write) -> anyhow::Result<Ending> {
+fn give_up(link: &GatewayLink, question: &ChatInput, why: &str, notes: &mut impl Write) -> anyhow::Result<ChatOutcome> {
     writeln!(notes, "{why}")?;
     for text in link.unstored() {
         if question.piped.as_deref() == Some(text) {
@@ -127,7 +127,7 @@ fn give_up(link: &GatewayLink, question: &ChatInput, why: &str, notes: &mut impl
     if link.unstored().is_empty() {
         writeln!(notes, "{}", words::ANSWER_LATER)?;
     }
-    Ok(Ending::Failed)
+    Ok(ChatOutcome::Failed)
 }
 
 #[cfg(test)]

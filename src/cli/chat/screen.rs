@@ -42,7 +42,7 @@ impl Screen {
     }
 
     /// Renders a line outside the conversation.
-    pub fn aside(self, line: &str) -> String {
+    pub fn remark(self, line: &str) -> String {
         if self.color { format!("\u{1b}[2m{line}\u{1b}[0m\n") } else { format!("{line}\n") }
     }
 }

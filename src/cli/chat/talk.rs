@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use super::by_hand::{self, ByHand};
-use super::editor::{Editor, Typed};
-use super::growth::{Growth, Rest};
+use super::editor::{Editor, LineInput};
+use super::growth::{RemainingText, StreamedAnswer};
 use super::link::{GatewayLink, is_command};
 use super::screen::Screen;
-use super::{Ending, links_of};
+use super::{ChatOutcome, links_of};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::wording::chat as words;
@@ -28,16 +28,16 @@ pub(super) async fn talk(
     by_hand: &ByHand<'_>,
     screen: Screen,
     last: &mut impl Write,
-) -> Ending {
+) -> ChatOutcome {
     let mut talk = ChatSession::new(screen);
     let mut in_line = None;
     // Frames that arrived while the external editor had the screen.
     let mut missed = VecDeque::new();
     let ending = loop {
         let step = match missed.pop_front() {
-            Some(frame) => talk.heard_or_gone(frame),
+            Some(frame) => talk.handle_frame_or_end(frame),
             None => tokio::select! {
-                frame = link.hear() => talk.heard_or_gone(frame),
+                frame = link.next_frame() => talk.handle_frame_or_end(frame),
                 typed = editor.typed() => talk.typed(typed),
             },
         };
@@ -50,19 +50,19 @@ pub(super) async fn talk(
                 editor.print(screen.show(&said, LinkDisplay::SpelledOut));
                 missed.extend(frames);
             }
-            ChatAction::Leave => break Ending::Done,
+            ChatAction::Leave => break ChatOutcome::Done,
             ChatAction::Fail(why) => {
                 // The terminal is gone, perhaps with all output.
                 let _ = writeln!(last, "{why}");
-                break Ending::Failed;
+                break ChatOutcome::Failed;
             }
             ChatAction::GatewayGone(why) => {
-                editor.print(screen.aside(&why) + &screen.aside(words::PRESS_ENTER));
+                editor.print(screen.remark(&why) + &screen.remark(words::PRESS_ENTER));
                 in_line = after_the_end(&mut editor).await;
-                break Ending::Failed;
+                break ChatOutcome::Failed;
             }
         }
-        talk.look(editor.width());
+        talk.update_width(editor.width());
         editor.go_on();
     };
     for text in link.unstored().into_iter().chain(in_line.as_deref()) {
@@ -75,8 +75,8 @@ pub(super) async fn talk(
 async fn after_the_end(editor: &mut Editor) -> Option<String> {
     editor.go_on();
     match editor.typed().await {
-        Typed::Line(line) => Some(line).filter(|line| !line.trim().is_empty()),
-        Typed::Interrupt { .. } | Typed::End | Typed::Broken(_) => None,
+        LineInput::Line(line) => Some(line).filter(|line| !line.trim().is_empty()),
+        LineInput::Interrupt { .. } | LineInput::End | LineInput::Broken(_) => None,
     }
 }
 
@@ -96,7 +96,7 @@ enum ChatAction {
 /// State of the conversation.
 struct ChatSession {
     screen: Screen,
-    growth: Growth,
+    growth: StreamedAnswer,
     /// Number of unanswered commands: their answers may arrive during a streamed answer.
     commands: usize,
     /// `true` while an answer is in progress, as far as known.
@@ -107,26 +107,26 @@ struct ChatSession {
 
 impl ChatSession {
     fn new(screen: Screen) -> Self {
-        Self { screen, growth: Growth::default(), commands: 0, in_work: false, signs: 0 }
+        Self { screen, growth: StreamedAnswer::default(), commands: 0, in_work: false, signs: 0 }
     }
 
     /// Updates the width, because the terminal may have been resized.
-    fn look(&mut self, width: Option<usize>) {
+    fn update_width(&mut self, width: Option<usize>) {
         self.screen.width = width.unwrap_or(self.screen.width);
     }
 
-    fn typed(&mut self, typed: Typed) -> ChatAction {
+    fn typed(&mut self, typed: LineInput) -> ChatAction {
         match typed {
-            Typed::Line(line) => self.line(line),
-            Typed::Interrupt { .. } if self.in_work => {
+            LineInput::Line(line) => self.line(line),
+            LineInput::Interrupt { .. } if self.in_work => {
                 // If nothing was in progress after all, the next ctrl-c leaves.
                 self.in_work = false;
                 self.commands += 1;
                 ChatAction::Say(STOP.to_owned())
             }
-            Typed::Interrupt { empty: false } => ChatAction::Nothing,
-            Typed::Interrupt { empty: true } | Typed::End => ChatAction::Leave,
-            Typed::Broken(why) => ChatAction::Fail(words::editor_broken(&why)),
+            LineInput::Interrupt { empty: false } => ChatAction::Nothing,
+            LineInput::Interrupt { empty: true } | LineInput::End => ChatAction::Leave,
+            LineInput::Broken(why) => ChatAction::Fail(words::editor_broken(&why)),
         }
     }
 
@@ -148,11 +148,11 @@ impl ChatSession {
     }
 
     /// Handles a frame from the gateway, or its disconnection.
-    fn heard_or_gone(&mut self, frame: Option<FromGateway>) -> ChatAction {
-        frame.map_or_else(|| ChatAction::GatewayGone(words::GONE.to_owned()), |frame| self.heard(frame))
+    fn handle_frame_or_end(&mut self, frame: Option<FromGateway>) -> ChatAction {
+        frame.map_or_else(|| ChatAction::GatewayGone(words::GONE.to_owned()), |frame| self.handle_frame(frame))
     }
 
-    fn heard(&mut self, frame: FromGateway) -> ChatAction {
+    fn handle_frame(&mut self, frame: FromGateway) -> ChatAction {
         match frame {
             FromGateway::Grow { delta, .. } => {
                 (self.in_work, self.signs) = (true, 0);
@@ -161,10 +161,10 @@ impl ChatSession {
                     ChatAction::Print(self.screen.show(&block, LinkDisplay::SpelledOut))
                 })
             }
-            FromGateway::Restart if self.growth.restart() => ChatAction::Print(self.screen.aside(words::RULE)),
+            FromGateway::Restart if self.growth.restart() => ChatAction::Print(self.screen.remark(words::RULE)),
             FromGateway::Typing => self.sign(),
             FromGateway::Message { markdown, trusted, .. } => self.message(&markdown, trusted),
-            FromGateway::Refused { why } => ChatAction::Print(self.screen.aside(&why)),
+            FromGateway::Refused { why } => ChatAction::Print(self.screen.remark(&why)),
             FromGateway::Bye { why } => ChatAction::GatewayGone(why),
             FromGateway::Restart
             | FromGateway::Welcome { .. }
@@ -179,7 +179,7 @@ impl ChatSession {
         self.in_work = true;
         self.signs += 1;
         match self.signs == 2 && self.growth.is_unseen() {
-            true => ChatAction::Print(self.screen.aside(words::WRITING)),
+            true => ChatAction::Print(self.screen.remark(words::WRITING)),
             false => ChatAction::Nothing,
         }
     }
@@ -193,9 +193,9 @@ impl ChatSession {
         }
         (self.in_work, self.signs) = (false, 0);
         match self.growth.finish(markdown) {
-            Rest::More(rest) => ChatAction::Print(self.screen.show(&rest, links)),
-            Rest::Whole(markdown) => {
-                ChatAction::Print(self.screen.aside(words::RULE) + &self.screen.show(&markdown, links))
+            RemainingText::More(rest) => ChatAction::Print(self.screen.show(&rest, links)),
+            RemainingText::Whole(markdown) => {
+                ChatAction::Print(self.screen.remark(words::RULE) + &self.screen.show(&markdown, links))
             }
         }
     }

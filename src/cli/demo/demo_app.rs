@@ -19,7 +19,7 @@ use crate::store::SlotState;
 use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
 use crate::wording::cli::demo as says;
 
-use super::demo_model::Player;
+use super::demo_model::DemoModel;
 
 /// Monday, 2 November 2026, 08:10 in Vienna.
 const START: Timestamp = Timestamp(1_793_603_400_000);
@@ -34,7 +34,7 @@ const PATIENCE: usize = 1_000;
 const PIPE: usize = 64 * 1024;
 
 /// The app and the client's end of its connection.
-pub struct Theatre {
+pub struct DemoApp {
     /// Name of the person at the terminal.
     pub person: String,
     /// Name of the assistant.
@@ -46,16 +46,16 @@ pub struct Theatre {
     line: Connection,
     door: TaskTracker,
     said: usize,
-    came: Vec<String>,
+    unsolicited_messages: Vec<String>,
 }
 
-impl Theatre {
+impl DemoApp {
     /// Builds the app in this folder and connects to its terminal.
     pub async fn open(home: &Path) -> anyhow::Result<Self> {
         let config = config(home)?;
         let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
         let clock = Arc::new(SimulatedClock::new(START));
-        let model: Arc<dyn Model> = Arc::new(Player::new());
+        let model: Arc<dyn Model> = Arc::new(DemoModel::new());
         let seams = Overrides {
             clock: Some(Arc::clone(&clock) as Arc<dyn Clock>),
             chat: vec![Arc::clone(&model)],
@@ -77,10 +77,10 @@ impl Theatre {
             line: Connection::of_client(near),
             door,
             said: 0,
-            came: Vec::new(),
+            unsolicited_messages: Vec::new(),
         };
         theatre.line.writer.write(&FromClient::Hello { person: None }).await?;
-        match theatre.hear().await? {
+        match theatre.next_frame().await? {
             FromGateway::Welcome { .. } => Ok(theatre),
             _ => bail!("The demonstration was not let in"),
         }
@@ -106,7 +106,7 @@ impl Theatre {
     /// Returns the unsolicited messages since the last call.
     pub async fn came(&mut self) -> anyhow::Result<Vec<String>> {
         self.listen().await?;
-        Ok(std::mem::take(&mut self.came))
+        Ok(std::mem::take(&mut self.unsolicited_messages))
     }
 
     /// Returns the number of days that were skipped without a model call.
@@ -116,9 +116,9 @@ impl Theatre {
     }
 
     /// Keeps an unsolicited message, except those about days: they resemble the ones about weeks.
-    fn keep(&mut self, heard: String) {
+    fn collect_unsolicited(&mut self, heard: String) {
         if !heard.starts_with(says::ABOUT_A_DAY) {
-            self.came.push(heard);
+            self.unsolicited_messages.push(heard);
         }
     }
 
@@ -129,7 +129,7 @@ impl Theatre {
             let clock = Arc::clone(&self.clock);
             tokio::select! {
                 biased;
-                heard = self.answer() => self.keep(heard?),
+                heard = self.answer() => self.collect_unsolicited(heard?),
                 () = clock.advance(STEP) => silent += 1,
             }
         }
@@ -144,7 +144,7 @@ impl Theatre {
             self.said += 1;
             let id = format!("demo-{}", self.said);
             self.line.writer.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await?;
-            while !matches!(self.hear().await?, FromGateway::Stored { id: stored } if stored == id) {}
+            while !matches!(self.next_frame().await?, FromGateway::Stored { id: stored } if stored == id) {}
         }
         for _ in 0..PATIENCE {
             let clock = Arc::clone(&self.clock);
@@ -156,7 +156,7 @@ impl Theatre {
                     if text.starts_with('/') || !heard.starts_with(says::ABOUT_A_PROPOSAL) {
                         return Ok(heard);
                     }
-                    self.keep(heard);
+                    self.collect_unsolicited(heard);
                 }
                 () = clock.advance(STEP) => {}
             }
@@ -193,13 +193,13 @@ impl Theatre {
 
     async fn answer(&mut self) -> anyhow::Result<String> {
         loop {
-            if let FromGateway::Message { markdown, .. } = self.hear().await? {
+            if let FromGateway::Message { markdown, .. } = self.next_frame().await? {
                 return Ok(markdown);
             }
         }
     }
 
-    async fn hear(&mut self) -> anyhow::Result<FromGateway> {
+    async fn next_frame(&mut self) -> anyhow::Result<FromGateway> {
         loop {
             match self.line.reader.next().await?.context("The demonstration was cut off")? {
                 Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),

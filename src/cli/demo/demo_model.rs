@@ -16,9 +16,9 @@ use crate::model::{
 use crate::wording::cli::demo::{DemoReply, GRAZ_AGAIN, PARTS_PLAYED, PUT_FORWARD, Proposes, THOUGHTS};
 
 /// The offline model with a script.
-pub struct Player(Offline);
+pub struct DemoModel(Offline);
 
-impl Player {
+impl DemoModel {
     /// Creates the demo model.
     pub fn new() -> Self {
         Self(Offline::new(ModelInfo {
@@ -33,7 +33,7 @@ impl Player {
 }
 
 #[async_trait]
-impl Model for Player {
+impl Model for DemoModel {
     fn card(&self) -> &ModelInfo {
         self.0.card()
     }
@@ -45,7 +45,7 @@ impl Model for Player {
             _ => None,
         };
         let Some((text, call)) = played else { return self.0.call(request, live).await };
-        live.grow(&text);
+        live.append(&text);
         let stop = if call.is_none() { Stop::End } else { Stop::Tools };
         let usage = Usage { input: request.estimate_tokens(), cached: 0, output: crate::text::estimate_tokens(&text) };
         Ok(Reply::to(request, &text, call.into_iter().collect(), stop, usage, "offline/script".to_owned()))
@@ -53,7 +53,7 @@ impl Model for Player {
 }
 
 fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
-    let asked = said(request, Role::User)?;
+    let asked = newest_text(request, Role::User)?;
     let (_, mut part) = *PARTS_PLAYED.iter().find(|(cue, _)| asked.contains(cue))?;
     // Two scenes make the same request; by the second one a skill exists.
     if asked.contains("Graz") && skills(request).contains("packing") {
@@ -81,7 +81,7 @@ fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
 }
 
 fn reflection(request: &Request) -> Option<String> {
-    let asked = said(request, Role::User)?;
+    let asked = newest_text(request, Role::User)?;
     let thought = THOUGHTS.iter().find(|thought| asked.contains(thought.of))?;
     let action = |wish: &Proposes| {
         let files = json!([{ "path": "SKILL.md", "content": wish.content }]);
@@ -95,7 +95,7 @@ fn reflection(request: &Request) -> Option<String> {
 }
 
 /// Returns the text of the newest message with this role.
-fn said(request: &Request, role: Role) -> Option<String> {
+fn newest_text(request: &Request, role: Role) -> Option<String> {
     let message = request.messages().iter().rev().find(|message| message.role() == role)?;
     let texts = message.parts().iter().filter_map(|part| match part.open().0 {
         Piece::Text(text) | Piece::Result { text, .. } => Some(text.to_string()),

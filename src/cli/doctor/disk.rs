@@ -61,7 +61,7 @@ fn private(check: &'static str, path: &Path, mode: u32, wanted: u32, fix: bool) 
         return Finding::wrong(check, &what, &says::fix_mode(&shown, wanted));
     }
     match std::fs::set_permissions(path, std::fs::Permissions::from_mode(wanted)) {
-        Ok(()) => Finding::mended(check, &what),
+        Ok(()) => Finding::fixed(check, &what),
         Err(error) => Finding::wrong(check, &format!("{what}: {error}"), &says::fix_mode(&shown, wanted)),
     }
 }

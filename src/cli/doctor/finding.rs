@@ -39,7 +39,7 @@ impl Finding {
         Self::of(check, FindingState::Note, what, fix)
     }
 
-    pub(super) fn mended(check: &'static str, what: &str) -> Self {
+    pub(super) fn fixed(check: &'static str, what: &str) -> Self {
         Self::of(check, FindingState::Mended, what, "")
     }
 

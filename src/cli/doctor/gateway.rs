@@ -53,7 +53,7 @@ impl Gateway {
             Self::Runs(status) => status,
         };
         let parts = ["adapters", "servers"].into_iter().filter_map(|part| status.get(part).and_then(Value::as_array));
-        let troubles: Vec<String> = parts.flatten().filter_map(trouble).collect();
+        let troubles: Vec<String> = parts.flatten().filter_map(problem).collect();
         match troubles.as_slice() {
             [] => Finding::ok(says::GATEWAY, says::RUNNING),
             troubles => Finding::wrong(says::GATEWAY, &troubles.join("\n"), ""),
@@ -61,7 +61,7 @@ impl Gateway {
     }
 }
 
-fn trouble(part: &Value) -> Option<String> {
+fn problem(part: &Value) -> Option<String> {
     let text = |key: &str| part.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     Some(format!("{}: {}", text("name").unwrap_or_default(), text("trouble").or_else(|| text("remark"))?))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::finding::Finding;
 use super::gateway::Gateway;
 use super::knowledge;
-use crate::admin::Touch;
+use crate::admin::RepairMode;
 use crate::app::{BuildError, take_lock_as_it_is};
 use crate::cli::channel::Channel;
 use crate::cli::failure::CliError;
@@ -39,7 +39,7 @@ struct JournalReport {
 
 /// Checks the journal. While a gateway runs it is only read, and the gateway reports on the memory;
 /// without one, the journal is also opened as `run` would.
-pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<Finding> {
+pub(super) async fn check(config: &Config, gateway: &Gateway, fix: bool) -> Vec<Finding> {
     let path = config.home.journal();
     let now = SystemClock::default().now();
     match std::fs::metadata(&path) {
@@ -49,14 +49,14 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<F
         }
         Ok(_) => {}
     }
-    let (missing, touch) = (missing_files(config), if fix { Touch::Mend } else { Touch::Look });
+    let (missing, touch) = (missing_files(config), if fix { RepairMode::Mend } else { RepairMode::Look });
     let known = match take_lock_as_it_is(&config.home) {
         Err(BuildError::Held(_)) => knowledge::ask(config, gateway, touch).await,
-        Err(error) => return vec![told(error.into())],
+        Err(error) => return vec![failure_finding(error.into())],
         Ok(_lock) => match Journal::open(&path, None) {
-            Err(error) => return vec![told(error.into())],
+            Err(error) => return vec![failure_finding(error.into())],
             Ok(journal) => {
-                let known = knowledge::look(config, &journal, touch).await;
+                let known = knowledge::check(config, &journal, touch).await;
                 journal.close().await;
                 known
             }
@@ -65,7 +65,7 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<F
     let mut findings = vec![workspace(config, &missing)];
     findings.extend(known);
     match store::examine(&path, see) {
-        Err(error) => findings.push(told(error.into())),
+        Err(error) => findings.push(failure_finding(error.into())),
         Ok(seen) => findings.extend(judge(&seen, config, &path, now)),
     }
     findings
@@ -166,7 +166,7 @@ fn owner(seen: &JournalReport, config: &Config) -> Finding {
 fn workspace(config: &Config, missing: &[&str]) -> Finding {
     match missing_files(config).as_slice() {
         [] if missing.is_empty() => Finding::ok(says::WORKSPACE, &config.workspace.display().to_string()),
-        [] => Finding::mended(says::WORKSPACE, &says::missing_files(missing)),
+        [] => Finding::fixed(says::WORKSPACE, &says::missing_files(missing)),
         still => Finding::note(says::WORKSPACE, &says::missing_files(still), says::FIX_WORKSPACE),
     }
 }
@@ -175,7 +175,7 @@ fn missing_files(config: &Config) -> Vec<&'static str> {
     says::WORKSPACE_FILES.into_iter().filter(|file| !config.workspace.join(file).exists()).collect()
 }
 
-fn told(failure: CliError) -> Finding {
+fn failure_finding(failure: CliError) -> Finding {
     let words = match failure {
         CliError::Wrong(words) | CliError::Failed(words) => words,
         CliError::Unread => String::new(),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::finding::Finding;
 use super::gateway::Gateway;
-use crate::admin::{Knowledge, Touch};
+use crate::admin::{Knowledge, RepairMode};
 use crate::cli::client;
 use crate::config::Config;
-use crate::memory::{Index, TreeHealth, Workspace};
+use crate::memory::{Index, Workspace, WorkspaceHealth};
 use crate::store::Journal;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
@@ -21,7 +21,7 @@ const MOST_NAMED: usize = 50;
 const NEARLY_FULL: u64 = 80;
 
 /// Checks the memory, and fixes problems that need no decision. Only for the holder of the home.
-pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Vec<Finding> {
+pub(super) async fn check(config: &Config, journal: &Journal, touch: RepairMode) -> Vec<Finding> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
     let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock));
@@ -30,16 +30,16 @@ pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Ve
         return vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)];
     }
     match Knowledge::of(&tree, &index, touch, clock.now()).await {
-        Ok(known) => told(&known),
+        Ok(known) => findings(&known),
         Err(error) => vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)],
     }
 }
 
 /// Asks the gateway that holds the home to do the same.
-pub(super) async fn ask(config: &Config, gateway: &Gateway, touch: Touch) -> Vec<Finding> {
+pub(super) async fn ask(config: &Config, gateway: &Gateway, touch: RepairMode) -> Vec<Finding> {
     let line = match touch {
-        Touch::Look => client::words(&["knowledge"]),
-        Touch::Mend => client::words(&["knowledge", "--mend"]),
+        RepairMode::Look => client::words(&["knowledge"]),
+        RepairMode::Mend => client::words(&["knowledge", "--mend"]),
     };
     let answered = match gateway {
         Gateway::Silent => None,
@@ -49,16 +49,16 @@ pub(super) async fn ask(config: &Config, gateway: &Gateway, touch: Touch) -> Vec
         return vec![Finding::note(says::KNOWLEDGE, says::NOBODY_LOOKED, says::FIX_NOBODY_LOOKED)];
     };
     match serde_json::from_str(&answered.text) {
-        Ok(known) if !answered.failed => told(&known),
+        Ok(known) if !answered.failed => findings(&known),
         _ => vec![Finding::wrong(says::KNOWLEDGE, says::NOT_TOLD, says::FIX_NOT_TOLD)],
     }
 }
 
-fn told(known: &Knowledge) -> Vec<Finding> {
+fn findings(known: &Knowledge) -> Vec<Finding> {
     let mut findings = about_files(&known.files);
     let mended = known.mended;
     if mended.folders + mended.lines > 0 {
-        findings.push(Finding::mended(says::KNOWLEDGE, &says::mended_knowledge(mended.folders, mended.lines)));
+        findings.push(Finding::fixed(says::KNOWLEDGE, &says::mended_knowledge(mended.folders, mended.lines)));
     }
     let index = known.index;
     let what = says::index(index.entries, index.troubled, index.waiting);
@@ -69,7 +69,7 @@ fn told(known: &Knowledge) -> Vec<Finding> {
     findings
 }
 
-fn about_files(health: &TreeHealth) -> Vec<Finding> {
+fn about_files(health: &WorkspaceHealth) -> Vec<Finding> {
     let mut findings = vec![Finding::ok(says::KNOWLEDGE, &says::knowledge(health.files, health.bytes, health.fullest))];
     // These files are neither read nor changed until a person fixes them.
     if health.unreadable > 0 {

@@ -15,14 +15,14 @@ use crate::wording::cli::doctor as of_doctor;
 use crate::wording::meaning as says;
 
 /// Returns the finding.
-pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> Finding {
+pub(super) async fn check(config: &Config, gateway: &Gateway, offline: bool) -> Finding {
     let Some(embedding) = &config.embedding else { return Finding::ok(of_doctor::MEANING, says::BY_WORDS) };
     if let Gateway::Runs(status) = gateway
         && let Some(told) = status.get("embeddings").filter(|told| told.is_object())
     {
         return running(told, config.zone);
     }
-    let seen = kept(config, embedding);
+    let seen = stored_state(config, embedding);
     if offline {
         return Finding::note(of_doctor::MEANING, &of_doctor::not_tried(&seen), "");
     }
@@ -50,7 +50,7 @@ fn running(told: &Value, zone: Zone) -> Finding {
 }
 
 /// Formats the state from the journal; only the name of the model, if no journal is readable.
-fn kept(config: &Config, embedding: &config::Embedding) -> String {
+fn stored_state(config: &Config, embedding: &config::Embedding) -> String {
     let Ok(embedder) = embed::build(embedding) else { return embedding.name.clone() };
     let card = embedder.card();
     let health = store::examine(&config.home.journal(), |db| VectorHealth::read(db, card));

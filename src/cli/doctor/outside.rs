@@ -9,7 +9,7 @@ use crate::wording::cli::doctor as says;
 
 /// Tests each of them. A running gateway is also asked for its channels: only the gateway knows if
 /// they receive.
-pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> Vec<Finding> {
+pub(super) async fn check(config: &Config, gateway: &Gateway, offline: bool) -> Vec<Finding> {
     let mut findings = vec![model(says::MODEL, &config.model, &model_name(config), offline).await];
     for (check, other) in [(says::FALLBACK, &config.fallback), (says::BACKGROUND, &config.background)] {
         if let Some(other) = other {
@@ -17,12 +17,12 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> V
             findings.push(model(check, other, &name, offline).await);
         }
     }
-    findings.push(meaning::look(config, gateway, offline).await);
+    findings.push(meaning::check(config, gateway, offline).await);
     if let Some(bot) = &config.telegram {
-        findings.extend(telegram::look(bot, gateway, config.zone, offline).await);
+        findings.extend(telegram::check(bot, gateway, config.zone, offline).await);
     }
     if let Some(daemon) = &config.signal {
-        findings.extend(signal::look(daemon, gateway, offline).await);
+        findings.extend(signal::check(daemon, gateway, offline).await);
     }
     findings.extend(groups(config));
     findings.push(gateway.finding());

@@ -24,7 +24,7 @@ const OLDEST: (u64, u64, u64) = (0, 13, 0);
 const CURRENT: (u64, u64, u64) = (0, 14, 0);
 
 /// Checks each step of the connection.
-pub(super) async fn look(config: &config::Signal, gateway: &Gateway, offline: bool) -> Vec<Finding> {
+pub(super) async fn check(config: &config::Signal, gateway: &Gateway, offline: bool) -> Vec<Finding> {
     let mut findings: Vec<Finding> = program::installed(config).into_iter().collect();
     findings.extend(attachments(config));
     if offline {
@@ -35,7 +35,7 @@ pub(super) async fn look(config: &config::Signal, gateway: &Gateway, offline: bo
     match &config.endpoint {
         SignalEndpoint::Unix(socket) => {
             findings.extend(door::open_to_others(socket));
-            match door::knock(socket).await {
+            match door::connect(socket).await {
                 Ok(words) => findings.extend(program::receiving(words.as_ref().unwrap_or(&config.command))),
                 Err(error) => {
                     findings.extend(program::receiving(&config.command));

@@ -11,7 +11,7 @@ use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
 
 /// Checks every inactive folder, and if new skills could be created.
-pub(super) fn look(config: &Config) -> Vec<Finding> {
+pub(super) fn check(config: &Config) -> Vec<Finding> {
     let dir = &config.skills.dir;
     let catalogue = SkillCache::new(dir.clone()).look();
     let mut findings: Vec<Finding> = catalogue

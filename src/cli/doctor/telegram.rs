@@ -10,14 +10,14 @@ use super::finding::Finding;
 use super::gateway::Gateway;
 use crate::adapter::telegram::{BotInfo, WebhookStatus};
 use crate::cli::probe;
-use crate::config::{self, TelegramWay, Webhook};
+use crate::config::{self, TelegramDelivery, Webhook};
 use crate::time::Zone;
 use crate::wording::cli::doctor as says;
 
 /// Queries Telegram.
-pub(super) async fn look(config: &config::Telegram, gateway: &Gateway, zone: Zone, offline: bool) -> Vec<Finding> {
+pub(super) async fn check(config: &config::Telegram, gateway: &Gateway, zone: Zone, offline: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let TelegramWay::Webhook(webhook) = &config.way_in {
+    if let TelegramDelivery::Webhook(webhook) = &config.way_in {
         findings.extend(listening(webhook, gateway));
     }
     if offline {
@@ -26,8 +26,8 @@ pub(super) async fn look(config: &config::Telegram, gateway: &Gateway, zone: Zon
     }
     match (probe::telegram(config).await, &config.way_in) {
         (Err(trouble), _) => findings.push(Finding::wrong(says::TELEGRAM, &trouble.what, &trouble.fix)),
-        (Ok(bot), TelegramWay::Polling) => findings.push(polled(&bot)),
-        (Ok(bot), TelegramWay::Webhook(webhook)) => findings.push(called(&bot, webhook, gateway, zone)),
+        (Ok(bot), TelegramDelivery::Polling) => findings.push(polled(&bot)),
+        (Ok(bot), TelegramDelivery::Webhook(webhook)) => findings.push(called(&bot, webhook, gateway, zone)),
     }
     findings
 }

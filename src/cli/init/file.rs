@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// Writes the configuration. Returns the path of the previous one, which is kept next to it.
 pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>> {
-    let kept = beside(path, ".bak");
+    let kept = sibling(path, ".bak");
     let was_there = path.exists();
     if was_there {
         std::fs::copy(path, &kept)
@@ -29,7 +29,7 @@ pub(super) enum ExistingFile {
 }
 
 /// Checks if a directory contains anything.
-pub(super) fn look_into(folder: &Path) -> ExistingFile {
+pub(super) fn inspect(folder: &Path) -> ExistingFile {
     match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => ExistingFile::Nothing,
         Ok(false) => ExistingFile::Something,
@@ -56,7 +56,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(cannot)?;
     }
-    let unfinished = beside(path, ".new");
+    let unfinished = sibling(path, ".new");
     // Remains of an interrupted run, perhaps with other permissions.
     let _ = std::fs::remove_file(&unfinished);
     let mut file: File =
@@ -65,7 +65,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::rename(&unfinished, path).with_context(cannot)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -81,11 +81,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("new/compline.toml");
         assert_eq!(replace(&path, "one").unwrap(), None);
-        std::fs::write(beside(&path, ".new"), "half").unwrap();
+        std::fs::write(sibling(&path, ".new"), "half").unwrap();
         let kept = replace(&path, "two").unwrap().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(std::fs::read_to_string(kept).unwrap(), "one");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(!beside(&path, ".new").exists());
+        assert!(!sibling(&path, ".new").exists());
     }
 }

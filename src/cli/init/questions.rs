@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 
 use super::dialogue::Dialogue;
-use super::{Gathered, InitArgs, Typed, signal};
+use super::{InitAnswers, InitArgs, TypedSecret, signal};
 use crate::cli::failure::CliError;
 use crate::cli::paths::CliPaths;
 use crate::cli::print;
@@ -18,7 +18,7 @@ pub(super) const KEY_FILE: &str = "model.key";
 const TOKEN_FILE: &str = "telegram.token";
 
 /// Returns all answers from flags and the environment.
-pub(super) fn given(options: &InitArgs) -> Result<Gathered, CliError> {
+pub(super) fn given(options: &InitArgs) -> Result<InitAnswers, CliError> {
     let provider = match options.provider.as_deref() {
         None => Provider::Offline,
         Some(word) => Provider::parse(word).ok_or_else(|| CliError::Wrong(says::no_provider(word)))?,
@@ -33,7 +33,7 @@ pub(super) fn given(options: &InitArgs) -> Result<Gathered, CliError> {
         signal: signal::given(options),
         people: vec![owner(options, options.owner.clone())],
     };
-    Ok(Gathered { answers, typed: Vec::new() })
+    Ok(InitAnswers { answers, typed: Vec::new() })
 }
 
 /// Asks for the missing answers. A repeated question offers the last answer as its default.
@@ -42,7 +42,7 @@ pub(super) fn ask(
     dialogue: &mut Dialogue,
     place: &CliPaths,
     last: Option<&Answers>,
-) -> Result<Gathered, CliError> {
+) -> Result<InitAnswers, CliError> {
     let mut typed = Vec::new();
     let last_name = last.and_then(|last| last.people.first()).map(|owner| owner.name.clone());
     let name = match &options.owner {
@@ -71,16 +71,16 @@ pub(super) fn ask(
         ask_model(&mut answers, dialogue, last.filter(|last| last.provider == provider), &mut typed)?;
     }
     if answers.telegram.is_none() {
-        print::aside(says::ABOUT_TELEGRAM);
+        print::print_remark(says::ABOUT_TELEGRAM);
         let given = dialogue.secret(says::ASK_TOKEN)?;
-        answers.telegram = kept(&given, TOKEN_FILE, &mut typed);
+        answers.telegram = secret_source(&given, TOKEN_FILE, &mut typed);
     }
     answers.signal = signal::ask(options, dialogue, place, last.and_then(|last| last.signal.as_ref()))?;
     if let (Some(_), Some(owner)) = (&answers.signal, answers.people.first_mut()) {
         let last = last.and_then(|last| last.people.first()?.signal.as_deref());
         owner.signal = signal::ask_owner(options, dialogue, last)?;
     }
-    Ok(Gathered { answers, typed })
+    Ok(InitAnswers { answers, typed })
 }
 
 fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, CliError> {
@@ -89,18 +89,18 @@ fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, CliError> {
         if Zone::named(&zone).is_some() {
             return Ok(zone);
         }
-        print::aside(&says::no_zone(&zone));
+        print::print_remark(&says::no_zone(&zone));
     }
 }
 
 fn ask_provider(dialogue: &mut Dialogue, usual: Provider) -> Result<Provider, CliError> {
-    print::aside(says::PROVIDERS);
+    print::print_remark(says::PROVIDERS);
     loop {
         let word = dialogue.line(says::ASK_PROVIDER, usual.as_str())?;
         let by_number = word.parse().ok().and_then(|number: usize| Provider::ALL.get(number.checked_sub(1)?).copied());
         match by_number.or_else(|| Provider::parse(&word.to_lowercase())) {
             Some(provider) => return Ok(provider),
-            None => print::aside(&says::no_provider(&word)),
+            None => print::print_remark(&says::no_provider(&word)),
         }
     }
 }
@@ -109,7 +109,7 @@ fn ask_model(
     answers: &mut Answers,
     dialogue: &mut Dialogue,
     last: Option<&Answers>,
-    typed: &mut Vec<Typed>,
+    typed: &mut Vec<TypedSecret>,
 ) -> Result<(), CliError> {
     if answers.base_url.is_none() && matches!(answers.provider, Provider::OpenAi | Provider::Ollama) {
         let usual = last.and_then(|last| last.base_url.as_deref()).unwrap_or_default();
@@ -121,16 +121,16 @@ fn ask_model(
         answers.model = Some(name).filter(|name| !name.is_empty());
     }
     if answers.api_key.is_none() {
-        print::aside(says::ABOUT_KEY);
+        print::print_remark(says::ABOUT_KEY);
         let given = dialogue.secret(says::ASK_KEY)?;
-        answers.api_key = kept(&given, KEY_FILE, typed);
+        answers.api_key = secret_source(&given, KEY_FILE, typed);
     }
     Ok(())
 }
 
 /// Interprets an answer: `$NAME` is a variable, a path is a file, an empty answer is none, and
 /// anything else is the secret itself.
-fn kept(given: &str, file: &'static str, typed: &mut Vec<Typed>) -> Option<SecretFrom> {
+fn secret_source(given: &str, file: &'static str, typed: &mut Vec<TypedSecret>) -> Option<SecretFrom> {
     if given.is_empty() {
         return None;
     }
@@ -140,7 +140,7 @@ fn kept(given: &str, file: &'static str, typed: &mut Vec<Typed>) -> Option<Secre
     if given.starts_with('/') || given.starts_with("HOME/") {
         return Some(SecretFrom::File(given.to_owned()));
     }
-    typed.push(Typed { secret: SecretString::from(given.to_owned()), file });
+    typed.push(TypedSecret { secret: SecretString::from(given.to_owned()), file });
     Some(SecretFrom::File(format!("HOME/{file}")))
 }
 
@@ -190,7 +190,7 @@ mod tests {
             ("sk-12345", "file HOME/model.key"),
         ];
         for (given, meant) in cases {
-            assert_eq!(shown(&kept(given, KEY_FILE, &mut typed)), meant, "{given}");
+            assert_eq!(shown(&secret_source(given, KEY_FILE, &mut typed)), meant, "{given}");
         }
         assert_eq!(typed.len(), 1);
     }

@@ -42,7 +42,7 @@ pub(super) fn ask(
     if let Some(given) = given(options) {
         return Ok(Some(given));
     }
-    print::aside(says::ABOUT);
+    print::print_remark(says::ABOUT);
     if !dialogue.yes(says::ASK)? {
         return Ok(None);
     }
@@ -74,7 +74,7 @@ fn ask_endpoint(
         let answers = SignalAnswers { endpoint, account: None, command: Vec::new() };
         match meant(&answers, place) {
             Ok(config) => return Ok((answers, config)),
-            Err(CliError::Wrong(faults)) => print::aside(&faults),
+            Err(CliError::Wrong(faults)) => print::print_remark(&faults),
             Err(other) => return Err(other),
         }
     }
@@ -93,13 +93,13 @@ fn reach(
         }));
         match looked {
             Ok(look) => {
-                print::aside(&says::found(&look.version));
+                print::print_remark(&says::found(&look.version));
                 if settle(&look, answers, &config, dialogue, place)? {
                     return Ok(());
                 }
             }
             Err(failure) => {
-                failure.tell();
+                failure.print();
                 if let Some(command) = may_start(answers, &config, dialogue)? {
                     answers.command = command;
                     config = meant(answers, place)?;
@@ -133,23 +133,23 @@ fn settle(
     place: &CliPaths,
 ) -> Result<bool, CliError> {
     match look.accounts.as_deref() {
-        Some([only]) => print::aside(&says::account(only)),
+        Some([only]) => print::print_remark(&says::account(only)),
         Some([]) => {
-            print::aside(says::NO_ACCOUNT_YET);
+            print::print_remark(says::NO_ACCOUNT_YET);
             if !dialogue.yes(says::ASK_LINK)? {
-                print::aside(says::HOW_TO_REGISTER);
+                print::print_remark(says::HOW_TO_REGISTER);
                 return Ok(true);
             }
             match link::link(config, &place.home, DEVICE) {
-                Ok(number) => print::aside(&says::linked(&number)),
+                Ok(number) => print::print_remark(&says::linked(&number)),
                 Err(failure) => {
-                    failure.tell();
+                    failure.print();
                     return Ok(false);
                 }
             }
         }
         several => {
-            print::aside(&says::which(several.unwrap_or_default()));
+            print::print_remark(&says::which(several.unwrap_or_default()));
             let number = dialogue.line(says::ASK_ACCOUNT, "")?;
             answers.account = Some(number).filter(|number| !number.is_empty());
         }

@@ -41,7 +41,7 @@ pub async fn with<T>(
     // A gateway starts the daemon itself; two daemons would interfere with each other.
     let daemon = if UnixStream::connect(home.socket()).await.is_ok() { None } else { signal.daemon(stop.clone()) };
     if daemon.is_some() {
-        print::aside(says::STARTING);
+        print::print_remark(says::STARTING);
         // The socket is in the home, which may not exist yet.
         DirBuilder::new().recursive(true).mode(0o700).create(home.path())?;
     }

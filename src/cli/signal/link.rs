@@ -20,14 +20,14 @@ pub fn link(config: &config::Signal, home: &Home, name: &str) -> Result<String, 
 }
 
 async fn scan(signal: &Signal, name: &str) -> Result<String, CliError> {
-    print::aside(says::ASKING_FOR_LINK);
+    print::print_remark(says::ASKING_FOR_LINK);
     let link = signal.start_link().await.map_err(|error| not_linked(&error))?;
-    print::aside(says::SCAN);
+    print::print_remark(says::SCAN);
     // Without terminal colours the code could be light on dark, which phones do not read.
     if std::io::stderr().is_terminal() {
-        print::aside(&code::drawn(&link).unwrap_or_default());
+        print::print_remark(&code::drawn(&link).unwrap_or_default());
     }
-    print::aside(&says::or_copy(&link));
+    print::print_remark(&says::or_copy(&link));
     signal.finish_link(&link, name).await.map_err(|error| not_linked(&error))
 }
 

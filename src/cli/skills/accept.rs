@@ -9,7 +9,7 @@ use crate::cli::Exit;
 use crate::cli::client::{self, Answered, words};
 use crate::cli::failure::CliError;
 use crate::cli::paths::CliPaths;
-use crate::cli::print::{Printer, aside};
+use crate::cli::print::{Printer, print_remark};
 use crate::wording::cli::skills as says;
 
 /// Shows the folder and accepts it after confirmation at the terminal.
@@ -24,11 +24,11 @@ pub(super) fn run(name: &str, place: &CliPaths, printer: Printer) -> Result<Exit
     let field = |name: &str| shown.get(name).and_then(Value::as_str);
     let (Some(page), Some(hash), false) = (field("page"), field("hash"), answered.failed) else {
         let why = field("error").unwrap_or(&answered.text).to_owned();
-        return client::tell(&Answered { text: why, failed: true }, client::MarkdownStyle::Shown, printer);
+        return client::print_answer(&Answered { text: why, failed: true }, client::MarkdownStyle::Shown, printer);
     };
     printer.markdown(page)?;
     if !is_confirmed(name)? {
-        aside(says::NOT_ACCEPTED);
+        print_remark(says::NOT_ACCEPTED);
         return Ok(Exit::Failed);
     }
     client::run(&words(&["skills", "accept", name, hash]), client::MarkdownStyle::Shown, place, printer)

@@ -61,7 +61,7 @@ fn named(dir: &Path) -> Result<Vec<Checked>, CliError> {
     let checked = if folder.join(MAIN).exists() {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         vec![match SkillFolder::read(&folder) {
-            Ok(content) => look(&name, &content, None),
+            Ok(content) => check_folder(&name, &content, None),
             Err(error) => broken(&name, &error.to_string()),
         }]
     } else {
@@ -85,13 +85,13 @@ fn configured(place: &CliPaths) -> Result<Vec<Checked>, CliError> {
 fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
     let catalogue = SkillCache::new(dir.to_owned()).look();
     let mut checked: Vec<Checked> =
-        catalogue.skills.iter().map(|(name, skill)| look(name, &skill.content, known.get(name))).collect();
+        catalogue.skills.iter().map(|(name, skill)| check_folder(name, &skill.content, known.get(name))).collect();
     checked.extend(catalogue.broken.iter().map(|one| broken(&one.folder, &one.why)));
     checked.sort_by(|one, other| one.name.cmp(&other.name));
     checked
 }
 
-fn look(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> Checked {
+fn check_folder(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> Checked {
     // The journal's state applies only to the content that it recorded.
     let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state.as_str());
     let form = structure::check(&ProposalChange::Create, name, None, Some(content), Bounds::import());
@@ -172,17 +172,17 @@ mod tests {
         let content = SkillFolder::new([(MAIN.to_owned(), text.as_bytes().into())]);
         let other = SkillFolder::new([(MAIN.to_owned(), b"x".as_slice().into())]);
         for (row, ok) in [(None, true), (Some(known(&content, "live")), true), (Some(known(&content, "held")), false)] {
-            assert_eq!(look("tea", &content, row.as_ref()).ok, ok, "{row:?}");
+            assert_eq!(check_folder("tea", &content, row.as_ref()).ok, ok, "{row:?}");
         }
-        assert!(look("tea", &content, Some(&known(&other, "held"))).ok, "another content was held");
-        let held = report(&[look("tea", &content, Some(&known(&content, "held")))]);
+        assert!(check_folder("tea", &content, Some(&known(&other, "held"))).ok, "another content was held");
+        let held = report(&[check_folder("tea", &content, Some(&known(&content, "held")))]);
         assert!(held.contains("WRONG   tea") && held.contains("compline review list"), "{held}");
     }
 
     #[test]
     fn nothing_hidden_reaches_the_terminal() {
         let content = SkillFolder::new([(MAIN.to_owned(), "---\nname: \u{1b}[2J\n---\n".as_bytes().into())]);
-        let report = report(&[look("tea", &content, None), broken("a\u{202e}b", "\u{1b}[31m")]);
+        let report = report(&[check_folder("tea", &content, None), broken("a\u{202e}b", "\u{1b}[31m")]);
         assert!(!report.contains(['\u{1b}', '\u{202e}']), "{report:?}");
     }
 }

@@ -14,11 +14,11 @@ fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn reading(text: &str, pairs: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
+fn reading(text: &str, pairs: &[(&str, &str)]) -> Result<LoadedConfig, ConfigError> {
     parse(text, "compline.toml", &env(pairs), Home::at("/home/ada/compline"))
 }
 
-fn sound(text: &str, pairs: &[(&str, &str)]) -> Loaded {
+fn sound(text: &str, pairs: &[(&str, &str)]) -> LoadedConfig {
     reading(text, pairs).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -26,7 +26,7 @@ fn broken(text: &str, pairs: &[(&str, &str)]) -> String {
     reading(text, pairs).expect_err(text).to_string()
 }
 
-fn line(loaded: &Loaded, key: &str) -> (String, String) {
+fn line(loaded: &LoadedConfig, key: &str) -> (String, String) {
     let line = show(loaded).into_iter().find(|line| line.key == key).unwrap_or_else(|| panic!("no {key}"));
     (line.value, line.origin.to_string())
 }
@@ -112,7 +112,7 @@ fn secrets_are_found_where_they_are() {
     let read = |how: &str, pairs: &[(&str, &str)]| {
         parse(&model(how), "c.toml", &env(pairs), Home::at(dir.path())).unwrap_or_else(|error| panic!("{error}"))
     };
-    let key = |loaded: &Loaded| loaded.config.model.api_key.as_ref().unwrap().expose_secret().to_owned();
+    let key = |loaded: &LoadedConfig| loaded.config.model.api_key.as_ref().unwrap().expose_secret().to_owned();
     let from_file = read("api_key_file = \"HOME/key\"", &[]);
     assert_eq!(key(&from_file), "from-file");
     assert_eq!(from_file.secret_files, [dir.path().join("key")]);

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::store::{Category, Correction, Fact, Layer, Node, Taken};
+use crate::store::{Category, Correction, ExtractedItems, Fact, Layer, Node};
 use crate::text::{one_line, shorten};
 
 /// Maximum length of a fact's key and value, in characters.
@@ -19,7 +19,7 @@ enum ExtractorAnswer {
     Both {
         facts: Vec<ExtractedFact>,
         #[serde(default)]
-        corrections: Vec<Righted>,
+        corrections: Vec<CorrectionDraft>,
     },
     Facts(Vec<ExtractedFact>),
 }
@@ -37,7 +37,7 @@ struct ExtractedFact {
 }
 
 #[derive(Deserialize)]
-struct Righted {
+struct CorrectionDraft {
     was: String,
     now: String,
     #[serde(default)]
@@ -50,17 +50,17 @@ struct Righted {
 /// Facts and corrections without a valid source line are dropped, and facts that are too long. If
 /// that drops everything, the answer is malformed. The beginning of a correction is enough to
 /// recognise it: corrections are truncated, never dropped for their length.
-pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<Taken> {
+pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<ExtractedItems> {
     let (facts, corrections) = match serde_json::from_str(unfenced(answer)).ok()? {
         ExtractorAnswer::Both { facts, corrections } => (facts, corrections),
         ExtractorAnswer::Facts(facts) => (facts, Vec::new()),
     };
     let said = facts.len() + corrections.len();
-    let taken = Taken {
+    let taken = ExtractedItems {
         facts: facts.into_iter().filter_map(|fact| fact.read(lines)).take(MAX_FACTS).collect(),
         corrections: corrections.into_iter().filter_map(|put| put.read(lines)).take(MAX_FACTS).collect(),
     };
-    (said == 0 || taken != Taken::default()).then_some(taken)
+    (said == 0 || taken != ExtractedItems::default()).then_some(taken)
 }
 
 impl ExtractedFact {
@@ -80,7 +80,7 @@ impl ExtractedFact {
     }
 }
 
-impl Righted {
+impl CorrectionDraft {
     fn read(self, lines: &[Node]) -> Option<Correction> {
         let (was, now) = (shorten(&bare(&self.was), MAX_VALUE), shorten(&one_line(&self.now), MAX_VALUE));
         let sources = sources(&self.sources, lines);
@@ -121,7 +121,7 @@ mod tests {
 
     const LINES: &[Node] = &[Node::Message(MessageId(7)), Node::Turn(TurnId(3)), Node::Message(MessageId(9))];
 
-    fn one(fact: &str) -> Option<Taken> {
+    fn one(fact: &str) -> Option<ExtractedItems> {
         parse(&format!("[{fact}]"), LINES)
     }
 
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn nothing_is_nothing_and_no_answer_is_none() {
         for nothing in ["[]", " [] ", "{\"facts\": []}", "```\n[]\n```", "{\"facts\": [], \"corrections\": []}"] {
-            assert_eq!(parse(nothing, LINES), Some(Taken::default()), "{nothing}");
+            assert_eq!(parse(nothing, LINES), Some(ExtractedItems::default()), "{nothing}");
         }
         for none in [
             "",

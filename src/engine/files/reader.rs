@@ -120,7 +120,7 @@ impl DocumentReader {
         };
         let is_all = words.len() <= MAX_WORDS;
         let end = if in_time && is_all { Some(child.wait().await?) } else { child.kill().await.map(|()| None)? };
-        Ok(told(&words, end))
+        Ok(content_of(&words, end))
     }
 
     fn start(&self, kind: Document) -> anyhow::Result<Child> {
@@ -139,7 +139,7 @@ impl DocumentReader {
 }
 
 /// Derives the content from the output and the exit status; `None` if the child was killed.
-fn told(words: &[u8], end: Option<ExitStatus>) -> DocumentContent {
+fn content_of(words: &[u8], end: Option<ExitStatus>) -> DocumentContent {
     let code = end.and_then(|end| end.code());
     if code == Some(i32::from(LOCKED)) {
         return DocumentContent::Locked;

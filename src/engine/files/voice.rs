@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use anyhow::bail;
 
-use super::{ExtractedText, MAX_FILE, fetch, keep, refuse};
+use super::{ExtractedText, MAX_FILE, fetch, refuse, store_file};
 use crate::engine::Engine;
 use crate::model::ModelError;
 use crate::people::Party;
-use crate::spend::{OnBehalf, ReservedTranscription, Transcriber};
+use crate::spend::{ReservedTranscription, SpendCause, Transcriber};
 use crate::store::{Attachment, TextKind, TurnRow};
 use crate::trust::Labelled;
 use crate::wording::{document as says, prompt};
 
 /// Transcribes a voice note if the budget allows it; otherwise returns the refusal of the budget.
-pub(super) async fn hear(
+pub(super) async fn transcribe_note(
     engine: &Arc<Engine>,
     turn: &TurnRow,
     party: &Party,
@@ -37,7 +37,7 @@ pub(super) async fn hear(
     }
     let stored = if is_here { Some(engine.tree.files().read_inbox(file.scope, &file.path).await?) } else { None };
     let size = stored.as_ref().map_or(file.remote.size, |bytes| u64::try_from(bytes.len()).ok());
-    let on_behalf = OnBehalf { turn: Some(turn.id), person: turn.person };
+    let on_behalf = SpendCause { turn: Some(turn.id), person: turn.person };
     let reserved = match transcriber.reserve(size, turn.scope, on_behalf).await {
         Ok(reserved) => reserved,
         Err(error @ (ModelError::OverBudget(_) | ModelError::AboveLimit(_))) => {
@@ -50,7 +50,7 @@ pub(super) async fn hear(
         Some(bytes) => bytes,
         None => match fetch(engine, turn, file, reserved.most).await? {
             Ok(bytes) => {
-                keep(engine, turn, party, file, &bytes, ExtractedText::default()).await?;
+                store_file(engine, turn, party, file, &bytes, ExtractedText::default()).await?;
                 bytes
             }
             Err(trouble) => {

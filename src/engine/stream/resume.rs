@@ -6,7 +6,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::{DELAY_WORTH_NAMING, Now, StreamTask, party};
+use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
 use crate::engine::{PATIENCE, context, turn};
 use crate::store::{MessageKind, NewOutbox, TurnRow, is_full};
 use crate::time::Timestamp;
@@ -26,12 +26,12 @@ impl StreamTask {
         mut row: TurnRow,
         hurry: bool,
         stop: &CancellationToken,
-    ) -> anyhow::Result<Now> {
+    ) -> anyhow::Result<NextAction> {
         let now = self.engine.clock.now();
         // A new message while the model is unreachable means that the person is waiting now: try
         // again.
         if let Some(retry_at) = row.retry_at.map(|at| at.put_off(PATIENCE, now)).filter(|at| *at > now && !hurry) {
-            return Ok(Now::Until(retry_at));
+            return Ok(NextAction::Until(retry_at));
         }
         if self.own != Some(row.id) {
             row.lives = self.live_again(&row, now).await?;
@@ -44,7 +44,7 @@ impl StreamTask {
             return self.abandon(row, "cut_off", Some(wording::turn::CUT_OFF)).await;
         }
         let ready = self.ready(party, row.conversation, row.claimed_at).await?;
-        let room = self.engine.room(&self.engine.chat);
+        let room = self.engine.context_budget(&self.engine.chat);
         let identity = context::identity(&ready.known, &self.engine.agent, &ready.party, &room);
         self.history_of(&ready.opening, context::guess(&[&identity, &row.context])).await?;
         self.run_turn(row, ready, stop).await
@@ -92,7 +92,12 @@ impl StreamTask {
     }
 
     /// Ends a turn that cannot continue, with a notice to the person who waits for it.
-    async fn abandon(&self, row: TurnRow, reason: &'static str, sentence: Option<&'static str>) -> anyhow::Result<Now> {
+    async fn abandon(
+        &self,
+        row: TurnRow,
+        reason: &'static str,
+        sentence: Option<&'static str>,
+    ) -> anyhow::Result<NextAction> {
         let now = self.engine.clock.now();
         let (address, notice) = (row.address, sentence.map(|sentence| self.notice(sentence)));
         self.engine
@@ -114,7 +119,7 @@ impl StreamTask {
             })
             .await?;
         self.engine.audience.posted(address);
-        self.engine.ring_worker();
-        Ok(Now::Again)
+        self.engine.wake_worker();
+        Ok(NextAction::Again)
     }
 }

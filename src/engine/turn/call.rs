@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{End, Turn, answer};
+use super::{Turn, TurnOutcome, answer};
 use crate::engine::addresses;
-use crate::engine::history::{self, Record};
+use crate::engine::history::{self, TurnRecord};
 use crate::engine::system_run::Allowance;
 use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
@@ -31,11 +31,11 @@ impl Turn<'_> {
     /// Runs one tool step. Returns the end of the turn if the person has to be asked first.
     pub(super) async fn call_tool(
         &mut self,
-        record: &Record,
+        record: &TurnRecord,
         seq: u32,
         call: &ToolCall,
         begun: bool,
-    ) -> anyhow::Result<Option<End>> {
+    ) -> anyhow::Result<Option<TurnOutcome>> {
         let label = self.label_so_far(record);
         let shown_hosts = self.shown_hosts(&label).await?;
         let typed = self.history.addresses.typed_with(record);
@@ -61,12 +61,12 @@ impl Turn<'_> {
         } else if begun && !toolbox.repeatable(&call.name) {
             Decision::Closed(says::OUTCOME_UNKNOWN.to_owned())
         } else {
-            toolbox.way(&call.name, &call.arguments, &about)
+            toolbox.decide(&call.name, &call.arguments, &about)
         };
         let sentence = match (way, self.asks()) {
             (Decision::Ask(ask), Some(person)) => {
-                let (row, calls, now) = (self.row.clone(), unmade(record, seq), self.engine.clock.now());
-                return self.ask_person(Asking { row, seq, calls, ask, person, label, now }).await.map(Some);
+                let (row, calls, now) = (self.row.clone(), remaining_calls(record, seq), self.engine.clock.now());
+                return self.ask_person(PendingQuestion { row, seq, calls, ask, person, label, now }).await.map(Some);
             }
             (Decision::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
             (Decision::Closed(sentence), _) => sentence,
@@ -74,7 +74,7 @@ impl Turn<'_> {
                 let step = self.begin_tool_step(seq, call, &label).await?;
                 let given = cleared.run(about).await;
                 let failed = given.failed;
-                self.keep_tool_step(step, given).await?;
+                self.store_tool_step(step, given).await?;
                 if let Some(how) = failed {
                     self.learn_failure(&call.name, how).await;
                 }
@@ -83,7 +83,7 @@ impl Turn<'_> {
         };
         let step = self.begin_tool_step(seq, call, &label).await?;
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        self.keep_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
+        self.store_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
     }
 
     /// Hosts that were shown when the skills behind that label were accepted.
@@ -107,7 +107,7 @@ impl Turn<'_> {
         journal.write("begin a tool step", move |tx| begin(tx, &row, seq, &call, &label, now)).await
     }
 
-    async fn keep_tool_step(&self, step: StepId, given: ToolResult) -> anyhow::Result<()> {
+    async fn store_tool_step(&self, step: StepId, given: ToolResult) -> anyhow::Result<()> {
         let (turn, now) = (self.row.id, self.engine.clock.now());
         self.engine
             .journal
@@ -132,16 +132,16 @@ impl Turn<'_> {
     }
 
     /// Asks the question, in one transaction with all its effects.
-    async fn ask_person(&mut self, asking: Asking) -> anyhow::Result<End> {
+    async fn ask_person(&mut self, asking: PendingQuestion) -> anyhow::Result<TurnOutcome> {
         self.watcher.over();
         self.engine.journal.write("ask the person", move |tx| asking.put(tx)).await?;
         self.engine.audience.posted(self.row.address);
-        Ok(End::Over)
+        Ok(TurnOutcome::Over)
     }
 }
 
 /// A question that is about to be asked.
-struct Asking {
+struct PendingQuestion {
     row: TurnRow,
     /// Step of the call in question.
     seq: u32,
@@ -154,7 +154,7 @@ struct Asking {
     now: Timestamp,
 }
 
-impl Asking {
+impl PendingQuestion {
     fn put(&self, tx: Tx<'_>) -> anyhow::Result<()> {
         // Stopped meanwhile: the question is moot.
         if !tx.turns().turn(self.row.id)?.is_some_and(|turn| turn.is_open()) {
@@ -200,7 +200,7 @@ impl Asking {
 }
 
 /// The grant of the person's yes, if it covers this call.
-fn granted<'a>(record: &'a Record, seq: u32, call: &ToolCall) -> Option<&'a Covers> {
+fn granted<'a>(record: &'a TurnRecord, seq: u32, call: &ToolCall) -> Option<&'a Covers> {
     let question = record.yes_to.as_ref()?;
     let holds = match &question.covers {
         Covers::Address(_) => true,
@@ -210,7 +210,7 @@ fn granted<'a>(record: &'a Record, seq: u32, call: &ToolCall) -> Option<&'a Cove
 }
 
 /// Calls of the last reply from that step on.
-fn unmade(record: &Record, seq: u32) -> Vec<ToolCall> {
+fn remaining_calls(record: &TurnRecord, seq: u32) -> Vec<ToolCall> {
     let Some(reply) = record.steps.iter().rev().find(|step| step.kind == "model") else { return Vec::new() };
     let made = usize::try_from(seq.saturating_sub(reply.seq + 1)).unwrap_or(usize::MAX);
     history::calls_of(reply).into_iter().skip(made).collect()
@@ -245,7 +245,7 @@ mod tests {
     use crate::trust::Scope;
 
     /// A turn that a yes to that call began.
-    fn record(covers: Covers, call: &ToolCall) -> Record {
+    fn record(covers: Covers, call: &ToolCall) -> TurnRecord {
         let words = |words: &'static str| crate::wording::own(words, Scope::Shared);
         let (stream, conversation, person) = (StreamId(1), ConversationId(1), PersonId(1));
         let label = words("").label().clone();
@@ -280,7 +280,7 @@ mod tests {
             expires_at: None,
         };
         let (messages, speakers, texts, attachments, reacted, steps) = Default::default();
-        Record {
+        TurnRecord {
             turn,
             messages,
             speakers,

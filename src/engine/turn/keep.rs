@@ -24,7 +24,7 @@ const LONGEST: usize = 3_000;
 /// Asks about everything that the turn wanted to keep.
 pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()> {
     let Some(person) = row.person else { return Ok(()) };
-    let wanted = tx.keep_requests().wanted_keeps(row.id)?;
+    let wanted = tx.keep_requests().unasked_keep_requests(row.id)?;
     let (short, long): (Vec<_>, Vec<_>) =
         wanted.into_iter().filter(|keep| keep.person == person).partition(|keep| keep.shown.open().0.len() <= LONGEST);
     for keep in short.iter().take(MOST) {
@@ -36,7 +36,7 @@ pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<(
 
 /// Posts one question with the exact text.
 fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyhow::Result<()> {
-    let number = tx.keep_requests().ask_to_keep(keep.id, row.address)?;
+    let number = tx.keep_requests().mark_keep_asked(keep.id, row.address)?;
     let (words, label, scope) = keep.shown.open();
     let page =
         [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words)), says::keep_how(number, KEEP_WAITS)];

@@ -87,14 +87,14 @@ pub(super) async fn set_aside(
                     drop_parts(tx, &row)?;
                     // A failed notice to an owner causes no further notice.
                     if tx.outbox().outbox_address(about)? == row.address {
-                        tell_owners(tx, about, now)?
+                        notify_owners(tx, about, now)?
                     } else {
                         Vec::new()
                     }
                 }
                 None => {
-                    tx.outbox().keep_set_aside(row.id, now)?;
-                    tell_address(tx, &row, now)?;
+                    tx.outbox().mark_resendable(row.id, now)?;
+                    notify_address(tx, &row, now)?;
                     Vec::new()
                 }
             };
@@ -118,7 +118,7 @@ fn drop_parts(tx: Tx<'_>, row: &OutboxRow) -> anyhow::Result<()> {
 }
 
 /// Posts one notice to its own address, for everything set aside until it is delivered.
-fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<()> {
+fn notify_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<()> {
     let scope = row.text.scope();
     let words = if matches!(scope, Scope::Group(_)) { gate::SET_ASIDE_IN_GROUP } else { gate::SET_ASIDE };
     let notice = wording::own(words, scope);
@@ -129,7 +129,7 @@ fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<(
 }
 
 /// Posts a notice to every owner who can be reached at another address.
-fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Timestamp) -> anyhow::Result<Vec<AddressId>> {
+fn notify_owners(tx: Tx<'_>, about: OutboxId, now: Timestamp) -> anyhow::Result<Vec<AddressId>> {
     let silent = tx.outbox().outbox_address(about)?;
     let Some(address) = tx.addresses().address(silent)? else { return Ok(Vec::new()) };
     let whose = tx.addresses().who_is(&address)?.map(|(_, person)| tx.people().person(person)).transpose()?.flatten();
@@ -140,7 +140,7 @@ fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Timestamp) -> anyhow::Result<Ve
         places.extend(tx.addresses().addresses_of(owner.id)?.into_iter().map(|known| known.id));
         let mut heard = Vec::new();
         for place in places.into_iter().filter(|place| *place != silent) {
-            if tx.addresses().was_heard(place)? {
+            if tx.addresses().has_written_from(place)? {
                 heard.push(place);
             }
         }

@@ -17,7 +17,7 @@ use crate::trust::Label;
 
 impl WorkspaceErasure<'_> {
     /// Finds data with that name which only earlier versions hold.
-    pub(super) async fn kept_to_forget(
+    pub(super) async fn old_data_to_forget(
         &self,
         who: &Party,
         files: &[OwnPath],
@@ -28,7 +28,7 @@ impl WorkspaceErasure<'_> {
             return Ok(None);
         }
         let (scope, folder) = (who.scope(), self.folder_of(who).await?);
-        let kept = self.0.journal.read_much(move |db| db.erasure().kept_contents(scope)).await?;
+        let kept = self.0.journal.read_much(move |db| db.erasure().old_contents(scope)).await?;
         let stands = |spot: &str| files.iter().any(|file| file.spot == spot);
         let gone: Vec<&KeptWords> = kept.iter().filter(|kept| !stands(&kept.path)).collect();
         let (what, target, found) = match note_once(&gone, &folder, name) {
@@ -37,7 +37,7 @@ impl WorkspaceErasure<'_> {
                 (Forgotten::Note, spot.clone(), versions.map(|kept| (kept, lines_of_note(kept))).collect::<Vec<_>>())
             }
             None => {
-                let found = kept.iter().map(|kept| (kept, said_once(&kept.words, name)));
+                let found = kept.iter().map(|kept| (kept, values_in(&kept.words, name)));
                 (Forgotten::Fact, name.to_owned(), found.filter(|(_, needles)| !needles.is_empty()).collect())
             }
         };
@@ -73,11 +73,11 @@ fn lines_of_note(kept: &KeptWords) -> ErasureQuery {
 }
 
 /// Returns the values under that key in a text, and the lines that consist of just that name.
-fn said_once(text: &str, name: &str) -> ErasureQuery {
+fn values_in(text: &str, name: &str) -> ErasureQuery {
     let mut needles = ErasureQuery::default();
     for line in text.lines() {
         let fact = memory_md::fact_of(line);
-        let whole = memory_md::said_in(line).is_some_and(|said| ErasureQuery::are_same_words(said, name));
+        let whole = memory_md::item_text(line).is_some_and(|said| ErasureQuery::are_same_words(said, name));
         match fact {
             Some(fact) if whole || is_same(&fact.key, name) => {
                 needles.join(ErasureQuery::of_fact(&fact.key, &fact.value))

@@ -5,8 +5,8 @@
 //! for its size.
 
 use crate::memory::workspace::WorkspaceErasure;
-use crate::store::{ForgettingRow, Forgotten, Left};
-use crate::text::needle::Sought;
+use crate::store::{ErasureRemainder, ForgettingRow, Forgotten};
+use crate::text::needle::ParaphraseMatcher;
 
 use super::is_memory;
 use crate::memory::disk;
@@ -26,15 +26,15 @@ enum FileMatch {
 
 impl WorkspaceErasure<'_> {
     /// Adds to `left` the files that hold the erased data, with paths as their owner sees them.
-    pub async fn look_into_files(&self, row: &ForgettingRow, left: &mut Left) -> anyhow::Result<()> {
+    pub async fn scan_files(&self, row: &ForgettingRow, left: &mut ErasureRemainder) -> anyhow::Result<()> {
         let Some(who) = self.party_of(row.scope).await? else { return Ok(()) };
-        let is_fact = row.what == Forgotten::Fact && !row.is_of_somebody();
-        let sought = if is_fact { row.needles.sought() } else { Sought::default() };
+        let is_fact = row.what == Forgotten::Fact && !row.belongs_to_person_erasure();
+        let sought = if is_fact { row.needles.sought() } else { ParaphraseMatcher::default() };
         let (tree, files, of) = (self.tree.clone(), self.folders().files_of(&who).await?, row.clone());
         let look = move || {
             Ok(files
                 .into_iter()
-                .map(|file| (tree.erasure().look_into(&file, &of, &sought), file.path))
+                .map(|file| (tree.erasure().scan_file(&file, &of, &sought), file.path))
                 .collect::<Vec<_>>())
         };
         for (found, path) in blocking(look).await? {
@@ -49,7 +49,7 @@ impl WorkspaceErasure<'_> {
     }
 
     /// Blocks.
-    fn look_into(&self, file: &OwnPath, row: &ForgettingRow, sought: &Sought) -> FileMatch {
+    fn scan_file(&self, file: &OwnPath, row: &ForgettingRow, sought: &ParaphraseMatcher) -> FileMatch {
         let (disk, inside) = self.disk_of(&file.spot);
         // An unreadable file that was renamed for a restored version still counts as memory.
         let is_ours = is_memory(&file.path) || file.path.contains(".md.unreadable");
@@ -66,7 +66,7 @@ impl WorkspaceErasure<'_> {
             Err(_) => return FileMatch::Without,
         };
         match () {
-            () if is_memory(&file.path) && row.goes_from(&text) => FileMatch::Holding,
+            () if is_memory(&file.path) && row.matches_line(&text) => FileMatch::Holding,
             () if !is_memory(&file.path) && row.needles.are_in(&text) => FileMatch::Holding,
             () if row.needles.are_in(&text) || sought.are_on_a_line(&text) => FileMatch::Also,
             () => FileMatch::Without,

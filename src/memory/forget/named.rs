@@ -34,7 +34,7 @@ impl WorkspaceErasure<'_> {
         if let Some(line) = self.line_to_forget(who, &files, name).await? {
             return Ok(Some(line));
         }
-        self.kept_to_forget(who, &files, name).await
+        self.old_data_to_forget(who, &files, name).await
     }
 
     async fn note_to_forget(&self, whose: Scope, file: OwnPath) -> anyhow::Result<Forgettable> {
@@ -61,7 +61,7 @@ impl WorkspaceErasure<'_> {
             }
         }
         let Some((target, mut needles)) = found else { return Ok(None) };
-        for kept in self.0.journal.read(move |db| db.erasure().kept_contents(scope)).await? {
+        for kept in self.0.journal.read(move |db| db.erasure().old_contents(scope)).await? {
             for fact in kept.words.lines().filter_map(memory_md::fact_of).filter(|fact| is_same(&fact.key, key)) {
                 needles.join(ErasureQuery::of_fact(&target, &fact.value));
             }
@@ -77,7 +77,7 @@ impl WorkspaceErasure<'_> {
         for file in files.iter().filter(|file| is_memory(&file.path)) {
             let text = self.folders().words_of(who.scope(), file).await?.unwrap_or_default();
             let entry =
-                |line: &&str| memory_md::said_in(line).is_some_and(|said| ErasureQuery::are_same_words(said, words));
+                |line: &&str| memory_md::item_text(line).is_some_and(|said| ErasureQuery::are_same_words(said, words));
             if let Some(fact) =
                 text.lines().find(entry).filter(|_| holds_facts(&file.path)).and_then(memory_md::fact_of)
             {

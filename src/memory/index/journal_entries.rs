@@ -18,13 +18,13 @@ const REFLECTIONS: &str = "reflections/";
 const WHOLE: &str = "whole";
 
 /// Returns true if the path names a journal entry and not a file.
-pub(super) fn is_told(path: &str) -> bool {
+pub(super) fn is_journal_path(path: &str) -> bool {
     let number = path.strip_prefix(CONVERSATIONS).or_else(|| path.strip_prefix(REFLECTIONS));
     number.is_some_and(|number| number.parse::<i64>().is_ok())
 }
 
 /// Returns the entries of a conversation or a reflection; `None` if it has no summary.
-pub(super) fn told(db: Db<'_>, path: &str) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
+pub(super) fn read(db: Db<'_>, path: &str) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
     if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
         return conversation(db, path, ConversationId(id));
     }

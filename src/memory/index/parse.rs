@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use super::super::{memory_md, note, section};
 use super::passages::{Passage, passages};
-use super::shape::{Shape, day_of, shape_of};
+use super::shape::{EntryRules, day_of, shape_of};
 use crate::store::{EntryKind, NewEntry};
 use crate::time::{Period, Span, Timestamp, Zone};
 use crate::wording;
@@ -84,7 +84,7 @@ fn without_comments(text: &str) -> String {
 }
 
 struct SectionParser {
-    shape: Shape,
+    shape: EntryRules,
     zone: Zone,
     day: Option<Timestamp>,
     name: String,
@@ -94,7 +94,7 @@ struct SectionParser {
 }
 
 impl SectionParser {
-    fn new(own: &str, shape: Shape, zone: Zone) -> Self {
+    fn new(own: &str, shape: EntryRules, zone: Zone) -> Self {
         let file = own.rsplit_once('/').map_or(own, |(_, file)| file);
         let day = day_of(file).filter(|_| shape.kind == EntryKind::Day).and_then(|day| begin_of(day, zone));
         let name = if shape.kind == EntryKind::File { file.to_owned() } else { String::new() };

@@ -17,7 +17,7 @@ pub(super) fn passages(lines: &[(u32, &str)]) -> Vec<Passage> {
     let mut cut = Cut::default();
     for paragraph in lines.split(|(_, line)| line.trim().is_empty()).filter(|lines| !lines.is_empty()) {
         let length: usize = paragraph.iter().map(|(_, line)| line.chars().count() + 1).sum();
-        cut.make_room(length + 1);
+        cut.end_if_full(length + 1);
         for (number, line) in paragraph {
             cut.take_line(*number, line);
         }
@@ -37,7 +37,7 @@ struct Cut {
 
 impl Cut {
     fn take_line(&mut self, number: u32, line: &str) {
-        self.make_room(line.chars().count() + 1);
+        self.end_if_full(line.chars().count() + 1);
         let mut rest = line.trim_end();
         while rest.chars().count() > PASSAGE {
             let (head, tail) = split_at_word(rest);
@@ -52,7 +52,7 @@ impl Cut {
     }
 
     /// Ends the passage if it would become too long.
-    fn make_room(&mut self, length: usize) {
+    fn end_if_full(&mut self, length: usize) {
         if self.length > 0 && self.length + length > PASSAGE {
             self.end();
         }

@@ -72,12 +72,12 @@ pub(super) async fn search(
     let near = match vectors {
         Some(vectors) if !question.case => {
             let only = only(journal, question, &lookup).await?;
-            vectors.entries(question.scope(), &question.words, wanted_near(question, only)).await
+            vectors.entries(question.scope(), &question.words, vector_filter(question, only)).await
         }
         _ => None,
     };
     let asked = question.clone();
-    journal.read_much(move |db| look(db, &asked, &lookup, &words, near.as_ref(), now)).await
+    journal.read_much(move |db| search_entries(db, &asked, &lookup, &words, near.as_ref(), now)).await
 }
 
 /// Returns the entries used most often and most recently, best first.
@@ -106,19 +106,19 @@ fn lookup(question: &IndexQuery) -> Lookup {
 }
 
 /// Returns the number of candidates to fetch.
-fn wanted(question: &IndexQuery) -> usize {
+fn candidate_count(question: &IndexQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
     if question.case || question.before.is_some() { usual.max(MANY) } else { usual }
 }
 
 /// Returns the filter for candidates by meaning.
-fn wanted_near(question: &IndexQuery, only: Option<HashSet<String>>) -> EntryFilter {
+fn vector_filter(question: &IndexQuery, only: Option<HashSet<String>>) -> EntryFilter {
     EntryFilter {
         untrusted_too: question.untrusted_too,
         kinds: question.kinds.clone(),
         category: question.category.clone(),
         only,
-        limit: wanted(question),
+        limit: candidate_count(question),
     }
 }
 
@@ -131,7 +131,7 @@ async fn only(journal: &Journal, question: &IndexQuery, lookup: &Lookup) -> anyh
     journal.read_much(move |db| db.entries().entry_digests(&lookup, NAMED)).await.map(Some)
 }
 
-fn look(
+fn search_entries(
     db: Db<'_>,
     question: &IndexQuery,
     lookup: &Lookup,
@@ -139,7 +139,7 @@ fn look(
     near: Option<&NearEntries>,
     now: Timestamp,
 ) -> anyhow::Result<IndexMatches> {
-    let wanted = wanted(question);
+    let wanted = candidate_count(question);
     let matching = db.entries().entries_matching(lookup, words, wanted)?;
     let meant = near.map_or(Ok(Vec::new()), |near| meant(db, lookup, near, wanted))?;
     let mut rows: HashMap<i64, EntryRow> = meant.iter().map(|(row, _)| (row.id, row.clone())).collect();

@@ -5,7 +5,7 @@ use crate::store::EntryKind;
 
 /// Rules for cutting a file into entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct EntryRules {
     /// Kind of its running text.
     pub(super) kind: EntryKind,
     /// True if it has headings, comments and front matter.
@@ -15,7 +15,7 @@ pub(super) struct Shape {
 }
 
 /// Returns the shape of the file at that path, which is as its owner sees it.
-pub(super) fn shape_of(own: &str) -> Shape {
+pub(super) fn shape_of(own: &str) -> EntryRules {
     let markdown = has_ending(own, &["md", "markdown"]);
     let in_memory = own.strip_prefix("memory/untrusted/").or_else(|| own.strip_prefix("memory/"));
     let kind = match in_memory.filter(|name| markdown && !name.contains('/')) {
@@ -25,7 +25,7 @@ pub(super) fn shape_of(own: &str) -> Shape {
         None if markdown && is_about_us(own) => EntryKind::Text,
         None => EntryKind::File,
     };
-    Shape { kind, markdown, facts: markdown && !layout::is_inbox(own) }
+    EntryRules { kind, markdown, facts: markdown && !layout::is_inbox(own) }
 }
 
 /// Returns the day in a daily note's file name, `2026-11-21`.
@@ -47,7 +47,7 @@ pub(super) fn should_be_text(own: &str) -> bool {
 /// Returns true for files about the people, the instructions and the learnings.
 fn is_about_us(own: &str) -> bool {
     let folder = ["learnings/", "agents/", layout::EXPERIENCE].iter().any(|folder| own.starts_with(folder));
-    folder || layout::is_owners_hand(own) || own == "USER.md"
+    folder || layout::is_owner_only(own) || own == "USER.md"
 }
 
 fn has_ending(own: &str, endings: &[&str]) -> bool {

@@ -14,9 +14,9 @@ use std::fs::Metadata;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::super::path_walk::Lies;
+use super::super::path_walk::PathType;
 use super::super::workspace::blocking;
-use super::super::write::NotWritten;
+use super::super::write::WriteRefusal;
 use super::super::{disk, label, layout};
 use super::listing::{Listing, stamp};
 use super::parse::{Parsed, parse};
@@ -50,20 +50,20 @@ pub(super) struct SyncScope {
 
 /// Known changes on the disk that are not in the index yet.
 #[derive(Debug)]
-pub(super) struct Noticed {
+pub(super) struct PendingChanges {
     watch: Watch,
     waiting: BTreeSet<String>,
     walked: HashMap<String, (Timestamp, usize)>,
 }
 
 /// Result of reading a file.
-enum Reading {
+enum FileReading {
     Gone { path: String },
     Text { file: Indexed, parsed: Parsed },
     NoText { file: Indexed },
 }
 
-impl Noticed {
+impl PendingChanges {
     pub(super) fn nothing() -> Self {
         Self { watch: Watch::new(), waiting: BTreeSet::new(), walked: HashMap::new() }
     }
@@ -104,7 +104,7 @@ fn is_shared(spot: &str) -> bool {
 }
 
 impl Index {
-    pub(super) async fn room(&self, party: &Party) -> anyhow::Result<SyncScope> {
+    pub(super) async fn sync_scope(&self, party: &Party) -> anyhow::Result<SyncScope> {
         Ok(SyncScope { folder: self.0.tree.folder_of(party).await?, scope: party.scope() })
     }
 
@@ -115,7 +115,7 @@ impl Index {
             self.notice(room).await?;
         }
         self.read_waiting(room, most).await?;
-        self.read_told(room.scope).await
+        self.read_journal_entries(room.scope).await
     }
 
     /// Returns the number of a party's files with pending changes.
@@ -131,9 +131,9 @@ impl Index {
     async fn notice(&self, room: &SyncScope) -> anyhow::Result<()> {
         let (inner, room, now) = (Arc::clone(&self.0), room.clone(), self.0.clock.now());
         let walking = room.clone();
-        let Some(listing) = blocking(move || Ok(inner.look(&walking, now))).await? else { return Ok(()) };
+        let Some(listing) = blocking(move || Ok(inner.collect_changes(&walking, now))).await? else { return Ok(()) };
         let mut known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
-        known.retain(|path, _| !journal_entries::is_told(path) && room.own(path).is_some());
+        known.retain(|path, _| !journal_entries::is_journal_path(path) && room.own(path).is_some());
         let files = listing.files.len();
         let mut changed: Vec<String> = Vec::new();
         for file in listing.files {
@@ -179,11 +179,11 @@ impl Index {
     }
 
     /// Adds the categories of facts, which the journal stores and the lines do not.
-    async fn add_categories(&self, scope: Scope, readings: &mut [Reading]) -> anyhow::Result<()> {
+    async fn add_categories(&self, scope: Scope, readings: &mut [FileReading]) -> anyhow::Result<()> {
         let mut bare: Vec<&mut NewEntry> = readings
             .iter_mut()
             .filter_map(
-                |reading| if let Reading::Text { parsed, .. } = reading { Some(&mut parsed.entries) } else { None },
+                |reading| if let FileReading::Text { parsed, .. } = reading { Some(&mut parsed.entries) } else { None },
             )
             .flatten()
             .filter(|entry| entry.kind == EntryKind::Fact && entry.category.is_empty())
@@ -200,11 +200,11 @@ impl Index {
         Ok(())
     }
 
-    async fn read_one(&self, room: &SyncScope, path: &str) -> anyhow::Result<Reading> {
-        let Some(own) = room.own(path) else { return Ok(Reading::Gone { path: path.to_owned() }) };
+    async fn read_one(&self, room: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
+        let Some(own) = room.own(path) else { return Ok(FileReading::Gone { path: path.to_owned() }) };
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
         let found = blocking(move || Ok(inner.stat(&asked))).await?;
-        let Some(found) = found else { return self.gone(room, path).await };
+        let Some(found) = found else { return self.missing_file(room, path).await };
         let scope = room.scope_of(path);
         let mut file = Indexed {
             path: path.to_owned(),
@@ -218,7 +218,7 @@ impl Index {
         };
         let unlike = |mut file: Indexed, why: &str| {
             file.trouble = if should_be_text(&own) { why.to_owned() } else { String::new() };
-            Reading::NoText { file }
+            FileReading::NoText { file }
         };
         if found.len() > layout::MAX_TEXT_FILE {
             return Ok(unlike(file, says::TOO_LARGE));
@@ -227,37 +227,37 @@ impl Index {
         let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
         let before = match self.0.tree.versions().before(path).await {
             Ok(Ok(before)) => before,
-            Ok(Err(NotWritten::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
-            Ok(Err(NotWritten::Unreadable(_))) => return Ok(unlike(file, says::UNREADABLE)),
-            Ok(Err(_)) => return Ok(Reading::Gone { path: path.to_owned() }),
+            Ok(Err(WriteRefusal::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
+            Ok(Err(WriteRefusal::Unreadable(_))) => return Ok(unlike(file, says::UNREADABLE)),
+            Ok(Err(_)) => return Ok(FileReading::Gone { path: path.to_owned() }),
             Err(error) => {
                 tracing::warn!("A file of the workspace cannot be read: {error:#}");
                 return Ok(unlike(file, says::UNREADABLE));
             }
         };
-        let Some(text) = &before.text else { return Ok(Reading::Gone { path: path.to_owned() }) };
+        let Some(text) = &before.text else { return Ok(FileReading::Gone { path: path.to_owned() }) };
         if text.contains('\0') {
             return Ok(unlike(file, says::NOT_TEXT));
         }
         if before.inside != path {
             // The path leads through a link; the file is indexed at its real location.
-            return Ok(Reading::Gone { path: path.to_owned() });
+            return Ok(FileReading::Gone { path: path.to_owned() });
         }
         if self.0.tree.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_err() {
             file.trouble = says::FOREIGN.to_owned();
-            return Ok(Reading::NoText { file });
+            return Ok(FileReading::NoText { file });
         }
         let (text, zone) = (text.clone(), self.0.tree.0.zone);
         let parsed = blocking(move || Ok(parse(&own, &text, zone))).await?;
         file.digest.clone_from(&before.digest);
         parsed.trouble.clone_into(&mut file.trouble);
-        Ok(Reading::Text { file, parsed })
+        Ok(FileReading::Text { file, parsed })
     }
 
     /// Handles a missing file. If we did not delete it, a person did; received files are deleted
     /// when they expire.
-    async fn gone(&self, room: &SyncScope, path: &str) -> anyhow::Result<Reading> {
-        let gone = Reading::Gone { path: path.to_owned() };
+    async fn missing_file(&self, room: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
+        let gone = FileReading::Gone { path: path.to_owned() };
         if layout::is_inbox(path) {
             return Ok(gone);
         }
@@ -276,18 +276,18 @@ impl Index {
         Ok(gone)
     }
 
-    async fn read_told(&self, scope: Scope) -> anyhow::Result<()> {
+    async fn read_journal_entries(&self, scope: Scope) -> anyhow::Result<()> {
         loop {
             if self.0.journal.read(|db| db.entries().unindexed(scope, 1)).await?.is_empty() {
                 return Ok(());
             }
             let job = move |tx: Tx<'_>| {
                 for path in tx.entries().unindexed(scope, TOLD)? {
-                    match journal_entries::told(*tx, &path)? {
+                    match journal_entries::read(*tx, &path)? {
                         Some((file, entries)) => drop(tx.entries().put_indexed(&file, &entries)?),
                         None => tx.entries().drop_indexed(&path)?,
                     }
-                    tx.entries().looked_at(&path)?;
+                    tx.entries().mark_indexed(&path)?;
                 }
                 Ok(())
             };
@@ -298,8 +298,9 @@ impl Index {
     /// Drops entries that belong to no known party.
     pub(super) async fn drop_strays(&self, rooms: &[SyncScope]) -> anyhow::Result<()> {
         let known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
-        let stray =
-            |path: &String| !journal_entries::is_told(path) && rooms.iter().all(|room| room.own(path).is_none());
+        let stray = |path: &String| {
+            !journal_entries::is_journal_path(path) && rooms.iter().all(|room| room.own(path).is_none())
+        };
         let strays: Vec<String> = known.into_keys().filter(stray).collect();
         for some in strays.chunks(BATCH) {
             let some = some.to_vec();
@@ -311,7 +312,7 @@ impl Index {
 }
 
 impl IndexInner {
-    pub(super) fn noticed(&self) -> MutexGuard<'_, Noticed> {
+    pub(super) fn noticed(&self) -> MutexGuard<'_, PendingChanges> {
         self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -323,7 +324,7 @@ impl IndexInner {
 
     /// Collects touched paths, and checks every file if a walk is due. Without a workspace no file
     /// counts as deleted. Blocks.
-    fn look(&self, room: &SyncScope, now: Timestamp) -> Option<Listing> {
+    fn collect_changes(&self, room: &SyncScope, now: Timestamp) -> Option<Listing> {
         let root = self.tree.0.disk.root();
         if !root.is_dir() {
             return None;
@@ -368,19 +369,19 @@ impl IndexInner {
     fn stat(&self, path: &str) -> Option<Metadata> {
         let (disk, asked) = self.tree.disk_of(path);
         let reached =
-            disk.seek(asked).ok().filter(|reached| reached.lies == Lies::File && reached.inside() == asked)?;
+            disk.seek(asked).ok().filter(|reached| reached.lies == PathType::File && reached.inside() == asked)?;
         disk::open(&reached).ok()?.metadata().ok()
     }
 }
 
-fn store(tx: Tx<'_>, reading: &Reading) -> anyhow::Result<()> {
+fn store(tx: Tx<'_>, reading: &FileReading) -> anyhow::Result<()> {
     match reading {
-        Reading::Gone { path } => tx.entries().drop_indexed(path),
-        Reading::NoText { file } => {
+        FileReading::Gone { path } => tx.entries().drop_indexed(path),
+        FileReading::NoText { file } => {
             let label = label::of_content(*tx, &file.path, &file.path, &file.digest)?.1;
             tx.entries().put_indexed(&Indexed { label, ..file.clone() }, &[]).map(drop)
         }
-        Reading::Text { file, parsed } => {
+        FileReading::Text { file, parsed } => {
             let found = label::of_file(*tx, file.scope, &file.path, &file.path, &file.digest)?;
             let Ok((row, label)) = found else { return tx.entries().drop_indexed(&file.path) };
             let written = row.map(|row| tx.derivations().birth(Node::File(row))).transpose()?.flatten();

@@ -412,10 +412,10 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
             let id = tx.conversations().open_conversation(&new)?;
             let last = crate::id::MessageId(1);
             for (view, label) in [(SummaryInputs::Trusted, Label::trusted()), (SummaryInputs::Full, web())] {
-                tx.summaries().want_summary(id, last, view, &label, scope, NOW)?;
+                tx.summaries().request_summary(id, last, view, &label, scope, NOW)?;
             }
-            let trusted = tx.summaries().wanted(id, last, SummaryInputs::Trusted)?.unwrap();
-            let full = tx.summaries().wanted(id, last, SummaryInputs::Full)?.unwrap();
+            let trusted = tx.summaries().wanted_row(id, last, SummaryInputs::Trusted)?.unwrap();
+            let full = tx.summaries().wanted_row(id, last, SummaryInputs::Full)?.unwrap();
             let says = |topic: &str, label: Label| {
                 Labelled::new(
                     SummaryContent {
@@ -427,14 +427,14 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
                     scope,
                 )
             };
-            tx.summaries().keep_summary(
+            tx.summaries().store_summary(
                 trusted,
                 "made",
                 &says("We deployed the gateway", Label::trusted()),
                 "m",
                 NOW,
             )?;
-            tx.summaries().keep_summary(full, "made", &says("We deployed what the page said", web()), "m", NOW)?;
+            tx.summaries().store_summary(full, "made", &says("We deployed what the page said", web()), "m", NOW)?;
             Ok((id, trusted))
         })
         .await

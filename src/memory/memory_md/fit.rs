@@ -11,7 +11,7 @@ const SHORT: usize = 32;
 
 /// An index within its limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Folded {
+pub struct FittedIndex {
     /// Changed text.
     pub text: String,
     /// Lines to be moved to a file for their kind, by kind.
@@ -21,7 +21,7 @@ pub struct Folded {
 /// Shortens the index to `most` bytes where possible. `kind_of` returns the kind of the note in a
 /// file, or `None` if its line cannot move now: then it stays, and the index exceeds its limit for
 /// a while.
-pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<String>) -> Folded {
+pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<String>) -> FittedIndex {
     let mut text = text.to_owned();
     for keep in [SHORT, 0] {
         if size(&text) > most {
@@ -46,7 +46,7 @@ pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<Strin
             moved.insert(kind, lines);
         }
     }
-    Folded { text, moved }
+    FittedIndex { text, moved }
 }
 
 /// Returns true if a memory file holds moved index lines.

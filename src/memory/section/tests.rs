@@ -84,15 +84,15 @@ fn replacing_leaves_odd_spacing_code_and_the_missing_last_line_end_alone() {
 fn words_that_would_reach_out_of_their_section_are_seen() {
     let text = "## a\nx\n\n## b\ny\n";
     for add in ["```\nnever closed", "## c\nx", "# c", "<!-- never closed"] {
-        assert!(!keeps_others(text, &append(text, "a", add), "a"), "{add}");
-        assert!(!keeps_others(text, &replace(text, "a", add), "a"), "{add}");
+        assert!(!changes_only(text, &append(text, "a", add), "a"), "{add}");
+        assert!(!changes_only(text, &replace(text, "a", add), "a"), "{add}");
     }
     for add in ["### below\nx", "- x", "```\n# x\n```"] {
-        assert!(keeps_others(text, &append(text, "a", add), "a"), "{add}");
-        assert!(keeps_others(text, &append(text, "new", add), "new"), "{add}");
+        assert!(changes_only(text, &append(text, "a", add), "a"), "{add}");
+        assert!(changes_only(text, &append(text, "new", add), "new"), "{add}");
     }
     let open = "```\nnever closed\n";
-    assert!(!keeps_others(open, &append(open, "a", "x"), "a"));
+    assert!(!changes_only(open, &append(open, "a", "x"), "a"));
 }
 
 fn files() -> impl Strategy<Value = String> {
@@ -146,12 +146,12 @@ proptest! {
     #[test]
     fn what_was_put_in_is_read_back_and_two_additions_are_both_there(text in files(), one in "[a-z]{1,9}", other in "[a-z]{1,9}") {
         let first = append(&text, "two", &one);
-        prop_assume!(keeps_others(&text, &first, "two"));
+        prop_assume!(changes_only(&text, &first, "two"));
         let second = append(&first, "two", &other);
-        prop_assume!(keeps_others(&first, &second, "two"));
+        prop_assume!(changes_only(&first, &second, "two"));
         let section = read(&second, "two").unwrap();
         prop_assert!(section.contains(&one) && section.contains(&other), "{:?}", second);
-        prop_assert!(keeps_others(&text, &second, "two"));
+        prop_assert!(changes_only(&text, &second, "two"));
         let replaced = replace(&second, "two", &one);
         prop_assert_eq!(read(&replaced, "two").unwrap().trim(), one.as_str());
     }

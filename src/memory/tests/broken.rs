@@ -26,8 +26,8 @@ fn read(home: &Home, inside: &str) -> String {
     fs::read_to_string(home.path(inside)).unwrap_or_default()
 }
 
-async fn keep(home: &Home, facts: &[Fact]) -> Result<(), NotWritten> {
-    home.tree.notes().keep_facts(&ada(home), facts).await.unwrap()
+async fn keep(home: &Home, facts: &[Fact]) -> Result<(), WriteRefusal> {
+    home.tree.notes().store_facts(&ada(home), facts).await.unwrap()
 }
 
 /// Makes a file unreadable in one of three ways.
@@ -69,7 +69,7 @@ async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
         break_it(&home, "memory/MEMORY.md", how);
         let draft = NoteDraft { title: "Tea".to_owned(), content: "Green.".to_owned(), kind: "user".to_owned() };
         let refused = home.tree.notes().remember(&ada(&home), &draft).await.unwrap().unwrap_err();
-        assert_eq!(refused, NotWritten::Unreadable("memory/MEMORY.md".to_owned()), "{how}");
+        assert_eq!(refused, WriteRefusal::Unreadable("memory/MEMORY.md".to_owned()), "{how}");
         assert!(!home.path("memory/tea.md").exists(), "all or nothing");
         assert_eq!(
             home.tree.checks().health().await.unwrap().unreadable + home.tree.checks().health().await.unwrap().overfull,
@@ -85,7 +85,7 @@ async fn what_was_put_right_is_kept_beside_a_broken_file() {
     break_it(&home, "learnings/corrections.md", 0);
     let put = crate::store::Correction { was: "too long".to_owned(), now: "be short".to_owned(), sources: Vec::new() };
     for _ in 0..2 {
-        home.tree.notes().keep_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap().unwrap();
+        home.tree.notes().store_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap().unwrap();
     }
     assert_eq!(read(&home, "memory/facts-2026-11.md").matches("- **too long**: be short").count(), 1);
 }

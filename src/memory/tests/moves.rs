@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::memory::hand_over::NotHandedOver;
+use crate::memory::hand_over::HandOverRefusal;
 
 /// Creates Carl, an owner besides Ada, and files of both.
 async fn two_owners() -> (Home, Person) {
@@ -113,16 +113,16 @@ async fn what_is_in_the_way_of_a_hand_over_is_said_before() {
     symlink("notes/deep/a.md", home.path("link.md")).unwrap();
     assert_eq!(
         home.tree.folders().hand_over(&party).await.unwrap(),
-        Err(NotHandedOver::Unmovable("link.md".to_owned()))
+        Err(HandOverRefusal::Unmovable("link.md".to_owned()))
     );
     fs::remove_file(home.path("link.md")).unwrap();
     let forgetting = home.tree.erasure().no_forgetting().await;
-    assert_eq!(home.tree.folders().hand_over(&party).await.unwrap(), Err(NotHandedOver::Busy));
+    assert_eq!(home.tree.folders().hand_over(&party).await.unwrap(), Err(HandOverRefusal::Busy));
     drop(forgetting);
-    assert_eq!(home.tree.folders().hand_over(&Party::One(home.ada.clone())).await.unwrap(), Err(NotHandedOver::Same));
+    assert_eq!(home.tree.folders().hand_over(&Party::One(home.ada.clone())).await.unwrap(), Err(HandOverRefusal::Same));
     assert_eq!(
         home.tree.folders().hand_over(&Party::One(home.ben.clone())).await.unwrap(),
-        Err(NotHandedOver::NotAnOwner)
+        Err(HandOverRefusal::NotAnOwner)
     );
     assert_eq!(home.says("USER.md"), "USER.md of ada");
 }
@@ -158,9 +158,9 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
         now: NOW,
     };
     let add = |text: Option<&str>| Ok(New::Text(format!("{}!", text.unwrap_or_default())));
-    assert_eq!(home.tree.versions().change(&origin, "USER.md", add).await.unwrap(), Err(NotWritten::Foreign));
-    assert_eq!(home.tree.files().read_text(&ada, "USER.md").await.unwrap(), Err(NotGiven::Elsewhere));
-    assert_eq!(home.tree.files().own_file(&ada, "USER.md", 1000).await.unwrap(), Err(NotGiven::Elsewhere));
+    assert_eq!(home.tree.versions().change(&origin, "USER.md", add).await.unwrap(), Err(WriteRefusal::Foreign));
+    assert_eq!(home.tree.files().read_text(&ada, "USER.md").await.unwrap(), Err(AccessRefusal::Elsewhere));
+    assert_eq!(home.tree.files().own_file(&ada, "USER.md", 1000).await.unwrap(), Err(AccessRefusal::Elsewhere));
     assert!(home.tree.folders().files_of(&ada).await.unwrap().iter().all(|file| file.path != "USER.md"));
     let listed = home.tree.files().list(&ada, "").await.unwrap().unwrap();
     assert!(listed.iter().all(|entry| entry.name != "USER.md"));

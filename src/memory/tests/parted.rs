@@ -10,7 +10,7 @@ impl Home {
     async fn wants_ben_forgotten(&self) -> ForgettingId {
         let ben = self.ben.id;
         let want = move |tx: Tx<'_>| {
-            tx.erasure().want_forgotten(&NewForgetting {
+            tx.erasure().begin_erasure(&NewForgetting {
                 person: Some(ben),
                 what: Forgotten::Person,
                 target: "people/2-ben",

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::id::{ExtractionId, FileId, MessageId};
-use crate::store::{NewConversation, Node, Taken};
+use crate::store::{ExtractedItems, NewConversation, Node};
 use crate::trust::Labelled;
 
 fn origin(who: &Person, label: Label) -> ChangeOrigin {
@@ -31,12 +31,12 @@ impl Home {
         fs::read_to_string(self.path(inside)).unwrap()
     }
 
-    async fn set(&self, origin: &ChangeOrigin, path: &str, words: &str) -> Result<Written, NotWritten> {
+    async fn set(&self, origin: &ChangeOrigin, path: &str, words: &str) -> Result<WriteResult, WriteRefusal> {
         let words = words.to_owned();
         self.tree.versions().change(origin, path, move |_| Ok(New::Text(words.clone()))).await.unwrap()
     }
 
-    async fn remember(&self, origin: &ChangeOrigin, title: &str, content: &str) -> Kept {
+    async fn remember(&self, origin: &ChangeOrigin, title: &str, content: &str) -> StoredNote {
         let note = NoteDraft { title: title.to_owned(), content: content.to_owned(), kind: "user".to_owned() };
         self.tree.notes().remember(origin, &note).await.unwrap().unwrap()
     }
@@ -79,7 +79,7 @@ async fn every_change_is_a_version_with_its_words_and_can_be_taken_back() {
     home.tree.versions().restore_version(&home.ada(), "plans/a.md", version).await.unwrap().unwrap();
     assert_eq!(home.read("plans/a.md"), "one");
     let unknown = home.tree.versions().restore_version(&home.ada(), "plans/b.md", version).await.unwrap();
-    assert!(matches!(unknown, Err(NotWritten::Impossible(_))), "It is no version of that file");
+    assert!(matches!(unknown, Err(WriteRefusal::Impossible(_))), "It is no version of that file");
 }
 
 /// Proves: forgetting/deleted-message
@@ -97,10 +97,10 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
             at: NOW,
         })?;
         for upto in [1, 2].map(MessageId) {
-            tx.extractions().want_extraction(with, upto, "turns", &Label::trusted(), scope, NOW)?;
+            tx.extractions().request_extraction(with, upto, "turns", &Label::trusted(), scope, NOW)?;
         }
         let (void, job) = (ExtractionId(2), tx.extractions().extraction(ExtractionId(1))?.unwrap());
-        let says = Labelled::new(Taken::default(), Label::trusted(), scope);
+        let says = Labelled::new(ExtractedItems::default(), Label::trusted(), scope);
         Ok((with, tx.extractions().answer_extraction(&job, job.upto, &says, "scripted", NOW)?, void))
     });
     let (with, asked, void) = jobs.await.unwrap();
@@ -112,7 +112,7 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
     );
     home.tree.versions().change(&grown(asked), "plans/a.md", tea).await.unwrap().unwrap();
     for (id, upto) in [(void, 0), (asked, 1)] {
-        home.journal.write("kept", move |tx| tx.extractions().extraction_kept(id, NOW)).await.unwrap();
+        home.journal.write("kept", move |tx| tx.extractions().finish_extraction(id, NOW)).await.unwrap();
         assert_eq!(home.journal.read(move |db| db.extractions().extracted_upto(with)).await.unwrap(), MessageId(upto));
     }
 }
@@ -322,7 +322,7 @@ async fn words_from_outside_never_reach_what_is_loaded_and_are_not_lost() {
         "MEMORY/memory.md",
         "//experience/default.md",
     ] {
-        assert_eq!(home.set(&home.tainted(), path, "x").await, Err(NotWritten::Untrusted), "{path}");
+        assert_eq!(home.set(&home.tainted(), path, "x").await, Err(WriteRefusal::Untrusted), "{path}");
     }
     let plan = home.set(&home.tainted(), "plans/a.md", "x").await.unwrap();
     assert!(!plan.label.is_trusted());
@@ -343,7 +343,7 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     assert!(promote("another").await.is_err());
     assert_eq!(
         home.tree.versions().promote(&home.tainted(), &kept.path, &kept.written.digest).await.unwrap(),
-        Err(NotWritten::Untrusted)
+        Err(WriteRefusal::Untrusted)
     );
     let mine = promote(&kept.written.digest).await.unwrap();
     assert_eq!((mine.path.as_str(), mine.written.label.is_trusted()), ("memory/birthday.md", true));
@@ -380,7 +380,7 @@ async fn some_files_are_for_the_owners_hand_only_and_folders_of_others_are_close
     symlink("../AGENTS.md", home.path("skills-elsewhere/hand.md")).unwrap();
     home.write("AGENTS.md", "mine");
     for path in ["AGENTS.md", "soul.md", "HEARTBEAT.md", "x/../SOUL.md", "skills-elsewhere/hand.md"] {
-        assert_eq!(home.set(&home.ada(), path, "x").await, Err(NotWritten::OwnersHand), "{path}");
+        assert_eq!(home.set(&home.ada(), path, "x").await, Err(WriteRefusal::OwnersHand), "{path}");
     }
     symlink(home.path("people/2-ben"), home.path("ben")).unwrap();
     for path in [
@@ -391,11 +391,11 @@ async fn some_files_are_for_the_owners_hand_only_and_folders_of_others_are_close
         "a/../people/2-ben/USER.md",
         ".git/config",
     ] {
-        assert_eq!(home.set(&home.ada(), path, "x").await, Err(NotWritten::Elsewhere), "{path}");
+        assert_eq!(home.set(&home.ada(), path, "x").await, Err(WriteRefusal::Elsewhere), "{path}");
         assert!(home.tree.files().read_text(&Party::One(home.ada.clone()), path).await.unwrap().is_err(), "{path}");
     }
     let ben = origin(&home.ben, Label::trusted());
-    assert_eq!(home.set(&ben, "../../USER.md", "x").await, Err(NotWritten::Elsewhere));
+    assert_eq!(home.set(&ben, "../../USER.md", "x").await, Err(WriteRefusal::Elsewhere));
     assert_eq!(home.set(&ben, "notes/a.md", "x").await.unwrap().path, "people/2-ben/notes/a.md");
     assert!(
         home.tree.files().read_text(&Party::One(home.ben.clone()), "AGENTS.md").await.unwrap().is_err(),
@@ -464,7 +464,7 @@ fn what_is_swapped_for_a_link_after_it_was_found_is_not_followed() {
     symlink(folder.path().join("secret"), root.join("a/b.md")).unwrap();
     assert!(disk::open(&found).is_err(), "The file became a link");
     let swapped = disk.swap(&held, "b.md", &page::digest(b"words"), Some(b"new")).unwrap();
-    assert_eq!(swapped, disk::Placed::Changed);
+    assert_eq!(swapped, disk::ReplaceOutcome::Changed);
     fs::rename(root.join("a"), root.join("old")).unwrap();
     symlink(folder.path().join("elsewhere"), root.join("a")).unwrap();
     disk::put(&held, "c.md", b"new", disk::Existing::Replace).unwrap();
@@ -498,7 +498,7 @@ async fn a_section_changes_alone_and_two_additions_at_once_are_both_there() {
     assert_eq!(home.read(path), text, "The same is not added twice");
     let refused =
         home.tree.files().section(&home.ada(), path, "B", Section::Replace("## C\nx".to_owned())).await.unwrap();
-    assert!(matches!(refused, Err(NotWritten::Impossible(_))));
+    assert!(matches!(refused, Err(WriteRefusal::Impossible(_))));
     home.tree.files().section(&home.ada(), path, "B", Section::Replace("new".to_owned())).await.unwrap().unwrap();
     home.tree.files().section(&home.ada(), path, "New", Section::Append("made".to_owned())).await.unwrap().unwrap();
     let ada = Party::One(home.ada.clone());
@@ -512,11 +512,11 @@ async fn a_section_changes_alone_and_two_additions_at_once_are_both_there() {
 async fn a_file_has_its_measure_but_what_is_too_long_already_may_become_shorter() {
     let home = home().await;
     let refused = home.set(&home.ada(), "memory/tea.md", &"x".repeat(70_000)).await;
-    assert_eq!(refused, Err(NotWritten::TooLarge(64 * 1024)));
+    assert_eq!(refused, Err(WriteRefusal::TooLarge(64 * 1024)));
     home.write("USER.md", &"x".repeat(80_000));
     assert!(home.set(&home.ada(), "USER.md", &"y".repeat(70_000)).await.is_ok());
     fs::write(home.path("bytes.bin"), b"\xff\xfe").unwrap();
-    assert_eq!(home.set(&home.ada(), "bytes.bin", "x").await, Err(NotWritten::NoText));
+    assert_eq!(home.set(&home.ada(), "bytes.bin", "x").await, Err(WriteRefusal::NoText));
 }
 
 #[tokio::test]

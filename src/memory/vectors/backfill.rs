@@ -17,7 +17,7 @@ use super::health::known_length;
 use crate::memory::page::digest;
 use crate::model::ModelError;
 use crate::model::embed::BATCH;
-use crate::store::{Corpus, Lacking};
+use crate::store::{Corpus, MissingVector};
 use crate::time::Timestamp;
 use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
@@ -77,7 +77,7 @@ impl Backlog {
 }
 
 impl Rows {
-    fn grow(&mut self, newest: i64) {
+    fn extend_to(&mut self, newest: i64) {
         self.has_looked = true;
         if newest > self.newest {
             self.ranges.push((self.newest + 1, newest));
@@ -176,7 +176,7 @@ impl Vectors {
     async fn batch(&self) -> anyhow::Result<Batch> {
         for pool in [Corpus::Known, Corpus::Said] {
             let newest = self.0.journal.read(move |db| db.embeddings().newest_words(pool)).await?;
-            self.state().backlog.rows(pool).grow(newest);
+            self.state().backlog.rows(pool).extend_to(newest);
             let Some(rows) = self.state().backlog.rows(pool).next() else { continue };
             let key = self.key().unwrap_or_default();
             let lacking = self.0.journal.read_much(move |db| db.embeddings().lacking(pool, &key, rows)).await?;
@@ -189,7 +189,7 @@ impl Vectors {
         Ok(Batch::Nothing)
     }
 
-    async fn fill(&self, pool: Corpus, lacking: Vec<Lacking>) -> anyhow::Result<Batch> {
+    async fn fill(&self, pool: Corpus, lacking: Vec<MissingVector>) -> anyhow::Result<Batch> {
         let Some(scope) = lacking.first().map(|one| one.text.scope()) else { return Ok(Batch::Nothing) };
         let mut words: BTreeMap<String, Text> = BTreeMap::new();
         let mut places = Vec::new();
@@ -219,10 +219,10 @@ impl Vectors {
         let key = self.key().unwrap_or_default();
         let keep = move |tx: crate::store::Tx<'_>| {
             for (row, digest) in places.iter().filter(|_| pool == Corpus::Said) {
-                tx.embeddings().keep_digest(*row, digest)?;
+                tx.embeddings().store_digest(*row, digest)?;
             }
             for (digest, vector) in digests.iter().zip(&vectors) {
-                tx.embeddings().keep_embedding(&key, digest, vector)?;
+                tx.embeddings().store_embedding(&key, digest, vector)?;
             }
             Ok(())
         };
@@ -294,10 +294,10 @@ mod tests {
     #[test]
     fn the_newest_come_first_and_none_twice() {
         let mut rows = Rows::default();
-        rows.grow(2_500);
+        rows.extend_to(2_500);
         assert_eq!(rows.next(), Some((1_501, 2_500)));
         rows.done((1_501, 2_500));
-        rows.grow(2_510);
+        rows.extend_to(2_510);
         assert_eq!(rows.next(), Some((2_501, 2_510)));
         rows.done((2_501, 2_510));
         assert_eq!(rows.next(), Some((501, 1_500)));
@@ -309,7 +309,7 @@ mod tests {
             let (mut rows, mut newest, mut seen) = (Rows::default(), 0, Vec::new());
             for step in steps {
                 newest += step;
-                rows.grow(newest);
+                rows.extend_to(newest);
                 if let Some(range) = rows.next() {
                     seen.extend(range.0..=range.1);
                     rows.done(range);

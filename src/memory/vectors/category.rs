@@ -24,7 +24,7 @@ const BESIDES: usize = size_of::<Category>() * 2;
 
 /// Category membership of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Belongs {
+pub(super) enum CategoryRef {
     /// None: running text, files, conversations. Searches find them without one.
     Nowhere,
     /// A category of its own.
@@ -74,14 +74,14 @@ pub(in super::super) fn has_category(kind: EntryKind) -> bool {
 
 impl Categories {
     /// Returns the category of an entry. Creates one for a new name.
-    pub(super) fn place(&mut self, kind: EntryKind, category: &str, title: &str, is_trusted: bool) -> Belongs {
+    pub(super) fn place(&mut self, kind: EntryKind, category: &str, title: &str, is_trusted: bool) -> CategoryRef {
         if !has_category(kind) {
-            return Belongs::Nowhere;
+            return CategoryRef::Nowhere;
         }
         let name = match (folded(category), folded(title)) {
             (category, _) if !category.is_empty() => Name::Stated(category),
             (_, title) if !title.is_empty() => Name::Titled(title),
-            _ => return Belongs::Alone,
+            _ => return CategoryRef::Alone,
         };
         let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let id = *self.ids.entry((name.clone(), is_trusted)).or_insert(next);
@@ -89,13 +89,13 @@ impl Categories {
             self.all.push(Category { name, is_trusted, members: 0, first: 0, sum: Vec::new(), length: 0.0 });
             self.bytes += BESIDES;
         }
-        Belongs::To(id)
+        CategoryRef::To(id)
     }
 
     /// Returns the category of that name.
-    pub(super) fn of(&self, category: &str, is_trusted: bool) -> Belongs {
+    pub(super) fn of(&self, category: &str, is_trusted: bool) -> CategoryRef {
         let id = self.ids.get(&(Name::Stated(folded(category)), is_trusted));
-        id.map_or(Belongs::Nowhere, |id| Belongs::To(*id))
+        id.map_or(CategoryRef::Nowhere, |id| CategoryRef::To(*id))
     }
 
     /// Adds the vector in that row to a category; `vector_of` returns the vector of an earlier row.
@@ -106,10 +106,10 @@ impl Categories {
             1 => category.first = row,
             2 => {
                 category.sum = vector_of(category.first);
-                category.grow(vector);
+                category.add_vector(vector);
                 self.bytes += size_of_val(vector);
             }
-            _ => category.grow(vector),
+            _ => category.add_vector(vector),
         }
     }
 
@@ -155,7 +155,7 @@ impl Categories {
 }
 
 impl Category {
-    fn grow(&mut self, vector: &[f32]) {
+    fn add_vector(&mut self, vector: &[f32]) {
         self.sum.iter_mut().zip(vector).for_each(|(sum, number)| *sum += number);
         self.length = self.sum.iter().map(|number| number * number).sum::<f32>().sqrt();
     }
@@ -178,7 +178,7 @@ mod tests {
     fn filled(vectors: &[(&'static str, [f32; 2])]) -> Categories {
         let mut categories = Categories::default();
         for (row, (name, vector)) in vectors.iter().enumerate() {
-            let Belongs::To(id) = categories.place(EntryKind::Fact, name, "", true) else { unreachable!() };
+            let CategoryRef::To(id) = categories.place(EntryKind::Fact, name, "", true) else { unreachable!() };
             categories.add(id, row, vector, |row| vectors[row].1.to_vec());
         }
         categories
@@ -193,9 +193,9 @@ mod tests {
         let boat = place(EntryKind::Note, "", "The boat");
         assert_eq!(place(EntryKind::Note, "", "the BOAT"), boat);
         assert_ne!(boat, tea);
-        assert_eq!(place(EntryKind::Day, "", ""), Belongs::Alone);
+        assert_eq!(place(EntryKind::Day, "", ""), CategoryRef::Alone);
         for kind in [EntryKind::Text, EntryKind::File, EntryKind::Conversation, EntryKind::Reflection] {
-            assert_eq!(place(kind, "preference", "The boat"), Belongs::Nowhere, "{kind:?}");
+            assert_eq!(place(kind, "preference", "The boat"), CategoryRef::Nowhere, "{kind:?}");
         }
         assert_ne!(categories.place(EntryKind::Fact, "preference", "", false), tea, "what is not trusted is apart");
     }
@@ -203,12 +203,12 @@ mod tests {
     #[test]
     fn a_centre_is_the_mean_direction_of_at_least_two() {
         let categories = filled(&[("a", [1.0, 0.0]), ("b", [0.0, 1.0]), ("a", [0.0, 1.0])]);
-        let (Belongs::To(a), Belongs::To(b)) = (categories.of("A", true), categories.of("b", true)) else {
+        let (CategoryRef::To(a), CategoryRef::To(b)) = (categories.of("A", true), categories.of("b", true)) else {
             unreachable!()
         };
         assert!((categories.nearness(a, &[1.0, 0.0]).unwrap() - 0.5_f32.sqrt()).abs() < 1e-6);
         assert_eq!((categories.nearness(b, &[0.0, 1.0]), categories.centre(b)), (None, None));
-        assert_eq!(categories.of("c", true), Belongs::Nowhere);
+        assert_eq!(categories.of("c", true), CategoryRef::Nowhere);
         assert!(categories.is_nearer_elsewhere(&[0.7, 0.7], true, 0.98));
         assert!(!categories.is_nearer_elsewhere(&[0.7, 0.7], false, 0.0));
     }
@@ -231,7 +231,7 @@ mod tests {
             let (one, other) = (of(&given), of(&shuffled));
             for name in ["a", "b", "c"] {
                 let near = |all: &Categories| match all.of(name, true) {
-                    Belongs::To(id) => all.nearness(id, &[0.6, 0.8]),
+                    CategoryRef::To(id) => all.nearness(id, &[0.6, 0.8]),
                     _ => None,
                 };
                 match (near(&one), near(&other)) {

@@ -60,7 +60,7 @@ impl Vectors {
                 Ok((db.embeddings().embedded(&key)?, lacking))
             })
             .await?;
-        let loaded = self.shelves().count();
+        let loaded = self.caches().count();
         let state = self.state();
         let away = state.away.as_ref();
         Ok(VectorHealth {

@@ -23,10 +23,10 @@ impl Vectors {
         let bell = self.0.bell.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let Some(mut bell) = bell else { return };
         let mut resting = Some(clock.busy());
-        let Some(()) = stop.run_until_cancelled(self.want_all()).await else { return };
+        let Some(()) = stop.run_until_cancelled(self.load_all()).await else { return };
         loop {
-            let Some(()) = stop.run_until_cancelled(self.read_wanted()).await else { return };
-            let rung = stop.run_until_cancelled(bell.heard_or(&*clock, None, resting.take()));
+            let Some(()) = stop.run_until_cancelled(self.load_requested()).await else { return };
+            let rung = stop.run_until_cancelled(bell.recv_or_timeout(&*clock, None, resting.take()));
             let Some(Some(busy)) = rung.await else { return };
             resting = Some(busy);
         }
@@ -48,11 +48,11 @@ impl Vectors {
     /// Returns true if the vectors of that scope are in memory. Otherwise starts loading them in
     /// the background.
     pub(super) fn is_ready(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<bool> {
-        self.shelves().want(key);
+        self.caches().request(key);
         let (is_whole, is_current) = self.step(db, model, key, length)?;
         if !is_current && (!is_whole || !self.step(db, model, key, length)?.1) {
             self.state().wanted.insert(key);
-            self.0.ringer.ring(&*self.0.clock);
+            self.0.ringer.wake(&*self.0.clock);
         }
         Ok(is_whole)
     }
@@ -60,28 +60,28 @@ impl Vectors {
     /// Loads one step. Returns whether everything that existed when loading began is present, and
     /// whether nothing came since.
     fn step(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<(bool, bool)> {
-        let from = self.shelves().read_upto(model, key);
+        let from = self.caches().read_upto(model, key);
         let step = LoadStep::read(db, model, key, length, from)?;
-        Ok(self.shelves().put(model, key, length, step))
+        Ok(self.caches().put(model, key, length, step))
     }
 
     /// Loads all scopes, most recently active first, while there is room.
-    async fn want_all(&self) {
+    async fn load_all(&self) {
         let scopes = match self.0.journal.read(by_last_talk).await {
             Ok(scopes) => scopes,
             Err(error) => return tracing::error!("The vectors are read when they are asked for: {error:#}"),
         };
         for scope in scopes {
             for pool in [Corpus::Known, Corpus::Said] {
-                if !self.shelves().has_room() {
+                if !self.caches().has_capacity() {
                     return;
                 }
-                self.read_or_tell((pool, scope)).await;
+                self.load_or_log((pool, scope)).await;
             }
         }
     }
 
-    async fn read_wanted(&self) {
+    async fn load_requested(&self) {
         loop {
             let next = {
                 let mut state = self.state();
@@ -89,12 +89,12 @@ impl Vectors {
                 next.and_then(|key| state.wanted.take(&key))
             };
             let Some(key) = next else { return };
-            self.read_or_tell(key).await;
+            self.load_or_log(key).await;
         }
     }
 
     /// Loads a cache and logs a failure; the next query tries again.
-    async fn read_or_tell(&self, (pool, scope): Key) {
+    async fn load_or_log(&self, (pool, scope): Key) {
         if let Err(error) = guarded("Reading vectors", self.read(pool, scope)).await {
             tracing::error!("Vectors cannot be read into memory: {error:#}");
         }

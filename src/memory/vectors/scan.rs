@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::category::{Belongs, NEAR_ENOUGH, Name, dot};
+use super::category::{CategoryRef, NEAR_ENOUGH, Name, dot};
 use super::vector_cache::{Digest, EntryRef, VectorCache, digest_of, hexadecimal, in_bytes};
 use crate::store::EntryKind;
 
@@ -50,7 +50,7 @@ pub struct BestCategories {
 
 /// One of the best categories.
 struct Best {
-    belongs: Belongs,
+    belongs: CategoryRef,
     row: usize,
     is_trusted: bool,
     nearness: f32,
@@ -76,7 +76,7 @@ impl VectorCache {
             (wanted.untrusted_too || self.is_trusted(row))
                 && (wanted.kinds.is_empty() || wanted.kinds.contains(&place.kind))
                 && is_one(row)
-                && within.is_none_or(|any| place.belongs != Belongs::Nowhere && any.contains(&place.belongs))
+                && within.is_none_or(|any| place.belongs != CategoryRef::Nowhere && any.contains(&place.belongs))
         });
         let usual = scored.iter().map(|(nearness, _)| f64::from(*nearness)).sum::<f64>() / scored.len().max(1) as f64;
         let best = self.best(&scored, vector);
@@ -105,12 +105,12 @@ impl VectorCache {
         for (nearness, row) in scored {
             let belongs = self.belongs(*row);
             let nearness = match belongs {
-                Belongs::Nowhere => continue,
-                Belongs::Alone => *nearness,
-                Belongs::To(category) if met.insert(category) => {
+                CategoryRef::Nowhere => continue,
+                CategoryRef::Alone => *nearness,
+                CategoryRef::To(category) if met.insert(category) => {
                     self.categories.nearness(category, vector).unwrap_or(*nearness)
                 }
-                Belongs::To(_) => continue,
+                CategoryRef::To(_) => continue,
             };
             if best.len() < CATEGORIES || best.last().is_some_and(|last| last.nearness < nearness) {
                 let one = Best { belongs, row: *row, is_trusted: self.is_trusted(*row), nearness, centre: Vec::new() };
@@ -120,7 +120,8 @@ impl VectorCache {
             }
         }
         for one in &mut best {
-            let centre = if let Belongs::To(category) = one.belongs { self.categories.centre(category) } else { None };
+            let centre =
+                if let CategoryRef::To(category) = one.belongs { self.categories.centre(category) } else { None };
             one.centre = centre.unwrap_or_else(|| self.vector(one.row));
         }
         best
@@ -128,7 +129,8 @@ impl VectorCache {
 
     /// Orders by nearness, then by name, then by digest.
     fn in_order(&self, one: &Best, other: &Best) -> std::cmp::Ordering {
-        let name = |best: &Best| if let Belongs::To(id) = best.belongs { self.categories.name_of(id) } else { None };
+        let name =
+            |best: &Best| if let CategoryRef::To(id) = best.belongs { self.categories.name_of(id) } else { None };
         let digest = |best: &Best| self.digests.get(best.row);
         let by_name = || name(one).cmp(&name(other)).then_with(|| digest(one).cmp(&digest(other)));
         other.nearness.total_cmp(&one.nearness).then_with(by_name)
@@ -136,7 +138,7 @@ impl VectorCache {
 
     /// Returns the nearest members of a category.
     fn inside(&self, one: &Best, scored: &[(f32, usize)]) -> Vec<usize> {
-        if one.belongs == Belongs::Alone {
+        if one.belongs == CategoryRef::Alone {
             return vec![one.row];
         }
         let mut members: Vec<(f32, usize)> =
@@ -149,9 +151,9 @@ impl VectorCache {
     /// not nearer to another one.
     fn joins(&self, row: usize, best: &[Best]) -> bool {
         let states_none = match self.belongs(row) {
-            Belongs::Nowhere => false,
-            Belongs::Alone => true,
-            Belongs::To(id) => matches!(self.categories.name_of(id), Some(Name::Titled(_))),
+            CategoryRef::Nowhere => false,
+            CategoryRef::Alone => true,
+            CategoryRef::To(id) => matches!(self.categories.name_of(id), Some(Name::Titled(_))),
         };
         let others = best.iter().filter(|one| one.row != row && one.is_trusted == self.is_trusted(row));
         if !states_none || others.clone().next().is_none() {
@@ -165,7 +167,7 @@ impl VectorCache {
     fn named(&self, best: &[Best], joined: &[usize]) -> BestCategories {
         let mut named = BestCategories::default();
         for one in best {
-            let name = if let Belongs::To(id) = one.belongs { self.categories.name_of(id) } else { None };
+            let name = if let CategoryRef::To(id) = one.belongs { self.categories.name_of(id) } else { None };
             match name {
                 Some(Name::Stated(name)) => drop(named.stated.insert(name.clone())),
                 Some(Name::Titled(name)) => drop(named.titled.insert(name.clone())),
@@ -176,8 +178,8 @@ impl VectorCache {
         named
     }
 
-    fn belongs(&self, row: usize) -> Belongs {
-        self.places.get(row).map_or(Belongs::Nowhere, |EntryRef { belongs, .. }| *belongs)
+    fn belongs(&self, row: usize) -> CategoryRef {
+        self.places.get(row).map_or(CategoryRef::Nowhere, |EntryRef { belongs, .. }| *belongs)
     }
 
     fn is_trusted(&self, row: usize) -> bool {

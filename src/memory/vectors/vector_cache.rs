@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::category::{Belongs, Categories};
+use super::category::{Categories, CategoryRef};
 use crate::store::{Corpus, Db, EntryKind, Read};
 use crate::trust::Scope;
 
@@ -32,7 +32,7 @@ pub(super) type Key = (Corpus, Scope);
 pub(super) type Digest = [u8; 32];
 
 /// All vectors in memory.
-pub(super) struct Shelves {
+pub(super) struct VectorCaches {
     model: String,
     shelves: HashMap<Key, VectorCache>,
     /// Query counter.
@@ -69,7 +69,7 @@ pub(super) struct VectorCache {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EntryRef {
     pub(super) kind: EntryKind,
-    pub(super) belongs: Belongs,
+    pub(super) belongs: CategoryRef,
 }
 
 /// Result of one loading step.
@@ -112,13 +112,13 @@ impl LoadStep {
     }
 }
 
-impl Default for Shelves {
+impl Default for VectorCaches {
     fn default() -> Self {
         Self { model: String::new(), shelves: HashMap::new(), asked: 0, begun: 0, most: MOST_BYTES }
     }
 }
 
-impl Shelves {
+impl VectorCaches {
     /// Returns the loading progress of the cache for that key and model.
     pub(super) fn read_upto(&mut self, model: &str, key: Key) -> Option<Read> {
         if self.model != model {
@@ -134,21 +134,21 @@ impl Shelves {
             return (false, false);
         }
         let most = self.most / 2;
-        let shelf = self.shelf(key);
+        let shelf = self.cache(key);
         if shelf.read == step.from {
             shelf.length = length;
             shelf.take(step, most);
         }
         let state = (shelf.is_whole(), shelf.is_current);
         // Without room for this cache, reading on is pointless.
-        if self.make_room(key) { state } else { (false, true) }
+        if self.evict(key) { state } else { (false, true) }
     }
 
     /// Registers a query for that key, so the cache keeps its room until its query is the oldest.
-    pub(super) fn want(&mut self, key: Key) {
+    pub(super) fn request(&mut self, key: Key) {
         self.asked += 1;
         let asked = self.asked;
-        self.shelf(key).asked = asked;
+        self.cache(key).asked = asked;
     }
 
     /// Returns the cache of that key for a query.
@@ -160,7 +160,7 @@ impl Shelves {
     }
 
     /// Returns true if more vectors fit.
-    pub(super) fn has_room(&self) -> bool {
+    pub(super) fn has_capacity(&self) -> bool {
         self.bytes() < self.most
     }
 
@@ -173,7 +173,7 @@ impl Shelves {
         self.shelves.values().map(VectorCache::bytes).sum()
     }
 
-    fn shelf(&mut self, key: Key) -> &mut VectorCache {
+    fn cache(&mut self, key: Key) -> &mut VectorCache {
         self.shelves.entry(key).or_insert_with(|| {
             self.begun += 1;
             VectorCache { begun: self.begun, ..VectorCache::default() }
@@ -182,7 +182,7 @@ impl Shelves {
 
     /// Evicts caches until the limit is met. Returns whether the cache of that key stays; one with
     /// a query does.
-    fn make_room(&mut self, key: Key) -> bool {
+    fn evict(&mut self, key: Key) -> bool {
         while self.bytes() > self.most {
             let may_go = self.shelves.iter().filter(|(other, shelf)| **other != key || shelf.asked == 0);
             let oldest = may_go.min_by_key(|(_, shelf)| (shelf.asked, Reverse(shelf.begun))).map(|(other, _)| *other);
@@ -257,7 +257,7 @@ impl VectorCache {
         self.factors.push(row.factor);
         self.numbers.extend(row.numbers);
         self.places.extend(place);
-        if let Some(EntryRef { belongs: Belongs::To(category), .. }) = place {
+        if let Some(EntryRef { belongs: CategoryRef::To(category), .. }) = place {
             let vector = self.vector(at);
             let (numbers, factors, length) = (&self.numbers, &self.factors, self.length);
             self.categories.add(category, at, &vector, |row| vector_at(numbers, factors, length, row));
@@ -370,7 +370,7 @@ mod tests {
         });
         let at = |words| Read { words, vector: 9, place: 9 };
         let step = |from: Option<Read>, words| LoadStep { from, to: at(words), is_current: false, rows: vec![row()] };
-        let mut shelves = Shelves::default();
+        let mut shelves = VectorCaches::default();
         assert_eq!(shelves.read_upto("m", key), None);
         assert_eq!(shelves.put("m", key, 2, step(None, 5)), (false, false));
         assert_eq!(shelves.put("m", key, 2, step(None, 0)), (false, false), "somebody has made that step");
@@ -385,13 +385,13 @@ mod tests {
 
     /// Creates caches with room for twenty vectors of a hundred bytes: ten in each cache, eight of
     /// these for existing texts.
-    fn small() -> Shelves {
-        let mut shelves = Shelves { most: 2_000, ..Shelves::default() };
+    fn small() -> VectorCaches {
+        let mut shelves = VectorCaches { most: 2_000, ..VectorCaches::default() };
         shelves.read_upto("m", (Corpus::Said, ADA));
         shelves
     }
 
-    impl Shelves {
+    impl VectorCaches {
         /// Puts one step with `count` vectors, after which there is no more to read.
         fn gets(&mut self, key: Key, count: u8, since: u8) -> (bool, bool) {
             let row = |n: u8| VectorRow {
@@ -417,7 +417,7 @@ mod tests {
     fn two_full_shelves_of_one_person_have_room_together() {
         let (mut shelves, said, known) = (small(), (Corpus::Said, ADA), (Corpus::Known, ADA));
         for (key, count) in [(said, 30), (known, 30), (said, 0), (known, 0)] {
-            shelves.want(key);
+            shelves.request(key);
             shelves.gets(key, count, 0);
             assert_eq!(shelves.ask(key).unwrap().digests.len(), 8, "the rest is left to words");
         }
@@ -436,11 +436,11 @@ mod tests {
             assert_eq!(shelves.gets(key, 30, 0), (true, true));
         }
         let late = (Corpus::Known, BEN);
-        assert!(shelves.has_room());
+        assert!(shelves.has_capacity());
         assert_eq!(shelves.gets(late, 30, 0), (false, true), "and there is no use in reading on");
         assert_eq!(first.map(|key| shelves.holds(key)), [8, 8]);
         shelves.ask(first[1]);
-        shelves.want(late);
+        shelves.request(late);
         assert_eq!(shelves.gets(late, 30, 0), (true, true), "whoever asks has it");
         assert_eq!(first.map(|key| shelves.holds(key)), [0, 8], "what was not asked for goes first");
     }

@@ -305,7 +305,7 @@ fn quote(words: &str) -> String {
 
 /// Builds the search query for earlier conversations.
 fn query(question: &str) -> String {
-    let telling = words::telling(question);
+    let telling = words::significant_words(question);
     let about_talk: Vec<String> = ABOUT_TALK.iter().flat_map(|word| words::stems(word)).collect();
     let mut kept: Vec<&str> =
         telling.iter().filter(|word| !about_talk.contains(&word.stem)).map(|word| word.surface).collect();

@@ -202,7 +202,7 @@ fn add(list: &mut Vec<String>, entry: &str) {
 fn topics(lines: &[(LineSpeaker, &str)]) -> Vec<String> {
     let mut counted: HashMap<String, (usize, usize, &str)> = HashMap::new();
     for (speaker, text) in lines {
-        for word in words::telling(text) {
+        for word in words::significant_words(text) {
             if word.surface.chars().count() < 3 || word.surface.chars().all(|c| c.is_ascii_digit()) {
                 continue;
             }

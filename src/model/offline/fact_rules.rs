@@ -113,7 +113,7 @@ fn fact(sentence: &str) -> Option<(String, String)> {
     if said.is_empty() || sentence.ends_with('?') {
         return None;
     }
-    liked(said).or_else(|| owned(said)).or_else(|| told(said))
+    liked(said).or_else(|| owned(said)).or_else(|| request_to_remember(said))
 }
 
 fn liked(said: &str) -> Option<(String, String)> {
@@ -135,7 +135,7 @@ fn owned(said: &str) -> Option<(String, String)> {
 }
 
 /// Extracts the content of a request to remember.
-fn told(said: &str) -> Option<(String, String)> {
+fn request_to_remember(said: &str) -> Option<(String, String)> {
     let starts = ["remember that ", "please remember that ", "merk dir, dass ", "merk dir bitte, dass "];
     let what = starts.iter().find_map(|start| after(said, start))?;
     let key: Vec<&str> = what.split(' ').take(6).collect();

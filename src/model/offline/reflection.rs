@@ -27,7 +27,7 @@ pub(super) fn answer(request: &Request) -> String {
             }
         }
     }
-    seen.told().to_string()
+    seen.answer().to_string()
 }
 
 /// Material in the prompt.
@@ -60,7 +60,7 @@ impl<'a> PromptActivity<'a> {
         }
     }
 
-    fn told(&self) -> Value {
+    fn answer(&self) -> Value {
         let found = extract::summarise(&self.lines);
         let mut observations: Vec<String> = Vec::new();
         for entries in [&found.decisions, &found.preferences, &found.pending] {

@@ -180,7 +180,7 @@ fn a_summary_is_the_extract_as_json() {
 fn the_pieces_are_the_answer() {
     struct Seen(Mutex<String>);
     impl StreamSink for Seen {
-        fn grow(&self, delta: &str) {
+        fn append(&self, delta: &str) {
             self.0.lock().unwrap().push_str(delta);
         }
         fn restart(&self) {

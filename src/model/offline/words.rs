@@ -36,7 +36,7 @@ pub(super) struct Word<'a> {
 }
 
 /// Words of a text without stop words.
-pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
+pub(super) fn significant_words(text: &str) -> Vec<Word<'_>> {
     text.unicode_words()
         .flat_map(|surface| {
             let plain = plain(surface);
@@ -48,7 +48,7 @@ pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
 
 /// Stems of these words.
 pub(super) fn stems(text: &str) -> Vec<String> {
-    telling(text).into_iter().map(|word| word.stem).collect()
+    significant_words(text).into_iter().map(|word| word.stem).collect()
 }
 
 /// Text in lower case, without diacritics, with ideographs separated.

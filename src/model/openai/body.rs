@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::model::ModelInfo;
 use crate::model::request::{Request, RequestPart, Role, ToolSpec};
-use crate::model::turns::{self, Placed, Turn};
+use crate::model::turns::{self, MarkedPart, Turn};
 
 /// Known differences between servers; every other server gets the common subset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
 
 /// Plain text where possible, because every server accepts it; parts for pictures and marks; null
 /// for no content.
-fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
+fn content(parts: &[MarkedPart<'_>], dialect: Dialect) -> Value {
     let marks = dialect == Dialect::OpenRouter && parts.iter().any(|placed| placed.marked);
     let pictures = parts.iter().any(|placed| matches!(placed.part, RequestPart::Image { .. }));
     if marks || pictures {
@@ -100,7 +100,7 @@ fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
     if texts.is_empty() { Value::Null } else { texts.join("\n\n").into() }
 }
 
-fn content_part(placed: &Placed<'_>, marks: bool) -> Option<Value> {
+fn content_part(placed: &MarkedPart<'_>, marks: bool) -> Option<Value> {
     let mut part = match placed.part {
         RequestPart::Text(text) => json!({ "type": "text", "text": text }),
         RequestPart::Image { mime, bytes } => {
@@ -115,7 +115,7 @@ fn content_part(placed: &Placed<'_>, marks: bool) -> Option<Value> {
     Some(part)
 }
 
-fn call(placed: &Placed<'_>, dialect: Dialect) -> Option<Value> {
+fn call(placed: &MarkedPart<'_>, dialect: Dialect) -> Option<Value> {
     let RequestPart::Call { id, name, arguments, extra } = placed.part else {
         return None;
     };
@@ -130,7 +130,7 @@ fn call(placed: &Placed<'_>, dialect: Dialect) -> Option<Value> {
     Some(call)
 }
 
-fn result(placed: &Placed<'_>) -> Option<Value> {
+fn result(placed: &MarkedPart<'_>) -> Option<Value> {
     let RequestPart::Result { id, text, .. } = placed.part else {
         return None;
     };

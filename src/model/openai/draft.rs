@@ -93,7 +93,7 @@ impl ReplyDraft {
         let delta = choice.delta.or(choice.message).unwrap_or_default();
         for words in [delta.content.map(|content| content.into_text()), delta.refusal].into_iter().flatten() {
             if !words.is_empty() {
-                live.grow(&words);
+                live.append(&words);
                 self.text.push_str(&words);
             }
         }

@@ -36,7 +36,7 @@ const LOOKS: usize = 3;
 /// The maximum number of entries of one name set aside for one change.
 const MOST_KEPT: u32 = 100;
 
-pub(super) struct Ground<'a> {
+pub(super) struct SkillDirs<'a> {
     dir: &'a Path,
     skills: OwnedFd,
     staging: OwnedFd,
@@ -55,27 +55,27 @@ pub(super) enum SkillDir {
 
 /// A name in one of the two folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Spot {
-    pub room: SkillDir,
+pub(super) struct DirEntry {
+    pub handle: SkillDir,
     pub name: String,
 }
 
 /// The content of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(super) enum PathContent {
     Nothing,
     Folder(SkillFolder),
     /// A link, a file, or a folder with entries that no skill can have.
     Foreign(Unreadable),
 }
 
-impl<'a> Ground<'a> {
+impl<'a> SkillDirs<'a> {
     /// Opens the folders and creates missing ones. `plain` simulates a filesystem that only has the
     /// plain rename.
     pub(super) fn open(dir: &'a Path, failpoint: Option<&'a DiskFailpoint>, plain: bool) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let skills = open_folder(rustix::fs::CWD, dir)?;
-        let staging = made_folder(&skills, STAGING)?;
+        let staging = create_folder(&skills, STAGING)?;
         Ok(Self { dir, skills, staging, failpoint, plain })
     }
 
@@ -85,8 +85,8 @@ impl<'a> Ground<'a> {
     }
 
     /// Returns the content of the spot.
-    pub(super) fn look(&self, spot: &Spot) -> Result<Lies, SwapError> {
-        look(&self.path(spot))
+    pub(super) fn content(&self, spot: &DirEntry) -> Result<PathContent, SwapError> {
+        content_at(&self.path(spot))
     }
 
     /// Returns the names in the staging folder that are valid text.
@@ -122,14 +122,14 @@ impl<'a> Ground<'a> {
 
     /// Renames to a free name. Where the filesystem cannot guarantee that the target is free, it is
     /// checked just before; then a folder can at most replace an empty folder created in between.
-    pub(super) fn rename(&self, step: &'static str, from: &Spot, to: &Spot) -> io::Result<()> {
+    pub(super) fn rename(&self, step: &'static str, from: &DirEntry, to: &DirEntry) -> io::Result<()> {
         self.reached(step)?;
         match self.rename_with(from, to, RenameFlags::NOREPLACE) {
             Err(error) if is_unsupported(&error) => {
                 if self.path(to).symlink_metadata().is_ok() {
                     return Err(ErrorKind::AlreadyExists.into());
                 }
-                rustix::fs::renameat(self.room(from.room), &from.name, self.room(to.room), &to.name)?;
+                rustix::fs::renameat(self.room(from.handle), &from.name, self.room(to.handle), &to.name)?;
             }
             other => other?,
         }
@@ -138,22 +138,22 @@ impl<'a> Ground<'a> {
 
     /// Exchanges the two atomically. If the filesystem does not support this, [`is_unsupported`]
     /// recognises the error.
-    pub(super) fn exchange(&self, one: &Spot, other: &Spot) -> io::Result<()> {
+    pub(super) fn exchange(&self, one: &DirEntry, other: &DirEntry) -> io::Result<()> {
         self.reached("exchange")?;
         self.rename_with(one, other, RenameFlags::EXCHANGE)?;
         self.sync()
     }
 
     /// Moves an entry to the folder from which nothing is removed.
-    pub(super) fn set_aside(&self, spot: &Spot, name: &str) -> io::Result<()> {
-        let kept = made_folder(&self.skills, KEPT)?;
+    pub(super) fn preserve(&self, spot: &DirEntry, name: &str) -> io::Result<()> {
+        let kept = create_folder(&self.skills, KEPT)?;
         self.reached("set aside")?;
         for number in 1..=MOST_KEPT {
             let name = format!("{name}-{number}");
             if rustix::fs::statat(&kept, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                 continue;
             }
-            rustix::fs::renameat(self.room(spot.room), &spot.name, &kept, &name)?;
+            rustix::fs::renameat(self.room(spot.handle), &spot.name, &kept, &name)?;
             rustix::fs::fsync(&kept)?;
             return self.sync();
         }
@@ -171,11 +171,11 @@ impl<'a> Ground<'a> {
         self.failpoint.map_or(Ok(()), |DiskFailpoint(watch)| watch(step))
     }
 
-    fn rename_with(&self, from: &Spot, to: &Spot, flags: RenameFlags) -> io::Result<()> {
+    fn rename_with(&self, from: &DirEntry, to: &DirEntry, flags: RenameFlags) -> io::Result<()> {
         if self.plain {
             return Err(Errno::INVAL.into());
         }
-        Ok(rustix::fs::renameat_with(self.room(from.room), &from.name, self.room(to.room), &to.name, flags)?)
+        Ok(rustix::fs::renameat_with(self.room(from.handle), &from.name, self.room(to.handle), &to.name, flags)?)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -190,8 +190,8 @@ impl<'a> Ground<'a> {
         }
     }
 
-    fn path(&self, spot: &Spot) -> PathBuf {
-        match spot.room {
+    fn path(&self, spot: &DirEntry) -> PathBuf {
+        match spot.handle {
             SkillDir::Skills => self.dir.join(&spot.name),
             SkillDir::Staging => self.dir.join(STAGING).join(&spot.name),
         }
@@ -200,21 +200,21 @@ impl<'a> Ground<'a> {
 
 /// Returns the content of a path. Editors replace files during the read, so a read that fails
 /// because a file vanished is repeated.
-pub(super) fn look(path: &Path) -> Result<Lies, SwapError> {
+pub(super) fn content_at(path: &Path) -> Result<PathContent, SwapError> {
     let mut last = None;
     for _ in 0..LOOKS {
         match path.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lies::Nothing),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(PathContent::Nothing),
             Err(error) => return Err(error.into()),
             Ok(found) if !found.is_dir() => {
-                return Ok(Lies::Foreign(Unreadable::NotPlain("the folder itself".to_owned())));
+                return Ok(PathContent::Foreign(Unreadable::NotPlain("the folder itself".to_owned())));
             }
             Ok(_) => {}
         }
         match SkillFolder::read(path) {
-            Ok(folder) => return Ok(Lies::Folder(folder)),
+            Ok(folder) => return Ok(PathContent::Folder(folder)),
             Err(failed @ Unreadable::Failed { .. }) => last = Some(failed),
-            Err(foreign) => return Ok(Lies::Foreign(foreign)),
+            Err(foreign) => return Ok(PathContent::Foreign(foreign)),
         }
     }
     Err(SwapError::Other(
@@ -233,7 +233,7 @@ fn open_folder(parent: impl AsFd, path: impl Arg) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(parent, path, flags, Mode::empty())?)
 }
 
-fn made_folder(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
+fn create_folder(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     match rustix::fs::mkdirat(parent, name, Mode::RWXU) {
         Ok(()) => rustix::fs::fsync(parent)?,
         Err(Errno::EXIST) => {}

@@ -91,7 +91,7 @@ fn cuts(dir: &Path, plain: bool, change: (Option<&str>, Option<&str>)) -> Vec<(&
 }
 
 fn at(dir: &Path) -> Option<SkillFolder> {
-    Disk::new(dir.to_owned(), None).lying(NAME).unwrap()
+    Disk::new(dir.to_owned(), None).present_content(NAME).unwrap()
 }
 
 fn entries(path: &Path) -> Vec<String> {
@@ -265,8 +265,8 @@ fn what_is_no_folder_is_a_conflict_and_never_followed() {
 fn a_rename_replaces_nothing() {
     for plain in [false, true] {
         let home = home(None);
-        let ground = Ground::open(home.path(), None, plain).unwrap();
-        let (from, to) = (StagedKind::New.spot(ID, NAME), Spot { room: SkillDir::Skills, name: NAME.to_owned() });
+        let ground = SkillDirs::open(home.path(), None, plain).unwrap();
+        let (from, to) = (StagedKind::New.spot(ID, NAME), DirEntry { handle: SkillDir::Skills, name: NAME.to_owned() });
         lay(&home.path().join(".staging").join(&from.name), &folder("new"));
         let target = home.path().join(NAME);
         let refused = |what: &str| {
@@ -330,7 +330,7 @@ fn names_and_paths_that_lead_out_are_refused() {
     for name in ["", ".", "..", ".staging", "../x", "a/b", "/etc", "a\0b"] {
         let folder = folder("new");
         assert!(disk.swap(&Swap { id: ID, name, base: None, content: Some(&folder) }).is_err(), "{name}");
-        assert!(disk.lying(name).is_err(), "{name}");
+        assert!(disk.present_content(name).is_err(), "{name}");
     }
     for path in ["../../../x", "/x", "a/../../x", "a//x", "./x", ""] {
         let content = SkillFolder::new([(path.to_owned(), Arc::from(&b"x"[..]))]);
@@ -374,7 +374,7 @@ fn a_home_without_skills_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let disk = Disk::new(home.path().join("skills"), None);
     disk.recover(&[]).unwrap();
-    assert!(disk.lying(NAME).unwrap().is_none() && entries(home.path()).is_empty());
+    assert!(disk.present_content(NAME).unwrap().is_none() && entries(home.path()).is_empty());
     assert_eq!(swap(&disk, CHANGES[0]).unwrap(), SwapOutcome::Done);
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &str| home.path().join(path).metadata().unwrap().permissions().mode() & 0o777;

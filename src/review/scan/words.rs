@@ -144,10 +144,10 @@ fn raw(view: &PlainText) -> Vec<PlainWord> {
         let mut run = String::from(c);
         let mut end = at + c.len_utf8();
         // In scripts without spaces each character is a word.
-        while !stands_alone(c)
+        while !is_single_word(c)
             && let Some(&(next, n)) = rest.peek()
         {
-            if is_letter(n) && !stands_alone(n) || is_figure(&view.text, next, n) {
+            if is_letter(n) && !is_single_word(n) || is_figure(&view.text, next, n) {
                 run.push(n);
             } else if !is_emphasis(&view.text, next, n) {
                 break;
@@ -165,7 +165,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric()
 }
 
-fn stands_alone(c: char) -> bool {
+fn is_single_word(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
@@ -240,7 +240,8 @@ fn join_spelled(words: Vec<PlainWord>) -> Vec<PlainWord> {
     let mut joined: Vec<PlainWord> = Vec::with_capacity(words.len());
     let mut run: Vec<PlainWord> = Vec::new();
     for word in words {
-        let single = word.text.chars().count() == 1 && word.text.chars().all(|c| c.is_alphabetic() && !stands_alone(c));
+        let single =
+            word.text.chars().count() == 1 && word.text.chars().all(|c| c.is_alphabetic() && !is_single_word(c));
         let goes_on = run.last().is_some_and(|last| word.start.saturating_sub(last.end) <= 3 && word.start > last.end);
         let close = run.last().is_some_and(|last| word.start == last.end + 1);
         if !(single && (run.is_empty() || close && goes_on)) {

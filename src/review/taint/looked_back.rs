@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{AutoApproval, Judged, careful, is_owner, may_be_pasted, read_in, tainted};
+use super::{AutoApproval, TaintVerdict, careful, is_owner, may_be_pasted, read_in, tainted};
 use crate::id::{ActionId, MessageId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, ReflectionRow};
 use crate::trust::{Label, Scope, Source};
@@ -20,7 +20,7 @@ pub(super) fn judge(
     turn: TurnId,
     person: PersonId,
     note: Option<&(Label, Option<i64>)>,
-) -> anyhow::Result<Judged> {
+) -> anyhow::Result<TaintVerdict> {
     let row =
         db.turns().turn(turn)?.filter(|row| row.person == Some(person) && row.scope.equals(Scope::Person(person)));
     let action = db.reflections().action(action)?;
@@ -46,7 +46,7 @@ pub(super) fn judge(
     } else if pasted_among(db, reflection)? {
         careful(&label, row.scope, says::PASTED_AMONG)
     } else {
-        Judged { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }
+        TaintVerdict { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }
     })
 }
 
@@ -121,7 +121,7 @@ fn length(reflection: &ReflectionRow) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{House, judged, text, typed};
+    use super::super::tests::{Fixture, judged, text, typed};
     use super::*;
     use crate::review::proposal::ProposalOrigin;
     use crate::store::{ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, TextKind, Tx};
@@ -129,7 +129,7 @@ mod tests {
 
     /// Creates a reflection of Ada's with one action. The turn in which she typed doubles as the
     /// reflection's turn.
-    async fn looked_back(house: &House, label: Label) -> ActionId {
+    async fn reflection_fixture(house: &Fixture, label: Label) -> ActionId {
         let (ada, at) = (house.ada, Timestamp(2));
         let scope = Scope::Person(ada.person);
         let look = move |tx: Tx<'_>| {
@@ -172,7 +172,7 @@ mod tests {
                 scope,
                 at,
             };
-            let reflection = tx.reflections().keep_reflection(&new)?;
+            let reflection = tx.reflections().store_reflection(&new)?;
             tx.reflections().add_action(&NewAction {
                 reflection,
                 seq: 0,
@@ -196,7 +196,7 @@ mod tests {
     #[tokio::test]
     async fn an_owners_reflection_on_trusted_text_is_clean() {
         let house = typed("remember how I like my tea").await;
-        let action = looked_back(&house, Label::neutral()).await;
+        let action = reflection_fixture(&house, Label::neutral()).await;
         let judged = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
         assert_eq!((judged.standing, judged.scope), (AutoApproval::Clean, Scope::Person(house.ada.person)));
     }
@@ -204,7 +204,7 @@ mod tests {
     #[tokio::test]
     async fn what_does_not_belong_together_is_tainted() {
         let house = typed("remember how I like my tea").await;
-        let action = looked_back(&house, Label::neutral()).await;
+        let action = reflection_fixture(&house, Label::neutral()).await;
         let (ada, ben) = (house.ada, house.ben);
         for forged in [
             origin(ActionId(99), ada.turn, ada.person),
@@ -226,10 +226,10 @@ mod tests {
     async fn a_mark_anywhere_counts() {
         let page = || Label::untrusted(Source::web("evil.example"));
         let house = typed("hello").await;
-        let action = looked_back(&house, page()).await;
+        let action = reflection_fixture(&house, page()).await;
         let of_row = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
         let house = typed("hello").await;
-        let action = looked_back(&house, Label::neutral()).await;
+        let action = reflection_fixture(&house, Label::neutral()).await;
         let note = Some((page(), None));
         let of_note =
             judged(&house, ProposalOrigin::Reflection { action, turn: house.ada.turn, person: house.ada.person, note })
@@ -256,7 +256,7 @@ mod tests {
             [("short", AutoApproval::Clean), ("so:\n```\nx\n```", AutoApproval::Careful), ("", AutoApproval::Careful)]
         {
             let house = typed("look back").await;
-            let action = looked_back(&house, Label::neutral()).await;
+            let action = reflection_fixture(&house, Label::neutral()).await;
             let ada = house.ada;
             let saw = move |tx: Tx<'_>| {
                 let turn = tx.turns().turn(ada.turn)?.unwrap();

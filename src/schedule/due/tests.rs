@@ -22,7 +22,7 @@ fn cron(text: &str) -> Cron {
     Cron::parse(text).unwrap()
 }
 
-fn days(cron_text: &str, since: &Since, zone_name: &str, now: &str) -> Vec<(String, u32)> {
+fn days(cron_text: &str, since: &JobStart, zone_name: &str, now: &str) -> Vec<(String, u32)> {
     let plan = plan(Job::Daily, &cron(cron_text), since, 7 * DAY, zone(zone_name), at(now));
     plan.claims.into_iter().map(|claim| (claim.period.to_string(), claim.missed)).collect()
 }
@@ -33,7 +33,7 @@ fn named(names: &[&str]) -> Vec<(String, u32)> {
 
 #[test]
 fn a_day_is_due_when_it_is_over_and_its_time_has_come() {
-    let since = Since::Known(at("2026-11-20T12:00:00Z"));
+    let since = JobStart::Known(at("2026-11-20T12:00:00Z"));
     assert_eq!(days("30 3 * * *", &since, "UTC", "2026-11-21T03:29:59Z"), []);
     assert_eq!(days("30 3 * * *", &since, "UTC", "2026-11-21T03:30:00Z"), named(&["2026-11-20"]));
     assert_eq!(days("0 23 * * *", &since, "UTC", "2026-11-20T23:30:00Z"), [], "the day is not over at its own 23:00");
@@ -41,7 +41,7 @@ fn a_day_is_due_when_it_is_over_and_its_time_has_come() {
 
 #[test]
 fn what_was_slept_through_is_made_up_for_oldest_first() {
-    let since = Since::Last("2026-11-15".to_owned(), at("2026-11-16T00:00:00Z"));
+    let since = JobStart::Last("2026-11-15".to_owned(), at("2026-11-16T00:00:00Z"));
     let back = days("30 3 * * *", &since, "UTC", "2026-11-19T12:00:00Z");
     assert_eq!(back, named(&["2026-11-16", "2026-11-17", "2026-11-18"]));
     let weekdays = days("30 3 * * 1-5", &since, "UTC", "2026-11-23T04:00:00Z");
@@ -50,14 +50,14 @@ fn what_was_slept_through_is_made_up_for_oldest_first() {
 
 #[test]
 fn what_is_too_long_ago_is_one_missed_slot_and_the_latest_never_is() {
-    let since = Since::Last("2026-10-01".to_owned(), at("2026-10-02T00:00:00Z"));
+    let since = JobStart::Last("2026-10-01".to_owned(), at("2026-10-02T00:00:00Z"));
     let back = days("30 3 * * *", &since, "UTC", "2026-11-19T12:00:00Z");
     assert_eq!(back[0], ("2026-11-11".to_owned(), 41));
     assert_eq!(
         back[1..],
         named(&["2026-11-12", "2026-11-13", "2026-11-14", "2026-11-15", "2026-11-16", "2026-11-17", "2026-11-18"])
     );
-    let known = Since::Last("2026-08".to_owned(), at("2026-09-01T00:00:00Z"));
+    let known = JobStart::Last("2026-08".to_owned(), at("2026-09-01T00:00:00Z"));
     let months = plan(Job::Monthly, &cron("0 4 1 * *"), &known, 7 * DAY, Zone::UTC, at("2026-11-28T00:00:00Z"));
     let months: Vec<_> = months.claims.iter().map(|claim| (claim.period.to_string(), claim.missed)).collect();
     assert_eq!(months, [("2026-09".to_owned(), 1), ("2026-10".to_owned(), 0)]);
@@ -69,7 +69,7 @@ fn a_change_of_zone_neither_repeats_nor_leaves_out_a_moment() {
     // next date in Tokyo.
     let ended = at("2026-11-20T23:00:00Z");
     for (to_zone, name) in [("America/Los_Angeles", "2026-11-21"), ("Asia/Tokyo", "2026-11-21")] {
-        let since = Since::Last("2026-11-20".to_owned(), ended);
+        let since = JobStart::Last("2026-11-20".to_owned(), ended);
         let plan = plan(Job::Daily, &cron("0 4 * * *"), &since, 7 * DAY, zone(to_zone), at("2026-11-22T23:00:00Z"));
         assert_eq!((plan.claims[0].period.to_string().as_str(), plan.claims[0].from), (name, ended), "{to_zone}");
     }
@@ -77,7 +77,7 @@ fn a_change_of_zone_neither_repeats_nor_leaves_out_a_moment() {
 
 #[test]
 fn a_date_that_a_zone_skipped_is_no_slot() {
-    let since = Since::Last("2011-12-28".to_owned(), at("2011-12-29T10:00:00Z"));
+    let since = JobStart::Last("2011-12-28".to_owned(), at("2011-12-29T10:00:00Z"));
     let apia = days("30 3 * * *", &since, "Pacific/Apia", "2012-01-01T20:00:00Z");
     assert_eq!(apia, named(&["2011-12-29", "2011-12-31", "2012-01-01"]));
 }
@@ -85,7 +85,7 @@ fn a_date_that_a_zone_skipped_is_no_slot() {
 #[test]
 fn days_come_before_the_week_that_they_are_in_and_weeks_before_the_month() {
     let (zone, now, since) =
-        (zone("Europe/London"), at("2026-06-01T12:00:00Z"), Since::Known(at("2026-05-25T00:00:00Z")));
+        (zone("Europe/London"), at("2026-06-01T12:00:00Z"), JobStart::Known(at("2026-05-25T00:00:00Z")));
     let of = |job, text: &str| plan(job, &cron(text), &since, 40 * DAY, zone, now).claims;
     let all = [of(Job::Monthly, "0 4 1 * *"), of(Job::Weekly, "45 3 * * 1"), of(Job::Daily, "30 3 * * *")].concat();
     let order: Vec<String> = in_order(all).iter().rev().take(3).map(|claim| claim.period.to_string()).collect();
@@ -106,7 +106,7 @@ proptest! {
     ) {
         let (zone, cron) = (zone(zone_name), cron(&format!("15 {hour} * * *")));
         let start = at("2026-01-05T10:00:00Z");
-        let (mut since, mut now) = (Since::Known(start), start);
+        let (mut since, mut now) = (JobStart::Known(start), start);
         let mut slots: Vec<Claim> = Vec::new();
         for (number, gap) in gaps.into_iter().enumerate() {
             now = Timestamp(now.0 + gap * 3_600_000);
@@ -114,7 +114,7 @@ proptest! {
             let seen = if number % 10 == 9 { Timestamp(now.0 - back * 3_600_000) } else { now };
             for claim in plan(Job::Daily, &cron, &since, 7 * DAY, zone, seen).claims {
                 prop_assert!(claim.to <= claim.due_at && claim.due_at <= seen);
-                since = Since::Last(claim.period.to_string(), claim.to);
+                since = JobStart::Last(claim.period.to_string(), claim.to);
                 slots.push(claim);
             }
         }

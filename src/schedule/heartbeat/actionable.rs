@@ -19,8 +19,8 @@ pub(super) fn is_actionable(text: &str) -> bool {
             ticked_at = None;
         }
         match box_of(words) {
-            Some(Tick::Open) => return true,
-            Some(Tick::Done) => ticked_at = ticked_at.or(Some(indent)),
+            Some(Checkbox::Open) => return true,
+            Some(Checkbox::Done) => ticked_at = ticked_at.or(Some(indent)),
             None if ticked_at.is_some() || is_heading(line) => {}
             None if lines.peek().is_some_and(|next| is_underline(next)) => {}
             None if has_words(words) => return true,
@@ -42,13 +42,13 @@ fn without_comments(text: &str) -> String {
     kept + rest
 }
 
-enum Tick {
+enum Checkbox {
     Open,
     Done,
 }
 
 /// Parses a checkbox item: `- [ ] …`, `* [x] …`, `+ [X] …`, `1. [ ] …`
-fn box_of(words: &str) -> Option<Tick> {
+fn box_of(words: &str) -> Option<Checkbox> {
     let numbered = || {
         let after = words.trim_start_matches(|c: char| c.is_ascii_digit());
         if after.len() < words.len() { after.strip_prefix(['.', ')']) } else { None }
@@ -59,8 +59,8 @@ fn box_of(words: &str) -> Option<Tick> {
         return None;
     }
     match mark {
-        "x" | "X" => Some(Tick::Done),
-        "" | " " => Some(Tick::Open),
+        "x" | "X" => Some(Checkbox::Done),
+        "" | " " => Some(Checkbox::Open),
         _ => None,
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> an
     };
     let late = times::late(&row, due, zone, now);
     let fired = match row.kind {
-        ReminderKind::Reminder => tell(tx, &row, due, address, &late, now)?,
+        ReminderKind::Reminder => notify(tx, &row, due, address, &late, now)?,
         ReminderKind::Task => begin(tx, &row, due, &late, zone, now)?,
     };
     match times::next(&row, zone, now) {
@@ -47,7 +47,7 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> an
     Ok(fired)
 }
 
-fn tell(
+fn notify(
     tx: Tx<'_>,
     row: &ReminderRow,
     due: Timestamp,

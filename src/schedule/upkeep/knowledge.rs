@@ -21,7 +21,7 @@ impl Upkeep<'_> {
         let swept = self.journal.write("sweep knowledge", move |tx| tx.erasure().sweep_knowledge(before, ROWS)).await?;
         if swept == 0 {
             self.finish_forgetting().await?;
-            self.look_at_what_was_left(now).await?;
+            self.clear_finished(now).await?;
         }
         Ok(MaintenanceStep::Knowledge.while_some(swept))
     }

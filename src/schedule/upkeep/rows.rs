@@ -62,7 +62,7 @@ impl Upkeep<'_> {
         if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Timestamp(at)) < WEEK) {
             return Ok(Done::Next);
         }
-        let astray = self.journal.read_much(|db| db.maintenance().astray(ROWS)).await?;
+        let astray = self.journal.read_much(|db| db.maintenance().index_mismatches(ROWS)).await?;
         if astray.is_empty() {
             let at = now.0.to_string();
             self.journal
@@ -72,7 +72,7 @@ impl Upkeep<'_> {
         }
         let (missing, left_over) = (astray.missing.len(), astray.left_over.len());
         tracing::warn!("The search index is mended: {missing} texts were missing, {left_over} were left over");
-        self.journal.write("mend the index", move |tx| tx.maintenance().mend_index(&astray)).await?;
+        self.journal.write("mend the index", move |tx| tx.maintenance().fix_index(&astray)).await?;
         Ok(Done::Again(MaintenanceStep::Index))
     }
 
@@ -95,12 +95,12 @@ impl Upkeep<'_> {
         }
         let words = (!found.is_empty()).then(|| says::journal_damaged(found.len()));
         let checked = serde_json::to_string(&Checked { at: now, found })?;
-        self.tell_owner("the journal is checked", words, now, move |tx| tx.settings().set_fact(CHECKED, &checked))
+        self.notify_owner("the journal is checked", words, now, move |tx| tx.settings().set_fact(CHECKED, &checked))
             .await?;
         Ok(Done::Next)
     }
 
-    pub(super) async fn look_for_room(&self, now: Timestamp) -> anyhow::Result<Done> {
+    pub(super) async fn check_disk_space(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(free) = (self.free_space)().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
         let today = self.zone.day(now);
         if self.journal.read(|db| db.settings().fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
@@ -108,14 +108,16 @@ impl Upkeep<'_> {
         }
         tracing::warn!("The disk is nearly full: {} MiB are free", free >> 20);
         let words = Some(says::disk_nearly_full(free >> 20));
-        self.tell_owner("the disk is nearly full", words, now, move |tx| tx.settings().set_fact(TOLD_OF_DISK, &today))
-            .await?;
+        self.notify_owner("the disk is nearly full", words, now, move |tx| {
+            tx.settings().set_fact(TOLD_OF_DISK, &today)
+        })
+        .await?;
         Ok(Done::Next)
     }
 
     /// Notifies the first owner, in one transaction with what `with` writes. An owner without an
     /// address finds the message in `doctor` and the log.
-    async fn tell_owner(
+    async fn notify_owner(
         &self,
         name: &'static str,
         words: Option<ProgramText>,

@@ -85,7 +85,7 @@ impl MaintenanceStep {
     }
 
     /// Returns whether the step deletes old data.
-    fn goes_by_age(&self) -> bool {
+    fn deletes_old_data(&self) -> bool {
         matches!(self, Self::Conversations | Self::Commands | Self::Files { .. } | Self::Rows | Self::Knowledge)
     }
 
@@ -97,7 +97,7 @@ impl MaintenanceStep {
 
 impl Upkeep<'_> {
     pub(super) async fn take(&self, step: &MaintenanceStep, now: Timestamp) -> anyhow::Result<Done> {
-        if step.goes_by_age() && !self.was_kept_up_lately(now).await? {
+        if step.deletes_old_data() && !self.completed_recently(now).await? {
             return Ok(Done::Next);
         }
         match step {
@@ -112,12 +112,12 @@ impl Upkeep<'_> {
             MaintenanceStep::Tables { left: None, .. } => self.begin_check(now).await,
             MaintenanceStep::Tables { left: Some(left), found } => self.check_tables(left, found, now).await,
             MaintenanceStep::Log => self.cut_log().await,
-            MaintenanceStep::Room => self.look_for_room(now).await,
+            MaintenanceStep::Room => self.check_disk_space(now).await,
         }
     }
 
     /// Returns whether a recent round was completed, which makes the current time plausible.
-    async fn was_kept_up_lately(&self, now: Timestamp) -> anyhow::Result<bool> {
+    async fn completed_recently(&self, now: Timestamp) -> anyhow::Result<bool> {
         let since = now.minus(LATELY);
         let rounds = move |db: Db<'_>| db.slots().slots_within(Scope::Shared, super::JOB, since, now);
         Ok(self.journal.read(rounds).await?.iter().any(|round| round.state == SlotState::Done))

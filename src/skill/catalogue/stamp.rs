@@ -68,10 +68,10 @@ impl Stamp {
 }
 
 fn collect(here: &Path, inside: &str, all: &mut Vec<(String, Stamp)>) -> io::Result<()> {
-    let Some(entries) = unless_gone(fs::read_dir(here))? else { return Ok(()) };
+    let Some(entries) = if_present(fs::read_dir(here))? else { return Ok(()) };
     for entry in entries {
         let entry = entry?;
-        let Some(metadata) = unless_gone(entry.metadata())? else { continue };
+        let Some(metadata) = if_present(entry.metadata())? else { continue };
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let path = if inside.is_empty() { name.into_owned() } else { format!("{inside}/{name}") };
@@ -87,7 +87,7 @@ fn collect(here: &Path, inside: &str, all: &mut Vec<(String, Stamp)>) -> io::Res
 }
 
 /// Treats entries that vanished during the walk as missing.
-fn unless_gone<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+fn if_present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         found => found.map(Some),

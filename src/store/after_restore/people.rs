@@ -167,7 +167,7 @@ impl AfterRestore<'_> {
 impl AfterRestoreMut<'_> {
     /// Admits only people known to the present home; `None` admits all as they were. Returns the
     /// people who were admitted in the archive.
-    pub fn let_in_only(&self, present: Option<&PresentPeople>, now: Timestamp) -> anyhow::Result<Vec<RestoredPerson>> {
+    pub fn admit_only(&self, present: Option<&PresentPeople>, now: Timestamp) -> anyhow::Result<Vec<RestoredPerson>> {
         let mut standings = Vec::new();
         for member in self.members()?.into_iter().filter(|member| !member.is_removed) {
             standings.push(match present {
@@ -297,7 +297,7 @@ mod tests {
                 let known = tx.people().allow(name, role, "pairing", Timestamp(1))?;
                 tx.addresses().link(&at(peer), Some(known.id), Timestamp(1))?;
             }
-            tx.after_restore().let_in_only(present.as_ref(), Timestamp(9))?;
+            tx.after_restore().admit_only(present.as_ref(), Timestamp(9))?;
             let shown = |person: crate::people::Person| {
                 let places: Vec<String> =
                     tx.addresses().addresses_of(person.id)?.into_iter().map(|known| known.address.peer).collect();

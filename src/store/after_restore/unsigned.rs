@@ -5,7 +5,7 @@ use anyhow::ensure;
 use rusqlite::params;
 
 use super::super::{Db, open};
-use super::Parked;
+use super::ParkedWork;
 use crate::time::Timestamp;
 use crate::trust::Label;
 
@@ -38,7 +38,7 @@ impl AfterRestoreMut<'_> {
     }
 
     /// Marks everything in the journal as untrusted and cancels scheduled work.
-    pub fn distrust_all(&self, label: &Label, parked: &mut Parked, now: Timestamp) -> anyhow::Result<()> {
+    pub fn distrust_all(&self, label: &Label, parked: &mut ParkedWork, now: Timestamp) -> anyhow::Result<()> {
         for (table, column) in self.label_columns()? {
             let is_trusted = Label::is_trusted_sql(&format!("\"{column}\""));
             let sql = format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE {is_trusted}");

@@ -89,7 +89,7 @@ impl IndexColumn {
     }
 
     /// Expression for entries that contain the word, regardless of the limits.
-    fn said(&self, word: &str) -> String {
+    fn word_expression(&self, word: &str) -> String {
         format!("{{name body}} : {}", self.quoted(word))
     }
 
@@ -159,7 +159,7 @@ impl Entries<'_> {
         for word in words {
             let mut held = Vec::new();
             for place in places {
-                held.push(self.count_entries(&place.said(word), WEIGHED + 1)?);
+                held.push(self.count_entries(&place.word_expression(word), WEIGHED + 1)?);
             }
             counted.push(QueryWord { word, all: held.iter().sum(), held });
         }
@@ -188,7 +188,7 @@ impl Entries<'_> {
             let weight = rarity(known, word.all);
             for (place, held) in places.iter().zip(&word.held).filter(|(_, held)| **held > 0) {
                 let share = weight / as_the_index_weighs(rows, *held);
-                self.add_scores(&mut scores, &place.said(word.word), share)?;
+                self.add_scores(&mut scores, &place.word_expression(word.word), share)?;
             }
         }
         if places.iter().any(|place| !place.limits.is_empty()) {
@@ -289,7 +289,7 @@ mod tests {
             Self { journal: Journal::open(&folder.path().join("journal.db"), None).unwrap(), _folder: folder }
         }
 
-        async fn keeps(&self, path: &str, scope: Scope, label: Label, lines: &[&str]) {
+        async fn store_lines(&self, path: &str, scope: Scope, label: Label, lines: &[&str]) {
             let file = Indexed {
                 path: path.to_owned(),
                 scope,
@@ -342,12 +342,12 @@ mod tests {
     async fn what_others_know_changes_neither_what_is_rare_nor_what_is_counted() {
         let shelf = MatchScope::empty();
         let known = ["the boat is red", "the boat is blue", "the boat leaks", "the red shed is at the harbour"];
-        shelf.keeps("memory/a.md", ADA, Label::trusted(), &known).await;
+        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &known).await;
         let before = shelf.ada_finds("boat red").await;
         assert_eq!(before, ["the boat is red", "the red shed is at the harbour", "the boat leaks", "the boat is blue"]);
         // For Ben, red is the common word.
         let others = vec!["a red thing of four"; 200];
-        shelf.keeps("people/2-ben/b.md", BEN, Label::trusted(), &others).await;
+        shelf.store_lines("people/2-ben/b.md", BEN, Label::trusted(), &others).await;
         assert_eq!(shelf.ada_finds("boat red").await, before);
         let counted = shelf
             .journal
@@ -363,9 +363,9 @@ mod tests {
         let shelf = MatchScope::empty();
         let mut known = vec!["garden work again today"; 60];
         known.push("the quince tree grows well");
-        shelf.keeps("memory/a.md", ADA, Label::trusted(), &known).await;
-        shelf.keeps("AGENTS.md", Scope::Shared, Label::trusted(), &["garden notes are dull"]).await;
-        shelf.keeps("inbox/x.md", ADA, web(), &["garden fences are cheap"]).await;
+        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &known).await;
+        shelf.store_lines("AGENTS.md", Scope::Shared, Label::trusted(), &["garden notes are dull"]).await;
+        shelf.store_lines("inbox/x.md", ADA, web(), &["garden fences are cheap"]).await;
         let found = shelf.ada_finds("garden quince").await;
         assert_eq!(found.first().map(String::as_str), Some("the quince tree grows well"));
         assert!(
@@ -377,9 +377,9 @@ mod tests {
     #[tokio::test]
     async fn what_a_question_is_limited_to_is_decided_in_the_index() {
         let shelf = MatchScope::empty();
-        shelf.keeps("memory/a.md", ADA, Label::trusted(), &["the red boat"]).await;
-        shelf.keeps("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
-        shelf.keeps("inbox/x.md", ADA, web(), &["the red herring"]).await;
+        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat"]).await;
+        shelf.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
+        shelf.store_lines("inbox/x.md", ADA, web(), &["the red herring"]).await;
         let of = |lookup: Lookup| {
             let shelf = &shelf;
             async move { shelf.finds(&lookup, "red").await }
@@ -394,10 +394,10 @@ mod tests {
     #[tokio::test]
     async fn what_stands_under_a_heading_or_with_an_agent_is_told_without_any_words() {
         let shelf = MatchScope::empty();
-        shelf.keeps("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
-        shelf.keeps("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
-        shelf.keeps("people/2-ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;
-        shelf.keeps("inbox/x.md", ADA, web(), &["the red herring"]).await;
+        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
+        shelf.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
+        shelf.store_lines("people/2-ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;
+        shelf.store_lines("inbox/x.md", ADA, web(), &["the red herring"]).await;
         let of = |lookup: Lookup, limit| {
             let shelf = &shelf;
             async move { shelf.journal.read(|db| db.entries().entry_digests(&lookup, limit)).await.unwrap() }

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
-use super::text_columns::{CountAs, PLACES, Redaction, Stays, TextColumn};
-use super::{Also, Counts, ForgettingRow};
+use super::text_columns::{CountAs, PLACES, Redaction, RetainedMatch, TextColumn};
+use super::{Counts, ForgettingRow, Paraphrases};
 use crate::id::{ConversationId, ForgettingId, MessageId};
 use crate::store::Node;
 use crate::store::redact::{FORGOT, UNCUT};
@@ -28,7 +28,7 @@ pub struct MatchingRow {
 
 /// Matches that remain because the request does not cover them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct ErasureRemainder {
     /// Messages.
     pub messages: BTreeSet<MessageId>,
     /// Reminders and tasks.
@@ -42,12 +42,12 @@ pub struct Left {
     /// Files that may match but could not be read.
     pub unread: Vec<String>,
     /// Possible paraphrases. Their meaning is uncertain, so the erasure does not wait for them.
-    pub also: Also,
+    pub also: Paraphrases,
 }
 
-impl Left {
+impl ErasureRemainder {
     /// Returns true if every file could be read and none contains a paraphrase.
-    pub fn is_looked_through(&self) -> bool {
+    pub fn is_verified(&self) -> bool {
         self.unread.is_empty() && self.also.files.is_empty()
     }
 
@@ -67,7 +67,7 @@ impl ErasureTarget<'_> {
     fn is_in(&self, place: &TextColumn, conversation: Option<ConversationId>, text: &str) -> bool {
         match () {
             () if self.is_about(place, conversation) => self.row.needles.is_near(text),
-            () if place.is_of_files() => self.row.goes_from(text),
+            () if place.is_of_files() => self.row.matches_line(text),
             () => self.row.needles.are_in(text),
         }
     }
@@ -84,14 +84,14 @@ impl ErasureTarget<'_> {
 
 impl Erasure<'_> {
     /// Returns the known source messages of an erasure.
-    pub fn messages_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<Vec<MessageId>> {
+    pub fn source_messages(&self, id: ForgettingId) -> anyhow::Result<Vec<MessageId>> {
         let parents = self.db.derivations().parents(Node::Forgetting(id))?;
         Ok(parents.into_iter().filter_map(|node| if let Node::Message(id) = node { Some(id) } else { None }).collect())
     }
 
     /// Returns all matching rows. Reads everything in the scope.
     pub fn held(&self, row: &ForgettingRow) -> anyhow::Result<Vec<MatchingRow>> {
-        let wanted = self.wanted_of(row)?;
+        let wanted = self.target_of(row)?;
         let mut held = Vec::new();
         for (index, place) in PLACES.iter().enumerate() {
             let TextColumn { table, column, rows, conversation, .. } = place;
@@ -108,19 +108,19 @@ impl Erasure<'_> {
     }
 
     /// Returns the remaining matches.
-    pub fn left(&self, row: &ForgettingRow) -> anyhow::Result<Left> {
-        let mut left = Left::default();
+    pub fn left(&self, row: &ForgettingRow) -> anyhow::Result<ErasureRemainder> {
+        let mut left = ErasureRemainder::default();
         for held in self.held(row)? {
             match self.stays(held)? {
-                Some((Stays::Message, _)) if row.is_of_somebody() => {}
-                Some((Stays::Message, Some(message))) => drop(left.messages.insert(message)),
-                Some((Stays::Message, None)) => left.other = left.other.saturating_add(1),
-                Some((Stays::Reminder, _)) => left.reminders = left.reminders.saturating_add(1),
-                Some((Stays::Proposal, _)) => left.proposals = left.proposals.saturating_add(1),
+                Some((RetainedMatch::Message, _)) if row.belongs_to_person_erasure() => {}
+                Some((RetainedMatch::Message, Some(message))) => drop(left.messages.insert(message)),
+                Some((RetainedMatch::Message, None)) => left.other = left.other.saturating_add(1),
+                Some((RetainedMatch::Reminder, _)) => left.reminders = left.reminders.saturating_add(1),
+                Some((RetainedMatch::Proposal, _)) => left.proposals = left.proposals.saturating_add(1),
                 None => left.other = left.other.saturating_add(1),
             }
         }
-        for message in self.messages_it_grew_from(row.id)? {
+        for message in self.source_messages(row.id)? {
             if self.has_words(message)? {
                 left.messages.insert(message);
             }
@@ -128,9 +128,9 @@ impl Erasure<'_> {
         Ok(left)
     }
 
-    fn wanted_of<'r>(&self, row: &'r ForgettingRow) -> anyhow::Result<ErasureTarget<'r>> {
+    fn target_of<'r>(&self, row: &'r ForgettingRow) -> anyhow::Result<ErasureTarget<'r>> {
         let mut told_in = BTreeSet::new();
-        for message in self.messages_it_grew_from(row.id)? {
+        for message in self.source_messages(row.id)? {
             told_in.extend(self.db.messages().message(message)?.and_then(|message| message.conversation));
         }
         Ok(ErasureTarget { row, told_in })
@@ -138,10 +138,12 @@ impl Erasure<'_> {
 
     /// Returns why a match stays unless the request covers it, and its message; `None` if it is
     /// redacted.
-    fn stays(&self, held: MatchingRow) -> anyhow::Result<Option<(Stays, Option<MessageId>)>> {
+    fn stays(&self, held: MatchingRow) -> anyhow::Result<Option<(RetainedMatch, Option<MessageId>)>> {
         let Some(place) = PLACES.get(held.place) else { return Ok(None) };
         let sql = match (place.way, place.table) {
-            (Redaction::Told(Stays::Message), table) => format!("SELECT message_id FROM {table} WHERE rowid = ?1"),
+            (Redaction::Told(RetainedMatch::Message), table) => {
+                format!("SELECT message_id FROM {table} WHERE rowid = ?1")
+            }
             (Redaction::Told(stays), _) => return Ok(Some((stays, None))),
             (Redaction::Text, _) => "SELECT m.id FROM texts t JOIN messages m ON m.id = t.message_id
                  WHERE t.id = ?1 AND m.kind IN ('said', 'reply')"
@@ -155,14 +157,14 @@ impl Erasure<'_> {
             _ => return Ok(None),
         };
         let message = self.db.prepare_cached(&sql)?.query_row([held.row], |row| row.get(0)).optional()?;
-        Ok(message.map(|message| (Stays::Message, Some(message))))
+        Ok(message.map(|message| (RetainedMatch::Message, Some(message))))
     }
 }
 
 impl ErasureMut<'_> {
     /// Redacts those rows, except matches that the request does not cover.
     pub fn cut_out(&self, row: &ForgettingRow, held: &[MatchingRow]) -> anyhow::Result<Counts> {
-        let wanted = self.wanted_of(row)?;
+        let wanted = self.target_of(row)?;
         let mut counts = Counts::default();
         for one in held {
             let Some(place) = PLACES.get(one.place) else { continue };
@@ -189,7 +191,7 @@ impl ErasureMut<'_> {
             Redaction::Lines => self.put_words(place, row, &cut_lines(&text, holds))?,
             Redaction::List => self.put_words(place, row, &cut_list(&text, holds))?,
             Redaction::Whole(instead) => self.put_words(place, row, instead)?,
-            Redaction::Row if *table == "entries" => self.drop_entries_beside(row)?,
+            Redaction::Row if *table == "entries" => self.drop_entry_traces(row)?,
             Redaction::Row => self.drop_row(table, row)?,
             Redaction::Text => self.cut_text(row, &cut_lines(&text, holds))?,
             Redaction::Step => self.blank_step(row)?,
@@ -260,9 +262,9 @@ impl ErasureMut<'_> {
         row: &ForgettingRow,
         messages: &[MessageId],
         now: Timestamp,
-    ) -> anyhow::Result<(Counts, Vec<super::super::Parting>)> {
+    ) -> anyhow::Result<(Counts, Vec<super::super::AfterRedaction>)> {
         let (mut counts, mut partings) = (Counts::default(), Vec::new());
-        let grew_from = self.messages_it_grew_from(row.id)?;
+        let grew_from = self.source_messages(row.id)?;
         for id in messages {
             let quotes =
                 "SELECT id, text FROM texts WHERE message_id = ?1 AND kind IN ('quote', 'carried') AND text <> ''";
@@ -276,7 +278,7 @@ impl ErasureMut<'_> {
             if only_quoted {
                 self.tx().maintenance().blank_texts(quotes, [id])?;
             } else {
-                partings.extend(self.tx().redaction().words_gone(*id, now)?);
+                partings.extend(self.tx().redaction().redact_message(*id, now)?);
             }
             counts.messages = counts.messages.saturating_add(1);
         }
@@ -331,7 +333,7 @@ impl ErasureMut<'_> {
     }
 
     /// Drops an entry's use count, and its file from the index for a rescan.
-    fn drop_entries_beside(&self, row: i64) -> anyhow::Result<()> {
+    fn drop_entry_traces(&self, row: i64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
         let (path, key): (String, String) = query.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
         self.db.prepare_cached("DELETE FROM entry_uses WHERE key = ?1")?.execute([key])?;

@@ -28,7 +28,7 @@ pub struct KeptWords {
 
 impl Erasure<'_> {
     /// Returns the kept contents of earlier file versions of a scope.
-    pub fn kept_contents(&self, scope: Scope) -> anyhow::Result<Vec<KeptWords>> {
+    pub fn old_contents(&self, scope: Scope) -> anyhow::Result<Vec<KeptWords>> {
         let sql = "SELECT f.path, c.content, f.label FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.id";
         let mut query = self.db.prepare_cached(sql)?;
         let rows = query.query_map([scope], |row| {
@@ -39,9 +39,9 @@ impl Erasure<'_> {
 }
 
 impl ErasureMut<'_> {
-    pub(super) fn note_what_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<()> {
+    pub(super) fn record_sources(&self, id: ForgettingId) -> anyhow::Result<()> {
         let Some(row) = self.forgetting(id)? else { return Ok(()) };
-        if row.is_of_somebody() {
+        if row.belongs_to_person_erasure() {
             // Others wrote in the same conversations; similar text may be theirs.
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl ErasureMut<'_> {
         };
         nodes.extend(self.extractions_with(&row)?);
         for node in nodes {
-            for message in self.said_for(&row, node)? {
+            for message in self.messages_behind(&row, node)? {
                 self.tx().derivations().derive(Node::Forgetting(id), Node::Message(message))?;
             }
         }
@@ -75,7 +75,7 @@ impl ErasureMut<'_> {
         let (mut rows, mut first) = (query.query([row.scope])?, Vec::new());
         let mut before: Option<(String, bool)> = None;
         while let Some(found) = rows.next()? {
-            let (path, holds): (String, bool) = (found.get(1)?, row.goes_from(&words(found.get_ref(2)?)));
+            let (path, holds): (String, bool) = (found.get(1)?, row.matches_line(&words(found.get_ref(2)?)));
             let held = before.as_ref().is_some_and(|(of, held)| *of == path && *held);
             if holds && !held {
                 first.push(Node::File(found.get(0)?));
@@ -106,7 +106,7 @@ impl ErasureMut<'_> {
     }
 
     /// Returns the messages behind an edge that contain it.
-    fn said_for(&self, row: &ForgettingRow, node: Node) -> anyhow::Result<Vec<MessageId>> {
+    fn messages_behind(&self, row: &ForgettingRow, node: Node) -> anyhow::Result<Vec<MessageId>> {
         let (all, is_stretch) = match node {
             Node::Message(id) => (vec![id], row.what == Forgotten::Fact),
             Node::Turn(id) => (self.messages_around(id)?, false),

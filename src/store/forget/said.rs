@@ -6,15 +6,15 @@
 use crate::store::handles::Erasure;
 use std::collections::BTreeSet;
 
-use super::cut::{Left, words};
+use super::cut::{ErasureRemainder, words};
 use super::text_columns::{CountAs, PLACES, TextColumn};
 use super::{ForgettingRow, Forgotten};
 use crate::id::MessageId;
-use crate::text::needle::Sought;
+use crate::text::needle::ParaphraseMatcher;
 
 /// Paraphrases that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Also {
+pub struct Paraphrases {
     /// Messages.
     pub messages: usize,
     /// Passages in summaries and reflections.
@@ -23,7 +23,7 @@ pub struct Also {
     pub files: Vec<String>,
 }
 
-impl Also {
+impl Paraphrases {
     /// Returns true if there are none.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
@@ -33,9 +33,9 @@ impl Also {
 impl Erasure<'_> {
     /// Returns the paraphrases in the journal, without the rows in `left`. Searches only for facts,
     /// because only their wording is known well enough.
-    pub fn also_said(&self, row: &ForgettingRow, left: &Left) -> anyhow::Result<Also> {
-        if row.what != Forgotten::Fact || row.is_of_somebody() {
-            return Ok(Also::default());
+    pub fn paraphrases(&self, row: &ForgettingRow, left: &ErasureRemainder) -> anyhow::Result<Paraphrases> {
+        if row.what != Forgotten::Fact || row.belongs_to_person_erasure() {
+            return Ok(Paraphrases::default());
         }
         let sought = row.needles.sought();
         let (mut messages, mut summaries) = (BTreeSet::new(), BTreeSet::new());
@@ -54,10 +54,14 @@ impl Erasure<'_> {
             }
         }
         let written = self.also_in_summaries(row, &sought)?;
-        Ok(Also { messages: messages.len(), summaries: summaries.len().saturating_add(written), files: Vec::new() })
+        Ok(Paraphrases {
+            messages: messages.len(),
+            summaries: summaries.len().saturating_add(written),
+            files: Vec::new(),
+        })
     }
 
-    fn also_in_summaries(&self, row: &ForgettingRow, sought: &Sought) -> anyhow::Result<usize> {
+    fn also_in_summaries(&self, row: &ForgettingRow, sought: &ParaphraseMatcher) -> anyhow::Result<usize> {
         let mut count = 0_usize;
         let shown = |place: &&TextColumn| {
             place.counts == CountAs::Summary && ["summaries", "compactions"].contains(&place.table)

@@ -19,12 +19,12 @@ pub(super) enum Redaction {
     /// Blanks a step of a turn.
     Step,
     /// Keeps the value unless the request covers it, and informs the person.
-    Told(Stays),
+    Told(RetainedMatch),
 }
 
 /// Kind of match that stays unless the request covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stays {
+pub(super) enum RetainedMatch {
     /// Part of a message.
     Message,
     /// Text of a reminder.
@@ -104,7 +104,7 @@ pub(super) const PLACES: &[TextColumn] = &[
         CountAs::Copy,
         "(SELECT m.conversation_id FROM messages m WHERE m.id = message_id)",
     ),
-    own("attachments", "name", Redaction::Told(Stays::Message), CountAs::Copy, NONE),
+    own("attachments", "name", Redaction::Told(RetainedMatch::Message), CountAs::Copy, NONE),
     own("steps", "text", Redaction::Step, CountAs::Copy, OF_ITS_TURN),
     own("steps", "call", Redaction::Step, CountAs::Copy, OF_ITS_TURN),
     own("turns", "context", Redaction::Lines, CountAs::Copy, ITS),
@@ -125,15 +125,15 @@ pub(super) const PLACES: &[TextColumn] = &[
     own("actions", "payload", Redaction::Whole("{}"), CountAs::Summary, NONE),
     own("keeps", "shown", Redaction::Row, CountAs::Copy, NONE),
     own("keeps", "path", Redaction::Row, CountAs::Copy, NONE),
-    own("reminders", "text", Redaction::Told(Stays::Reminder), CountAs::Copy, NONE),
-    own("proposals", "rationale", Redaction::Told(Stays::Proposal), CountAs::Copy, NONE),
-    own("verdicts", "note", Redaction::Told(Stays::Proposal), CountAs::Copy, NONE),
-    own("verdicts", "findings", Redaction::Told(Stays::Proposal), CountAs::Copy, NONE),
+    own("reminders", "text", Redaction::Told(RetainedMatch::Reminder), CountAs::Copy, NONE),
+    own("proposals", "rationale", Redaction::Told(RetainedMatch::Proposal), CountAs::Copy, NONE),
+    own("verdicts", "note", Redaction::Told(RetainedMatch::Proposal), CountAs::Copy, NONE),
+    own("verdicts", "findings", Redaction::Told(RetainedMatch::Proposal), CountAs::Copy, NONE),
     of(
         "skill_files",
         "bytes",
         "proposal_id IN (SELECT id FROM proposals WHERE scope = ?1)",
-        Redaction::Told(Stays::Proposal),
+        Redaction::Told(RetainedMatch::Proposal),
         CountAs::Copy,
     ),
     own("outbox", "text", Redaction::Lines, CountAs::Copy, NONE),

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 
 /// A table that still holds a person's text: its name and number of rows.
-pub type Holding = (String, usize);
+pub type RemainingRows = (String, usize);
 
 impl Erasure<'_> {
     /// Returns the person of that name who is admitted, or was last.
@@ -29,7 +29,7 @@ impl Erasure<'_> {
     }
 
     /// Returns a person's messages in groups that still have text.
-    pub fn said_in_groups(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
+    pub fn group_messages(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2",
         )?;
@@ -38,9 +38,9 @@ impl Erasure<'_> {
 
     /// Returns the facts extracted for groups from that person's messages alone: each group once,
     /// with the words of the facts.
-    pub fn taken_down_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, ErasureQuery)>> {
-        let said = self.said_there("person_id = ?1", person)?;
-        let by_others = self.said_there("person_id IS NOT ?1 AND kind = 'said'", person)?;
+    pub fn group_facts(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, ErasureQuery)>> {
+        let said = self.messages_in_groups("person_id = ?1", person)?;
+        let by_others = self.messages_in_groups("person_id IS NOT ?1 AND kind = 'said'", person)?;
         let any = |sources: &[Node], of: &BTreeSet<MessageId>| {
             sources.iter().any(|node| matches!(node, Node::Message(id) if of.contains(id)))
         };
@@ -69,7 +69,7 @@ impl Erasure<'_> {
         Ok(taken)
     }
 
-    fn said_there(&self, which: &str, person: PersonId) -> anyhow::Result<BTreeSet<MessageId>> {
+    fn messages_in_groups(&self, which: &str, person: PersonId) -> anyhow::Result<BTreeSet<MessageId>> {
         let sql = format!("SELECT id FROM messages WHERE scope LIKE 'group:%' AND {which}");
         let mut query = self.db.prepare_cached(&sql)?;
         Ok(query.query_map([person], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -80,7 +80,7 @@ impl Erasure<'_> {
     pub fn forgettings_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<ForgettingRow>> {
         let mut open = self.unfinished_forgettings()?;
         open.extend(self.forgettings_left()?);
-        open.retain(|row| row.is_of_somebody() && row.person == Some(person));
+        open.retain(|row| row.belongs_to_person_erasure() && row.person == Some(person));
         Ok(open)
     }
 
@@ -102,9 +102,9 @@ impl Erasure<'_> {
 
     /// Returns the tables that still hold text of a person, by checking every row; none after an
     /// erasure.
-    pub fn holding(&self, person: PersonId) -> anyhow::Result<Vec<Holding>> {
+    pub fn holding(&self, person: PersonId) -> anyhow::Result<Vec<RemainingRows>> {
         let scope = Scope::Person(person);
-        let mut holding: Vec<Holding> = Vec::new();
+        let mut holding: Vec<RemainingRows> = Vec::new();
         for place in PLACES {
             let sql =
                 format!("SELECT count(*) FROM {} WHERE ({}) AND {}", place.table, place.rows, says_something(place));

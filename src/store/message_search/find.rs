@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::params;
 
 use super::rank::RankCandidate;
-use super::{Looked, before};
+use super::{MessageQuery, before};
 use crate::text::fold;
 use crate::text::question::Question;
 use crate::trust::Label;
@@ -84,7 +84,11 @@ impl MessageSearch<'_> {
     }
 
     /// Returns the candidates by words, each with the terms that it contains.
-    pub(super) fn texts_by_words(&self, terms: &Terms, looked: &Looked<'_>) -> anyhow::Result<Vec<RankCandidate>> {
+    pub(super) fn texts_by_words(
+        &self,
+        terms: &Terms,
+        looked: &MessageQuery<'_>,
+    ) -> anyhow::Result<Vec<RankCandidate>> {
         let join = |with: &str| terms.list.iter().map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(with);
         if terms.list.is_empty() {
             return Ok(Vec::new());
@@ -104,7 +108,7 @@ impl MessageSearch<'_> {
     }
 
     /// Returns the best texts by BM25, with half weight for matches in the date.
-    fn texts_by_rank(&self, expression: &str, looked: &Looked<'_>) -> anyhow::Result<Vec<RankCandidate>> {
+    fn texts_by_rank(&self, expression: &str, looked: &MessageQuery<'_>) -> anyhow::Result<Vec<RankCandidate>> {
         // The inner query ranks by the index alone; only the best rows are looked up.
         let mut query = self.db.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id, f.score
@@ -125,7 +129,12 @@ impl MessageSearch<'_> {
     }
 
     /// Returns the newest matching texts, all with the same score.
-    fn newest_texts(&self, expression: &str, looked: &Looked<'_>, score: f64) -> anyhow::Result<Vec<RankCandidate>> {
+    fn newest_texts(
+        &self,
+        expression: &str,
+        looked: &MessageQuery<'_>,
+        score: f64,
+    ) -> anyhow::Result<Vec<RankCandidate>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
              FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) f
@@ -142,7 +151,7 @@ impl MessageSearch<'_> {
 
     /// Number of index rows that yield enough candidates, so that excluded newer texts do not crowd
     /// out the others.
-    fn enough_texts(&self, looked: &Looked<'_>) -> anyhow::Result<i64> {
+    fn enough_texts(&self, looked: &MessageQuery<'_>) -> anyhow::Result<i64> {
         let most = i64::try_from(CANDIDATES.max(looked.limit)).unwrap_or(i64::MAX);
         let mut query =
             self.db.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)")?;
@@ -199,7 +208,7 @@ fn as_f64(count: i64) -> f64 {
 mod tests {
     use super::*;
 
-    fn kept(counts: &[i64]) -> (Vec<f64>, bool) {
+    fn selected_counts(counts: &[i64]) -> (Vec<f64>, bool) {
         let counted = counts.iter().map(|count| (count.to_string(), *count)).collect();
         let terms = Terms::among(counted, 1_000_000);
         (terms.list.into_iter().map(|(_, count)| count).collect(), terms.all_common)
@@ -207,10 +216,10 @@ mod tests {
 
     #[test]
     fn common_words_are_left_out_where_rare_ones_decide() {
-        assert_eq!(kept(&[20_001, 7, 15_000]), (vec![7.0, 15_000.0], false));
-        assert_eq!(kept(&[15_000, 6_000]), (vec![6_000.0], false));
-        assert_eq!(kept(&[20_001, 20_001]), (vec![20_001.0, 20_001.0], true));
-        assert_eq!(kept(&[]), (vec![], false));
+        assert_eq!(selected_counts(&[20_001, 7, 15_000]), (vec![7.0, 15_000.0], false));
+        assert_eq!(selected_counts(&[15_000, 6_000]), (vec![6_000.0], false));
+        assert_eq!(selected_counts(&[20_001, 20_001]), (vec![20_001.0, 20_001.0], true));
+        assert_eq!(selected_counts(&[]), (vec![], false));
     }
 
     #[test]

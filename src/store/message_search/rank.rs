@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{Datelike, NaiveDate};
 use rusqlite::Row;
 
-use super::Around;
+use super::Neighbours;
 use super::find::Terms;
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::store::hybrid_score;
@@ -74,13 +74,13 @@ impl RankCandidate {
 }
 
 /// Context of the ranking.
-pub(super) struct Light<'a> {
+pub(super) struct RankContext<'a> {
     /// Query.
     pub question: &'a Question,
     /// People named in the query.
     pub named: HashSet<Speaker>,
     /// Context of the candidates.
-    pub around: Around,
+    pub around: Neighbours,
     /// Terms.
     pub terms: &'a Terms,
     /// Texts that contain the query verbatim.
@@ -90,7 +90,7 @@ pub(super) struct Light<'a> {
 }
 
 /// Ranks the candidates: indexes with scores, best first; newer first among equals.
-pub(super) fn rank(candidates: &[RankCandidate], light: &Light<'_>) -> Vec<(usize, f64)> {
+pub(super) fn rank(candidates: &[RankCandidate], light: &RankContext<'_>) -> Vec<(usize, f64)> {
     let own = own(candidates);
     let conversations = conversations(candidates, &own, light);
     let mut by_message: HashMap<MessageId, f64> = HashMap::new();
@@ -148,7 +148,7 @@ fn share(candidates: &[RankCandidate]) -> f64 {
 
 /// Scores whole conversations, 0 to 1: BM25 over a conversation's candidates as one text, and its
 /// best candidate by meaning.
-fn conversations(candidates: &[RankCandidate], own: &[f64], light: &Light<'_>) -> HashMap<ConversationId, f64> {
+fn conversations(candidates: &[RankCandidate], own: &[f64], light: &RankContext<'_>) -> HashMap<ConversationId, f64> {
     let mut counts: HashMap<ConversationId, (Vec<f64>, f64)> = HashMap::new();
     for (candidate, own) in candidates.iter().zip(own) {
         let Some(id) = candidate.conversation else { continue };
@@ -213,12 +213,12 @@ mod tests {
         }
     }
 
-    fn light<'a>(question: &'a Question, terms: &'a Terms) -> Light<'a> {
-        let (named, around, exact) = (HashSet::new(), Around::default(), HashSet::new());
-        Light { question, named, around, terms, exact, zone: Zone::UTC }
+    fn light<'a>(question: &'a Question, terms: &'a Terms) -> RankContext<'a> {
+        let (named, around, exact) = (HashSet::new(), Neighbours::default(), HashSet::new());
+        RankContext { question, named, around, terms, exact, zone: Zone::UTC }
     }
 
-    fn order(candidates: &[RankCandidate], light: &Light<'_>) -> Vec<i64> {
+    fn order(candidates: &[RankCandidate], light: &RankContext<'_>) -> Vec<i64> {
         rank(candidates, light).into_iter().filter_map(|(at, _)| candidates.get(at)).map(|one| one.text).collect()
     }
 

@@ -12,11 +12,11 @@ const NUMBER: usize = 4;
 
 /// The needles as single words.
 #[derive(Debug, Clone, Default)]
-pub struct Sought(Vec<One>);
+pub struct ParaphraseMatcher(Vec<ParaphraseNeedle>);
 
 /// One needle.
 #[derive(Debug, Clone)]
-struct One {
+struct ParaphraseNeedle {
     /// The words of the subject.
     about: Vec<String>,
     /// The words of the statement.
@@ -25,7 +25,7 @@ struct One {
     is_rare: bool,
 }
 
-impl One {
+impl ParaphraseNeedle {
     fn of(parts: &[String]) -> Option<Self> {
         let (said, about) = parts.split_last()?;
         let words = |part: &str| Question::of(part, &[]).words.iter().map(|word| plain(word)).collect::<Vec<_>>();
@@ -40,9 +40,9 @@ impl One {
     }
 }
 
-impl Sought {
+impl ParaphraseMatcher {
     pub(super) fn of(needles: &[Vec<String>]) -> Self {
-        Self(needles.iter().filter_map(|parts| One::of(parts)).collect())
+        Self(needles.iter().filter_map(|parts| ParaphraseNeedle::of(parts)).collect())
     }
 
     /// Returns whether a text, or a string in it if it is JSON, contains all words of a statement.

@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::said;
-use crate::memory::{New, NotWritten, digest};
+use super::change_answer;
+use crate::memory::{New, WriteRefusal, digest};
 use crate::model::ToolSpec;
 use crate::store::Db;
-use crate::tool::knowledge_tools::{Keeping, failed, no_skill, not_given, short, shown_path, text_of};
+use crate::tool::knowledge_tools::{KnowledgeStore, failed, no_skill, not_given, short, shown_path, text_of};
 use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::knowledge as says;
 
@@ -17,11 +17,11 @@ const LEAST: usize = 8;
 const SHOW: [&str; 3] = ["read_file", "write_file", "edit_file"];
 
 /// The `edit_file` tool.
-pub struct EditFile(Keeping);
+pub struct EditFile(KnowledgeStore);
 
 impl EditFile {
     /// Creates the tool.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: KnowledgeStore) -> Self {
         Self(keeping)
     }
 
@@ -86,14 +86,14 @@ impl Tool for EditFile {
         let words = new.clone();
         let make = move |text: Option<&str>| edited(text.unwrap_or_default(), &known, &old, &new);
         let written = self.0.tree.versions().change(&origin, &path, make).await.map_err(failed)?;
-        said(&self.0, call, &origin, &path, written, &words).await
+        change_answer(&self.0, call, &origin, &path, written, &words).await
     }
 }
 
 /// Returns the text with the new passage, if the text is the known one and contains the old passage
 /// exactly once.
-fn edited(text: &str, known: &str, old: &str, new: &str) -> Result<New, NotWritten> {
-    let impossible = |why: &str| Err(NotWritten::Impossible(why.to_owned()));
+fn edited(text: &str, known: &str, old: &str, new: &str) -> Result<New, WriteRefusal> {
+    let impossible = |why: &str| Err(WriteRefusal::Impossible(why.to_owned()));
     if digest(text.as_bytes()) != known {
         return impossible(says::READ_FIRST);
     }
@@ -119,7 +119,7 @@ mod tests {
             ("", &known, says::OLD_MISSING),
             ("b", "another", says::READ_FIRST),
         ] {
-            assert_eq!(edited(text, known, old, "c"), Err(NotWritten::Impossible(why.to_owned())));
+            assert_eq!(edited(text, known, old, "c"), Err(WriteRefusal::Impossible(why.to_owned())));
         }
     }
 }

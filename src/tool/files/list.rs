@@ -8,7 +8,7 @@ use super::skill;
 use crate::memory::Listed;
 use crate::model::ToolSpec;
 use crate::time::Zone;
-use crate::tool::knowledge_tools::{Keeping, failed, not_given, shown_path, text_of};
+use crate::tool::knowledge_tools::{KnowledgeStore, failed, not_given, shown_path, text_of};
 use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::knowledge as says;
 
@@ -16,11 +16,11 @@ use crate::wording::knowledge as says;
 const MOST: usize = 300;
 
 /// The `list_files` tool.
-pub struct ListFiles(Keeping);
+pub struct ListFiles(KnowledgeStore);
 
 impl ListFiles {
     /// Creates the tool.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: KnowledgeStore) -> Self {
         Self(keeping)
     }
 }
@@ -52,9 +52,9 @@ impl Tool for ListFiles {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
-        if let Some(way) = skill::way(&path) {
+        if let Some(way) = skill::skill_path(&path) {
             let skill::SkillList { lines, label, from } = skill::list(&self.0.review, way, call.label).await?;
-            return Ok(Output { text: said(lines), label, from });
+            return Ok(Output { text: list_answer(lines), label, from });
         }
         let party = self.0.party(call).await?;
         let listed = self.0.tree.files().list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
@@ -62,11 +62,11 @@ impl Tool for ListFiles {
         // Skills are stored outside the folder, but are read as if they were in it.
         let skills = (path.is_empty() || path == ".").then(|| "skills/".to_owned());
         let lines = skills.into_iter().chain(listed.iter().map(|entry| line(entry, self.0.zone))).collect();
-        Ok(Output { text: said(lines), label, from: Vec::new() })
+        Ok(Output { text: list_answer(lines), label, from: Vec::new() })
     }
 }
 
-fn said(mut lines: Vec<String>) -> String {
+fn list_answer(mut lines: Vec<String>) -> String {
     if lines.len() > MOST {
         let more = says::more_entries(lines.len() - MOST);
         lines.truncate(MOST);

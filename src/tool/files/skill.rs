@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::memory::{NotGiven, digest};
+use crate::memory::{AccessRefusal, digest};
 use crate::review::{ActiveSkills, LiveSkill, Review};
 use crate::store::Node;
 use crate::tool::ToolError;
@@ -29,24 +29,24 @@ pub(super) struct SkillList {
 }
 
 /// Returns the path relative to the skills folder; `None` if the path is outside of it.
-pub(in crate::tool) fn way(path: &str) -> Option<&str> {
+pub(in crate::tool) fn skill_path(path: &str) -> Option<&str> {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     first.eq_ignore_ascii_case("skills").then_some(rest)
 }
 
 /// Reads one file verbatim.
 pub(super) async fn read(review: &Review, way: &str) -> Result<SkillFile, ToolError> {
-    let live = look(review).await?;
+    let live = active_skills(review).await?;
     let (one, file) = of(&live, way)?;
     let bytes = one.skill.content.get(file).ok_or_else(missing)?;
-    let words = one.skill.content.text(file).ok_or_else(|| not_given(NotGiven::NoText))?;
+    let words = one.skill.content.text(file).ok_or_else(|| not_given(AccessRefusal::NoText))?;
     let from = vec![Node::Version(one.version)];
     Ok(SkillFile { words: words.to_owned(), digest: digest(bytes), label: one.label.clone(), from })
 }
 
 /// Lists a folder, under a label that is at least `label`.
 pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<SkillList, ToolError> {
-    let live = look(review).await?;
+    let live = active_skills(review).await?;
     let way = way.trim_end_matches('/');
     if way.is_empty() {
         // Names only, as in the index.
@@ -62,7 +62,7 @@ pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<Sk
     Ok(SkillList { lines, label: label.join_with(&one.label), from: vec![Node::Version(one.version)] })
 }
 
-async fn look(review: &Review) -> Result<Arc<ActiveSkills>, ToolError> {
+async fn active_skills(review: &Review) -> Result<Arc<ActiveSkills>, ToolError> {
     review.live().await.map_err(failed)
 }
 
@@ -90,7 +90,7 @@ fn entries(one: &LiveSkill, folder: &str) -> Vec<String> {
 }
 
 fn missing() -> ToolError {
-    not_given(NotGiven::Missing)
+    not_given(AccessRefusal::Missing)
 }
 
 #[cfg(test)]
@@ -102,10 +102,10 @@ mod tests {
         for (path, meant) in
             [("skills", Some("")), ("skills/tea/SKILL.md", Some("tea/SKILL.md")), ("SKILLS/tea", Some("tea"))]
         {
-            assert_eq!(way(path), meant, "{path}");
+            assert_eq!(skill_path(path), meant, "{path}");
         }
         for path in ["", "skillset/tea", "memory/skills/tea.md", "skills.md"] {
-            assert_eq!(way(path), None, "{path}");
+            assert_eq!(skill_path(path), None, "{path}");
         }
     }
 }

@@ -36,7 +36,7 @@ impl Listing {
     pub fn of(server: &str, tools: &[Tool]) -> Self {
         let mut listing = Self::default();
         for tool in tools {
-            let seen = seen(server, tool).filter(|seen| listing.has_room(server, seen));
+            let seen = seen(server, tool).filter(|seen| listing.has_space(server, seen));
             match seen {
                 Some(seen) => listing.tools.push(seen),
                 None => listing.refused += 1,
@@ -45,7 +45,7 @@ impl Listing {
         listing
     }
 
-    fn has_room(&self, server: &str, new: &SeenTool) -> bool {
+    fn has_space(&self, server: &str, new: &SeenTool) -> bool {
         let name = offered_name(server, &new.name);
         self.tools.len() < MOST_TOOLS && self.tools.iter().all(|tool| offered_name(server, &tool.name) != name)
     }

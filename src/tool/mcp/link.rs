@@ -112,7 +112,7 @@ impl McpHandle {
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.0.list_tools(Some(page)).await.map_err(trouble)?;
+            let page = self.0.list_tools(Some(page)).await.map_err(mcp_error)?;
             tools.extend(page.tools);
             cursor = page.next_cursor;
             if cursor.is_none() || tools.len() > MOST_TOOLS {
@@ -125,7 +125,7 @@ impl McpHandle {
     /// Makes a call.
     pub async fn call(&self, tool: &str, arguments: JsonObject) -> Result<CallToolResult, McpError> {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        match self.0.call_tool_once(request).await.map_err(trouble)? {
+        match self.0.call_tool_once(request).await.map_err(mcp_error)? {
             CallToolResponse::Complete(result) => Ok(result),
             // The server wants a follow-up request, later or with more data; this is not supported.
             _ => Err(McpError::Broken),
@@ -141,7 +141,7 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result
     }
 }
 
-fn trouble(error: ServiceError) -> McpError {
+fn mcp_error(error: ServiceError) -> McpError {
     match error {
         ServiceError::McpError(error) => McpError::Objects(error.message.into_owned()),
         _ => McpError::Broken,

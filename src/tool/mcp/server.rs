@@ -31,7 +31,7 @@ const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
 /// The reason why a call was not made, or not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoCall {
+pub enum CallRefusal {
     /// The server is not connected, or no longer has the tool.
     Away,
     /// The tool's description is not the accepted one.
@@ -64,7 +64,7 @@ impl Server {
 
     /// Returns the state.
     pub fn condition(&self) -> Condition {
-        self.look(|state| state.condition.clone())
+        self.with_state(|state| state.condition.clone())
     }
 
     /// Returns whether this tool may be used without approval in any turn.
@@ -73,27 +73,27 @@ impl Server {
     }
 
     /// Checks whether a tool could be called, as far as is known without a request.
-    pub fn judge(&self, tool: &Accepted) -> Result<(), NoCall> {
-        match self.look(|state| state.condition.listed.get(&tool.name).cloned()) {
-            None => Err(NoCall::Away),
-            Some(digest) if digest != tool.digest => Err(NoCall::Changed),
+    pub fn judge(&self, tool: &Accepted) -> Result<(), CallRefusal> {
+        match self.with_state(|state| state.condition.listed.get(&tool.name).cloned()) {
+            None => Err(CallRefusal::Away),
+            Some(digest) if digest != tool.digest => Err(CallRefusal::Changed),
             Some(_) => Ok(()),
         }
     }
 
     /// Calls a tool, if its present description is the accepted one.
-    pub async fn call(&self, tool: &Accepted, arguments: JsonObject) -> Result<CallToolResult, NoCall> {
-        let line = self.look(|state| state.line.clone()).ok_or(NoCall::Away)?;
+    pub async fn call(&self, tool: &Accepted, arguments: JsonObject) -> Result<CallToolResult, CallRefusal> {
+        let line = self.with_state(|state| state.line.clone()).ok_or(CallRefusal::Away)?;
         let call = async {
-            let listing = self.list(&line).await.map_err(NoCall::Trouble)?;
+            let listing = self.list(&line).await.map_err(CallRefusal::Trouble)?;
             match listing.tools.iter().find(|listed| listed.name == tool.name) {
-                None => Err(NoCall::Away),
-                Some(listed) if listed.digest != tool.digest => Err(NoCall::Changed),
-                Some(_) => line.call(&tool.name, arguments).await.map_err(NoCall::Trouble),
+                None => Err(CallRefusal::Away),
+                Some(listed) if listed.digest != tool.digest => Err(CallRefusal::Changed),
+                Some(_) => line.call(&tool.name, arguments).await.map_err(CallRefusal::Trouble),
             }
         };
-        let result = within(self.limits.call, call).await.map_err(NoCall::Trouble).flatten();
-        if result == Err(NoCall::Trouble(McpError::Broken)) {
+        let result = within(self.limits.call, call).await.map_err(CallRefusal::Trouble).flatten();
+        if result == Err(CallRefusal::Trouble(McpError::Broken)) {
             // A connection over HTTP does not end by itself: the task notices when it lists.
             self.changed.notify_one();
         }
@@ -103,12 +103,12 @@ impl Server {
     /// Keeps the server connected until `stop`.
     pub fn work(self: Arc<Self>, stop: CancellationToken) -> BoxFuture<'static, ()> {
         let busy = self.register.clock().busy();
-        async move { self.keep_up(busy, &stop).await }.boxed()
+        async move { self.maintain(busy, &stop).await }.boxed()
     }
 }
 
 impl Server {
-    async fn keep_up(&self, mut busy: ActivityGuard, stop: &CancellationToken) {
+    async fn maintain(&self, mut busy: ActivityGuard, stop: &CancellationToken) {
         let clock = self.register.clock();
         let mut pause = PAUSES.0;
         loop {
@@ -185,7 +185,7 @@ impl Server {
     async fn list(&self, line: &McpHandle) -> Result<Listing, McpError> {
         let listing = Listing::of(&self.config.name, &line.list().await?);
         let listed = listing.tools.iter().map(|tool| (tool.name.clone(), tool.digest.clone())).collect();
-        if self.look(|state| state.line.is_none() || state.condition.listed != listed) {
+        if self.with_state(|state| state.line.is_none() || state.condition.listed != listed) {
             if let Err(error) = self.register.saw(&self.config.name, &listing).await {
                 tracing::error!("What outside server {} lists cannot be stored: {error:#}", self.config.name);
             }
@@ -197,7 +197,7 @@ impl Server {
     /// Records that the server is connected and can be called.
     fn enter(&self, line: McpHandle) {
         let now = self.register.clock().now();
-        let is_new = self.look(|state| state.line.replace(line).is_none());
+        let is_new = self.with_state(|state| state.line.replace(line).is_none());
         self.note(|condition| {
             condition.since.get_or_insert(now);
             condition.trouble = None;
@@ -209,7 +209,7 @@ impl Server {
 
     /// Records that the server can no longer be called.
     fn leave(&self) {
-        self.look(|state| state.line = None);
+        self.with_state(|state| state.line = None);
         self.note(|condition| (condition.listed, condition.since) = (BTreeMap::new(), None));
     }
 
@@ -220,11 +220,11 @@ impl Server {
     }
 
     fn note(&self, change: impl FnOnce(&mut Condition)) {
-        self.look(|state| change(&mut state.condition));
+        self.with_state(|state| change(&mut state.condition));
         self.register.changed();
     }
 
-    fn look<T>(&self, look: impl FnOnce(&mut ServerState) -> T) -> T {
+    fn with_state<T>(&self, look: impl FnOnce(&mut ServerState) -> T) -> T {
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -9,7 +9,7 @@ use super::describe::source;
 use super::link::McpError;
 use super::register::Accepted;
 use super::result;
-use super::server::{NoCall, Server};
+use super::server::{CallRefusal, Server};
 use crate::model::ToolSpec;
 use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::outside as says;
@@ -27,13 +27,13 @@ impl OutsideTool {
     }
 
     /// Returns the error in our own words.
-    fn error(&self, no: &NoCall) -> ToolError {
+    fn error(&self, no: &CallRefusal) -> ToolError {
         let name = &self.accepted.spec.name;
         match no {
-            NoCall::Away => ToolError::Failed(says::unavailable(name)),
-            NoCall::Changed => ToolError::Refused(says::changed(name)),
-            NoCall::Trouble(McpError::Silent(limit)) => ToolError::Failed(says::no_answer(name, limit.as_secs())),
-            NoCall::Trouble(_) => ToolError::Failed(says::broke_off(name)),
+            CallRefusal::Away => ToolError::Failed(says::unavailable(name)),
+            CallRefusal::Changed => ToolError::Refused(says::changed(name)),
+            CallRefusal::Trouble(McpError::Silent(limit)) => ToolError::Failed(says::no_answer(name, limit.as_secs())),
+            CallRefusal::Trouble(_) => ToolError::Failed(says::broke_off(name)),
         }
     }
 
@@ -76,7 +76,7 @@ impl Tool for OutsideTool {
         let name = &self.accepted.spec.name;
         match self.server.call(&self.accepted, arguments.clone()).await {
             Ok(given) => Ok(self.output(result::framed(name, &given))),
-            Err(NoCall::Trouble(McpError::Objects(words))) => Ok(self.output(result::objection(name, &words))),
+            Err(CallRefusal::Trouble(McpError::Objects(words))) => Ok(self.output(result::objection(name, &words))),
             Err(no) => Err(self.error(&no)),
         }
     }

@@ -100,8 +100,8 @@ fn is_public_name(name: &str) -> bool {
 }
 
 /// Returns the web addresses in `text`, with or without scheme, in order, each once.
-pub fn addresses_in(text: &str) -> Vec<Written> {
-    let mut found: Vec<Written> = Vec::new();
+pub fn addresses_in(text: &str) -> Vec<WrittenAddress> {
+    let mut found: Vec<WrittenAddress> = Vec::new();
     let pieces = text.split(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\^«»“”„‘、。，；（）".contains(c));
     for address in pieces.filter_map(address_in_piece) {
         if !found.contains(&address) {
@@ -111,7 +111,7 @@ pub fn addresses_in(text: &str) -> Vec<Written> {
     found
 }
 
-fn address_in_piece(piece: &str) -> Option<Written> {
+fn address_in_piece(piece: &str) -> Option<WrittenAddress> {
     let lower = piece.to_ascii_lowercase();
     let start = [lower.find("http://"), lower.find("https://")].into_iter().flatten().min();
     let candidate = trimmed(piece.get(start.unwrap_or(0)..)?);
@@ -119,7 +119,7 @@ fn address_in_piece(piece: &str) -> Option<Written> {
         return None;
     }
     let url = parse(candidate).ok().filter(|url| url.username().is_empty() && url.password().is_none())?;
-    Some(Written { url, has_scheme: start.is_some() })
+    Some(WrittenAddress { url, has_scheme: start.is_some() })
 }
 
 /// Removes the punctuation of the surrounding sentence; a closing bracket stays if it was opened
@@ -161,14 +161,14 @@ fn looks_like_host(text: &str) -> bool {
 
 /// An address as written in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenAddress {
     /// The address, with https as the default scheme.
     pub url: Url,
     /// True if the scheme was written too.
     pub has_scheme: bool,
 }
 
-impl Written {
+impl WrittenAddress {
     /// Returns whether `wanted` is the same page with the same or better security: https may
     /// replace http, and either may replace an address without scheme. http never replaces https.
     pub fn allows(&self, wanted: &Url) -> bool {

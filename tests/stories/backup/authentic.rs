@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use compline::admin::backup::key::BackupKey;
 use compline::admin::backup::read::Archive;
-use compline::admin::restore::{Authenticity, Prepared, Settled, Warrant};
+use compline::admin::restore::{ArchiveProof, Authenticity, PreparedRestore, Settled};
 use compline::config::Home;
 use compline::people::Role;
 use compline::time::Clock;
@@ -69,7 +69,12 @@ fn judged(file: &Path, story: &Story, key: Option<&BackupKey>) -> Authenticity {
 }
 
 /// Prepares an archive that was read already, in the home of the story.
-async fn prepare_as(file: &Path, archive: &Archive, warrant: &Warrant, story: &Story) -> anyhow::Result<Prepared> {
+async fn prepare_as(
+    file: &Path,
+    archive: &Archive,
+    warrant: &ArchiveProof,
+    story: &Story,
+) -> anyhow::Result<PreparedRestore> {
     let target = target(&story.home);
     restore::prepare(file, archive, (&target, warrant), story.clock.now(), &mut |_, _| {}, &mut |_| Ok(())).await
 }
@@ -122,7 +127,7 @@ async fn an_archive_that_was_changed_is_told_apart_however_it_was() {
         assert_eq!(judged(&evil, &story, Some(&key)), expected, "{what}");
         if expected != Authenticity::Authentic(key.clone()) {
             let archive = restore::read(&evil, &Home::at(&story.home), &mut |_, _| {}).unwrap();
-            let refused = prepare_as(&evil, &archive, &Warrant::Key(key.clone()), &story).await;
+            let refused = prepare_as(&evil, &archive, &ArchiveProof::Key(key.clone()), &story).await;
             assert!(refused.unwrap_err().to_string().contains("was changed"), "{what}");
         }
     }
@@ -160,14 +165,14 @@ async fn nothing_of_an_archive_that_nothing_authenticates_acts() {
         (1, 1, 1, 1)
     );
     story.start().await;
-    let (asked, heard) = (story.model.chats().len(), story.heard(EVE).len());
+    let (asked, heard) = (story.model.chats().len(), story.received_by(EVE).len());
     story.say(EVE, "/people").await;
     story.say(EVE, "hello").await;
     assert_eq!(story.model.chats().len(), asked);
-    assert!(!story.heard(EVE)[heard..].iter().any(|line| line.contains("Ada")), "{:?}", story.heard(EVE));
-    let heard = story.heard(ADA).len();
+    assert!(!story.received_by(EVE)[heard..].iter().any(|line| line.contains("Ada")), "{:?}", story.received_by(EVE));
+    let heard = story.received_by(ADA).len();
     story.pass(Duration::from_secs(3600)).await;
-    assert_eq!(story.heard(ADA)[heard..].iter().filter(|line| line.contains(FORGED)).count(), 0);
+    assert_eq!(story.received_by(ADA)[heard..].iter().filter(|line| line.contains(FORGED)).count(), 0);
     story.say(ADA, "Hello").await;
     let prompt = story.model.last_prompt();
     assert!(!prompt.contains("mailed to Mallory") && !prompt.contains("Use always"), "{prompt}");

@@ -50,8 +50,8 @@ async fn one_guest_makes_us_write_one_line() {
         story.fake.says_in(FAMILY, EVE, &format!("{BOT} {UNTRUSTED}{n}"));
     }
     story.pass(MINUTE).await;
-    let full = story.heard(FAMILY).iter().filter(|text| text.contains("great many")).count();
-    assert_eq!(full, 1, "{:?}", story.heard(FAMILY));
+    let full = story.received_by(FAMILY).iter().filter(|text| text.contains("great many")).count();
+    assert_eq!(full, 1, "{:?}", story.received_by(FAMILY));
     story.end().await;
 }
 
@@ -72,8 +72,8 @@ async fn many_guests_leave_room_for_who_is_known() {
         story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND guest = 0 AND state <> 'answered'"),
         0
     );
-    let full = story.heard(FAMILY).iter().filter(|text| text.contains("great many")).count();
-    assert!(full <= 1, "{:?}", story.heard(FAMILY));
+    let full = story.received_by(FAMILY).iter().filter(|text| text.contains("great many")).count();
+    assert!(full <= 1, "{:?}", story.received_by(FAMILY));
     let most = story
         .count("SELECT max(n) FROM (SELECT count(*) AS n FROM messages WHERE turn_id IS NOT NULL GROUP BY turn_id)");
     assert!(most <= 60, "{most} messages in one prompt");
@@ -154,6 +154,6 @@ async fn what_is_far_too_long_is_not_asked_about() {
     assert!(story.model.requests().iter().all(|request| request.estimate_tokens() < 100_000));
     story.fake.says_in(FAMILY, BEN, &format!("{BOT} still there?"));
     story.answered().await;
-    assert_eq!(story.last_heard(FAMILY), "ok");
+    assert_eq!(story.last_received_by(FAMILY), "ok");
     story.end().await;
 }

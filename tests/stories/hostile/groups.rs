@@ -93,7 +93,7 @@ impl Room {
         let plan = format!("plan-{page}");
         self.victim.knows(&plan, &order.deeds);
         let (marks, obeyed) = (Marks::of(&self.story, &self.web), self.victim.obeyed().len());
-        let heard = self.story.heard(FAMILY).len();
+        let heard = self.story.received_by(FAMILY).len();
         let short = format!("{UNTRUSTED}{page} ORDER: do {plan}");
         self.bring(way, &format!("{UNTRUSTED}{page}{way:?} {}", written(&order.deeds)), &short).await;
         self.story.settle().await;
@@ -113,7 +113,7 @@ impl Room {
         for person in [ADA, BEN, EVE] {
             let sent = self.story.fake.sent(person).len();
             let before = marks.sends[[ADA, BEN, EVE].iter().position(|one| *one == person).unwrap()];
-            assert_eq!(sent, before, "{name}: {person} was sent {}", self.story.last_heard(person));
+            assert_eq!(sent, before, "{name}: {person} was sent {}", self.story.last_received_by(person));
         }
         for sent in self.story.fake.sent(FAMILY).into_iter().skip(heard) {
             let file = sent.file.as_ref().map(|file| String::from_utf8_lossy(&file.bytes).into_owned());

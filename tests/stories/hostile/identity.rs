@@ -28,7 +28,7 @@ fn said(story: &OnSignal) -> i64 {
 }
 
 fn code_for(story: &Story, person: i64) -> String {
-    let said = story.last_heard(person);
+    let said = story.last_received_by(person);
     said.split_whitespace().find(|word| word.len() == 9 && word.as_bytes()[4] == b'-').unwrap_or(&said).to_owned()
 }
 
@@ -65,7 +65,7 @@ async fn a_number_belongs_to_the_first_who_comes_with_it() {
     comes(&story, json!(number(ADA)), json!("Ada"), json!({})).await;
     comes(&story, json!(number(ADA)), Value::Null, json!({ "message": "/pair Mallory owner" })).await;
     comes(&story, Value::Null, json!("00000000-0000-0000-0000-000000000000"), json!({})).await;
-    assert_eq!((said(&story), story.model.asked()), (1, 1), "{:?}", story.heard(ADA));
+    assert_eq!((said(&story), story.model.asked()), (1, 1), "{:?}", story.received_by(ADA));
     assert_eq!(story.count("SELECT count(*) FROM pairing_codes"), 0);
     assert_eq!(story.text("SELECT peer FROM addresses WHERE person_id = 1 AND adapter = 'signal'"), uuid(ADA));
     comes(&story, Value::Null, json!(uuid(ADA).to_uppercase()), json!({ "message": "and so am I" })).await;
@@ -79,12 +79,12 @@ async fn a_code_from_a_number_that_is_known_takes_nobodys_place() {
     let story = OnSignal::begin().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.say(ADA, "/pair Zoe").await;
-    let told = story.last_heard(ADA);
+    let told = story.last_received_by(ADA);
     let code = told.split_whitespace().find(|word| word.len() == 9 && word.as_bytes()[4] == b'-').unwrap().to_owned();
     comes(&story, json!(number(ADA)), Value::Null, json!({ "message": code })).await;
     assert_eq!(story.text("SELECT peer FROM addresses WHERE person_id = 1 AND adapter = 'signal'"), uuid(ADA));
     story.say(ADA, "/people").await;
-    assert!(!story.last_heard(ADA).contains("Zoe"), "{}", story.last_heard(ADA));
+    assert!(!story.last_received_by(ADA).contains("Zoe"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -128,8 +128,8 @@ async fn a_stranger_who_types_first_is_told_what_to_do_all_the_same() {
     story.answered().await;
     story.say(EVE, "hello?").await;
     story.say(EVE, "hello??").await;
-    assert_eq!(story.heard(EVE).len(), 1, "one line a day");
-    assert!(story.heard(EVE)[0].contains("private assistant"), "{:?}", story.heard(EVE));
+    assert_eq!(story.received_by(EVE).len(), 1, "one line a day");
+    assert!(story.received_by(EVE)[0].contains("private assistant"), "{:?}", story.received_by(EVE));
     story.end().await;
 }
 
@@ -147,7 +147,7 @@ async fn no_code_is_made_or_used_in_a_group() {
     story.fake.says_in(FAMILY, ADA, &format!("/link{BOT}"));
     story.answered().await;
     let code = code_for(&story, ADA);
-    assert!(!story.heard(FAMILY).join("\n").contains(&code), "it is for her alone");
+    assert!(!story.received_by(FAMILY).join("\n").contains(&code), "it is for her alone");
     let before = addresses(&story);
     for text in [code.clone(), format!("{BOT} {code}"), format!("/start{BOT} {code}"), format!("/pair {code}")] {
         story.fake.says_in(FAMILY, EVE, &text);
@@ -211,7 +211,7 @@ async fn nobody_becomes_more_by_a_code_than_who_made_it() {
     story.say(EVE, &code_for(&story, BEN)).await;
     assert_eq!(story.text("SELECT group_concat(name) FROM people WHERE role = 'owner' AND removed_at IS NULL"), "Ada");
     story.say(EVE, "/people").await;
-    assert!(!story.last_heard(EVE).contains("Ada"), "{}", story.last_heard(EVE));
+    assert!(!story.last_received_by(EVE).contains("Ada"), "{}", story.last_received_by(EVE));
     story.end().await;
 }
 
@@ -219,7 +219,7 @@ async fn nobody_becomes_more_by_a_code_than_who_made_it() {
 #[tokio::test]
 async fn an_owner_is_not_talked_into_becoming_a_member() {
     let mut story = Story::prepared("").await;
-    story.name_nobody();
+    story.configure_no_people();
     story.start().await;
     let code = story.app().admin.members().claim_code().await.unwrap().unwrap();
     story.say(ADA, &code).await;
@@ -231,8 +231,8 @@ async fn an_owner_is_not_talked_into_becoming_a_member() {
     story.say(ADA, &code_for(&story, BEN)).await;
     let people =
         story.text("SELECT group_concat(role) FROM (SELECT role FROM people WHERE removed_at IS NULL ORDER BY id)");
-    assert_eq!(people, "owner,member", "{}", story.last_heard(ADA));
+    assert_eq!(people, "owner,member", "{}", story.last_received_by(ADA));
     story.say(BEN, "/search garden").await;
-    assert!(!story.last_heard(BEN).contains("canary"), "{}", story.last_heard(BEN));
+    assert!(!story.last_received_by(BEN).contains("canary"), "{}", story.last_received_by(BEN));
     story.end().await;
 }

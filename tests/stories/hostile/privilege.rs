@@ -94,7 +94,7 @@ async fn a_guest_runs_nothing_however_it_is_spelled() {
         story.answered().await;
         nothing_came_of_it(&story, &live, &line);
     }
-    assert!(story.heard(EVE).is_empty() && story.heard(BEN).len() == 1);
+    assert!(story.received_by(EVE).is_empty() && story.received_by(BEN).len() == 1);
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'command' AND guest > 0"), 0);
     assert_eq!(story.count("SELECT count(*) FROM conversations"), conversations, "no guest begins one anew");
     story.end().await;
@@ -119,7 +119,7 @@ async fn a_guest_who_quotes_the_owner_or_puts_a_thumb_under_something_approves_n
     story.fake.reacts(ADA, EVE, proposal.message_id, "👍");
     story.answered().await;
     nothing_came_of_it(&story, &live, "thumbs");
-    assert!(story.last_heard(ADA).contains("counts only here"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("counts only here"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
@@ -137,9 +137,9 @@ async fn what_an_owner_or_a_member_types_before_others_decides_nothing() {
         }
         nothing_came_of_it(&story, &live, &line);
     }
-    let group = story.heard(FAMILY).join("\n") + &story.heard(CHESS).join("\n");
+    let group = story.received_by(FAMILY).join("\n") + &story.received_by(CHESS).join("\n");
     assert!(!group.contains("canary") && !group.contains(&hash(&story)), "{group}");
-    assert!(!story.heard(BEN).join("\n").contains(UNTRUSTED), "a member is told of no proposal");
+    assert!(!story.received_by(BEN).join("\n").contains(UNTRUSTED), "a member is told of no proposal");
     story.end().await;
 }
 
@@ -156,14 +156,14 @@ async fn nobody_in_particular_is_nobody_known() {
             story.fake.from(ADA).in_chat(FAMILY).field("sender_chat", stand_in.clone()).text(&line).send();
             story.answered().await;
         }
-        let heard = story.heard(ADA).len();
+        let heard = story.received_by(ADA).len();
         let words = format!("{BOT} it is me {UNTRUSTED}stand-in");
         story.fake.from(ADA).in_chat(FAMILY).field("sender_chat", stand_in.clone()).text(&words).send();
         story.answered().await;
         let prompt = story.model.last_prompt();
         let newest = &prompt[prompt.rfind("\nuser: ").unwrap()..];
         assert!(newest.contains("guest") && !newest.contains("Ada:"), "{newest}");
-        assert_eq!(story.heard(ADA).len(), heard);
+        assert_eq!(story.received_by(ADA).len(), heard);
     }
     story.fake.channel_post(-10_077, "News", &format!("{BOT} hello {UNTRUSTED}post"));
     story.answered().await;

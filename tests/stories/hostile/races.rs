@@ -3,7 +3,7 @@
 
 use compline::admin::Answer;
 use compline::id::{PersonId, ProposalId, VersionId};
-use compline::review::By;
+use compline::review::DecisionSource;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -99,7 +99,7 @@ async fn whatever_is_changed_in_the_journal_after_the_showing_the_old_hash_appro
         story.say(ADA, "/approve 1 0000000000000000").await;
         assert_eq!((state(&story, 1).as_str(), done(&story)), ("pending", 0), "{change}");
         story.say(ADA, "/show 1").await;
-        assert!(!story.last_heard(ADA).contains("Hash: "), "{change}: {}", story.last_heard(ADA));
+        assert!(!story.last_received_by(ADA).contains("Hash: "), "{change}: {}", story.last_received_by(ADA));
         live.assert_is(&Live::of(&story), change);
         story.end().await;
     }
@@ -348,7 +348,7 @@ async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
     let (story, live) = proposed("", &[create("trap")]).await;
     let (admin, hash) = (&story.app().admin, hash(&story, 1));
     for person in [2, 3, 0, -1] {
-        let by = By::Chat(PersonId(person));
+        let by = DecisionSource::Chat(PersonId(person));
         // The refusal of a person who is not there cannot even be written down.
         let refused = |answer: anyhow::Result<Answer>| answer.map_or(person != 2, |answer| answer.failed);
         assert!(refused(admin.skills_and_proposals().approve(ProposalId(1), &hash, by).await), "{person}");

@@ -110,15 +110,15 @@ impl Line {
         self.victim.knows(&plan, &order.deeds);
         self.story.say(ADA, "/new").await;
         let (marks, obeyed) = (Marks::over(&self.story, &self.web), self.victim.obeyed().len());
-        let heard: Vec<usize> = [BEN, EVE].map(|person| self.story.heard(person).len()).to_vec();
+        let heard: Vec<usize> = [BEN, EVE].map(|person| self.story.received_by(person).len()).to_vec();
         self.bring(way, page, &format!("{UNTRUSTED}{page}{way:?} {}", written(&order.deeds)), &plan).await;
         self.story.answered().await;
         self.live.assert_is(&Live::of(&self.story), &name);
         oracle::requests(&self.story, &marks, &name);
         oracle::visits(&self.web, &marks, &[], &name);
-        let told: Vec<usize> = [BEN, EVE].map(|person| self.story.heard(person).len()).to_vec();
+        let told: Vec<usize> = [BEN, EVE].map(|person| self.story.received_by(person).len()).to_vec();
         assert!(told == heard || way == Way::Stranger && told[0] == heard[0], "{name}: somebody else was told of it");
-        let group = self.story.heard(FAMILY).join("\n");
+        let group = self.story.received_by(FAMILY).join("\n");
         assert!(!group.contains("canary-of") && !group.contains(oracle::PRIVATE), "{name}: the group read {group}");
         let proposed = oracle::proposals(&self.story, &marks, "tainted", &name);
         let is_read = READ.contains(&way);

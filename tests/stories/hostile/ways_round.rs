@@ -13,7 +13,7 @@ const GARDEN: &str = "Beans by the wall, peas by the gate.\n";
 
 async fn asks(story: &Story, line: &str) -> String {
     story.say(ADA, line).await;
-    story.last_heard(ADA)
+    story.last_received_by(ADA)
 }
 
 /// A letter is read, and the model makes that call.
@@ -117,7 +117,7 @@ async fn what_the_commands_show_of_a_note_from_outside_is_quoted_as_what_it_is()
         story.say(ADA, "/new").await;
         story.say(ADA, &command).await;
         let shown = story.fake.sent(ADA).into_iter().rev().find(|sent| sent.text.contains(UNTRUSTED));
-        let shown = shown.unwrap_or_else(|| panic!("{command} shows {}", story.last_heard(ADA)));
+        let shown = shown.unwrap_or_else(|| panic!("{command} shows {}", story.last_received_by(ADA)));
         story.fake.replies(ADA, shown.message_id, "what do you make of this?");
         story.answered().await;
         assert!(!story.model.requests().pop().unwrap().label().is_trusted(), "{command}");
@@ -153,7 +153,7 @@ async fn a_file_from_outside_becomes_hers_by_her_yes_to_just_that_text() {
         story.text("SELECT label FROM files WHERE path = 'plans/trip.md' ORDER BY id DESC LIMIT 1"),
         "trusted",
         "{}",
-        story.last_heard(ADA)
+        story.last_received_by(ADA)
     );
     story.stop_here().await;
 }
@@ -214,7 +214,7 @@ async fn what_is_taken_along_is_nobodys_word_when_it_lies_in_the_folder_again() 
     story.say(ADA, "/new").await;
     story.say(ADA, "/export").await;
     let archive = story.text("SELECT path FROM files WHERE path LIKE 'exports/%.tar' ORDER BY id DESC LIMIT 1");
-    assert!(story.path_of(&archive).exists(), "{}", story.last_heard(ADA));
+    assert!(story.path_of(&archive).exists(), "{}", story.last_received_by(ADA));
     for path in [archive.as_str(), "exports/list.md", "exports"] {
         let tool = if path == "exports" { "list_files" } else { "read_file" };
         assert!(!afresh(&story, tool, json!({ "path": path })).await, "{path}");

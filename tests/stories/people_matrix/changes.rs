@@ -10,14 +10,14 @@ fn entry<'a>(people: &'a mut [Entry], name: &str) -> &'a mut Entry {
 /// An owner lets somebody in under a name that was somebody's before, and says whom it means.
 async fn pairs_again(home: &mut HomeOver<impl Channel>, whose: &'static str, name: &str, means: &str, newcomer: i64) {
     home.story.say(ADA, &format!("/pair {name}")).await;
-    let mut told = home.story.last_heard(ADA);
+    let mut told = home.story.last_received_by(ADA);
     if code_in(&told).is_none() {
         home.story.say(ADA, &format!("/pair #{} member {means}", home.ids[whose])).await;
-        told = home.story.last_heard(ADA);
+        told = home.story.last_received_by(ADA);
     }
     let code = code_in(&told).unwrap_or_else(|| panic!("no code in {told:?}"));
     home.story.say(newcomer, &format!("/start {code}")).await;
-    assert!(home.story.last_heard(newcomer).starts_with("Welcome"), "{}", home.story.last_heard(newcomer));
+    assert!(home.story.last_received_by(newcomer).starts_with("Welcome"), "{}", home.story.last_received_by(newcomer));
 }
 
 /// Proves: privacy/people-change
@@ -174,7 +174,7 @@ async fn comes_from_elsewhere(name: &str, new: &'static str, who: &'static str, 
     home.configure(|people| entry(people, name).name = new).await;
     home.configure(|people| entry(people, new).address = DORA).await;
     home.story.answered().await;
-    let told = home.story.heard(asked).join("\n");
+    let told = home.story.received_by(asked).join("\n");
     home.is_gone(who);
     home.is_at("dora", DORA);
     home.plant("dora", DORA).await;
@@ -188,7 +188,11 @@ async fn comes_from_elsewhere(name: &str, new: &'static str, who: &'static str, 
 async fn is_joined(name: &str, new: &'static str, (who, address): (&'static str, i64), asked: i64) {
     let (mut home, join) = comes_from_elsewhere(name, new, who, asked).await;
     home.story.say(asked, &join).await;
-    assert!(home.story.last_heard(asked).contains("the same person as before"), "{}", home.story.last_heard(asked));
+    assert!(
+        home.story.last_received_by(asked).contains("the same person as before"),
+        "{}",
+        home.story.last_received_by(asked)
+    );
     home.is_at(who, DORA);
     home.is_a_stranger(address).await;
     home.everybody_looks().await;
@@ -214,10 +218,14 @@ async fn a_member_is_joined_with_who_they_were() {
 async fn a_member_is_kept_apart_from_who_bore_the_name() {
     let (mut home, join) = comes_from_elsewhere("Ben", "Benno", "ben", ADA).await;
     home.story.say(ADA, &join.replace("join", "apart")).await;
-    assert!(home.story.last_heard(ADA).contains("somebody new"), "{}", home.story.last_heard(ADA));
+    assert!(home.story.last_received_by(ADA).contains("somebody new"), "{}", home.story.last_received_by(ADA));
     home.story.restart().await;
     home.story.say(ADA, &join).await;
-    assert!(home.story.last_heard(ADA).starts_with("There is no earlier"), "{}", home.story.last_heard(ADA));
+    assert!(
+        home.story.last_received_by(ADA).starts_with("There is no earlier"),
+        "{}",
+        home.story.last_received_by(ADA)
+    );
     home.is_a_stranger(BEN).await;
     home.everybody_looks().await;
     home.everybody_has_their_own().await;
@@ -249,7 +257,7 @@ async fn a_members_name_has_another_address() {
 pub(super) async fn is_linked<C: Channel>() {
     let mut home = HomeOver::<C>::lived_in().await;
     home.story.say(BEN, "/link").await;
-    let code = code_in(&home.story.last_heard(BEN)).unwrap();
+    let code = code_in(&home.story.last_received_by(BEN)).unwrap();
     home.story.say(BEN_AT_WORK, &format!("/start {code}")).await;
     home.is_at("ben", BEN_AT_WORK);
     home.everybody_looks().await;

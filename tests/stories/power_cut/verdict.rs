@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::super::{Fake, House, Story};
 use super::plot::Given;
 use crate::support::channel::Channel;
-use crate::support::power::Blown;
+use crate::support::power::PowerCut;
 use crate::support::story::{ADA, BEN};
 
 const MARK: &str = "(possibly repeated)";
@@ -48,7 +48,7 @@ pub fn is_quiet(story: &Story) -> bool {
 }
 
 /// Everything that was promised.
-pub fn judge(house: &House, told: &Told, cuts: &[Blown], given: &[Given], stored: &[Vec<String>]) {
+pub fn judge(house: &House, told: &Told, cuts: &[PowerCut], given: &[Given], stored: &[Vec<String>]) {
     let story = &house.story;
     let db = open(&story.home);
     assert!(is_quiet(story), "something is left to do");
@@ -128,7 +128,7 @@ fn order_is_kept(db: &Connection) {
 fn no_reply_is_asked_for_again(
     db: &Connection,
     story: &Story,
-    cuts: &[Blown],
+    cuts: &[PowerCut],
     given: &[Given],
     stored: &[Vec<String>],
 ) {
@@ -152,10 +152,10 @@ fn no_reply_is_asked_for_again(
     }
 }
 
-fn every_reply_arrives(db: &Connection, story: &Story, told: &Told, cuts: &[Blown]) {
+fn every_reply_arrives(db: &Connection, story: &Story, told: &Told, cuts: &[PowerCut]) {
     for who in [ADA, BEN] {
         let person = if who == ADA { 1 } else { 2 };
-        let sent = story.heard(who);
+        let sent = story.received_by(who);
         let sql = format!(
             "SELECT t.text FROM messages m JOIN texts t ON t.message_id = m.id JOIN outbox o ON o.message_id = m.id
              JOIN streams s ON s.id = m.stream_id WHERE m.kind = 'reply' AND o.state = 'sent' AND s.person_id = {person} ORDER BY m.id"

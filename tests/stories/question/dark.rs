@@ -71,11 +71,11 @@ fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
         let story = &house.story;
         let again = usize::from(job == "store a tool step" && side == Before);
         assert_eq!(web.connections(), 1 + again, "{side:?} {job}: only an unfinished call is made again");
-        let heard = story.heard(ADA);
+        let heard = story.received_by(ADA);
         for sentence in ["May I open it", "I go on", "It says: the page."] {
             let heard = || heard.iter().filter(|heard| heard.contains(sentence));
             let unmarked = heard().filter(|heard| !heard.contains("(possibly repeated)")).count();
-            assert!(heard().count() > 0 && unmarked <= 1, "{side:?} {job}: {sentence} {:?}", story.heard(ADA));
+            assert!(heard().count() > 0 && unmarked <= 1, "{side:?} {job}: {sentence} {:?}", story.received_by(ADA));
         }
         assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 3, "{side:?} {job}");
         assert_eq!(state(story, 1), "yes", "{side:?} {job}");

@@ -17,17 +17,17 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Ada was asked while nothing reached her, and has the question an hour later.
 async fn asked_an_hour_ago() -> (Story, Web) {
     let (story, web) = asked_through(EVIL, |story| story.fake.server_error_next(1_000)).await;
-    assert_eq!(story.heard(ADA).len(), 1, "only what came before: {:?}", story.heard(ADA));
+    assert_eq!(story.received_by(ADA).len(), 1, "only what came before: {:?}", story.received_by(ADA));
     story.pass(60 * MINUTE).await;
     assert_eq!(state(&story, 1), "open", "nobody was asked yet");
     story.fake.clear_faults();
     for _ in 0..20 {
-        if story.heard(ADA).len() > 1 {
+        if story.received_by(ADA).len() > 1 {
             break;
         }
         story.pass(Duration::from_secs(30)).await;
     }
-    assert!(story.last_heard(ADA).contains("10 minutes"), "{:?}", story.heard(ADA));
+    assert!(story.last_received_by(ADA).contains("10 minutes"), "{:?}", story.received_by(ADA));
     (story, web)
 }
 
@@ -43,7 +43,7 @@ async fn what_comes_late_waits_as_long_as_it_says() {
     story.fake.presses(ADA, question, "/yes 1");
     story.answered().await;
     assert_eq!((state(&story, 1).as_str(), web.asked()), ("yes", vec!["/a".to_owned()]));
-    assert_eq!(story.last_heard(ADA), "It says: the page.");
+    assert_eq!(story.last_received_by(ADA), "It says: the page.");
     story.end().await;
 }
 
@@ -54,7 +54,7 @@ async fn what_comes_late_and_is_not_answered_means_no_all_the_same() {
     story.pass(11 * MINUTE).await;
     assert_eq!(state(&story, 1), "expired");
     story.say(ADA, "/yes 1").await;
-    assert!(story.last_heard(ADA).contains("is over"));
+    assert!(story.last_received_by(ADA).contains("is over"));
     assert_eq!(web.connections(), 0);
     story.end().await;
 }
@@ -93,6 +93,6 @@ fn a_question_that_the_dark_kept_back_is_alive_when_it_comes() {
     assert!(!house.pass(five));
     house.story.fake.says(ADA, "/yes 1");
     assert!(!house.pass(five));
-    assert_eq!((state(&house.story, 1).as_str(), web.connections()), ("yes", 1), "{:?}", house.story.heard(ADA));
+    assert_eq!((state(&house.story, 1).as_str(), web.connections()), ("yes", 1), "{:?}", house.story.received_by(ADA));
     house.end();
 }

@@ -23,7 +23,7 @@ fn proposals(story: &Story) -> String {
 async fn under_human_it_waits_is_shown_whole_and_nothing_changes_before_the_yes() {
     let story = proposed("", &json!([create("tea", "Three minutes.")])).await;
     assert_eq!((proposals(&story).as_str(), story.skill("tea")), ("reflection clean pending", None));
-    let shown = story.heard(ADA).join("\n");
+    let shown = story.received_by(ADA).join("\n");
     assert!(shown.contains("A reflection proposes it.") && shown.contains("+Three minutes."), "{shown}");
     let hash = shown_hash(&story);
     story.say(ADA, &format!("/approve 1 {hash}")).await;
@@ -64,7 +64,7 @@ async fn under_none_only_the_reviewer_is_left_out() {
     assert_eq!(stages, "taint passed, hash passed, structure passed, scan passed, reviewer skipped");
     let decision = story.text("SELECT decider || ' ' || act || ' ' || way FROM decisions");
     assert_eq!(decision, "program approve [reflection] review_mode = \"none\"");
-    assert!(story.last_heard(ADA).contains("review_mode = \"none\""), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("review_mode = \"none\""), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 

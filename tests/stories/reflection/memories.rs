@@ -2,7 +2,7 @@
 //! good when its person does not want it.
 
 use super::*;
-use crate::support::hand::stands_in_the_journal;
+use crate::support::hand::journal_contains;
 
 fn remembers(title: &str, text: &str) -> Value {
     json!({ "kind": "memory", "title": title, "why": "It matters.", "text": text })
@@ -33,7 +33,7 @@ async fn what_a_tainted_reflection_wants_to_remember_waits_apart_and_nobody_is_a
     assert!(!story.model.last_prompt().contains(UNTRUSTED), "{}", story.model.last_prompt());
     let note = notes[0].file_name().into_string().unwrap();
     story.say(ADA, &format!("/promote {}", note.trim_end_matches(".md"))).await;
-    assert!(story.last_heard(ADA).contains("salt belongs into tea"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("salt belongs into tea"), "{}", story.last_received_by(ADA));
     every_untrusted_part_is_labelled(&story);
     story.end().await;
 }
@@ -49,11 +49,9 @@ async fn what_a_reflection_remembered_wrongly_goes_and_does_not_come_back() {
     look_back(&story, TODAY).await;
     assert!(story.reads("memory/MEMORY.md").contains("(coffee-beans.md)"));
     story.say(ADA, "/forget coffee-beans messages").await;
-    assert!(story.last_heard(ADA).contains("finds nothing any more"), "{}", story.last_heard(ADA));
+    assert!(story.last_received_by(ADA).contains("finds nothing any more"), "{}", story.last_received_by(ADA));
     assert!(!story.home.join("workspace/memory/coffee-beans.md").exists());
-    assert!(
-        !story.reads("memory/MEMORY.md").contains("coffee-beans") && !stands_in_the_journal(&story, "Xylophonkaffee")
-    );
+    assert!(!story.reads("memory/MEMORY.md").contains("coffee-beans") && !journal_contains(&story, "Xylophonkaffee"));
     story.pass(DAY).await;
     story.say(ADA, "good morning").await;
     assert!(!story.model.last_prompt().contains("Xylophonkaffee"));

@@ -84,7 +84,7 @@ async fn from_a_page_to_a_proposal_every_step_is_marked() {
     let row = story.text("SELECT origin || ' ' || standing || ' ' || state || ' ' || label FROM proposals");
     assert_eq!((row.as_str(), story.skill("tea")), ("reflection tainted pending forward", None));
     story.say(ADA, "/why 1").await;
-    let why = story.last_heard(ADA);
+    let why = story.last_received_by(ADA);
     assert!(why.contains("A reflection of the assistant proposed it") && why.contains("There it came in"), "{why}");
     // So it goes on into the month.
     look_back(&story, MONTH).await;

@@ -211,7 +211,7 @@ impl FakeSignal {
 
     /// Whoever subscribes hears nothing any more, not even answers, while all else works; until
     /// told otherwise.
-    pub fn deaf(&self, on: bool) {
+    pub fn deafen_subscribers(&self, on: bool) {
         self.change(|state| state.is_deaf = on);
     }
 

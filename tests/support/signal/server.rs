@@ -9,7 +9,7 @@ use super::{http, lines};
 use crate::support::fake::Running;
 
 /// What it listens on.
-pub(super) struct Doors {
+pub(super) struct DaemonListeners {
     pub(super) unix: std::os::unix::net::UnixListener,
     pub(super) tcp: std::net::TcpListener,
     pub(super) http: std::net::TcpListener,
@@ -17,12 +17,12 @@ pub(super) struct Doors {
 
 /// Opens all three. What comes back, when it is dropped, closes them and all connections; the file
 /// of the socket stays.
-pub(super) fn start(doors: Doors, shared: Arc<Shared>) -> Running {
+pub(super) fn start(doors: DaemonListeners, shared: Arc<Shared>) -> Running {
     Running::on_a_thread(move || serve(doors, shared))
 }
 
-async fn serve(doors: Doors, shared: Arc<Shared>) {
-    let Doors { unix, tcp, http } = doors;
+async fn serve(doors: DaemonListeners, shared: Arc<Shared>) {
+    let DaemonListeners { unix, tcp, http } = doors;
     unix.set_nonblocking(true).expect("a listener without blocking");
     tcp.set_nonblocking(true).expect("a listener without blocking");
     http.set_nonblocking(true).expect("a listener without blocking");

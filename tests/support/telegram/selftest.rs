@@ -16,12 +16,12 @@ mod selftest_sending;
 const ADA: i64 = 7;
 
 /// The fake with Ada, who has spoken and been heard.
-struct Desk {
+struct BotClient {
     fake: FakeTelegram,
     client: reqwest::Client,
 }
 
-impl Desk {
+impl BotClient {
     async fn open() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let fake = FakeTelegram::start().await;
@@ -68,7 +68,7 @@ fn ids(answer: &Value) -> Vec<i64> {
 
 #[tokio::test]
 async fn wrong_tokens_and_methods_are_refused_as_by_the_real_server() {
-    let desk = Desk::open().await;
+    let desk = BotClient::open().await;
     for (path, code) in [("bot1:x/getMe", 401), ("botnonsense/getMe", 404), ("elsewhere", 404)] {
         let answer = desk.client.get(format!("{}/{path}", desk.fake.url())).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), code, "{path}");
@@ -81,7 +81,7 @@ async fn wrong_tokens_and_methods_are_refused_as_by_the_real_server() {
 
 #[tokio::test]
 async fn get_with_a_query_and_post_with_a_form_are_understood() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let url = format!("{}/bot{}/sendMessage", desk.fake.url(), desk.fake.token());
     let query = format!("{url}?chat_id={ADA}&text=a%2Bb+c%20%C3%A9");
     assert_eq!(desk.client.get(query).send().await.unwrap().status(), 200);
@@ -96,7 +96,7 @@ async fn get_with_a_query_and_post_with_a_form_are_understood() {
 
 #[tokio::test]
 async fn an_offset_forgets_lower_updates_and_nothing_else_does() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     desk.fake.says(ADA, "two");
     desk.fake.says(ADA, "three");
     let first = ids(&desk.poll(0, 0).await);
@@ -114,7 +114,7 @@ async fn an_offset_forgets_lower_updates_and_nothing_else_does() {
 
 #[tokio::test]
 async fn numbers_that_jump_back_are_lost_below_an_old_offset() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let old = ids(&desk.poll(0, 0).await)[0];
     desk.fake.jump_update_ids(-5000);
     desk.fake.says(ADA, "after the jump");
@@ -126,7 +126,7 @@ async fn numbers_that_jump_back_are_lost_below_an_old_offset() {
 
 #[tokio::test]
 async fn a_redelivered_update_arrives_once_whatever_the_offset() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let id = ids(&desk.poll(0, 0).await)[0];
     assert!(ids(&desk.poll(id + 1, 0).await).is_empty());
     desk.fake.redeliver(id);
@@ -138,8 +138,8 @@ async fn a_redelivered_update_arrives_once_whatever_the_offset() {
 
 #[tokio::test]
 async fn a_long_poll_parks_until_an_update_and_a_second_one_throws_it_out() {
-    let desk = Arc::new(Desk::open().await);
-    let poll = |desk: Arc<Desk>| tokio::spawn(async move { desk.poll(0, 30).await });
+    let desk = Arc::new(BotClient::open().await);
+    let poll = |desk: Arc<BotClient>| tokio::spawn(async move { desk.poll(0, 30).await });
     let first = poll(desk.clone());
     desk.fake.until(|fake| fake.polling()).await;
     let second = poll(desk.clone());
@@ -156,7 +156,7 @@ async fn a_long_poll_parks_until_an_update_and_a_second_one_throws_it_out() {
 
 #[tokio::test]
 async fn a_client_that_hangs_up_leaves_no_poll_and_no_held_send_behind() {
-    let desk = Arc::new(Desk::open_with_ada().await);
+    let desk = Arc::new(BotClient::open_with_ada().await);
     let offset = desk.fake.last_update_id().unwrap() + 1;
     let poll = tokio::spawn({
         let desk = desk.clone();
@@ -179,7 +179,7 @@ async fn a_client_that_hangs_up_leaves_no_poll_and_no_held_send_behind() {
 
 #[tokio::test]
 async fn only_the_kinds_asked_for_arrive() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let message = desk.send("mine").await["result"]["message_id"].as_i64().unwrap();
     desk.fake.reacts(ADA, ADA, message, "👍");
     assert_eq!(desk.poll(0, 0).await["result"].as_array().unwrap().len(), 1, "reactions must be asked for");

@@ -10,13 +10,13 @@ use teloxide_core::types::{
     MessageId, ParseMode, ReplyParameters, Update, UpdateKind,
 };
 
-use super::{ADA, Desk, why};
+use super::{ADA, BotClient, why};
 
 const CLUB: i64 = -100_200;
 
 #[tokio::test]
 async fn every_kind_of_update_is_one_that_the_library_can_read() {
-    let desk = Desk::open().await;
+    let desk = BotClient::open().await;
     let fake = &desk.fake;
     fake.person(8, "Bea", None);
     fake.forum(CLUB, "Club");
@@ -71,7 +71,7 @@ async fn every_kind_of_update_is_one_that_the_library_can_read() {
 
 #[tokio::test]
 async fn the_library_is_understood() {
-    let desk = Desk::open().await;
+    let desk = BotClient::open().await;
     let bot = Bot::new(desk.fake.token()).set_api_url(desk.fake.url().parse().unwrap());
     let hello = desk.fake.says(ADA, "hello");
     assert_eq!(bot.get_me().await.unwrap().username(), desk.fake.bot_username());

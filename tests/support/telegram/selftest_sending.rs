@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{ADA, Desk, why};
+use super::{ADA, BotClient, why};
 use crate::support::fake::AcceptedKind;
 use crate::support::telegram::Fault;
 
 #[tokio::test]
 async fn texts_are_measured_after_the_markup_in_utf16_units() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     assert_eq!(why(&desk.send("").await), "Bad Request: message text is empty");
     assert_eq!(why(&desk.send(" \n ").await), "Bad Request: message text is empty");
     assert_eq!(why(&desk.send_html("<b></b>").await), "Bad Request: message text is empty");
@@ -26,7 +26,7 @@ async fn texts_are_measured_after_the_markup_in_utf16_units() {
 
 #[tokio::test]
 async fn markup_is_read_strictly() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let bad = [
         "<blink>x</blink>",
         "<b>x",
@@ -65,7 +65,7 @@ async fn markup_is_read_strictly() {
 
 #[tokio::test]
 async fn edits_are_checked_and_kept() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let theirs = desk.fake.says(ADA, "mine");
     let id = desk.send_html("<b>one</b>").await["result"]["message_id"].as_i64().unwrap();
     let edit = async |id: i64, text: &str| {
@@ -87,7 +87,7 @@ async fn edits_are_checked_and_kept() {
 
 #[tokio::test]
 async fn a_flooded_chat_stays_closed_by_the_test_clock() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let now = Arc::new(AtomicI64::new(1_000_000));
     let clock = now.clone();
     desk.fake.set_now(Arc::new(move || clock.load(Ordering::SeqCst)));
@@ -112,7 +112,7 @@ async fn a_flooded_chat_stays_closed_by_the_test_clock() {
 
 #[tokio::test]
 async fn lost_answers_lost_requests_and_torn_answers() {
-    let desk = Desk::open_with_ada().await;
+    let desk = BotClient::open_with_ada().await;
     let send = async |text: &str| desk.request("sendMessage", &json!({ "chat_id": ADA, "text": text })).send().await;
     desk.fake.drop_after_accept_next(1);
     assert!(send("accepted").await.is_err());
@@ -137,7 +137,7 @@ async fn lost_answers_lost_requests_and_torn_answers() {
 
 #[tokio::test]
 async fn answers_can_be_held_and_the_server_stopped_and_restarted() {
-    let desk = Arc::new(Desk::open_with_ada().await);
+    let desk = Arc::new(BotClient::open_with_ada().await);
     desk.fake.hold_answers();
     let send = tokio::spawn({
         let desk = desk.clone();

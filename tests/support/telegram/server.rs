@@ -43,7 +43,7 @@ pub(super) fn start(listener: std::net::TcpListener, shared: Arc<Shared>) -> Run
 
 async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
     listener.set_nonblocking(true).expect("a listener without blocking");
-    let door = Door(TcpListener::from_std(listener).expect("a listener"));
+    let door = BotApiListener(TcpListener::from_std(listener).expect("a listener"));
     let calling = webhook::call_the_bot(Arc::clone(&shared));
     let app = Router::new().fallback(answer).with_state(shared);
     let app = app.into_make_service_with_connect_info::<Switch>();
@@ -200,9 +200,9 @@ fn bad_gateway() -> Response {
 }
 
 /// Accepts connections and gives each its switch.
-struct Door(TcpListener);
+struct BotApiListener(TcpListener);
 
-impl Listener for Door {
+impl Listener for BotApiListener {
     type Io = Line;
     type Addr = SocketAddr;
 
@@ -232,8 +232,8 @@ impl Switch {
     }
 }
 
-impl Connected<IncomingStream<'_, Door>> for Switch {
-    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
+impl Connected<IncomingStream<'_, BotApiListener>> for Switch {
+    fn connect_info(stream: IncomingStream<'_, BotApiListener>) -> Self {
         stream.io().switch.clone()
     }
 }

@@ -180,11 +180,11 @@ impl<'f, L: Markup> Fragments<'f, L> {
     fn new(flow: &'f Flow<L>, limit: usize) -> Self {
         let graphemes = flow.text.grapheme_indices(true);
         let mut stretches = Self { flow, limit, graphemes, rest: "", start: 0, glued: false, run: 0, room: 0 };
-        stretches.measure_room();
+        stretches.measure_space();
         stretches
     }
 
-    fn measure_room(&mut self) {
+    fn measure_space(&mut self) {
         let markup = |run: &StyleRun<L>| L::default().transition_len(&run.style) + run.style.closing_len();
         self.room = self.limit.saturating_sub(self.flow.runs.get(self.run).map_or(0, markup));
     }
@@ -200,7 +200,7 @@ impl<'f, L: Markup> Iterator for Fragments<'f, L> {
         }
         while self.flow.runs.get(self.run)?.end <= self.start {
             self.run += 1;
-            self.measure_room();
+            self.measure_space();
         }
         let run = self.flow.runs.get(self.run)?;
         let in_run = self.rest.get(..run.end - self.start).unwrap_or(self.rest);

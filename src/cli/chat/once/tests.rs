@@ -60,7 +60,7 @@ async fn asked<F: Future<Output = ()>>(
     piped: Option<&str>,
     screen: Screen,
     script: impl FnOnce(Gateway) -> F,
-) -> (Ending, String, String) {
+) -> (ChatOutcome, String, String) {
     let (ours, theirs) = tokio::io::duplex(1024);
     let gateway = async {
         let (_, mut connection) = accept(theirs).await.unwrap();
@@ -92,7 +92,7 @@ async fn words_and_pipe_are_one_question_in_two_parts() {
         gateway.answers("It is **long**.").await;
     })
     .await;
-    assert_eq!((ending, out.as_str(), notes.as_str()), (Ending::Done, "It is long.\n\n", ""));
+    assert_eq!((ending, out.as_str(), notes.as_str()), (ChatOutcome::Done, "It is long.\n\n", ""));
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn an_answer_to_something_older_is_no_answer_to_this() {
         gateway.answers("new").await;
     })
     .await;
-    assert_eq!((ending, out.as_str()), (Ending::Done, "new\n\n"));
+    assert_eq!((ending, out.as_str()), (ChatOutcome::Done, "new\n\n"));
     assert_eq!(notes, format!("{}\nold\n\n", words::EARLIER));
 }
 
@@ -118,7 +118,7 @@ async fn only_what_answers_the_question_is_its_answer() {
         gateway.answers_to(&[&id], true, "new").await;
     })
     .await;
-    assert_eq!((ending, out.as_str()), (Ending::Done, "new\n\n"));
+    assert_eq!((ending, out.as_str()), (ChatOutcome::Done, "new\n\n"));
     assert_eq!(notes, format!("{}\nold\n\n{}\nIt is eight.\n\n", words::EARLIER, words::MEANWHILE));
 }
 
@@ -132,7 +132,7 @@ async fn an_answer_to_several_joined_questions_is_the_answer_to_each() {
         gateway.answers_to(&[&page, "theirs too"], true, "to the page").await;
     })
     .await;
-    assert_eq!((ending, out.as_str(), notes.as_str()), (Ending::Done, "to the words\n\nto the page\n\n", ""));
+    assert_eq!((ending, out.as_str(), notes.as_str()), (ChatOutcome::Done, "to the words\n\nto the page\n\n", ""));
 }
 
 /// Proves: command-line/chat-answer
@@ -158,7 +158,7 @@ async fn a_command_with_a_pipe_has_two_answers() {
         gateway.answers("A text.").await;
     })
     .await;
-    assert_eq!((ending, out.as_str()), (Ending::Done, "All is well.\n\nA text.\n\n"));
+    assert_eq!((ending, out.as_str()), (ChatOutcome::Done, "All is well.\n\nA text.\n\n"));
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn a_person_sees_it_grow_and_nothing_twice() {
         gateway.answers("One.\n\nTwo.\n\nThree.").await;
     })
     .await;
-    assert_eq!(ending, Ending::Done);
+    assert_eq!(ending, ChatOutcome::Done);
     assert_eq!(out, format!("Void.\n\n{}\nOne.\n\nTwo.\n\nThree.\n\n", words::RULE));
 }
 
@@ -183,7 +183,7 @@ async fn what_was_not_stored_is_given_back() {
         gateway.hears().await;
     })
     .await;
-    assert_eq!((ending, out.as_str()), (Ending::Failed, ""));
+    assert_eq!((ending, out.as_str()), (ChatOutcome::Failed, ""));
     assert_eq!(notes, format!("{}\n{}\n{}\n", words::GONE, words::unstored("hi"), words::PIPE_UNSTORED));
 }
 
@@ -194,6 +194,6 @@ async fn what_was_stored_will_be_answered_later() {
         gateway.says(FromGateway::Bye { why: words::STOPPING.into() }).await;
     })
     .await;
-    assert_eq!(ending, Ending::Failed);
+    assert_eq!(ending, ChatOutcome::Failed);
     assert_eq!(notes, format!("{}\n{}\n", words::STOPPING, words::ANSWER_LATER));
 }

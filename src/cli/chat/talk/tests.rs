@@ -10,8 +10,8 @@ fn begun() -> ChatSession {
     ChatSession::new(SCREEN)
 }
 
-fn line(text: &str) -> Typed {
-    Typed::Line(text.to_owned())
+fn line(text: &str) -> LineInput {
+    LineInput::Line(text.to_owned())
 }
 
 fn say(text: &str) -> ChatAction {
@@ -34,19 +34,19 @@ fn message(markdown: &str) -> FromGateway {
 #[test]
 fn ctrl_c_stops_what_is_in_work_and_then_leaves() {
     let mut talk = begun();
-    assert_eq!(talk.typed(Typed::Interrupt { empty: false }), ChatAction::Nothing);
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: false }), ChatAction::Nothing);
     assert_eq!(talk.typed(line("hi")), say("hi"));
-    assert_eq!(talk.typed(Typed::Interrupt { empty: true }), say("/stop"));
-    assert_eq!(talk.typed(Typed::Interrupt { empty: true }), ChatAction::Leave);
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: true }), say("/stop"));
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: true }), ChatAction::Leave);
     assert_eq!(talk.typed(line("hi")), say("hi"));
-    assert_eq!(talk.heard(message("Stopped.")), print("Stopped.\n\n"));
-    assert_eq!(talk.heard(message("Hello.")), print("Hello.\n\n"));
-    assert_eq!(talk.typed(Typed::Interrupt { empty: true }), ChatAction::Leave);
+    assert_eq!(talk.handle_frame(message("Stopped.")), print("Stopped.\n\n"));
+    assert_eq!(talk.handle_frame(message("Hello.")), print("Hello.\n\n"));
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: true }), ChatAction::Leave);
 }
 
 #[test]
 fn leaving() {
-    for typed in [Typed::End, line("/quit"), line(" /exit ")] {
+    for typed in [LineInput::End, line("/quit"), line(" /exit ")] {
         assert_eq!(begun().typed(typed), ChatAction::Leave);
     }
     assert_eq!(begun().typed(line("  ")), ChatAction::Nothing);
@@ -70,37 +70,37 @@ fn an_editor_is_no_message() {
 fn a_growing_answer_is_completed_and_not_repeated() {
     let mut talk = begun();
     talk.typed(line("hi"));
-    assert_eq!(talk.heard(grow("**One.**\n\nTw")), print("One.\n\n"));
-    assert_eq!(talk.heard(grow("o.")), ChatAction::Nothing);
-    assert_eq!(talk.heard(message("**One.**\n\nTwo.")), print("Two.\n\n"));
-    assert_eq!(talk.heard(message("Unasked.")), print("Unasked.\n\n"));
+    assert_eq!(talk.handle_frame(grow("**One.**\n\nTw")), print("One.\n\n"));
+    assert_eq!(talk.handle_frame(grow("o.")), ChatAction::Nothing);
+    assert_eq!(talk.handle_frame(message("**One.**\n\nTwo.")), print("Two.\n\n"));
+    assert_eq!(talk.handle_frame(message("Unasked.")), print("Unasked.\n\n"));
 }
 
 #[test]
 fn a_command_is_answered_in_the_middle_of_a_growing_answer() {
     let mut talk = begun();
     talk.typed(line("hi"));
-    talk.heard(grow("One.\n\nT"));
+    talk.handle_frame(grow("One.\n\nT"));
     assert_eq!(talk.typed(line("/status")), say("/status"));
-    assert_eq!(talk.heard(message("All is well.")), print("All is well.\n\n"));
-    assert_eq!(talk.heard(message("One.\n\nTwo.")), print("Two.\n\n"));
+    assert_eq!(talk.handle_frame(message("All is well.")), print("All is well.\n\n"));
+    assert_eq!(talk.handle_frame(message("One.\n\nTwo.")), print("Two.\n\n"));
 }
 
 #[test]
 fn another_answer_than_the_one_that_grew_comes_whole() {
     let mut talk = begun();
-    talk.heard(grow("One.\n\nT"));
-    assert_eq!(talk.heard(message("Two.")), ChatAction::Print(format!("{}\nTwo.\n\n", words::RULE)));
-    talk.heard(grow("One.\n\nT"));
-    assert_eq!(talk.heard(FromGateway::Restart), ChatAction::Print(format!("{}\n", words::RULE)));
-    assert_eq!(talk.heard(message("Two.")), print("Two.\n\n"));
+    talk.handle_frame(grow("One.\n\nT"));
+    assert_eq!(talk.handle_frame(message("Two.")), ChatAction::Print(format!("{}\nTwo.\n\n", words::RULE)));
+    talk.handle_frame(grow("One.\n\nT"));
+    assert_eq!(talk.handle_frame(FromGateway::Restart), ChatAction::Print(format!("{}\n", words::RULE)));
+    assert_eq!(talk.handle_frame(message("Two.")), print("Two.\n\n"));
 }
 
 #[test]
 fn a_long_wait_is_told_once() {
     let mut talk = begun();
     talk.typed(line("hi"));
-    let shown: Vec<ChatAction> = (0..4).map(|_| talk.heard(FromGateway::Typing)).collect();
+    let shown: Vec<ChatAction> = (0..4).map(|_| talk.handle_frame(FromGateway::Typing)).collect();
     assert_eq!(
         shown,
         [
@@ -131,7 +131,7 @@ async fn when_the_gateway_goes_away_everything_unstored_is_given_back() {
         connection.writer.write(&bye).await.unwrap();
     };
     let (editor, keyboard, printed) = Editor::scripted(80);
-    let errand: crate::cli::chat::Errand = Box::new(|_, _| Box::pin(async { None }));
+    let errand: crate::cli::chat::RunCommand = Box::new(|_, _| Box::pin(async { None }));
     let client = async {
         let (link, _) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
         let mut last = Vec::new();
@@ -148,6 +148,6 @@ async fn when_the_gateway_goes_away_everything_unstored_is_given_back() {
         keyboard.send(line("third")).await.unwrap();
     };
     let ((), (ending, last), ()) = tokio::join!(gateway, client, person);
-    assert_eq!(ending, Ending::Failed);
+    assert_eq!(ending, ChatOutcome::Failed);
     assert_eq!(last, format!("{}\n{}\n", words::unstored("second"), words::unstored("third")));
 }

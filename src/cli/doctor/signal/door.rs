@@ -37,7 +37,7 @@ pub(super) fn open_to_others(socket: &Path) -> Option<Finding> {
 
 /// Connects to the socket without sending anything. Returns the arguments of the listening process,
 /// if the system reveals them.
-pub(super) async fn knock(socket: &Path) -> io::Result<Option<Vec<String>>> {
+pub(super) async fn connect(socket: &Path) -> io::Result<Option<Vec<String>>> {
     let stream = UnixStream::connect(socket).await?;
     let id = stream.peer_cred().ok().and_then(|peer| peer.pid());
     Ok(id.and_then(|id| words_of(&PathBuf::from(format!("/proc/{id}/cmdline")))))
