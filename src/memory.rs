@@ -6,10 +6,10 @@
 //! and a crash leaves either the old file or the new one.
 //!
 //! Only trusted text is loaded automatically. Text that is unreadable, unfit for a prompt or too
-//! long is left out or cut, and [`Loaded::notes`] says so: a broken file never stops the assistant
-//! from answering. Nothing outside the workspace is read or written, wherever a link in it points.
-//! Each person has separate files. The root belongs to one person, which is a stored fact; everyone
-//! else has a folder named after their id.
+//! long is left out or cut, and [`TurnFiles::notes`] says so: a broken file never stops the
+//! assistant from answering. Nothing outside the workspace is read or written, wherever a link in
+//! it points. Each person has separate files. The root belongs to one person, which is a stored
+//! fact; everyone else has a folder named after their id.
 
 mod quarantine;
 mod before;

@@ -1,15 +1,16 @@
 //! Signal, through the JSON-RPC interface of the signal-cli daemon.
 //!
-//! There are two connections to the daemon: one only receives ([`hear`]), the other only carries
-//! requests ([`ask`]), so that neither waits for the other. Received messages are handed over one
-//! line at a time, and the next line stays with the daemon until the last one is in the journal;
-//! responses come in any order and are matched by id. Both connections are opened on demand and
-//! reopened when they break. `parse`, `envelope` and `text` are pure; `docs/signal-wire.md`
-//! describes the protocol.
+//! There are two connections to the daemon: one only receives ([`receive`]), the other only carries
+//! requests ([`rpc_client`]), so that neither waits for the other. Received messages are handed
+//! over one line at a time, and the next line stays with the daemon until the last one is in the
+//! journal; responses come in any order and are matched by id. Both connections are opened on
+//! demand and reopened when they break. `parse`, `envelope` and `text` are pure;
+//! `docs/signal-wire.md` describes the protocol.
 //!
 //! The daemon delivers each message once and keeps no copy. A power failure can therefore lose one
 //! line at most, plus the contents of the socket buffers. Kept in memory only: our account, the
-//! state of the channel ([`daemon_health::HealthView`]), and the line that waits for the journal.
+//! state of the channel ([`daemon_health::HealthTracker`]), and the line that waits for the
+//! journal.
 
 mod rpc_client;
 mod daemon;

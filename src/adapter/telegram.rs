@@ -3,7 +3,7 @@
 //! `parse` and `html` are pure; `wire` is the only access to the network and the only file that
 //! holds the token; `poll`, `send`, `upload`, `file` and `register_menu` translate its errors for
 //! the gateway. Kept in memory only: the state of the channel, our identity, and rate limits per
-//! chat ([`pause::RateLimits`]). Everything else is in the journal.
+//! chat ([`rate_limit::RateLimits`]). Everything else is in the journal.
 //!
 //! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):
 //! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.

@@ -3,7 +3,7 @@
 //! Only the holder of the home's lock may do this. All preparation takes place next to the home's
 //! files, in `.restoring/`. The backup is read in full, compared with its manifest and unpacked.
 //! Its journal is checked and migrated, and one transaction closes everything that was in progress
-//! in it ([`Tx::park`](crate::store::Tx::park)). Then a plan of renames is written. That write is
+//! in it (`AfterRestoreMut::park`). Then a plan of renames is written. That write is
 //! the commit point: before it the home is unchanged, and the unpacked files are discarded at the
 //! next start; after it the plan is carried out, by this process or the next one that takes the
 //! lock ([`settle`]). A home with a plan in it is never opened.

@@ -1,8 +1,8 @@
 //! Initial files, and the files that a turn begins with.
 //!
 //! Only trusted text is loaded automatically. Text that is unreadable, unfit for a prompt or too
-//! long is left out or cut, and [`Loaded::notes`] says so: a broken file never stops the assistant
-//! from answering.
+//! long is left out or cut, and [`TurnFiles::notes`] says so: a broken file never stops the
+//! assistant from answering.
 
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@
 //! come from anyone. So, before the home is opened, all content that the journal does not know is
 //! recorded as a version that is not accepted; the next look then holds it, and the owner is asked
 //! as for any other held folder. In an unauthenticated archive even the accepted versions are not
-//! trusted ([`Tx::distrust_all`]); then only content identical to what ships with this program is
-//! used.
+//! trusted (`AfterRestoreMut::distrust_all`); then only content identical to what ships with this
+//! program is used.
 
 use std::path::Path;
 

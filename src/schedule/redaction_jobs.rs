@@ -2,11 +2,11 @@
 //! to a message its sender deleted.
 //!
 //! Due deletions are read from the rows, so a restart or an absence only causes delay. At start-up
-//! the program does everything due before it begins anything else ([`Schedule::delete_redacted`]). The
-//! text is removed from the journal in one transaction for every few messages; the files of the
-//! workspace follow, and until then their rows mark them as still to be deleted. The journal's log
-//! is truncated afterwards because it holds the text as well. The search index, which no longer
-//! finds the text, is rebuilt at night.
+//! the program does everything due before it begins anything else
+//! ([`Schedule::delete_redacted`]). The text is removed from the journal in one transaction for
+//! every few messages; the files of the workspace follow, and until then their rows mark them as
+//! still to be deleted. The journal's log is truncated afterwards because it holds the text as
+//! well. The search index, which no longer finds the text, is rebuilt at night.
 
 use std::time::Duration;
 

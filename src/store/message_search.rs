@@ -4,8 +4,8 @@
 //! scope. Matches in untrusted text are counted, and returned only on request.
 //!
 //! The index first returns candidates by words, and the caller may add candidates by meaning
-//! ([`Looked::near`]). Then all of them are ranked together with their context. Texts that contain
-//! the query verbatim come first.
+//! ([`MessageQuery::near`]). Then all of them are ranked together with their context. Texts that
+//! contain the query verbatim come first.
 
 mod find;
 mod keep;

@@ -2,9 +2,9 @@
 //! next one has begun.
 //!
 //! A blank line within a code fence ends nothing, nor does one before an indented line, which may
-//! belong to a list. The emitted blocks, joined with the output of [`Growth::finish`], are the
-//! final text, character for character except for white space at both ends of a block. If the final
-//! text differs, it is emitted in full.
+//! belong to a list. The emitted blocks, joined with the output of [`StreamedAnswer::finish`], are
+//! the final text, character for character except for white space at both ends of a block. If the
+//! final text differs, it is emitted in full.
 
 use crate::adapter::markdown::{is_blank, strip_control};
 
