@@ -27,10 +27,9 @@
 //! assert!(!request.label().is_trusted());
 //! ```
 //!
-//! The wire modules translate: [`openai`] is our own exact client, [`genai`](self::genai) goes
-//! through a library, [`offline`] needs no network. The rules for retries ([`retry`]) and for the
-//! next model ([`fallback`]) are here; the engine, which owns the clock, does the waiting. Budgets
-//! belong to [`crate::spend`].
+//! The wire modules translate: [`openai`] is our own exact client, [`genai`] goes through
+//! a library, [`offline`] needs no network. The rules for retries ([`retry`]) and for the next model
+//! ([`fallback`]) are here; [`crate::spend`] applies them, within the budgets.
 
 pub mod build;
 pub mod embed;

@@ -51,7 +51,7 @@ impl ErasureAdmin<'_> {
         messages: Messages,
         way: Surface,
     ) -> anyhow::Result<Answer> {
-        if let Some(found) = self.tree.erasure().to_forget(who, name).await? {
+        if let Some(found) = self.tree.erasure().erasable(who, name).await? {
             return self.forget_found(who.scope(), asks, found, messages, way).await;
         }
         let Some(row) = self.begun(name, who.scope()).await? else {

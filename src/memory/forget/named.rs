@@ -17,7 +17,7 @@ use crate::memory::{label, memory_md, note, page};
 impl WorkspaceErasure<'_> {
     /// Resolves a name: a note by path, file name or title, a fact by key, or a line by its full
     /// text. Searches present files first, then earlier versions. `None` if nothing matches.
-    pub async fn to_forget(&self, who: &Party, name: &str) -> anyhow::Result<Option<Forgettable>> {
+    pub async fn erasable(&self, who: &Party, name: &str) -> anyhow::Result<Option<Forgettable>> {
         let files = self.folders().files_of(who).await?;
         if let Some(note) = note_named(&files, name).cloned() {
             return self.note_to_forget(who.scope(), note).await.map(Some);

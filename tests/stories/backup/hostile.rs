@@ -132,6 +132,12 @@ pub async fn backed_up() -> (Story, tempfile::TempDir, std::path::PathBuf) {
     (story, shelf, file)
 }
 
+fn unpacked(archive: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(archive), &mut content)?;
+    Ok(content)
+}
+
 /// It is refused, and afterwards everything is as it was.
 pub async fn is_refused(story: &Story, backup: &Path, what: &str) {
     let around = tempfile::tempdir().unwrap();
@@ -216,6 +222,10 @@ async fn a_backup_that_is_cut_short_or_has_one_wrong_byte_is_refused() {
         let at = 10 + step * (good.len() - 11) / 40;
         let mut bad = good.clone();
         bad[at] ^= 1 << (step % 8);
+        // Neither do the bits that fill the last byte of a compressed block.
+        if unpacked(&bad).is_ok_and(|content| content == unpacked(&good).unwrap()) {
+            continue;
+        }
         std::fs::write(&evil, &bad).unwrap();
         is_refused(&story, &evil, &format!("a wrong bit in byte {at}")).await;
     }
