@@ -263,7 +263,7 @@ impl<'a> Turn<'a> {
                     request = self.request(record, pictures)?;
                 }
                 Err(error) => {
-                    tracing::warn!(turn.id = %id, "Turn {id}: no model gave an answer: {error}");
+                    tracing::warn!(turn.id = %id, "Turn {id}: a model gave no answer: {error}");
                     return self.no_reply(&error).await.map(Some);
                 }
             }
