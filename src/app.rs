@@ -442,8 +442,10 @@ fn model_pools(
         (Some(model), true) => vec![crate::model::build(model)?],
         (None, true) => chat.clone(),
     };
-    let jitter = jitter.unwrap_or(rand::random);
-    let pool = |models| ModelPool::new(models, Arc::clone(ledger)).with_jitter(jitter);
+    let pool = |models| {
+        let pool = ModelPool::new(models, Arc::clone(ledger));
+        if let Some(jitter) = jitter { pool.with_jitter(jitter) } else { pool }
+    };
     Ok((pool(chat), pool(background)))
 }
 

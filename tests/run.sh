@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that is checked before a change goes in, from any folder, on a fresh machine with a Rust toolchain.
+# All checks that a change must pass; runs from any folder, on a fresh machine with a Rust toolchain.
 # CI calls this same script. What is missing is installed where that is possible and named where it is not; nothing is
 # skipped. Licences, import directions, migrations and promises are tests of their own (tests/structure).
 #
@@ -16,10 +16,10 @@ passed=0
 failed=0
 
 export CARGO_TERM_COLOR=never
-# Nobody compiles twice in the same CI folder, so what makes the second time faster only costs there.
+# CI builds once in a new folder, where incremental compilation only costs time.
 if [ -n "${CI:-}" ]; then export CARGO_INCREMENTAL=0; fi
 
-# What the tests stand on: cargo of the right age, a C compiler (SQLite is built from source), rustfmt and clippy.
+# Prerequisites: a recent cargo, a C compiler (SQLite is built from source), rustfmt and clippy.
 toolchain() {
   if ! command -v cargo >/dev/null; then
     echo "Rust is not installed (there is no cargo on the PATH). Get it from https://rustup.rs and run this again."
@@ -88,7 +88,7 @@ units() { RUST_BACKTRACE=0 cargo test --quiet --locked --lib; }
 
 clippy() { cargo clippy --quiet --locked --all-targets -- -D warnings; }
 
-# Without backtraces: what failed, and with which words, would drown in them.
+# No backtraces: they would bury the failed assertion.
 tests() { RUST_BACKTRACE=0 cargo test --quiet --locked --no-fail-fast; }
 
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items; }

@@ -30,11 +30,12 @@ pub type Jitter = fn() -> f64;
 pub struct AskPolicy<'a> {
     /// Attempts at each model. With more than one, the caller has to be counted as working.
     pub retry: RetryPolicy,
-    /// Whether the next model is asked when one gives no answer.
+    /// Whether the other models are asked when the first gives no answer.
     pub falls_back: bool,
     /// Receives the answer while it grows.
     pub sink: &'a dyn StreamSink,
-    /// Whether an answer can be used. One that cannot counts as a failed attempt.
+    /// Whether an answer can be used. One that cannot is a failed attempt, but no failure of the
+    /// model.
     pub is_sound: &'a (dyn Fn(&Reply) -> bool + Sync),
 }
 
@@ -123,8 +124,8 @@ impl ModelPool {
     }
 
     /// Asks the models in their order, with retries, until one gives an answer that can be used.
-    /// Never asks another model after a refusal. A model that keeps failing is asked last and
-    /// without retries, until an answer closes its [`Circuit`].
+    /// Never asks another model after a refusal. If there are others, a model that keeps failing is
+    /// asked last and without retries, until an answer closes its [`Circuit`].
     ///
     /// # Errors
     /// [`ModelError::OverBudget`] without any call, or that of the model that was asked first.
@@ -134,7 +135,7 @@ impl ModelPool {
         on_behalf: &SpendCause,
         policy: AskPolicy<'_>,
     ) -> Result<Reply, ModelError> {
-        let order = self.healthy_first();
+        let order = if policy.falls_back { self.healthy_first() } else { self.order() };
         let mut first_error = None;
         for (place, &index) in order.iter().enumerate() {
             let error = match self.ask_model(index, request, on_behalf, policy).await {
@@ -163,21 +164,19 @@ impl ModelPool {
         let Some(model) = self.models.get(index) else {
             return Err(ModelError::Rejected("there is no such model".to_owned()));
         };
-        let alone = self.models.len() == 1 || !policy.falls_back;
+        let has_others = policy.falls_back && self.models.len() > 1;
         let mut attempt = 1;
         loop {
-            let error = match self.ledger.call(&**model, request, policy.sink, on_behalf).await {
-                Ok(reply) if (policy.is_sound)(&reply) => {
-                    self.record(index, None);
-                    return Ok(reply);
-                }
+            let result = self.ledger.call(&**model, request, policy.sink, on_behalf).await;
+            let circuit = self.record(index, result.as_ref().err());
+            let error = match result {
+                Ok(reply) if (policy.is_sound)(&reply) => return Ok(reply),
                 // As good as no answer, and worth another attempt.
                 Ok(_) => ModelError::Cut,
                 Err(error) => error,
             };
             policy.sink.restart();
-            let circuit = self.record(index, Some(&error));
-            if circuit.has_opened() && !alone {
+            if circuit.has_opened() && has_others {
                 return Err(error);
             }
             let Some(pause) = retry::next_attempt(policy.retry, &error, attempt, (self.jitter)()) else {

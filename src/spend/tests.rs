@@ -11,7 +11,7 @@ use crate::config::{Budget, Limit, Price};
 use crate::id::PersonId;
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, Stop, StreamSink, Usage};
 use crate::store::{Journal, Spent};
-use crate::time::{SimulatedClock, Timestamp, Zone};
+use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source};
 
 const ADA: Scope = Scope::Person(PersonId(1));
@@ -433,5 +433,51 @@ async fn a_dead_first_model_is_asked_last_until_it_answers() {
     for asked in [5, 6] {
         assert!(ask().await.is_ok());
         assert_eq!((first.calls(), second.calls()), (asked, answered_by_second));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_used_is_no_failure_of_the_model() {
+    let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
+    let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
+    let (request, on_behalf) = (asks(ADA, Purpose::Summary), SpendCause::default());
+    for asked in 1..=5 {
+        assert!(pool.ask(&request, &on_behalf, AskPolicy::once(&|_| false)).await.is_err());
+        assert_eq!((first.calls(), second.calls()), (asked, asked));
+    }
+}
+
+#[tokio::test]
+async fn without_fallback_only_the_first_model_is_asked_however_often_it_fails() {
+    let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
+    let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
+    let (request, on_behalf) = (asks(ADA, Purpose::Review), SpendCause::default());
+    first.will(false, Err(ModelError::Cut));
+    for asked in 1..=5 {
+        let policy = AskPolicy { falls_back: false, ..AskPolicy::once(&|_| true) };
+        assert_eq!(pool.ask(&request, &on_behalf, policy).await, Err(ModelError::Cut));
+        assert_eq!((first.calls(), second.calls()), (asked, 0));
+    }
+}
+
+#[tokio::test]
+async fn the_waits_between_attempts_are_random() {
+    for (jitter, wait) in [((|| 0.0) as Jitter, 500), (|| 1.0, 1000)] {
+        let house = house(card("openai", None), wide());
+        house.will(false, Err(ModelError::Cut));
+        let pool = ModelPool::new(vec![house.model.clone()], house.ledger.clone()).with_jitter(jitter);
+        let clock: Arc<dyn Clock> = house.clock.clone();
+        let asked = tokio::spawn(async move {
+            let _busy = clock.busy();
+            pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::patient(&NullSink)).await
+        });
+        while house.calls() == 0 {
+            tokio::task::yield_now().await;
+        }
+        house.clock.advance(Duration::from_millis(wait - 1)).await;
+        assert_eq!(house.calls(), 1, "{wait}");
+        house.clock.advance(Duration::from_millis(1)).await;
+        assert_eq!(house.calls(), 2, "{wait}");
+        asked.abort();
     }
 }
