@@ -413,6 +413,8 @@ async fn a_refusal_asks_no_other_model() {
     }
 }
 
+/// Promise (models/circuit): A model that keeps failing is asked after your fallback until it answers
+/// again, so it does not delay every answer.
 #[tokio::test]
 async fn a_dead_first_model_is_asked_last_until_it_answers() {
     let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
@@ -436,6 +438,7 @@ async fn a_dead_first_model_is_asked_last_until_it_answers() {
     }
 }
 
+/// Proves: models/circuit
 #[tokio::test]
 async fn an_answer_that_cannot_be_used_is_no_failure_of_the_model() {
     let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
@@ -447,6 +450,7 @@ async fn an_answer_that_cannot_be_used_is_no_failure_of_the_model() {
     }
 }
 
+/// Proves: models/circuit
 #[tokio::test]
 async fn without_fallback_only_the_first_model_is_asked_however_often_it_fails() {
     let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
