@@ -193,11 +193,7 @@ impl AuthorizableCall<'_> {
 
 /// Returns the scope of an approval of this address.
 fn covers(url: &Url) -> Covers {
-    Covers::Address(hex(Sha256::digest(url.as_str())))
-}
-
-fn hex(hash: impl AsRef<[u8]>) -> String {
-    hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    Covers::Address(hex::encode(Sha256::digest(url.as_str())))
 }
 
 /// The result of a call, with its origins besides the arguments.
@@ -392,7 +388,7 @@ impl AuthorizedCall {
 pub fn digest(name: &str, arguments: &str) -> String {
     let length = u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes();
     let hash = Sha256::new().chain_update(length).chain_update(name).chain_update(arguments).finalize();
-    hex(hash)
+    hex::encode(hash)
 }
 
 /// Returns the question to a person before data goes to this destination; `None` if the address is

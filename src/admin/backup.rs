@@ -116,19 +116,6 @@ pub fn make(sources: &BackupSources, to: &Path, now: Timestamp, progress: Progre
     })
 }
 
-/// Encodes bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Decodes hexadecimal digits; empty if the text is invalid.
-pub(super) fn unhex(text: &str) -> Vec<u8> {
-    let digit = |digit: &u8| char::from(*digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let bytes = pairs.iter().map(|[high, low]| Some(digit(high)? << 4 | digit(low)?));
-    if rest.is_empty() { bytes.collect::<Option<_>>().unwrap_or_default() } else { Vec::new() }
-}
-
 fn refuse(sources: &BackupSources, to: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(sources.home.journal().is_file(), says::no_journal(sources.home.path()));
     anyhow::ensure!(!super::restore::is_unfinished(&sources.home), says::UNFINISHED);

@@ -565,6 +565,5 @@ fn occurs_in(quote: &str, text: &str) -> bool {
 fn digest(raw: &str) -> String {
     use sha2::Digest;
     let hash = sha2::Sha256::digest(raw.as_bytes());
-    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("x{hex}")
+    format!("x{}", hex::encode(hash.get(..16).unwrap_or_default()))
 }

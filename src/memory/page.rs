@@ -69,7 +69,7 @@ fn both_ends(text: &str, name: &str) -> (String, String) {
 
 /// Returns the SHA-256 in lower-case hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// Removes `<!-- … -->` from the text, with the line break after a comment that occupies whole

@@ -33,7 +33,8 @@ use crate::trust::{Scope, Text};
 use backfill::Backlog;
 pub use health::{COUNT_UP_TO, VectorFailure, VectorHealth};
 pub use scan::{BestCategories, EntryFilter};
-use vector_cache::{Digest, Key, VectorCache, VectorCaches, hexadecimal};
+use vector_cache::{Digest, Key, VectorCache, 
+VectorCaches};
 
 /// Timeout for the vector of a query.
 const QUESTION_WITHIN: Duration = Duration::from_secs(2);
@@ -273,7 +274,7 @@ impl Vectors {
 fn closer(db: Db<'_>, model: &str, digests: &[Digest], vector: &[f32]) -> anyhow::Result<Vec<Near>> {
     let mut near = Vec::with_capacity(digests.len());
     for digest in digests {
-        let digest = hexadecimal(digest);
+        let digest = hex::encode(digest);
         if let Some(other) = db.embeddings().embedding(model, &digest)?.filter(|other| other.len() == vector.len()) {
             let similarity = other.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
             near.push(Near { digest, similarity });

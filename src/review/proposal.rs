@@ -251,7 +251,7 @@ impl DigestInput<'_> {
 pub(super) fn nonce() -> anyhow::Result<String> {
     let mut random = [0_u8; 16];
     SysRng.try_fill_bytes(&mut random).context("The computer has no randomness to give")?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(random))
 }
 
 /// Returns the files of a folder in the journal's format.

@@ -33,7 +33,7 @@ impl Digest {
     }
 
     fn finish(hash: Sha256) -> Self {
-        Self(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(hex::encode(hash.finalize()))
     }
 
     /// Parses a digest; `None` if the text is not one.

@@ -124,7 +124,7 @@ fn hex_digest(parts: &[&str]) -> String {
     let hash = parts.iter().fold(Sha256::new(), |hash, part| {
         hash.chain_update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes()).chain_update(part)
     });
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hash.finalize())
 }
 
 fn indexed(row: &Row<'_>) -> rusqlite::Result<Indexed> {
@@ -351,7 +351,7 @@ impl EntriesMut<'_> {
 
 /// SHA-256 of a text, the key of its vector.
 fn text_digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(text))
 }
 
 #[cfg(test)]

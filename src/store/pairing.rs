@@ -91,8 +91,7 @@ pub enum CodeUse {
 }
 
 fn digest(code: &str) -> String {
-    let hash = Sha256::digest(code.trim().to_ascii_uppercase().as_bytes());
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(code.trim().to_ascii_uppercase()))
 }
 
 impl Pairing<'_> {

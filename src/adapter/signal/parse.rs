@@ -173,7 +173,7 @@ fn chat_kind(group: Option<&str>, addressed: bool) -> ChatKind {
 
 fn digest(raw: &str) -> String {
     let hash = Sha256::digest(raw.as_bytes());
-    hash.iter().take(16).fold("u".to_owned(), |name, byte| format!("{name}{byte:02x}"))
+    format!("u{}", hex::encode(hash.get(..16).unwrap_or_default()))
 }
 
 #[cfg(test)]

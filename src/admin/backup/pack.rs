@@ -78,7 +78,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         let mut read = Measured { from: file.take(found.len()), hash: Sha256::new(), length: 0 };
         self.tar.append_data(&mut header, name, &mut read).with_context(|| format!("Cannot copy {name}"))?;
         anyhow::ensure!(read.length == found.len(), "{name} became shorter while it was copied; try again");
-        let (length, digest) = (read.length, super::hex(&read.hash.finalize()));
+        let (length, digest) = (read.length, hex::encode(read.hash.finalize()));
         let path = name.to_owned();
         self.entered(BackupEntry {
             path,

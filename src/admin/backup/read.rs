@@ -67,7 +67,7 @@ impl Archive {
     /// Never, in practice.
     pub fn is_authentic(&self, key: &BackupKey) -> anyhow::Result<bool> {
         let Some(seal) = self.seal.as_ref().filter(|_| self.manifest.form == FORM) else { return Ok(false) };
-        key.verifies(&self.bytes, &super::unhex(&seal.hmac_sha256))
+        key.verifies(&self.bytes, &hex::decode(&seal.hmac_sha256).unwrap_or_default())
     }
 }
 
@@ -233,7 +233,7 @@ fn digest_of(bytes: &mut dyn Read) -> anyhow::Result<String> {
     loop {
         let count = bytes.read(&mut piece).context("it is damaged")?;
         if count == 0 {
-            return Ok(super::hex(&hash.finalize()));
+            return Ok(hex::encode(hash.finalize()));
         }
         hash.update(piece.get(..count).unwrap_or_default());
     }

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::category::{CategoryRef, NEAR_ENOUGH, Name, dot};
-use super::vector_cache::{Digest, EntryRef, VectorCache, digest_of, hexadecimal, in_bytes};
+use super::vector_cache::{Digest, EntryRef, VectorCache, digest_of, in_bytes};
 use crate::store::EntryKind;
 
 /// Factor by which candidates for the exact comparison outnumber the wanted results.
@@ -85,7 +85,7 @@ impl VectorCache {
         let near: Vec<usize> = scored.into_iter().map(|(_, row)| row).collect();
         let joined = near.iter().copied().filter(|row| self.joins(*row, &best)).collect::<Vec<_>>();
         let mut categories = BestCategories { usual, ..self.named(&best, &joined) };
-        categories.members = self.digests_of(rows.iter().copied()).iter().map(hexadecimal).collect();
+        categories.members = self.digests_of(rows.iter().copied()).iter().map(hex::encode).collect();
         rows.extend(near);
         (self.digests_of(rows.into_iter()), categories)
     }
@@ -171,10 +171,10 @@ impl VectorCache {
             match name {
                 Some(Name::Stated(name)) => drop(named.stated.insert(name.clone())),
                 Some(Name::Titled(name)) => drop(named.titled.insert(name.clone())),
-                None => named.single.extend(self.digests.get(one.row).map(hexadecimal)),
+                None => named.single.extend(self.digests.get(one.row).map(hex::encode)),
             }
         }
-        named.single.extend(joined.iter().filter_map(|row| self.digests.get(*row)).map(hexadecimal));
+        named.single.extend(joined.iter().filter_map(|row| self.digests.get(*row)).map(hex::encode));
         named
     }
 
@@ -280,7 +280,7 @@ mod tests {
         let (digests, best) = shelf.entries(&[1.0, 0.0, 0.0], &wanted);
         assert_eq!(best.stated, ["home", "mixed", "far"].map(str::to_owned).into());
         assert_eq!((best.titled.len(), best.single.len()), (0, 0));
-        assert!(!best.members.contains(&hexadecimal(&[8; 32])));
+        assert!(!best.members.contains(&hex::encode([8; 32])));
         assert!(digests.contains(&[2; 32]), "a member of one of the best, though others are nearer");
         assert!(!digests.contains(&[7; 32]));
     }
@@ -301,12 +301,12 @@ mod tests {
         assert!(best.stated.contains("tea") && best.titled.contains("near") && best.titled.contains("by itself"));
         assert_eq!(
             best.single,
-            [hexadecimal(&[3; 32])].into(),
+            [hex::encode([3; 32])].into(),
             "it is near to tea as well, and what is not trusted is not met"
         );
         let untrusted_too = EntryFilter { limit: 9, untrusted_too: true, ..EntryFilter::default() };
         let (_, best) = shelf.entries(&[1.0, 0.0, 0.0], &untrusted_too);
-        assert!(best.single.contains(&hexadecimal(&[7; 32])), "it is a category by itself");
+        assert!(best.single.contains(&hex::encode([7; 32])), "it is a category by itself");
     }
 
     #[test]

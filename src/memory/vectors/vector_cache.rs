@@ -295,23 +295,7 @@ pub(super) fn in_bytes(vector: &[f32]) -> (f32, Vec<i8>) {
 /// Parses a hexadecimal digest; `None` if the text is not one.
 pub(super) fn digest_of(text: &str) -> Option<Digest> {
     let mut digest = [0; 32];
-    if text.len() != 64 {
-        return None;
-    }
-    for (byte, [high, low]) in digest.iter_mut().zip(text.as_bytes().as_chunks::<2>().0) {
-        let value = char::from(*high).to_digit(16)? * 16 + char::from(*low).to_digit(16)?;
-        *byte = u8::try_from(value).ok()?;
-    }
-    Some(digest)
-}
-
-/// Formats a digest as it is stored.
-pub(super) fn hexadecimal(digest: &Digest) -> String {
-    use std::fmt::Write;
-    digest.iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::decode_to_slice(text, &mut digest).ok().map(|()| digest)
 }
 
 /// Byte that fills the digest, trust, kind, category and title of an entry, and vector.
@@ -340,7 +324,7 @@ mod tests {
     proptest! {
         #[test]
         fn digests_survive(bytes in any::<[u8; 32]>()) {
-            prop_assert_eq!(digest_of(&hexadecimal(&bytes)), Some(bytes));
+            prop_assert_eq!(digest_of(&hex::encode(bytes)), Some(bytes));
         }
 
         #[test]
