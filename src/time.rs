@@ -5,6 +5,7 @@
 //! clock moves only when every task is at rest, which it knows because work is counted
 //! ([`ActivityGuard`]).
 
+pub mod backoff;
 pub mod clock;
 pub mod cron;
 pub mod period;
@@ -13,6 +14,7 @@ pub mod task;
 pub mod when;
 pub mod zone;
 
+pub use backoff::Backoff;
 pub use clock::{ActivityGuard, Clock, SystemClock};
 pub use cron::{Cron, CronError};
 pub use period::{Period, Span};

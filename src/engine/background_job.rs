@@ -10,33 +10,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Engine;
-use crate::time::Timestamp;
 use crate::time::clock::{Clock, WakeupSender, Wakeups};
 use crate::time::task::guarded;
+use crate::time::{Backoff, Timestamp};
 
 /// Pause after a failed round.
 const REST: Duration = Duration::from_secs(60);
 
-/// Retry intervals with exponential backoff.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
-    /// First pause; each further one is twice as long.
-    pub first: Duration,
-    /// Maximum pause.
-    pub longest: Duration,
-}
-
 /// Intervals for work that nothing waits for: a minute, doubling up to six hours.
-pub(super) const UNHURRIED: Pace = Pace { first: Duration::from_secs(60), longest: Duration::from_secs(6 * 3600) };
+pub(super) const UNHURRIED: Backoff =
+    Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(6 * 3600) };
 /// Number of failures, about two days, after which a job is given up.
 pub(super) const TRIES: u32 = 17;
-
-impl Pace {
-    /// Returns the pause after that many failures.
-    pub fn pause(self, failures: u32) -> Duration {
-        self.first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(self.longest)
-    }
-}
 
 /// Wake-up handle of a background job. Before the job is started, signals are dropped.
 #[derive(Debug, Default)]

@@ -13,13 +13,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::background_job::Pace;
 use super::context_budget::ContextBudget;
 use super::summary::{self, SummaryLine};
 use super::{Engine, extractor};
 use crate::id::{MessageId, TurnId};
 use crate::store::{Compaction, Conversation, Db, Node, SummaryInputs};
-use crate::time::Timestamp;
+use crate::time::{Backoff, Timestamp};
 use crate::trust::{Labelled, Text};
 use crate::wording::prompt;
 
@@ -30,7 +29,7 @@ const RESULT: usize = 2_000;
 /// Number of failures after which the summary is made by rules.
 const TRIES: u32 = 6;
 /// Short intervals, because a conversation waits for the summary.
-const PACE: Pace = Pace { first: Duration::from_secs(60), longest: Duration::from_secs(3600) };
+const PACE: Backoff = Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(3600) };
 
 /// End of the part to be compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

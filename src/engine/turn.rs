@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::background_job::Pace;
 use super::context::TurnContext;
 use super::files::PreparedFiles;
 use super::history::{self, History, TurnRecord};
@@ -29,14 +28,14 @@ use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::store::{
     Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
 };
-use crate::time::Timestamp;
+use crate::time::{Backoff, Timestamp};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, ProgramText};
 
 /// Characters kept of the result of an earlier call when the window is nearly full.
 const SHORT_RESULT: usize = 1_000;
 /// Retry intervals while the model is unreachable.
-const AWAY: Pace = Pace { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
+const AWAY: Backoff = Backoff { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
 /// Number of attempts that take a day. Attempts are counted instead of time, because a day in which
 /// the program was off is no day of trying.
 const A_DAY_OF_TRIES: u32 = 100;

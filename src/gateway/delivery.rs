@@ -24,9 +24,9 @@ use crate::id::{StreamId, TurnId};
 use crate::message::Outbound;
 use crate::people::Address;
 use crate::store::{EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
-use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
+use crate::time::{Backoff, Timestamp};
 use crate::trust::{Scope, Text};
 use crate::wording::{self, gate};
 
@@ -34,8 +34,8 @@ use crate::wording::{self, gate};
 const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Minimum number of attempts before that: about a day of them.
 const MIN_ATTEMPTS: u32 = 288;
-/// Longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// Retry intervals.
+const RETRY: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(300) };
 /// Longest wait that a server may ask for.
 const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
 
@@ -95,7 +95,7 @@ async fn deliver_all(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>) -> anyh
             desks.journal.read(move |db| Ok((db.outbox().next_outbox(id)?, db.addresses().wait_until(id)?))).await?;
         let Some(row) = row else { return Ok(None) };
         let now = desks.clock.now();
-        let not_before = row.retry_at.put_off(LONGEST_PAUSE, now).max(wait_until.put_off(MAX_SERVER_WAIT, now));
+        let not_before = row.retry_at.put_off(RETRY.longest, now).max(wait_until.put_off(MAX_SERVER_WAIT, now));
         if not_before > now {
             return Ok(Some(not_before));
         }
@@ -378,7 +378,7 @@ async fn handle_failure(
             // An unclear result leaves the part in `sending`, so that the next attempt knows it may
             // be a repeat. An edit cannot be one.
             let certain = edited || matches!(error, SendError::Later(_));
-            let retry_at = now.plus(backoff(attempts));
+            let retry_at = now.plus(RETRY.pause(attempts));
             let trouble = error.to_string();
             desks
                 .journal
@@ -395,7 +395,8 @@ async fn handle_failure(
             Ok(AttemptResult::Later { at: retry_at, attempts })
         }
         SendError::Migrated(to) => {
-            let (Address { adapter, account, peer }, retry_at) = (lane.address.clone(), now.plus(backoff(attempts)));
+            let (Address { adapter, account, peer }, retry_at) =
+                (lane.address.clone(), now.plus(RETRY.pause(attempts)));
             desks
                 .journal
                 .write("follow a group", move |tx| {
@@ -491,9 +492,4 @@ fn close_row(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: 
     tx.outbox().outbox_over(row.id, state, trouble, now)?;
     let question = consent::start_time_limit(tx, row, now)?;
     Ok(FollowUp { timer: tx.timers().has_timer(row.id)?, question })
-}
-
-/// Backoff: two seconds, doubling up to five minutes.
-fn backoff(attempts: u32) -> Duration {
-    Duration::from_secs(1 << attempts.min(9)).min(LONGEST_PAUSE)
 }

@@ -18,11 +18,11 @@ use crate::engine::Engine;
 use crate::store::{Journal, is_full};
 use crate::time::clock::WakeupSender;
 use crate::time::task::guarded;
-use crate::time::{ActivityGuard, Clock, Zone};
+use crate::time::{ActivityGuard, Backoff, Clock, Zone};
 use crate::wording::gate;
 
-/// Longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Retry intervals.
+const RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// Receive loop of one adapter.
 pub struct Intake {
@@ -64,7 +64,7 @@ impl Intake {
             }
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.pause(self.clock.busy(), LONGEST_PAUSE) => {}
+                () = self.pause(self.clock.busy(), RETRY.longest) => {}
             }
         }
     }
@@ -99,7 +99,7 @@ impl Intake {
         while let Err(trouble) = self.connect().await {
             failures += 1;
             tracing::error!("Cannot connect {}: {trouble:#}", self.adapter.name());
-            self.pause(self.clock.busy(), backoff(failures)).await;
+            self.pause(self.clock.busy(), RETRY.pause(failures)).await;
         }
     }
 
@@ -111,7 +111,7 @@ impl Intake {
                 Ok(cursor) => cursor,
                 Err(error) => {
                     tracing::error!("Cannot read the cursor of {name}: {error:#}");
-                    self.pause(self.clock.busy(), LONGEST_PAUSE).await;
+                    self.pause(self.clock.busy(), RETRY.longest).await;
                     continue;
                 }
             };
@@ -124,7 +124,7 @@ impl Intake {
             if *failures == 1 {
                 tracing::warn!("Cannot receive from {name}: {trouble}");
             }
-            let pause = if let PollError::Wait(asked) = trouble { asked } else { backoff(*failures) };
+            let pause = if let PollError::Wait(asked) = trouble { asked } else { RETRY.pause(*failures) };
             self.pause(self.clock.busy(), pause).await;
         }
     }
@@ -156,7 +156,7 @@ impl Intake {
                 tracing::error!(
                     "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
                 );
-                Some(backoff(*failures))
+                Some(RETRY.pause(*failures))
             }
         }
     }
@@ -279,9 +279,4 @@ impl Intake {
 /// Setting that holds the time at which the adapter could last receive.
 pub fn last_alive_key(adapter: &str) -> String {
     format!("alive_at {adapter}")
-}
-
-/// Backoff: a second, doubling up to a minute.
-fn backoff(failures: u32) -> Duration {
-    Duration::from_secs(1 << failures.saturating_sub(1).min(6)).min(LONGEST_PAUSE)
 }

@@ -19,16 +19,14 @@ use crate::adapter::terminal::{Connection, Greeting, Terminal, accept};
 use crate::admin::Admin;
 use crate::people::{Address, Person};
 use crate::store::{Journal, is_full};
-use crate::time::Clock;
+use crate::time::{Backoff, Clock};
 use crate::wording::gate;
 
 /// Maximum number of simultaneous connections.
 const CONNECTIONS: usize = 32;
 
-/// First pause after a failure; it doubles with each further one.
-const SHORTEST_REST: Duration = Duration::from_millis(100);
-/// Longest pause after a failure.
-const LONGEST_REST: Duration = Duration::from_secs(10);
+/// Pauses after failures.
+const RETRY: Backoff = Backoff { first: Duration::from_millis(100), longest: Duration::from_secs(10) };
 
 /// Source of client connections.
 pub trait Listener: Send + Sync + 'static {
@@ -73,15 +71,11 @@ async fn accept_loop<L: Listener>(
                 failures += 1;
                 tokio::select! {
                     () = stop.cancelled() => return,
-                    _rested = clock.after(backoff(failures)) => {}
+                    _rested = clock.after(RETRY.pause(failures)) => {}
                 }
             }
         }
     }
-}
-
-fn backoff(failures: u32) -> Duration {
-    SHORTEST_REST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_REST)
 }
 
 /// Server of the local socket.
@@ -237,7 +231,7 @@ mod tests {
 
     #[test]
     fn rests_grow_and_end() {
-        let rests: Vec<_> = [1, 2, 3, 8, 100].map(backoff).map(|rest| rest.as_millis()).into();
+        let rests: Vec<_> = [1, 2, 3, 8, 100].map(|failures| RETRY.pause(failures)).map(|rest| rest.as_millis()).into();
         assert_eq!(rests, [100, 200, 400, 10_000, 10_000]);
     }
 }

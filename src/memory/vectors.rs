@@ -28,7 +28,7 @@ use crate::model::{Embedder, ModelError};
 use crate::spend::Ledger;
 use crate::store::{Corpus, Db, Journal};
 use crate::time::clock::{WakeupSender, Wakeups, wakeups};
-use crate::time::{Clock, Timestamp};
+use crate::time::{Backoff, Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use backfill::Backlog;
 pub use health::{COUNT_UP_TO, VectorFailure, VectorHealth};
@@ -40,9 +40,8 @@ VectorCaches};
 const QUESTION_WITHIN: Duration = Duration::from_secs(2);
 /// Number of recent queries whose vectors are cached.
 const QUESTIONS: usize = 32;
-/// Pause after the first failure; each further one in a row doubles it.
-const FIRST_PAUSE: Duration = Duration::from_secs(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// Pauses after failures.
+const RETRY: Backoff = Backoff { first: Duration::from_secs(10), longest: Duration::from_secs(600) };
 /// Name of the stored setting that holds the key of the vectors.
 const KEY: &str = "embedding";
 
@@ -262,9 +261,8 @@ impl Vectors {
         if failures == 1 {
             tracing::warn!("Searches go by words alone for now: {error}");
         }
-        let pause = (FIRST_PAUSE * (1 << (failures - 1).min(6))).min(LONGEST_PAUSE);
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
-        let until = now.plus(pause.max(asked.min(LONGEST_PAUSE)));
+        let until = now.plus(RETRY.pause(failures).max(asked.min(RETRY.longest)));
         state.failed = Some((error.to_string(), now));
         state.away = Some(ModelOutage { why: error.to_string(), since, until, failures });
     }

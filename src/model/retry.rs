@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use super::ModelError;
+use crate::time::Backoff;
 
 /// How often a model is called for one request, and the longest wait in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,17 +24,20 @@ pub const PATIENT: RetryPolicy = RetryPolicy { attempts: 4, longest_wait: Durati
 /// For work whose caller retries by itself, hours later if necessary.
 pub const ONCE: RetryPolicy = RetryPolicy { attempts: 1, longest_wait: Duration::ZERO };
 
+/// Waits of a model that gives none; the policy bounds the number of attempts.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+
 /// Wait before the next attempt; `None` ends them. `attempt` counts the failed ones, from 1;
 /// `jitter` is a random number from 0 to 1.
 pub fn next_attempt(policy: RetryPolicy, error: &ModelError, attempt: u32, jitter: f64) -> Option<Duration> {
     if !error.passes() || attempt == 0 || attempt >= policy.attempts {
         return None;
     }
-    let back_off = Duration::from_secs(1 << (attempt - 1)).mul_f64(0.5 + 0.5 * jitter.clamp(0.0, 1.0));
+    let backoff = BACKOFF.with_jitter(attempt, 1.0 - jitter);
     match error {
         ModelError::Later { after: Some(after), .. } if *after > policy.longest_wait => None,
-        ModelError::Later { after: Some(after), .. } => Some(back_off.max(*after)),
-        _ => Some(back_off),
+        ModelError::Later { after: Some(after), .. } => Some(backoff.max(*after)),
+        _ => Some(backoff),
     }
 }
 

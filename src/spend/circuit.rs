@@ -4,14 +4,12 @@
 use std::time::Duration;
 
 use crate::model::ModelError;
-use crate::time::Timestamp;
+use crate::time::{Backoff, Timestamp};
 
 /// Failures in a row that open the circuit: fewer than the attempts of one message.
 const THRESHOLD: u32 = 3;
-/// Time until the first probe; each failed probe doubles it.
-const FIRST_PAUSE: Duration = Duration::from_secs(30);
-/// Longest time between two probes.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// Pauses before the probes.
+const PROBES: Backoff = Backoff { first: Duration::from_secs(30), longest: Duration::from_secs(600) };
 
 /// State of the circuit of one model. Kept in memory: after a restart each model is tried again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,9 +36,8 @@ impl Circuit {
             None => *self = Self::default(),
             Some(ModelError::Later { .. } | ModelError::Cut | ModelError::NoCredit | ModelError::BadKey) => {
                 self.failures = self.failures.saturating_add(1);
-                if let Some(probes) = self.failures.checked_sub(THRESHOLD) {
-                    let pause = FIRST_PAUSE.saturating_mul(1 << probes.min(16)).min(LONGEST_PAUSE);
-                    self.open_until = Some(now.plus(pause));
+                if let Some(failed_probes) = self.failures.checked_sub(THRESHOLD) {
+                    self.open_until = Some(now.plus(PROBES.pause(failed_probes.saturating_add(1))));
                 }
             }
             Some(
@@ -69,10 +66,10 @@ mod tests {
         circuit.record(Some(&ModelError::TooLong), now);
         assert!(!circuit.has_opened(), "the request is at fault, not the model");
         circuit.record(Some(&ModelError::BadKey), now);
-        assert!(circuit.is_open(now) && !circuit.is_open(now.plus(FIRST_PAUSE)));
+        assert!(circuit.is_open(now) && !circuit.is_open(now.plus(PROBES.first)));
         assert!(circuit.has_opened(), "a probe gets no retries");
         circuit.record(Some(&ModelError::Cut), now);
-        assert!(circuit.is_open(now.plus(FIRST_PAUSE)), "a failed probe doubles the pause");
+        assert!(circuit.is_open(now.plus(PROBES.first)), "a failed probe doubles the pause");
         circuit.record(None, now);
         assert_eq!(circuit, Circuit::default());
     }
@@ -83,6 +80,6 @@ mod tests {
         for _ in 0..100 {
             circuit.record(Some(&ModelError::Cut), Timestamp(0));
         }
-        assert!(!circuit.is_open(Timestamp(0).plus(LONGEST_PAUSE)));
+        assert!(!circuit.is_open(Timestamp(0).plus(PROBES.longest)));
     }
 }

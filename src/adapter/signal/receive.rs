@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::daemon_health::{HealthTracker, SenderKey};
 use super::jsonrpc::code;
 use super::subscription::{Notification, Subscription, SubscriptionError, SubscriptionTransport};
-use super::timeout::backoff;
+use super::timeout::RETRY;
 use crate::adapter::{Batch, PollError};
 use crate::time::{Clock, Timestamp};
 
@@ -104,7 +104,7 @@ impl MessageReceiver {
         if state.subscription.is_none() {
             if state.failures > 0 {
                 // The gateway backs off too; this part adds jitter.
-                let rest = backoff(state.failures, rand::random()) / 4;
+                let rest = RETRY.with_jitter(state.failures, rand::random()) / 4;
                 drop(self.clock.wake_at(self.clock.now().plus(rest)).await);
             }
             state.subscription = Some(self.transport.open(&self.clock, account).await?);

@@ -21,11 +21,12 @@ use super::link::{McpConnection, McpError, McpHandle, within};
 use super::register::{Accepted, Register};
 use super::{Condition, Limits};
 use crate::config::Mcp;
+use crate::time::Backoff;
 use crate::time::clock::ActivityGuard;
 use crate::time::task::guarded;
 
-/// The shortest and the longest pause before a restart.
-const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(300));
+/// Pauses before restarts.
+const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(300) };
 /// The minimum interval between two lists requested by the server.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
@@ -110,7 +111,7 @@ impl Server {
 impl Server {
     async fn maintain(&self, mut busy: ActivityGuard, stop: &CancellationToken) {
         let clock = self.register.clock();
-        let mut pause = PAUSES.0;
+        let mut failures = 0_u32;
         loop {
             let began = clock.now();
             busy = guarded("An outside server's task", self.session(busy, stop)).await.unwrap_or_else(|error| {
@@ -118,14 +119,12 @@ impl Server {
                 clock.busy()
             });
             self.leave();
-            if clock.now().since(began) >= PAUSES.1 {
-                pause = PAUSES.0;
-            }
+            let lasted = clock.now().since(began) >= RESTART.longest;
+            failures = if lasted { 1 } else { failures.saturating_add(1) };
             tokio::select! {
-                rested = busy.rest(clock, pause) => busy = rested,
+                rested = busy.rest(clock, RESTART.pause(failures)) => busy = rested,
                 () = stop.cancelled() => return,
             }
-            pause = PAUSES.1.min(pause.saturating_mul(2));
             self.note(|condition| condition.restarts = condition.restarts.saturating_add(1));
         }
     }
