@@ -41,7 +41,6 @@ mod genai;
 pub mod reply;
 pub mod request;
 pub mod retry;
-mod sse;
 pub mod transcribe;
 mod turns;
 mod wire;

@@ -4,6 +4,7 @@ pub mod fold;
 pub mod links;
 pub mod needle;
 pub mod question;
+pub mod sse;
 pub mod winnow;
 
 use unicode_segmentation::UnicodeSegmentation;

@@ -16,11 +16,14 @@ use reqwest::header::CONTENT_TYPE;
 use secrecy::SecretString;
 use url::Url;
 
-use super::sse::Events;
 use super::{Model, ModelError, ModelInfo, Reply, Request, StreamSink, error, wire};
 use crate::config;
+use crate::text::sse::{SseItem, SseReader};
 use body::Dialect;
 use draft::ReplyDraft;
+
+/// Maximum length of an event, in bytes.
+const MAX_EVENT: usize = 1 << 20;
 
 /// A model behind an OpenAI-compatible server.
 pub(super) struct OpenAi {
@@ -69,7 +72,7 @@ impl OpenAi {
         live: &dyn StreamSink,
     ) -> Result<ReplyDraft, ModelError> {
         let mut draft = ReplyDraft::default();
-        let mut events = Events::default();
+        let mut events = SseReader::new(MAX_EVENT);
         loop {
             let piece = match response.chunk().await {
                 Ok(Some(piece)) => piece,
@@ -78,8 +81,9 @@ impl OpenAi {
                 Err(_) if draft.is_whole() => return Ok(draft),
                 Err(error) => return Err(wire::lost(&error)),
             };
-            for event in events.take(&piece).map_err(|_| ModelError::Cut)? {
-                draft.take(&event, live).map_err(|refusal| self.refused(&refusal, request))?;
+            events.feed(&piece).map_err(|_| ModelError::Cut)?;
+            while let Some(data) = next_data(&mut events) {
+                draft.take(&data, live).map_err(|refusal| self.refused(&refusal, request))?;
                 if draft.is_over() {
                     // Reading the end of the stream, which has usually arrived, lets the connection
                     // be reused.
@@ -88,8 +92,9 @@ impl OpenAi {
                 }
             }
         }
-        if let Some(event) = events.finish() {
-            draft.take(&event, live).map_err(|refusal| self.refused(&refusal, request))?;
+        events.finish();
+        while let Some(data) = next_data(&mut events) {
+            draft.take(&data, live).map_err(|refusal| self.refused(&refusal, request))?;
         }
         Ok(draft)
     }
@@ -112,6 +117,15 @@ impl OpenAi {
         };
         error::Fault { status: 200, headers: None, body }.classify(wire::key(self.key.as_ref()), Some(request))
     }
+}
+
+/// Returns the data of the next event that has any. Bytes that are not UTF-8 become replacement
+/// characters instead of ending an otherwise complete answer.
+fn next_data(events: &mut SseReader) -> Option<String> {
+    std::iter::from_fn(|| events.next_item()).find_map(|item| match item {
+        SseItem::Event { data, .. } if !data.is_empty() => Some(String::from_utf8_lossy(&data).into_owned()),
+        _ => None,
+    })
 }
 
 #[async_trait]

@@ -1,10 +1,10 @@
-//! Parser of server-sent events. Pure.
+//! Server-sent events of the daemon. Pure.
 //!
-//! It reads only the part of the format that the daemon writes: `event:` and `data:` lines ending
-//! with LF or CRLF, a blank line as the end of an event, and comments as keep-alives. Other fields
-//! are skipped. Memory is bounded by the longest event.
+//! Only events of the type `receive` are messages; comments are keep-alives. A message that is not
+//! UTF-8 or is too long breaks the stream.
 
 use super::socket::{ConnectionError, LONGEST};
+use crate::text::sse::{SseItem, SseReader};
 
 /// A parsed event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,80 +16,34 @@ pub(super) enum SseEvent {
 }
 
 /// Splits a byte stream into events, regardless of how the bytes are chunked.
-#[derive(Debug, Default)]
-pub(super) struct SseParser {
-    bytes: Vec<u8>,
-    /// Number of bytes already parsed.
-    read: usize,
-    /// Number of bytes known to hold no newline after `read`.
-    scanned: usize,
-    event: String,
-    data: Option<String>,
+#[derive(Debug)]
+pub(super) struct SseParser(SseReader);
+
+impl Default for SseParser {
+    fn default() -> Self {
+        Self(SseReader::new(LONGEST))
+    }
 }
 
 impl SseParser {
     /// Appends bytes.
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
-        self.bytes.drain(..self.read.min(self.bytes.len()));
-        self.scanned = self.scanned.saturating_sub(self.read);
-        self.read = 0;
-        self.bytes.extend_from_slice(bytes);
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), ConnectionError> {
+        self.0.feed(bytes).map_err(|_| ConnectionError::TooLong)
     }
 
     /// Returns the next event in the bytes received so far.
     pub(super) fn next(&mut self) -> Result<Option<SseEvent>, ConnectionError> {
-        while let Some(line) = self.line()? {
-            if let Some(sign) = self.take(&line)? {
-                return Ok(Some(sign));
+        while let Some(item) = self.0.next_item() {
+            match item {
+                SseItem::Comment => return Ok(Some(SseEvent::Alive)),
+                SseItem::Event { kind, data } if kind == b"receive" => {
+                    let text = String::from_utf8(data).map_err(|_| ConnectionError::Garbled)?;
+                    return Ok(Some(SseEvent::Received(text)));
+                }
+                SseItem::Event { .. } => {}
             }
         }
         Ok(None)
-    }
-
-    fn line(&mut self) -> Result<Option<String>, ConnectionError> {
-        let unread = self.bytes.get(self.scanned.max(self.read)..).unwrap_or_default();
-        let Some(at) = unread.iter().position(|byte| *byte == b'\n') else {
-            self.scanned = self.bytes.len();
-            let waiting = self.bytes.len().saturating_sub(self.read);
-            return if waiting > LONGEST { Err(ConnectionError::TooLong) } else { Ok(None) };
-        };
-        let end = self.scanned.max(self.read).saturating_add(at);
-        let line = self.bytes.get(self.read..end).unwrap_or_default();
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = std::str::from_utf8(line).map_err(|_| ConnectionError::Garbled)?.to_owned();
-        self.read = end.saturating_add(1);
-        self.scanned = self.read;
-        Ok(Some(line))
-    }
-
-    fn take(&mut self, line: &str) -> Result<Option<SseEvent>, ConnectionError> {
-        if line.is_empty() {
-            let (event, data) = (std::mem::take(&mut self.event), self.data.take());
-            return Ok(data.filter(|_| event == "receive").map(SseEvent::Received));
-        }
-        let (field, value) = line.split_once(':').unwrap_or((line, ""));
-        let value = value.strip_prefix(' ').unwrap_or(value);
-        match field {
-            "" => return Ok(Some(SseEvent::Alive)),
-            "event" => value.clone_into(&mut self.event),
-            "data" => self.add(value)?,
-            _ => {}
-        }
-        Ok(None)
-    }
-
-    fn add(&mut self, value: &str) -> Result<(), ConnectionError> {
-        if self.data.as_ref().map_or(0, String::len).saturating_add(value.len()) > LONGEST {
-            return Err(ConnectionError::TooLong);
-        }
-        match &mut self.data {
-            Some(data) => {
-                data.push('\n');
-                data.push_str(value);
-            }
-            None => self.data = Some(value.to_owned()),
-        }
-        Ok(())
     }
 }
 
@@ -101,7 +55,7 @@ mod tests {
     fn signs(chunks: &[&[u8]]) -> Result<Vec<SseEvent>, ConnectionError> {
         let (mut splitter, mut signs) = (SseParser::default(), Vec::new());
         for chunk in chunks {
-            splitter.feed(chunk);
+            splitter.feed(chunk)?;
             while let Some(sign) = splitter.next()? {
                 signs.push(sign);
             }

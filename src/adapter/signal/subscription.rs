@@ -225,7 +225,7 @@ impl SseSubscription {
                 _busy = &mut wake => return Err(SubscriptionError::Silent),
             };
             let chunk = chunk.ok_or_else(|| SubscriptionError::Disconnected("the stream ended".to_owned()))?;
-            self.splitter.feed(&chunk);
+            self.splitter.feed(&chunk).map_err(away)?;
         }
     }
 }
