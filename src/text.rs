@@ -7,7 +7,15 @@ pub mod question;
 pub mod sse;
 pub mod winnow;
 
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
 use unicode_segmentation::UnicodeSegmentation;
+
+/// Returns whether the character leaves no mark of its own: soft hyphens, joiners, direction marks,
+/// selectors, tags, annotation marks.
+pub fn is_ignorable(c: char) -> bool {
+    CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c) || matches!(c, '\u{fff9}'..='\u{fffb}')
+}
 
 /// Returns the text up to `max` characters, cut at a grapheme, with `…` if something was cut off.
 pub fn shorten(text: &str, max: usize) -> String {

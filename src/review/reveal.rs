@@ -11,6 +11,11 @@
 //! and a zero-width joiner between two emoji, stay as they are. They only select one of a few
 //! shapes of a picture, so nothing can be hidden in them.
 
+use icu_properties::CodePointSetData;
+use icu_properties::props::BidiControl;
+
+use crate::text::is_ignorable;
+
 /// Returns the text with every hidden character written out.
 pub fn reveal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -38,21 +43,17 @@ pub fn is_hidden(c: char) -> bool {
     if matches!(c, '\n' | '\t' | ' ') {
         return false;
     }
-    c.is_control() || is_odd_space(c) || is_bidi(c) || is_default_ignorable(c)
+    c.is_control() || is_odd_space(c) || is_bidi(c) || is_blank(c)
 }
 
 /// Returns whether the character changes the text direction.
 pub(super) fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    CodePointSetData::new::<BidiControl>().contains(c)
 }
 
 /// Returns whether the character is a space other than the plain one.
 pub(super) fn is_odd_space(c: char) -> bool {
-    matches!(
-        c,
-        '\u{a0}' | '\u{1680}' | '\u{2000}'
-            ..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
-    )
+    c.is_whitespace() && !c.is_ascii() && !c.is_control()
 }
 
 /// Returns whether `c` is part of a picture: a selector after a symbol, or a joiner between two.
@@ -70,15 +71,11 @@ pub(super) fn joins_emoji(before: Option<char>, c: char, after: Option<char>) ->
     }
 }
 
-/// Returns whether the character has no mark of its own: Unicode's default-ignorable characters,
-/// and fillers and blanks that behave the same.
-fn is_default_ignorable(c: char) -> bool {
-    matches!(u32::from(c),
-        0xAD | 0x34F | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x200B..=0x200D | 0x2060..=0x206F | 0x2800
-        | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
-        | 0xE0000..=0xE0FFF)
-        || u32::from(c) & 0xFFFE == 0xFFFE
-        || matches!(u32::from(c), 0xFDD0..=0xFDEF)
+/// Returns whether the character has no mark of its own: ignorable characters, the blank of Braille,
+/// and codes that are no characters.
+fn is_blank(c: char) -> bool {
+    let code = u32::from(c);
+    is_ignorable(c) || code == 0x2800 || code & 0xFFFE == 0xFFFE || matches!(code, 0xFDD0..=0xFDEF)
 }
 
 /// Returns whether the character is one of the pictures and signs that emoji are made of.

@@ -13,6 +13,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::is_ignorable;
+
 /// The shortest run that is certain to be found, in characters.
 pub const RUN: usize = GRAM + WINDOW - 1;
 const GRAM: usize = 50;
@@ -108,13 +110,7 @@ fn is_mark(c: char) -> bool {
 /// Returns whether a character leaves no mark of its own: controls, soft hyphens, joiners,
 /// direction marks, selectors, tags.
 pub(super) fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}'
-        )
-        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    c.is_control() || is_ignorable(c)
 }
 
 #[cfg(test)]

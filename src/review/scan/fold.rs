@@ -2,178 +2,110 @@
 //!
 //! Two steps, because the second requires the whole word: [`plain`] removes style (full width,
 //! mathematical and circled letters, ligatures), [`latin`] replaces a letter of another script with
-//! the Latin one that it resembles. The tables cover common disguises; they are not a copy of
-//! Unicode's list of confusable characters.
+//! the Latin one that it resembles. Both go by Unicode's own tables, compatibility decomposition
+//! and the list of confusable characters; ours only add what these lack.
+
+pub(super) use unicode_normalization::char::is_combining_mark as is_mark;
+use unicode_normalization::char::{decompose_canonical, decompose_compatible};
+use unicode_security::confusable_detection;
+
+/// Small capitals, in the order of the alphabet. Unicode counts hardly any of them as confusable.
+const SMALL_CAPITALS: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡxʏᴢ";
+
+/// Lower-case letters that resemble Latin ones, of which Unicode lists only the capitals or another
+/// look.
+const ALIKE: &[(&str, char)] = &[
+    ("βвьƅ", 'b'),
+    ("є", 'e'),
+    ("н", 'h'),
+    ("κк", 'k'),
+    ("ϻм", 'm'),
+    ("п", 'n'),
+    ("τт", 't'),
+    ("ωш", 'w'),
+    ("χ", 'x'),
+];
 
 /// Appends the character without style, in lower case, to `out`.
 pub(super) fn plain(c: char, out: &mut String) {
     match c {
-        'a'..='z' | '0'..='9' | ' '..='@' => out.push(c),
-        'A'..='Z' => out.push(c.to_ascii_lowercase()),
-        'ﬀ' => out.push_str("ff"),
-        'ﬁ' => out.push_str("fi"),
-        'ﬂ' => out.push_str("fl"),
-        'ﬃ' => out.push_str("ffi"),
-        'ﬄ' => out.push_str("ffl"),
+        ..='\u{7f}' => out.push(c.to_ascii_lowercase()),
         'ß' | 'ẞ' => out.push_str("ss"),
         'æ' | 'Æ' => out.push_str("ae"),
         'œ' | 'Œ' => out.push_str("oe"),
-        c => match styled(c) {
-            Some(bare) => out.push(bare.to_ascii_lowercase()),
+        '—' => out.push('-'),
+        '“' | '”' | '„' => out.push('"'),
+        c => match unstyled(c) {
+            Some(bare) => out.push_str(&bare.to_ascii_lowercase()),
             None => out.extend(c.to_lowercase()),
         },
     }
 }
 
-/// Returns the ASCII character of which this is a full-width, mathematical, circled, squared or
-/// small form.
-pub(super) fn styled(c: char) -> Option<char> {
-    let code = u32::from(c);
-    let letter = |base: u8, offset: u32| char::from_u32(u32::from(base) + offset);
-    match code {
-        0xFF01..=0xFF5E => char::from_u32(code - 0xFEE0),
-        0x1D400..=0x1D6A3 => {
-            let offset = (code - 0x1D400) % 52;
-            if offset < 26 { letter(b'A', offset) } else { letter(b'a', offset - 26) }
-        }
-        0x1D7CE..=0x1D7FF => letter(b'0', (code - 0x1D7CE) % 10),
-        0x24B6..=0x24CF => letter(b'A', code - 0x24B6),
-        0x24D0..=0x24E9 => letter(b'a', code - 0x24D0),
-        0x249C..=0x24B5 => letter(b'a', code - 0x249C),
-        0x1F110..=0x1F129 => letter(b'A', code - 0x1F110),
-        0x1F130..=0x1F149 => letter(b'A', code - 0x1F130),
-        0x1F150..=0x1F169 => letter(b'A', code - 0x1F150),
-        0x1F170..=0x1F189 => letter(b'A', code - 0x1F170),
-        0x1F1E6..=0x1F1FF => letter(b'A', code - 0x1F1E6),
-        _ => one_of(
-            c,
-            &[
-                ("ℬ", 'b'),
-                ("ℰℯ", 'e'),
-                ("ℱ", 'f'),
-                ("ℊɡ", 'g'),
-                ("ℋℌℍℎ", 'h'),
-                ("ℐℑıɩⅰ", 'i'),
-                ("ℒℓⅼ", 'l'),
-                ("ℳⅿ", 'm'),
-                ("ℕⁿ", 'n'),
-                ("ℴ", 'o'),
-                ("ℙ", 'p'),
-                ("ℚ", 'q'),
-                ("ℛℜℝ", 'r'),
-                ("ℤℨ", 'z'),
-                ("ᴀ", 'a'),
-                ("ʙ", 'b'),
-                ("ᴄⅽ", 'c'),
-                ("ᴅⅾ", 'd'),
-                ("ᴇ", 'e'),
-                ("ꜰ", 'f'),
-                ("ɢ", 'g'),
-                ("ʜ", 'h'),
-                ("ɪ", 'i'),
-                ("ᴊ", 'j'),
-                ("ᴋ", 'k'),
-                ("ʟ", 'l'),
-                ("ᴍ", 'm'),
-                ("ɴ", 'n'),
-                ("ᴏ", 'o'),
-                ("ᴘ", 'p'),
-                ("ʀ", 'r'),
-                ("ꜱ", 's'),
-                ("ᴛ", 't'),
-                ("ᴜ", 'u'),
-                ("ᴠⅴ", 'v'),
-                ("ᴡ", 'w'),
-                ("ʏ", 'y'),
-                ("ᴢ", 'z'),
-                ("‐‑‒–—−", '-'),
-                ("‘’ʼ＇", '\''),
-                ("“”„", '"'),
-                ("∕⁄", '/'),
-                ("։∶", ':'),
-            ],
-        ),
+/// Returns the ASCII text of which this is another form, such as full width, a circled letter, a
+/// small capital, a ligature or a typographic sign.
+fn unstyled(c: char) -> Option<String> {
+    // Dark circles, dark squares and flags; Unicode decomposes only the light ones.
+    let letter = match u32::from(c) {
+        code @ 0x1F150..=0x1F169 => u8::try_from(code - 0x1F150).ok(),
+        code @ 0x1F170..=0x1F189 => u8::try_from(code - 0x1F170).ok(),
+        code @ 0x1F1E6..=0x1F1FF => u8::try_from(code - 0x1F1E6).ok(),
+        _ => SMALL_CAPITALS.chars().zip(0..).find(|(small, _)| *small == c).map(|(_, letter)| letter),
+    };
+    if let Some(letter) = letter {
+        return Some(char::from(b'a' + letter).to_string());
     }
+    let mut form = String::new();
+    decompose_compatible(c, |part| form.push(part));
+    let in_parentheses = form.strip_prefix('(').and_then(|form| form.strip_suffix(')'));
+    if let Some(inside) = in_parentheses.filter(|inside| inside.is_ascii()) {
+        return Some(inside.to_owned());
+    }
+    // A sign such as `™` stays one, so that it does not become a part of the word before it.
+    if form.is_ascii() && (form.len() == 1 || c.is_alphabetic()) {
+        return Some(form);
+    }
+    let is_sign = |alike: &char| alike.is_ascii_punctuation() && !c.is_alphanumeric();
+    confusable(c).filter(|alike| is_sign(alike) || matches!(c, 'ı' | 'ɡ' | 'ɩ' | 'ʼ')).map(String::from)
 }
 
-/// Returns the Latin letter that a lower-case Cyrillic, Greek, Armenian or Cherokee letter
+/// Returns the Latin letter that a lower-case Cyrillic, Greek, Armenian, Coptic or Cherokee letter
 /// resembles.
 pub(super) fn latin(c: char) -> Option<char> {
-    one_of(
-        c,
-        &[
-            ("аαɑ", 'a'),
-            ("ьƅ", 'b'),
-            ("сϲ", 'c'),
-            ("ԁ", 'd'),
-            ("еєҽ", 'e'),
-            ("ց", 'g'),
-            ("һհ", 'h'),
-            ("іιї", 'i'),
-            ("јϳ", 'j'),
-            ("кκ", 'k'),
-            ("ӏ", 'l'),
-            ("мϻ", 'm'),
-            ("пոη", 'n'),
-            ("оοօσ", 'o'),
-            ("рρ", 'p'),
-            ("ԛզ", 'q'),
-            ("гг", 'r'),
-            ("ѕ", 's'),
-            ("тτ", 't'),
-            ("υս", 'u'),
-            ("νѵ", 'v'),
-            ("ԝѡωш", 'w'),
-            ("хχ", 'x'),
-            ("уγү", 'y'),
-            ("ᴢ", 'z'),
-            ("вβ", 'b'),
-            ("нн", 'h'),
-        ],
-    )
+    let has_doubles =
+        matches!(u32::from(c), 0x370..=0x58F | 0x13A0..=0x13FF | 0x1F00..=0x1FFF | 0x2C80..=0x2CFF | 0xAB70..=0xABBF);
+    if !has_doubles && !matches!(c, 'ɑ' | 'ƅ') {
+        return None;
+    }
+    let listed = ALIKE.iter().find(|(alike, _)| alike.contains(c)).map(|(_, letter)| *letter);
+    listed.or_else(|| confusable(c).filter(char::is_ascii_lowercase))
+}
+
+/// Returns the ASCII character with which Unicode says that this one can be confused.
+fn confusable(c: char) -> Option<char> {
+    let mut buffer = [0; 4];
+    let mut skeleton = confusable_detection::skeleton(c.encode_utf8(&mut buffer)).filter(|part| !is_mark(*part));
+    skeleton.next().filter(|alike| alike.is_ascii() && skeleton.next().is_none())
 }
 
 /// Returns a Latin letter without its diacritic, such as `e` for `é`.
 pub(super) fn bare(c: char) -> char {
-    one_of(
-        c,
-        &[
-            ("àáâãäåāăąǎ", 'a'),
-            ("çćĉċč", 'c'),
-            ("ďđð", 'd'),
-            ("èéêëēĕėęěẽẹ", 'e'),
-            ("ĝğġģ", 'g'),
-            ("ĥħ", 'h'),
-            ("ìíîïĩīĭįǐ", 'i'),
-            ("ĵ", 'j'),
-            ("ķ", 'k'),
-            ("ĺļľł", 'l'),
-            ("ñńņňṅ", 'n'),
-            ("òóôõöøōŏőơọǒ", 'o'),
-            ("ŕŗřṛ", 'r'),
-            ("śŝşšș", 's'),
-            ("ţťŧț", 't'),
-            ("ùúûüũūŭůűųưǔ", 'u'),
-            ("ŵ", 'w'),
-            ("ýÿŷ", 'y'),
-            ("źżž", 'z'),
-            ("ё", 'е'),
-        ],
-    )
-    .unwrap_or(c)
-}
-
-/// Returns whether the character combines with the letter before it.
-pub(super) fn is_mark(c: char) -> bool {
-    matches!(u32::from(c), 0x300..=0x36F | 0x483..=0x489 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20F0 | 0xFE20..=0xFE2F)
-}
-
-fn one_of(c: char, table: &[(&str, char)]) -> Option<char> {
-    // Most texts in other scripts are outside the tables.
-    if c.is_ascii() || matches!(u32::from(c), 0x2E80..=0xA72F | 0xAC00..=0x10FFFF) {
-        return None;
+    match c {
+        c if c.is_ascii() => c,
+        'đ' | 'ð' => 'd',
+        'ħ' => 'h',
+        'ł' => 'l',
+        'ø' => 'o',
+        'ŧ' => 't',
+        'ё' => 'е',
+        c => {
+            let mut first = None;
+            decompose_canonical(c, |part| {
+                first.get_or_insert(part);
+            });
+            first.filter(char::is_ascii_alphabetic).unwrap_or(c)
+        }
     }
-    table.iter().find(|(alike, _)| alike.contains(c)).map(|(_, letter)| *letter)
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ fn is_disguised(word: &str) -> bool {
     let foreign = count(is_foreign);
     let alike = count(|c| is_foreign(c) && c.to_lowercase().any(|c| fold::latin(c).is_some()));
     let mixed = latin >= 1 && alike >= 1 && alike == foreign && latin + alike >= 3;
-    mixed || count(styled_letter) >= 4 || (latin >= 1 && count(|c| fold::styled(c).is_some() && styled_letter(c)) >= 2)
+    mixed || count(styled_letter) >= 4 || (latin >= 1 && count(styled_letter) >= 2)
 }
 
 /// Returns whether the character is a Cyrillic, Greek or Armenian letter.
