@@ -5,8 +5,10 @@
 //! out of the folder is a fault just like a missing `SKILL.md`. A rename is not an edit: it may
 //! change the name in the front matter and no other byte.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::ProposalChange;
@@ -243,18 +245,8 @@ fn target(from: &str, address: &str) -> Option<String> {
 }
 
 /// Decodes percent-encoding. `None` if the result is not text, or contains a separator.
-fn decoded(part: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = part.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = [rest.next()?, rest.next()?];
-        bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-    }
-    String::from_utf8(bytes).ok().filter(|part| !part.contains(['/', '\\', '\0']))
+fn decoded(part: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(part).decode_utf8().ok().filter(|part| !part.contains(['/', '\\', '\0']))
 }
 
 fn exists(folder: &SkillFolder, path: &str) -> bool {
