@@ -63,21 +63,16 @@ use crate::store::{Issuer, Journal};
 use crate::time::{Clock, Zone};
 use crate::tool::mcp::Servers;
 use crate::wording::command as says;
-use crate::wording::forget as of_forgetting;
-use crate::wording::hand_over as of_handing_over;
-use crate::wording::reminder_command as of_reminders;
 use crate::wording::review_command::Surface;
-use crate::wording::schedule as of_time;
-use command::{ChatCommand, DataCommand, ParseError};
+use command::{COMMANDS, ChatCommand, InGroup};
 
 /// The origin of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The person who gave it.
     pub person: Person,
-    /// True if no one else can read the answer.
-    pub private: bool,
-    /// The group that the command is about, if it was given there and is not about the person.
+    /// The group that the command acts on; `None` means that it is about the caller, who alone reads
+    /// the answer.
     pub group: Option<StreamId>,
 }
 
@@ -126,22 +121,24 @@ impl Admin {
     /// Answers a chat line that begins with a slash. An internal error yields an answer too: one
     /// sentence, plus a log line.
     pub async fn chat(&self, caller: &Caller, text: &str) -> Answer {
-        let command = match command::parse(text) {
-            Ok(command) => command,
-            Err(error) => return misunderstood(&error),
+        let (row, arguments) = match command::find(text) {
+            Ok(found) => found,
+            Err(unknown) => return Answer::refusal(says::unknown(&answer::plain(&unknown.name), unknown.near)),
         };
-        if caller.person.role < command.role() {
+        if caller.person.role < row.role {
             return Answer::refusal(says::OWNER_ONLY);
         }
+        if caller.group.is_some() && row.in_group != InGroup::ActsOnGroup {
+            return Answer::refusal(says::DIRECT_ONLY);
+        }
+        let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage()) };
         let done = match (caller.group, command) {
-            (Some(group), ChatCommand::Part(DataCommand::Forget { name: Some(name), messages })) => {
+            (None, command) => self.run(&caller.person, command).await,
+            (Some(group), ChatCommand::Forget { name, messages }) => {
                 self.erasure().forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
             }
-            (Some(_), ChatCommand::Part(DataCommand::Forget { name: None, .. })) => {
-                return Answer::refusal(says::usage(of_forgetting::HOW));
-            }
-            (None, command) if caller.private || !is_private(&command) => self.run(&caller.person, command).await,
-            _ => return Answer::refusal(says::DIRECT_ONLY),
+            // The others that act on a group took effect on admission (`gateway::group`).
+            (Some(_), _) => return Answer::refusal(says::DIRECT_ONLY),
         };
         done.unwrap_or_else(|error| {
             tracing::error!(person.id = %caller.person.id, "A command of person {} failed: {error:#}", caller.person.id);
@@ -160,43 +157,29 @@ impl Admin {
             ChatCommand::Link => self.members().link_code(person).await,
             ChatCommand::New => Ok(Answer::ours(says::NEW, json!({}))),
             ChatCommand::Stop => self.stop(person).await,
-            // A command that names a question took effect on admission (`gateway::consent`), in the
-            // chat where the question was asked.
-            ChatCommand::Yes { question: Some(_) } | ChatCommand::No { question: Some(_) } => {
-                Ok(Answer::refusal(says::ANSWER_WHERE_ASKED))
-            }
-            ChatCommand::Yes { question: None } => Ok(Answer::refusal(says::usage(says::HOW_YES))),
-            ChatCommand::No { question: None } => Ok(Answer::refusal(says::usage(says::HOW_NO))),
+            // An answer took effect on admission (`gateway::consent`), in the chat where the question
+            // was asked.
+            ChatCommand::Yes(_) | ChatCommand::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
             ChatCommand::Status => self.reports().status(only).await,
             ChatCommand::Usage => self.reports().usage(only, DAYS_IN_CHAT).await,
-            ChatCommand::Resend(Some(what)) => self.reports().resend(only, what).await,
-            ChatCommand::Resend(None) => Ok(Answer::refusal(says::usage(says::HOW_RESEND))),
+            ChatCommand::Resend(what) => self.reports().resend(only, what).await,
             ChatCommand::Reminders => self.jobs().reminders(person).await,
-            ChatCommand::CancelReminder { id: Some(id) } => self.jobs().cancel_reminder(person, id).await,
-            ChatCommand::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
+            ChatCommand::CancelReminder(id) => self.jobs().cancel_reminder(person, id).await,
             ChatCommand::Search(sought) => self.finder().search(person, &sought).await,
             ChatCommand::People(command) => self.members().people_command(command).await,
-            ChatCommand::Pair { name: Some(name), role } => self.members().pair(issuer, &name, role, None).await,
+            ChatCommand::Pair { name, role } => self.members().pair(issuer, &name, role, None).await,
             ChatCommand::PairAgain(namesake) => self.members().pair_again(issuer, namesake).await,
-            ChatCommand::HandOver { name: Some(name), sure } => {
-                self.members().hand_over(&name, sure, Some(person.id)).await
-            }
-            ChatCommand::HandOver { name: None, .. } => Ok(Answer::refusal(says::usage(of_handing_over::HOW))),
-            ChatCommand::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
+            ChatCommand::HandOver { name, sure } => self.members().hand_over(&name, sure, Some(person.id)).await,
             ChatCommand::Remove { name } => self.members().remove(&name).await,
             ChatCommand::Model { name: None } => Ok(self.reports().models()),
             ChatCommand::Model { name: Some(name) } => self.reports().prefer(&name).await,
-            ChatCommand::Reflect(Some(wish)) => self.jobs().reflect(person.id, &wish).await,
-            ChatCommand::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
-            ChatCommand::Gate(command) => self.skills_and_proposals().gate(person, command).await,
+            ChatCommand::Reflect(wish) => self.jobs().reflect(person.id, &wish).await,
+            ChatCommand::Review(command) => self.skills_and_proposals().review_command(person, command).await,
             ChatCommand::Memory(command) => self.memory_files().memory(person, command).await,
-            ChatCommand::Part(DataCommand::Forget { name: Some(name), messages }) => {
+            ChatCommand::Forget { name, messages } => {
                 self.erasure().forget(person, &name, messages, Surface::Chat).await
             }
-            ChatCommand::Part(DataCommand::Forget { name: None, .. }) => {
-                Ok(Answer::refusal(says::usage(of_forgetting::HOW)))
-            }
-            ChatCommand::Part(DataCommand::Export) => self.history().export(person).await,
+            ChatCommand::Export => self.history().export(person).await,
         }
     }
 
@@ -213,22 +196,10 @@ impl Admin {
     }
 }
 
-/// Returns whether the answer is for the caller only.
-fn is_private(command: &ChatCommand) -> bool {
-    !matches!(command, ChatCommand::Start | ChatCommand::Help | ChatCommand::New | ChatCommand::Stop)
-}
-
-fn misunderstood(error: &ParseError) -> Answer {
-    Answer::refusal(match error {
-        ParseError::Unknown { name, near } => says::unknown(&answer::plain(name), *near),
-        ParseError::Usage { how } => says::usage(how),
-    })
-}
-
 fn help(role: Role) -> Answer {
-    let mine = || command::menu().iter().filter(|entry| role >= entry.role);
-    let lines: Vec<String> = mine().map(|entry| says::help_line(entry.name, entry.does)).collect();
-    let json: Vec<_> = mine().map(|entry| json!({ "name": entry.name, "does": entry.does })).collect();
+    let mine = || COMMANDS.iter().filter(|row| row.in_menu && role >= row.role);
+    let lines: Vec<String> = mine().map(|row| says::help_line(&row.form(), row.help)).collect();
+    let json: Vec<_> = mine().map(|row| json!({ "name": row.name, "does": row.menu_line() })).collect();
     Answer::ours(says::help(&lines.join("\n")), json!(json))
 }
 
@@ -240,7 +211,7 @@ mod tests {
     #[tokio::test]
     async fn owners_only_means_owners_only() {
         let house = Fixture::new().await;
-        for entry in command::menu() {
+        for entry in COMMANDS {
             let line = format!("/{} Zoe", entry.name);
             let refused = house.admin.chat(&house.ben(), &line).await.markdown == says::OWNER_ONLY;
             assert_eq!(refused, entry.role == Role::Owner, "{line} by a member");
@@ -252,10 +223,10 @@ mod tests {
     #[tokio::test]
     async fn before_others_only_what_anybody_may_read() {
         let house = Fixture::new().await;
-        for entry in command::menu() {
-            let aloud = Caller { private: false, ..house.ada() };
-            let answer = house.admin.chat(&aloud, &format!("/{} Zoe", entry.name)).await;
-            let expected = !matches!(entry.name, "help" | "new" | "stop");
+        for entry in COMMANDS {
+            let in_group = Caller { group: Some(StreamId(1)), ..house.ada() };
+            let answer = house.admin.chat(&in_group, &format!("/{} Zoe", entry.name)).await;
+            let expected = !matches!(entry.name, "new" | "forget");
             assert_eq!(answer.markdown == says::DIRECT_ONLY, expected, "/{}", entry.name);
         }
     }

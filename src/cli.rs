@@ -41,6 +41,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::admin::command::help;
 use crate::engine::files::reader::LOCKED;
 use failure::CliError;
 pub use log::calm_panics;
@@ -113,7 +114,7 @@ enum CliCommand {
     Chat(talk::ChatArgs),
     /// Check everything and suggest fixes
     Doctor(doctor::DoctorArgs),
-    /// Show adapters, queues, conversations and the remaining budget
+    #[command(about = help("status"))]
     Status,
     /// Check or show the configuration
     #[command(subcommand)]
@@ -121,8 +122,7 @@ enum CliCommand {
     /// Manage people with access
     #[command(subcommand)]
     People(client::People),
-    /// List or cancel reminders and tasks
-    #[command(subcommand)]
+    #[command(subcommand, about = help("reminders"))]
     Reminders(client::Reminders),
     /// Accept tools of MCP servers
     #[command(subcommand)]
@@ -130,7 +130,7 @@ enum CliCommand {
     /// Read past conversations
     #[command(subcommand)]
     Conversations(client::Conversations),
-    /// Search messages, notes, files and skills
+    #[command(about = help("search"))]
     Search(client::Search),
     /// Show, edit and restore the assistant's memory
     Memory(memory::Memory),
@@ -146,11 +146,11 @@ enum CliCommand {
     /// Read reflections on past days, weeks and months
     #[command(subcommand)]
     Reflections(reflect::Reflections),
-    /// Reflect on a day, a week or a month now
+    #[command(about = help("reflect"))]
     Reflect(reflect::Reflect),
-    /// Show usage and cost by day, person, purpose and model
+    #[command(about = help("usage"))]
     Usage,
-    /// Resend deliveries that were set aside after failures
+    #[command(about = help("resend"))]
     Resend {
         /// One delivery [default: all]
         id: Option<i64>,
@@ -230,10 +230,28 @@ fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, Cli
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admin::command::COMMANDS;
 
     #[test]
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_a_description_and_those_of_the_chat_exist() {
+        use clap::CommandFactory;
+        fn check(command: &clap::Command) {
+            for command in command.get_subcommands() {
+                assert!(command.get_about().is_some_and(|about| !about.to_string().is_empty()), "{command}");
+                check(command);
+            }
+        }
+        let root = Cli::command();
+        check(&root);
+        for line in COMMANDS.iter().filter_map(|row| row.command_line) {
+            let found = line.split(' ').try_fold(&root, |command, word| command.find_subcommand(word));
+            assert!(found.is_some(), "{line}");
+        }
     }
 }

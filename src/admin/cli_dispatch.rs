@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::answer::Answer;
-use super::command::{Looking, Resend};
+use super::command::{ReflectionRequest, Resend};
 use super::forget::Messages;
 use super::hand_over::Confirmation;
 use super::pairing::NameMeans;
@@ -62,7 +62,7 @@ impl Admin {
                 None => Ok(not_understood(args)),
             },
             ["reflections", "show", wanted] => self.jobs().reflection(wanted).await,
-            ["reflect", rest @ ..] => match Looking::read(rest.iter().copied()) {
+            ["reflect", rest @ ..] => match ReflectionRequest::read(rest.iter().copied()) {
                 Some(wish) => self.jobs().reflect_now(&wish).await,
                 None => Ok(not_understood(args)),
             },

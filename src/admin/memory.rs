@@ -18,13 +18,12 @@ use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, sources, sources_in_words};
-use super::command::Memory;
+use super::command::MemoryCommand;
 use crate::memory::{AccessRefusal, Workspace};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::trust::Text;
-use crate::wording::command::usage;
 use crate::wording::memory as says;
 use crate::wording::review_command::Surface;
 use name::Name;
@@ -65,27 +64,17 @@ impl MemoryAdmin<'_> {
     }
 
     /// Runs a memory command from chat.
-    pub(super) async fn memory(&self, person: &Person, command: Memory) -> anyhow::Result<Answer> {
-        let how = match command {
-            Memory::Overview => return self.overview(person, Surface::Chat).await,
-            Memory::Show { note } => return self.note(person, &note, Surface::Chat).await,
-            Memory::Search { sought: Some(sought) } => return self.finder().search_memory(person, &sought).await,
-            Memory::Edit => return Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
-            Memory::History { note } if !note.is_empty() => return self.past_of(person, &note, Surface::Chat).await,
-            Memory::Restore { note, version: Some(version) } => {
-                return self.restore_note(person, &note, version, Surface::Chat).await;
-            }
-            Memory::Remember { text } if !text.is_empty() => return self.remember(person, &text).await,
-            Memory::Promote { note, code } if !note.is_empty() => {
-                return self.promote_note(person, &note, &code, Surface::Chat).await;
-            }
-            Memory::Search { sought: None } => says::HOW_SEARCH,
-            Memory::History { .. } => says::HOW_HISTORY,
-            Memory::Restore { .. } => says::HOW_RESTORE,
-            Memory::Remember { .. } => says::HOW_REMEMBER,
-            Memory::Promote { .. } => says::HOW_PROMOTE,
-        };
-        Ok(Answer::refusal(usage(how)))
+    pub(super) async fn memory(&self, person: &Person, command: MemoryCommand) -> anyhow::Result<Answer> {
+        match command {
+            MemoryCommand::Overview => self.overview(person, Surface::Chat).await,
+            MemoryCommand::Show { note } => self.note(person, &note, Surface::Chat).await,
+            MemoryCommand::Search(sought) => self.finder().search_memory(person, &sought).await,
+            MemoryCommand::Edit => Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
+            MemoryCommand::History { note } => self.past_of(person, &note, Surface::Chat).await,
+            MemoryCommand::Restore { note, version } => self.restore_note(person, &note, version, Surface::Chat).await,
+            MemoryCommand::Remember { text } => self.remember(person, &text).await,
+            MemoryCommand::Promote { note, code } => self.promote_note(person, &note, &code, Surface::Chat).await,
+        }
     }
 
     /// One note, verbatim.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::answer::Answer;
-use super::command::Looking;
+use super::command::ReflectionRequest;
 use crate::id::{PersonId, SlotId};
 use crate::schedule::OnDemandResult;
 use crate::store::{SlotRow, SlotState};
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 impl JobsAdmin<'_> {
     /// Starts a reflection for an owner, without waiting for it.
-    pub(super) async fn reflect(&self, person: PersonId, wish: &Looking) -> anyhow::Result<Answer> {
+    pub(super) async fn reflect(&self, person: PersonId, wish: &ReflectionRequest) -> anyhow::Result<Answer> {
         Ok(match self.schedule.ask(person, wish.job, wish.period.as_deref(), wish.again).await? {
             OnDemandResult::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
             OnDemandResult::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
@@ -27,7 +27,7 @@ impl JobsAdmin<'_> {
 
     /// The same for the owner on whose behalf the command line acts: waits for the end, and reports
     /// the outcome.
-    pub(super) async fn reflect_now(&self, wish: &Looking) -> anyhow::Result<Answer> {
+    pub(super) async fn reflect_now(&self, wish: &ReflectionRequest) -> anyhow::Result<Answer> {
         let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };
         match self.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
@@ -53,7 +53,7 @@ fn json_of(slot: &SlotRow) -> serde_json::Value {
     json!({ "job": slot.job, "period": slot.period, "state": slot.state.as_str(), "reason": slot.reason })
 }
 
-fn refused(wish: &Looking, asked: OnDemandResult) -> Answer {
+fn refused(wish: &ReflectionRequest, asked: OnDemandResult) -> Answer {
     Answer::refusal(match asked {
         OnDemandResult::Done(slot) => says::done_already(wish.job.as_str(), &slot.period),
         OnDemandResult::NotOver(period) => says::not_over(&period),

@@ -9,14 +9,14 @@ use crate::admin::SkillsAdmin;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, plain, sources};
-use super::command::Gate;
+use super::command::ReviewCommand;
 use crate::id::ProposalId;
 use crate::people::Person;
 use crate::review::show::{self, DisplayedText as Page};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::ProposalRow;
 use crate::time::Timestamp;
-use crate::wording::command::{OWNER_ONLY, usage};
+use crate::wording::command::OWNER_ONLY;
 use crate::wording::proposal::TAMPERED;
 use crate::wording::review_command::{self as says, Surface};
 use crate::wording::why::all_in_words;
@@ -28,26 +28,19 @@ const LEAST_DIGITS: usize = 8;
 
 impl SkillsAdmin<'_> {
     /// Runs an owner's chat command about proposals and skills.
-    pub(super) async fn gate(&self, person: &Person, command: Gate) -> anyhow::Result<Answer> {
+    pub(super) async fn review_command(&self, person: &Person, command: ReviewCommand) -> anyhow::Result<Answer> {
         let by = DecisionSource::Chat(person.id);
-        let how = match command {
-            Gate::Pending => return self.pending().await,
-            Gate::Skills => return self.skills().await,
-            Gate::Accept { name, hash } => return self.accept_skill(&name, &hash, by).await,
-            Gate::Show { proposal: Some(id) } => return self.show(id).await,
-            Gate::Approve { proposal: Some(id), hash } => return self.approve(id, &hash, by).await,
-            Gate::Reject { proposal: Some(id), why } => return self.reject(id, &why, by).await,
-            Gate::Why { proposal: Some(id) } => return self.why(id).await,
-            Gate::History { name } if !name.is_empty() => return self.history(&name, Surface::Chat).await,
-            Gate::RollBack { name, version: Some(version) } => return self.roll_back(&name, version, by).await,
-            Gate::Show { proposal: None } => says::HOW_SHOW,
-            Gate::Approve { proposal: None, .. } => says::HOW_APPROVE,
-            Gate::Reject { proposal: None, .. } => says::HOW_REJECT,
-            Gate::Why { proposal: None } => says::HOW_WHY,
-            Gate::History { .. } => says::HOW_HISTORY,
-            Gate::RollBack { version: None, .. } => says::HOW_ROLLBACK,
-        };
-        Ok(Answer::refusal(usage(how)))
+        match command {
+            ReviewCommand::Pending => self.pending().await,
+            ReviewCommand::Show(id) => self.show(id).await,
+            ReviewCommand::Approve { proposal, hash } => self.approve(proposal, &hash, by).await,
+            ReviewCommand::Reject { proposal, why } => self.reject(proposal, &why, by).await,
+            ReviewCommand::Why(id) => self.why(id).await,
+            ReviewCommand::Skills => self.skills().await,
+            ReviewCommand::Accept { name, hash } => self.accept_skill(&name, &hash, by).await,
+            ReviewCommand::History { name } => self.history(&name, Surface::Chat).await,
+            ReviewCommand::RollBack { name, version } => self.roll_back(&name, version, by).await,
+        }
     }
 
     /// Lists the proposals that wait for the owner.

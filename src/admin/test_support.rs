@@ -94,7 +94,7 @@ impl Fixture {
 
     fn caller(&self, name: &str) -> Caller {
         let person = self.people.iter().find(|person| person.name == name).unwrap().clone();
-        Caller { person, private: true, group: None }
+        Caller { person, group: None }
     }
 
     pub(super) async fn declares(&self, name: &'static str, role: Role) {

@@ -18,6 +18,7 @@ use super::{Exit, block_on, print};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
+use crate::admin::command::help;
 use crate::app::{App, BuildError, Overrides};
 use crate::config::Home;
 use crate::time::{Clock, SystemClock};
@@ -33,7 +34,7 @@ pub enum People {
     List,
     /// Make the code that claims the assistant for its first owner
     Claim,
-    /// Make a code that grants access, or links another address
+    #[command(about = help("pair"))]
     Pair {
         /// Name of the person
         name: String,
@@ -47,7 +48,7 @@ pub enum People {
         #[arg(long, conflicts_with = "same_as")]
         new: bool,
     },
-    /// Revoke the access of a person
+    #[command(about = help("remove"))]
     Remove {
         /// Name of the person
         name: String,

@@ -11,6 +11,7 @@ use super::external_editor;
 use super::failure::CliError;
 use super::paths::CliPaths;
 use super::print::Printer;
+use crate::admin::command::help;
 
 /// `compline memory […]`
 #[derive(Debug, Args)]
@@ -47,14 +48,14 @@ enum MemoryAction {
         /// Number of the version, from `history`
         version: u64,
     },
-    /// Trust a note from outside: shows it with a code, and applies the code
+    #[command(about = help("promote"))]
     Promote {
         /// The note
         note: String,
         /// Code below the shown text
         code: Option<String>,
     },
-    /// Delete a note or a fact permanently, with everything derived from it
+    #[command(about = help("forget"))]
     Forget {
         /// The note, or the words of the fact
         note: String,

@@ -3,25 +3,26 @@
 use clap::Subcommand;
 
 use super::client::words;
+use crate::admin::command::help;
 
 /// `compline review …`
 #[derive(Debug, Subcommand)]
 pub enum ReviewCommand {
     /// List the newest proposals, including pending ones
     List,
-    /// Show a proposal: origin, stages, findings, diff and hash
+    #[command(about = help("show"))]
     Show {
         /// Number of the proposal
         id: u64,
     },
-    /// Approve a proposal exactly as shown
+    #[command(about = help("approve"))]
     Approve {
         /// Number of the proposal
         id: u64,
         /// Hash at the end of `show`, at least 8 digits
         hash: String,
     },
-    /// Reject a proposal permanently
+    #[command(about = help("reject"))]
     Reject {
         /// Number of the proposal
         id: u64,

@@ -16,6 +16,7 @@ use super::client::{self, words};
 use super::failure::CliError;
 use super::paths::CliPaths;
 use super::print::Printer;
+use crate::admin::command::help;
 use crate::skill::MAIN;
 use crate::wording::cli::skills as says;
 
@@ -60,12 +61,12 @@ pub enum SkillsCommand {
         /// The hash that was shown
         hash: Option<String>,
     },
-    /// List the versions of a skill, newest first
+    #[command(about = help("history"))]
     History {
         /// Name of the skill
         name: String,
     },
-    /// Restore an earlier version of a skill
+    #[command(about = help("rollback"))]
     Rollback {
         /// Name of the skill
         name: String,

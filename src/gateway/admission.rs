@@ -224,7 +224,7 @@ impl Admission {
         }
         tx.addresses().record_contact(guest.address, self.now)?;
         wake.read.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
-        let command = command::parse(text).ok();
+        let command = command::parse(text);
         if command == Some(ChatCommand::New) {
             self.start_new_conversation(tx, guest.stream, wake)?;
         }

@@ -123,8 +123,8 @@ impl CommandWorker {
         // A command about a group is answered in the group.
         let scope = text.text.scope();
         let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
-        let caller = Caller { person, private: group.is_none(), group };
-        let stops = matches!(command::parse(text.text.open().0), Ok(ChatCommand::Stop));
+        let caller = Caller { person, group };
+        let stops = command::parse(text.text.open().0) == Some(ChatCommand::Stop);
         let answer = self.admin.chat(&caller, text.text.open().0).await;
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let (now, is_private) = (self.clock.now(), group.is_none());

@@ -33,8 +33,8 @@ pub(super) enum ConsentReply {
 /// Returns the answer that a command expresses, if any.
 pub(super) fn answer_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
     match command? {
-        ChatCommand::Yes { question } => question.map(ConsentReply::Yes),
-        ChatCommand::No { question } => question.map(ConsentReply::No),
+        ChatCommand::Yes(question) => Some(ConsentReply::Yes(*question)),
+        ChatCommand::No(question) => Some(ConsentReply::No(*question)),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@
 
 use super::admission::{Admission, AfterCommit, is_command};
 use super::sender::{MessageChange, Sender, Speaker};
-use crate::admin::command::{self, ChatCommand, DataCommand};
+use crate::admin::command::{self, ChatCommand, InGroup, Messages};
 use crate::id::{AddressId, StreamId};
 use crate::message::{Event, Inbound, MessageContent, Quote};
 use crate::people::{Address, Person, Role};
@@ -130,7 +130,7 @@ impl Admission {
         let Some(inbox) = self.record_inbox(tx, &group.inbound.external_id, InboxOutcome::Command, "")? else {
             return Ok(());
         };
-        let command = command::parse(asked).ok();
+        let (command, row) = (command::parse(asked), command::find(asked).ok().map(|(row, _)| row));
         if command == Some(ChatCommand::New) {
             self.start_new_conversation(tx, stream, wake)?;
             return self.post_notice(tx, address, Scope::Group(stream), gate::GROUP_BEGINS_ANEW, wake);
@@ -139,11 +139,11 @@ impl Admission {
             wake.stop.push(stream);
             return self.post_notice(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
         }
-        if let Some(ChatCommand::Part(part @ DataCommand::Forget { .. })) = &command {
-            if part.takes_messages() && person.role != Role::Owner {
-                return self.post_notice(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
-            }
-            // In a group, forgetting covers what was kept for the group.
+        if matches!(command, Some(ChatCommand::Forget { messages: Messages::Go, .. })) && person.role != Role::Owner {
+            return self.post_notice(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
+        }
+        let in_group = row.map_or(InGroup::AnsweredDirectly, |row| row.in_group);
+        if in_group == InGroup::ActsOnGroup {
             let (speaker, scope) = (Speaker::Known(person), Scope::Group(stream));
             let guest = Sender { address, speaker, stream, scope, inbox, inbound: group.inbound };
             return self.admit_command(tx, &guest, person, asked, wake);
@@ -153,7 +153,7 @@ impl Admission {
             return self.post_notice(tx, address, Scope::Group(stream), gate::WRITE_TO_ME_FIRST, wake);
         }
         let scope = Scope::Person(person.id);
-        if command.as_ref().is_some_and(is_direct_chat_only) {
+        if in_group == InGroup::Refused {
             return self.post_notice(tx, direct, scope, gate::ONLY_HERE, wake);
         }
         let theirs = tx.conversations().stream_for(person.id)?;
@@ -209,10 +209,4 @@ impl Admission {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns true for owner-only commands and for answers: in a group another person may hold the
-/// phone, or read along.
-fn is_direct_chat_only(command: &ChatCommand) -> bool {
-    command.role() == Role::Owner || matches!(command, ChatCommand::Yes { .. } | ChatCommand::No { .. })
 }

@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::admission::{self, Admission, AfterCommit};
 use super::dispatcher::{Dispatcher, StorageState};
-use crate::adapter::{Adapter, Batch, PollError};
+use crate::adapter::{Adapter, Batch, MenuEntry, PollError};
+use crate::admin::command::COMMANDS;
 use crate::engine::Engine;
 use crate::store::{Journal, is_full};
 use crate::time::clock::WakeupSender;
@@ -171,13 +172,10 @@ impl Intake {
     /// Registers the command menu of each person's role.
     async fn show_menu(&self) -> anyhow::Result<()> {
         let peers = self.menu_peers().await?;
-        let entries: Vec<crate::adapter::MenuEntry> = crate::admin::command::menu()
+        let entries: Vec<MenuEntry> = COMMANDS
             .iter()
-            .map(|entry| crate::adapter::MenuEntry {
-                name: entry.name.to_owned(),
-                description: entry.does.to_owned(),
-                role: entry.role,
-            })
+            .filter(|row| row.in_menu)
+            .map(|row| MenuEntry { name: row.name.to_owned(), description: row.menu_line(), role: row.role })
             .collect();
         self.adapter.register_menu(&entries, &peers).await;
         Ok(())

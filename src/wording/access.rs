@@ -13,12 +13,6 @@ pub const SAME_PERSON: &str = "The same person";
 /// Title of the button that denies it.
 pub const SOMEBODY_NEW: &str = "Somebody new";
 
-/// Syntax of `/people` with arguments.
-pub const HOW_PEOPLE: &str =
-    "/people, or with a number: /people unlink N, /people remove N, /people join N, /people apart N";
-/// Syntax of `/pair` in answer to its question.
-pub const HOW_PAIR_AGAIN: &str = "/pair #N member same, or /pair #N member new";
-
 /// Issuer of a code.
 fn made_by(issuer: Option<&str>) -> String {
     match issuer {

@@ -43,39 +43,6 @@ pub const NO_USAGE: &str = "No model has been used yet.";
 /// Reply to a command that is quarantined after three failures.
 pub const QUARANTINED: &str = "That command broke down three times, so I do not try it again; the log says more.";
 
-/// Description of `/help`.
-pub const DOES_HELP: &str = "list the commands";
-/// Description of `/new`.
-pub const DOES_NEW: &str = "begin a new conversation";
-/// Description of `/stop`.
-pub const DOES_STOP: &str = "stop the answer that is being written";
-/// Description of `/yes`.
-pub const DOES_YES: &str = "say yes to a question: /yes NUMBER";
-/// Description of `/no`.
-pub const DOES_NO: &str = "say no to a question: /no NUMBER";
-/// Description of `/status`.
-pub const DOES_STATUS: &str = "show how everything is";
-/// Description of `/resend`.
-pub const DOES_RESEND: &str = "send again what was set aside: /resend [NUMBER]";
-/// Description of `/usage`.
-pub const DOES_USAGE: &str = "show what the models took";
-/// Description of `/whoami`.
-pub const DOES_WHOAMI: &str = "show who you are to me";
-/// Description of `/link`.
-pub const DOES_LINK: &str = "reach me from one more place";
-/// Description of `/search`.
-pub const DOES_SEARCH: &str = "search what was said and is kept: /search WORDS";
-/// Description of `/model`.
-pub const DOES_MODEL: &str = "show or choose the model: /model NAME";
-/// Description of `/people`.
-pub const DOES_PEOPLE: &str = "show who is allowed in";
-/// Description of `/pair`.
-pub const DOES_PAIR: &str = "make a pairing code: /pair NAME";
-/// Description of `/remove`.
-pub const DOES_REMOVE: &str = "let somebody in no longer: /remove NAME";
-
-/// Syntax of `/new`.
-pub const HOW_NEW: &str = "/new, alone, and then your message";
 /// Note that no claim code is needed because an owner is reachable.
 pub const CLAIMED: &str = "An owner can be reached already; `compline people pair NAME` lets more people in.";
 
@@ -86,8 +53,6 @@ pub fn claim(code: &str) -> String {
     )
 }
 
-/// Syntax of `/resend`.
-pub const HOW_RESEND: &str = "/resend, or /resend NUMBER for one delivery";
 /// Reply to `/resend` when no delivery is set aside.
 pub const NOTHING_SET_ASIDE: &str = "Nothing is set aside.";
 /// Reply to `/resend` with an unknown delivery number.
@@ -106,18 +71,6 @@ pub fn status_set_aside(numbers: &[String]) -> String {
     format!("- set aside, because they could not be delivered: {} (/resend tries again)", numbers.join(", "))
 }
 
-/// Syntax of `/yes`.
-pub const HOW_YES: &str = "/yes NUMBER, with the number of the question";
-/// Syntax of `/no`.
-pub const HOW_NO: &str = "/no NUMBER, with the number of the question";
-/// Syntax of `/search`.
-pub const HOW_SEARCH: &str =
-    "/search [--in messages|conversations|reflections|notes|files|skills] [--case] [--context LINES] WORDS";
-/// Syntax of `/pair`.
-pub const HOW_PAIR: &str = "/pair NAME, or /pair NAME owner";
-/// Syntax of `/remove`.
-pub const HOW_REMOVE: &str = "/remove NAME";
-
 /// Reply to an unknown command.
 pub fn unknown(name: &str, near: Option<&str>) -> String {
     let hint = near.map(|near| format!(" Did you mean /{near}?")).unwrap_or_default();
@@ -125,8 +78,9 @@ pub fn unknown(name: &str, near: Option<&str>) -> String {
 }
 
 /// Reply to a command with wrong arguments.
-pub fn usage(how: &str) -> String {
-    format!("Please write it as: {how}")
+pub fn usage(form: &str, hint: Option<&str>) -> String {
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("Please write it as: {form}{hint}")
 }
 
 /// Reply to a private command in a group.
@@ -152,9 +106,9 @@ pub fn help(lines: &str) -> String {
     format!("Just write to me. Besides there is:\n\n{lines}")
 }
 
-/// A command and its description.
-pub fn help_line(name: &str, does: &str) -> String {
-    format!("- /{name}: {does}")
+/// A command as it is typed, and its description.
+pub fn help_line(form: &str, description: &str) -> String {
+    format!("- {form}: {description}")
 }
 
 /// First line of `/status`.

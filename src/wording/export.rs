@@ -2,8 +2,6 @@
 
 use super::ProgramText;
 
-/// Description of `/export`.
-pub const DOES: &str = "send you everything that is kept of you, as one file";
 /// First lines of the archive's README.
 pub fn readme(name: &str, at: &str) -> String {
     format!(

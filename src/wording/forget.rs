@@ -3,10 +3,6 @@
 use super::review_command::Surface;
 use crate::id::ForgettingId;
 
-/// Description of `/forget`.
-pub const DOES: &str = "forget a note or a fact for good: /forget NOTE";
-/// Syntax of `/forget`.
-pub const HOW: &str = "/forget NOTE (its name, the key of a fact, or all words of a line), or /forget NOTE messages to delete the messages that it grew from too; /forget WORDS messages is for what was only said";
 /// Result: a search finds no occurrence any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
 /// Note that older backups still contain the text.

@@ -3,8 +3,6 @@
 use super::ProgramText;
 use super::review_command::Surface;
 
-/// Syntax of the chat command.
-pub const HOW: &str = "/people, or /people handover NAME";
 /// Error: the root has no owner yet.
 pub const NO_OWNER: &str = "The workspace belongs to nobody yet. Its first owner gets it.";
 /// Error: work for one of the two people is in progress.

@@ -6,23 +6,6 @@ use std::time::Duration;
 use super::review_command::Surface;
 use crate::id::{FileId, QuestionId};
 
-/// Description of `/memory`.
-pub const DOES_MEMORY: &str = "show what I keep: /memory [NOTE | search … | history …]";
-/// Description of `/remember`.
-pub const DOES_REMEMBER: &str = "keep a text for you, word for word";
-/// Description of `/promote`.
-pub const DOES_PROMOTE: &str = "make a note that came from outside yours";
-/// Syntax of `/remember`.
-pub const HOW_REMEMBER: &str = "/remember TEXT";
-/// Syntax of `/promote`.
-pub const HOW_PROMOTE: &str = "/promote NOTE";
-/// Syntax of `/memory search`.
-pub const HOW_SEARCH: &str = "/memory search [--agent NAME] [--section HEADING] [--case] [--context LINES] WORDS";
-/// Syntax of `/memory history`.
-pub const HOW_HISTORY: &str = "/memory history NOTE";
-/// Syntax of `/memory restore`.
-pub const HOW_RESTORE: &str = "/memory restore NOTE VERSION";
-
 /// Reply to `/memory edit` on a channel without an editor.
 pub const EDIT_WHERE: &str = "There is no editor here. In a terminal on the computer that I run on, `compline memory edit [NOTE]` opens one, and so \
     does `/memory edit [NOTE]` in `compline chat`. Anything that changes Markdown files will do: I read them again before each answer.";

@@ -2,10 +2,6 @@
 
 use crate::id::ReminderId;
 
-/// Description of `/reminders`.
-pub const DOES: &str = "show or cancel what waits: /reminders cancel NUMBER";
-/// Syntax of `/reminders`.
-pub const HOW: &str = "/reminders, or /reminders cancel NUMBER";
 /// An empty list.
 pub const NONE: &str = "Nothing waits. Ask me to remind you of something, or to do something every morning.";
 

@@ -5,36 +5,6 @@ use std::time::Duration;
 use super::span;
 use crate::id::{ProposalId, VersionId};
 
-/// Description of `/pending`.
-pub const DOES_PENDING: &str = "list the changes of skills that wait for you";
-/// Description of `/show`.
-pub const DOES_SHOW: &str = "show a proposal and how to decide: /show 12";
-/// Description of `/approve`.
-pub const DOES_APPROVE: &str = "make a proposal live: /approve 12 HASH";
-/// Description of `/reject`.
-pub const DOES_REJECT: &str = "refuse a proposal: /reject 12 why";
-/// Description of `/why`.
-pub const DOES_WHY: &str = "tell where a proposal comes from: /why 12";
-/// Description of `/skills`.
-pub const DOES_SKILLS: &str = "list the skills; accept a held one: /skills accept NAME";
-/// Description of `/history`.
-pub const DOES_HISTORY: &str = "list what a skill was before: /history NAME";
-/// Description of `/rollback`.
-pub const DOES_ROLLBACK: &str = "put an earlier version back: /rollback NAME VERSION";
-
-/// Syntax of `/show`.
-pub const HOW_SHOW: &str = "/show NUMBER, with the number of a proposal; /pending lists them";
-/// Syntax of `/approve`.
-pub const HOW_APPROVE: &str = "/approve NUMBER HASH; /pending lists the numbers, and /show NUMBER gives the hash";
-/// Syntax of `/reject`.
-pub const HOW_REJECT: &str = "/reject NUMBER, and why if you like; /pending lists the numbers";
-/// Syntax of `/why`.
-pub const HOW_WHY: &str = "/why NUMBER, with the number of a proposal; /pending lists them";
-/// Syntax of `/history`.
-pub const HOW_HISTORY: &str = "/history NAME; /skills lists the names";
-/// Syntax of `/rollback`.
-pub const HOW_ROLLBACK: &str = "/rollback NAME VERSION; /history NAME lists the versions";
-
 /// An empty list of pending proposals.
 pub const NOTHING_WAITS: &str = "Nothing waits for you.";
 /// An empty list of all proposals.

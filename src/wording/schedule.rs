@@ -3,11 +3,6 @@
 /// Reply: reflections are disabled.
 pub const OFF: &str =
     "Looking back is switched off: set enabled = true under [reflection] in the configuration and start again.";
-/// Syntax of `/reflect`.
-pub const HOW_REFLECT: &str = "/reflect daily, /reflect weekly or /reflect monthly; with a period such as 2026-11-20, 2026-W47 or 2026-11 behind it, \
-    and with \"again\" if it was done already";
-/// Description of `/reflect`.
-pub const DOES_REFLECT: &str = "look back on a day, week or month now: /reflect daily";
 
 /// Reason for missed slots.
 pub fn missed(periods: u32) -> String {

@@ -5,11 +5,17 @@ use std::time::Duration;
 use super::super::Caller;
 use super::super::test_support::{Fixture, keys, skill};
 use super::*;
+use crate::admin::command::find;
+use crate::id::StreamId;
 use crate::people::Role;
 
 /// The first digits of a hash.
 fn first(hash: &str, digits: usize) -> &str {
     hash.get(..digits).unwrap()
+}
+
+fn usage(name: &str) -> String {
+    find(&format!("/{name}")).unwrap().0.usage()
 }
 
 async fn ask(house: &Fixture, line: &str) -> Answer {
@@ -77,7 +83,7 @@ async fn only_the_right_hash_counts_and_only_once() {
 async fn neither_a_member_nor_a_group_is_answered() {
     let house = Fixture::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
-    let aloud = Caller { private: false, ..house.ada() };
+    let in_group = Caller { group: Some(StreamId(1)), ..house.ada() };
     for line in [
         "/pending".to_owned(),
         format!("/show {id}"),
@@ -89,12 +95,12 @@ async fn neither_a_member_nor_a_group_is_answered() {
         "/rollback tea 1".to_owned(),
     ] {
         assert_eq!(house.admin.chat(&house.ben(), &line).await.markdown, OWNER_ONLY, "{line}");
-        let in_group = house.admin.chat(&aloud, &line).await;
-        assert_eq!(in_group.markdown, crate::wording::command::DIRECT_ONLY, "{line}");
+        let refused = house.admin.chat(&in_group, &line).await;
+        assert_eq!(refused.markdown, crate::wording::command::DIRECT_ONLY, "{line}");
     }
     assert!(house.reads("skills/tea/SKILL.md").is_none());
     // An owner when the line was typed, but no longer.
-    let posing = Caller { person: Person { role: Role::Owner, ..house.ben().person }, private: true, group: None };
+    let posing = Caller { person: Person { role: Role::Owner, ..house.ben().person }, group: None };
     assert_eq!(house.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, OWNER_ONLY);
     assert_eq!(house.admin.chat(&posing, &format!("/reject {id}")).await.markdown, OWNER_ONLY);
     assert!(!ask(&house, &format!("/approve {id} {hash}")).await.failed, "all that changed nothing");
@@ -174,13 +180,13 @@ async fn where_it_comes_from_is_told_under_its_label() {
 async fn numbers_that_mean_nothing_get_one_helpful_line() {
     let house = Fixture::new().await;
     for (line, sentence) in [
-        ("/show", usage(says::HOW_SHOW)),
-        ("/show tea", usage(says::HOW_SHOW)),
-        ("/approve", usage(says::HOW_APPROVE)),
-        ("/reject all", usage(says::HOW_REJECT)),
-        ("/why", usage(says::HOW_WHY)),
-        ("/history", usage(says::HOW_HISTORY)),
-        ("/rollback tea", usage(says::HOW_ROLLBACK)),
+        ("/show", usage("show")),
+        ("/show tea", usage("show")),
+        ("/approve", usage("approve")),
+        ("/reject all", usage("reject")),
+        ("/why", usage("why")),
+        ("/history", usage("history")),
+        ("/rollback tea", usage("rollback")),
         ("/show 7", says::no_such_proposal(ProposalId(7), Surface::Chat)),
         ("/approve 7 0123456789abcdef", says::no_such_proposal(ProposalId(7), Surface::Chat)),
         ("/reject 7 no", says::no_such_proposal(ProposalId(7), Surface::Chat)),

@@ -5,7 +5,7 @@ use crate::schedule::Job;
 
 /// A requested reflection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looking {
+pub struct ReflectionRequest {
     /// The job.
     pub job: Job,
     /// The period's name; `None` means the latest that is over.
@@ -14,7 +14,7 @@ pub struct Looking {
     pub again: bool,
 }
 
-impl Looking {
+impl ReflectionRequest {
     /// Parses `daily [PERIOD] [again]`.
     pub fn read<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
         let job = Job::named(&words.next()?.to_lowercase())?;
@@ -37,8 +37,10 @@ mod tests {
 
     #[test]
     fn a_wish_is_a_job_and_perhaps_a_period() {
-        let read = |line: &str| Looking::read(line.split_whitespace());
-        let wish = |job, period: Option<&str>, again| Some(Looking { job, period: period.map(str::to_owned), again });
+        let read = |line: &str| ReflectionRequest::read(line.split_whitespace());
+        let wish = |job, period: Option<&str>, again| {
+            Some(ReflectionRequest { job, period: period.map(str::to_owned), again })
+        };
         assert_eq!(read("daily"), wish(Job::Daily, None, false));
         assert_eq!(read("Weekly 2026-w47 again"), wish(Job::Weekly, Some("2026-W47"), true));
         assert_eq!(read("monthly again 2026-10"), wish(Job::Monthly, Some("2026-10"), true));

@@ -1,0 +1,304 @@
+//! The table of chat commands: one row says all that is known of a command but its effect.
+
+use super::{ChatCommand, MemoryCommand, ReflectionRequest, ReviewCommand, gate, memory, named, seeking};
+use crate::people::Role;
+use crate::wording::command as says;
+
+/// A chat command.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandRow {
+    /// Name, without the slash.
+    pub name: &'static str,
+    /// Other name, which no list shows.
+    pub alias: Option<&'static str>,
+    /// Lowest role that may use it.
+    pub role: Role,
+    /// Effect in a group.
+    pub in_group: InGroup,
+    /// The command of the command line that does the same, if any.
+    pub command_line: Option<&'static str>,
+    /// Form of the arguments; blank if there are none.
+    pub arguments: &'static str,
+    /// Description: a short imperative sentence.
+    pub help: &'static str,
+    /// Further help with invalid arguments.
+    pub hint: Option<&'static str>,
+    /// True if `/help` and the menu list it.
+    pub in_menu: bool,
+    parse: fn(&str) -> Option<ChatCommand>,
+}
+
+/// Effect of a command that is given in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InGroup {
+    /// It acts on the group.
+    ActsOnGroup,
+    /// It is answered in the caller's direct chat.
+    AnsweredDirectly,
+    /// It is refused.
+    Refused,
+}
+
+/// All commands, in the order in which they are listed.
+pub const COMMANDS: &[CommandRow] = &[
+    member("start", "[CODE]", "Greet the assistant", |_| Some(ChatCommand::Start)).unlisted(),
+    member("help", "", "List the commands", |_| Some(ChatCommand::Help)),
+    // Words after the command would be lost.
+    member("new", "", "Start a new conversation", |rest| rest.is_empty().then_some(ChatCommand::New))
+        .alias("reset")
+        .in_group(InGroup::ActsOnGroup)
+        .hint("then send your message separately"),
+    member("stop", "", "Stop the current answer", |_| Some(ChatCommand::Stop)).in_group(InGroup::ActsOnGroup),
+    member("yes", "NUMBER", "Answer yes to a question", |rest| super::question(rest).map(ChatCommand::Yes))
+        .in_group(InGroup::Refused)
+        .hint("with the number of the question"),
+    member("no", "NUMBER", "Answer no to a question", |rest| super::question(rest).map(ChatCommand::No))
+        .in_group(InGroup::Refused)
+        .hint("with the number of the question"),
+    member("status", "", "Show channels, queues, conversations and remaining budget", |_| Some(ChatCommand::Status))
+        .command_line("status"),
+    member("usage", "", "Show usage and cost of the models", |_| Some(ChatCommand::Usage)).command_line("usage"),
+    member("resend", "[NUMBER]", "Resend failed deliveries", super::resend).command_line("resend"),
+    member(
+        "memory",
+        "[NOTE | search WORDS | history NOTE | restore NOTE VERSION]",
+        "Show, search and restore memory",
+        |rest| memory::memory(rest).map(ChatCommand::Memory),
+    )
+    .command_line("memory")
+    .hint("search also takes --agent NAME, --section HEADING, --case and --context LINES"),
+    member("remember", "TEXT", "Remember a text word for word", |rest| {
+        named(rest).map(|text| ChatCommand::Memory(MemoryCommand::Remember { text }))
+    }),
+    member("promote", "NOTE [CODE]", "Trust a note from an outside source", |rest| {
+        memory::promote(rest).map(ChatCommand::Memory)
+    })
+    .command_line("memory promote"),
+    member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", super::reminders)
+        .command_line("reminders"),
+    member("forget", "NOTE [messages]", "Delete a note or a fact permanently", super::forget)
+        .in_group(InGroup::ActsOnGroup)
+        .command_line("memory forget")
+        .hint(
+            "NOTE is its name, the key of a fact, or all words of a line; \"messages\" also deletes the messages that \
+             it came from; /forget WORDS messages deletes what stands in messages only",
+        ),
+    member("export", "", "Export all your data into one file", |_| Some(ChatCommand::Export)).command_line("export"),
+    member("whoami", "", "Show your role, addresses and conversation", |_| Some(ChatCommand::Whoami)),
+    member("link", "", "Link another address to your account", |_| Some(ChatCommand::Link)),
+    owner("pending", "", "List skill changes that await your decision", |_| {
+        Some(ChatCommand::Review(ReviewCommand::Pending))
+    })
+    .command_line("review list"),
+    owner("show", "NUMBER", "Show a proposal: origin, findings, diff and hash", |rest| {
+        gate::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Show(id)))
+    })
+    .command_line("review show")
+    .hint("/pending lists the numbers"),
+    owner("approve", "NUMBER HASH", "Approve a proposal exactly as shown", |rest| {
+        gate::approve(rest).map(ChatCommand::Review)
+    })
+    .command_line("review approve")
+    .hint("/pending lists the numbers, and /show NUMBER gives the hash"),
+    owner("reject", "NUMBER [REASON]", "Reject a proposal permanently", |rest| {
+        gate::reject(rest).map(ChatCommand::Review)
+    })
+    .command_line("review reject")
+    .hint("/pending lists the numbers"),
+    owner("why", "NUMBER", "Show where a proposal comes from", |rest| {
+        gate::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Why(id)))
+    })
+    .hint("/pending lists the numbers"),
+    owner("skills", "[accept NAME [HASH]]", "List skills, or accept a held one", |rest| {
+        Some(ChatCommand::Review(gate::skills(rest)))
+    })
+    .command_line("skills"),
+    owner("history", "NAME", "List the versions of a skill", |rest| {
+        named(rest).map(|name| ChatCommand::Review(ReviewCommand::History { name }))
+    })
+    .command_line("skills history")
+    .hint("/skills lists the names"),
+    owner("rollback", "NAME VERSION", "Restore an earlier version of a skill", |rest| {
+        gate::roll_back(rest).map(ChatCommand::Review)
+    })
+    .command_line("skills rollback")
+    .hint("/history NAME lists the versions"),
+    owner("reflect", "daily | weekly | monthly [PERIOD] [again]", "Reflect on a day, week or month now", |rest| {
+        ReflectionRequest::read(rest.split_whitespace()).map(ChatCommand::Reflect)
+    })
+    .command_line("reflect")
+    .hint("PERIOD is like 2026-11-20, 2026-W47 or 2026-11; \"again\" repeats an existing reflection"),
+    owner("search", "WORDS", "Search messages, notes, files and skills", |rest| {
+        seeking::read(rest).map(ChatCommand::Search)
+    })
+    .command_line("search")
+    .hint("it also takes --in messages|conversations|reflections|notes|files|skills, --case and --context LINES"),
+    owner("model", "[NAME]", "Show the models, or set the preferred one", |rest| {
+        Some(ChatCommand::Model { name: named(rest) })
+    }),
+    owner(
+        "people",
+        "[unlink N | remove N | join N | apart N | handover NAME]",
+        "List or manage people with access",
+        super::people,
+    )
+    .command_line("people"),
+    owner("pair", "NAME [owner]", "Make a code that grants a person access", super::pair)
+        .command_line("people pair")
+        .hint("if asked about the name, /pair #N member same or /pair #N member new"),
+    owner("remove", "NAME", "Revoke the access of a person", |rest| {
+        named(rest).map(|name| ChatCommand::Remove { name })
+    })
+    .command_line("people remove"),
+];
+
+/// The description of a command, for another list that has the same command.
+pub fn help(name: &str) -> &'static str {
+    COMMANDS.iter().find(|row| row.name == name).map_or("", |row| row.help)
+}
+
+const fn member(
+    name: &'static str,
+    arguments: &'static str,
+    help: &'static str,
+    parse: fn(&str) -> Option<ChatCommand>,
+) -> CommandRow {
+    let (alias, command_line, hint) = (None, None, None);
+    let (role, in_group, in_menu) = (Role::Member, InGroup::AnsweredDirectly, true);
+    CommandRow { name, alias, role, in_group, command_line, arguments, help, hint, in_menu, parse }
+}
+
+const fn owner(
+    name: &'static str,
+    arguments: &'static str,
+    help: &'static str,
+    parse: fn(&str) -> Option<ChatCommand>,
+) -> CommandRow {
+    // In a group another person may hold the phone, or read along.
+    CommandRow { role: Role::Owner, in_group: InGroup::Refused, ..member(name, arguments, help, parse) }
+}
+
+impl CommandRow {
+    const fn alias(self, alias: &'static str) -> Self {
+        Self { alias: Some(alias), ..self }
+    }
+
+    const fn in_group(self, in_group: InGroup) -> Self {
+        Self { in_group, ..self }
+    }
+
+    const fn command_line(self, command: &'static str) -> Self {
+        Self { command_line: Some(command), ..self }
+    }
+
+    const fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    const fn unlisted(self) -> Self {
+        Self { in_menu: false, ..self }
+    }
+
+    /// Returns true if the name, in lower case, names the command.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.alias == Some(name)
+    }
+
+    /// Parses the arguments; `None` if they are invalid.
+    pub fn parse(&self, arguments: &str) -> Option<ChatCommand> {
+        (self.parse)(arguments)
+    }
+
+    /// The command as it is typed.
+    pub fn form(&self) -> String {
+        format!("/{} {}", self.name, self.arguments).trim_end().to_owned()
+    }
+
+    /// The description with the form of the arguments, for a menu that shows the name itself.
+    pub fn menu_line(&self) -> String {
+        let separator = if self.arguments.is_empty() { "" } else { ": " };
+        format!("{}{separator}{}", self.help, self.arguments)
+    }
+
+    /// Reply to invalid arguments.
+    pub fn usage(&self) -> String {
+        says::usage(&self.form(), self.hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admin::command::{find, parse};
+
+    /// The docs' list, between these two lines.
+    const MARKS: [&str; 2] = ["<!-- commands: generated -->\n", "<!-- end of commands -->\n"];
+
+    #[test]
+    fn the_menu_is_what_the_parser_knows() {
+        for row in COMMANDS {
+            let line = format!("/{} 7 something", row.name);
+            let alternatives = [line.as_str(), &format!("/{} 7", row.name), &format!("/{}", row.name)];
+            assert!(
+                alternatives.iter().any(|line| parse(line).is_some()) || row.name == "reflect",
+                "{} takes no argument that it could",
+                row.name
+            );
+            for name in [Some(row.name), row.alias].into_iter().flatten() {
+                assert_eq!(find(&format!("/{name}")).map(|(found, _)| found.name), Ok(row.name));
+            }
+        }
+    }
+
+    #[test]
+    fn descriptions_are_short_imperatives() {
+        for row in COMMANDS {
+            let words = row.help.split(' ').count();
+            assert!((2..=8).contains(&words) && row.help.chars().count() <= 60, "{}", row.help);
+            assert!(row.help.starts_with(char::is_uppercase) && !row.help.ends_with('.'), "{}", row.help);
+            assert!(row.menu_line().chars().count() <= 256, "more than Telegram takes: {}", row.menu_line());
+        }
+    }
+
+    #[test]
+    fn what_only_an_owner_may_do_is_refused_in_a_group() {
+        let refused = COMMANDS.iter().filter(|row| row.in_group == InGroup::Refused);
+        for row in refused.clone() {
+            assert!(row.role == Role::Owner || ["yes", "no"].contains(&row.name), "{}", row.name);
+        }
+        assert_eq!(refused.count(), COMMANDS.iter().filter(|row| row.role == Role::Owner).count() + 2);
+    }
+
+    #[test]
+    fn the_list_in_the_docs_is_the_generated_one() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operating.md");
+        let docs = std::fs::read_to_string(path).unwrap();
+        let (before, rest) = docs.split_once(MARKS[0]).unwrap();
+        let (committed, after) = rest.split_once(MARKS[1]).unwrap();
+        let generated = listing();
+        if std::env::var_os("WRITE_DOCS").is_some() {
+            std::fs::write(path, [before, MARKS[0], &generated, MARKS[1], after].concat()).unwrap();
+        } else {
+            assert!(committed == generated, "{path} is out of date: run this test once with WRITE_DOCS=1");
+        }
+    }
+
+    fn listing() -> String {
+        let mut lines = vec![
+            "| in the chat | who | in a group | on the command line | effect |".to_owned(),
+            "|---|---|---|---|---|".to_owned(),
+        ];
+        lines.extend(COMMANDS.iter().filter(|row| row.in_menu).map(|row| {
+            let in_group = match row.in_group {
+                InGroup::ActsOnGroup => "acts on the group",
+                InGroup::AnsweredDirectly => "answered in the direct chat",
+                InGroup::Refused => "refused",
+            };
+            let form = row.form().replace('|', "\\|");
+            let command_line = row.command_line.map_or(String::new(), |line| format!("`compline {line}`"));
+            let role = row.role.as_str();
+            format!("| `{form}` | {role} | {in_group} | {command_line} | {} |", row.help)
+        }));
+        lines.join("\n") + "\n"
+    }
+}
