@@ -33,8 +33,7 @@ use crate::trust::{Scope, Text};
 use backfill::Backlog;
 pub use health::{COUNT_UP_TO, VectorFailure, VectorHealth};
 pub use scan::{BestCategories, EntryFilter};
-use vector_cache::{Digest, Key, VectorCache, 
-VectorCaches};
+use vector_cache::{Digest, Key, VectorCache, VectorCaches};
 
 /// Timeout for the vector of a query.
 const QUESTION_WITHIN: Duration = Duration::from_secs(2);

@@ -85,7 +85,10 @@ mod tests {
             ("/memory edit", MemoryCommand::Edit),
             ("/memory EDIT tea", MemoryCommand::Edit),
             ("/memory edit.md", MemoryCommand::Show { note: note("edit.md") }),
-            ("/memory search --case Tea", MemoryCommand::Search(SearchQuery { case: true, limit: 8, ..SearchQuery::of("Tea") })),
+            (
+                "/memory search --case Tea",
+                MemoryCommand::Search(SearchQuery { case: true, limit: 8, ..SearchQuery::of("Tea") }),
+            ),
             ("/memory search.md", MemoryCommand::Show { note: note("search.md") }),
             ("/memory history tea", MemoryCommand::History { note: note("tea") }),
             ("/memory restore tea 12", MemoryCommand::Restore { note: note("tea"), version: FileId(12) }),
