@@ -7,6 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use strum::{EnumString, IntoStaticStr};
+
 use crate::time::Timestamp;
 use crate::trust::Text;
 
@@ -203,38 +205,18 @@ pub struct RemoteFile {
 }
 
 /// Kinds of files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum FileKind {
     /// Picture.
     Photo,
     /// Voice message just recorded by the sender.
     Voice,
     /// Audio whose speaker is unknown.
+    #[strum(serialize = "sound")]
     Audio,
     /// Any other file.
     Document,
-}
-
-impl FileKind {
-    /// Stored word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Photo => "photo",
-            Self::Voice => "voice",
-            Self::Audio => "sound",
-            Self::Document => "document",
-        }
-    }
-
-    /// Parses the stored word; unknown words become `Document`.
-    pub fn parse(word: &str) -> Self {
-        match word {
-            "photo" => Self::Photo,
-            "voice" => Self::Voice,
-            "sound" => Self::Audio,
-            _ => Self::Document,
-        }
-    }
 }
 
 /// Markdown message for one address.

@@ -2,12 +2,28 @@
 
 use std::fmt;
 
+use strum::{EnumString, IntoStaticStr};
+
 use crate::id::{AddressId, PersonId, StreamId};
 use crate::trust::Scope;
 
 /// A person's permissions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    EnumString,
+    IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// Speaks in an allowed group; never trusted.
     Guest,
@@ -18,18 +34,9 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role's name in configuration, journal and chat.
+    /// Returns the word by which it is stored and shown.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Guest => "guest",
-            Self::Member => "member",
-            Self::Owner => "owner",
-        }
-    }
-
-    /// Parses a role name.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Guest, Self::Member, Self::Owner].into_iter().find(|role| role.as_str() == word)
+        self.into()
     }
 }
 

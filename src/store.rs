@@ -54,6 +54,7 @@ mod revoke;
 mod skills;
 mod slots;
 mod spending;
+mod stored_word;
 mod summaries;
 mod timers;
 mod turns;

@@ -156,7 +156,7 @@ impl Admin {
             ["pair", name, role, "--same-as", id] => (name, role, Some(NameMeans::Former(PersonId(id.parse().ok()?)))),
             _ => return None,
         };
-        let role = Role::parse(role).filter(|role| *role != Role::Guest)?;
+        let role = role.parse::<Role>().ok().filter(|role| *role != Role::Guest)?;
         Some(self.members().pair(Issuer::CommandLine, name, role, answer).await)
     }
 

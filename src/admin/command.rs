@@ -174,7 +174,7 @@ fn pair(rest: &str) -> Option<ChatCommand> {
         return access::namesake(rest).map(ChatCommand::PairAgain);
     }
     let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
-    let role = Role::parse(&last.to_lowercase()).filter(|role| *role != Role::Guest);
+    let role = last.to_lowercase().parse::<Role>().ok().filter(|role| *role != Role::Guest);
     let (name, role) = role.map_or((rest, Role::Member), |role| (name.trim_end(), role));
     named(name).map(|name| ChatCommand::Pair { name, role })
 }

@@ -205,7 +205,7 @@ fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMe
     Ok(match means {
         None if !former.is_empty() => CodeRequest::Ask(former),
         // Role names also appear in prompts.
-        None | Some(NameMeans::SomebodyNew) if !is_name(name) || Role::parse(&name.to_lowercase()).is_some() => {
+        None | Some(NameMeans::SomebodyNew) if !is_name(name) || name.to_lowercase().parse::<Role>().is_ok() => {
             CodeRequest::NoName
         }
         None | Some(NameMeans::SomebodyNew) => {

@@ -192,7 +192,7 @@ fn zone(text: &str) -> Result<Zone, ValueError> {
 }
 
 fn role(text: &str) -> Result<Role, ValueError> {
-    Role::parse(text).filter(|role| *role != Role::Guest).ok_or_else(|| {
+    text.parse::<Role>().ok().filter(|role| *role != Role::Guest).ok_or_else(|| {
         let what = format!("{} is no role that can be given", quoted(text));
         ValueError::new(what, "write \"owner\" (may do everything) or \"member\" (may chat)")
     })

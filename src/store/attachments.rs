@@ -5,7 +5,10 @@ use rusqlite::{Row, params};
 
 use crate::id::{AttachmentId, MessageId, TurnId};
 use crate::message::{FileKind, RemoteFile};
+use crate::store::stored_word::stored_word;
 use crate::trust::{Label, Scope};
+
+stored_word!(FileKind);
 
 /// A file that came with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +36,12 @@ pub struct Attachment {
 }
 
 fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
-    let kind: String = row.get(2)?;
     let size: Option<i64> = row.get(6)?;
     Ok(Attachment {
         id: row.get(0)?,
         message: row.get(1)?,
         remote: RemoteFile {
-            kind: FileKind::parse(&kind),
+            kind: row.get(2)?,
             reference: row.get(3)?,
             mime: row.get(4)?,
             name: row.get(5)?,
@@ -91,7 +93,7 @@ impl AttachmentsMut<'_> {
                 "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
             )?
-            .execute(params![message, file.kind.as_str(), file.reference, file.mime, file.name, size, label, scope])?;
+            .execute(params![message, file.kind, file.reference, file.mime, file.name, size, label, scope])?;
         Ok(AttachmentId(self.db.last_insert_rowid()))
     }
 

@@ -177,7 +177,7 @@ fn vectored(row: &Row<'_>, see: &mut impl FnMut(Vectored<'_>)) -> anyhow::Result
         digest: row.get_ref(0)?.as_str()?,
         is_trusted: label.is_trusted(),
         vector,
-        kind: EntryKind::parse(row.get_ref(3)?.as_str()?),
+        kind: row.get(3)?,
         category: row.get_ref(4)?.as_str()?,
         name: row.get_ref(5)?.as_str()?,
     });
@@ -190,7 +190,7 @@ fn vectored(row: &Row<'_>, see: &mut impl FnMut(Vectored<'_>)) -> anyhow::Result
 fn of_words(pool: Corpus) -> &'static str {
     match pool {
         Corpus::Said => {
-            "SELECT d.digest, t.label, e.vector, '', '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
+            "SELECT d.digest, t.label, e.vector, NULL, '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
              CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
              WHERE d.text_id BETWEEN ?3 AND ?4 AND t.scope = ?2 AND t.text <> '' ORDER BY d.text_id DESC"
         }
@@ -205,7 +205,7 @@ fn of_words(pool: Corpus) -> &'static str {
 fn new_vectors(pool: Corpus) -> &'static str {
     match pool {
         Corpus::Said => {
-            "SELECT d.digest, t.label, e.vector, '', '', '' FROM embeddings e CROSS JOIN text_digests d ON d.digest = e.digest
+            "SELECT d.digest, t.label, e.vector, NULL, '', '' FROM embeddings e CROSS JOIN text_digests d ON d.digest = e.digest
              CROSS JOIN texts t ON t.id = d.text_id
              WHERE e.id BETWEEN ?3 AND ?4 AND +e.model = ?1 AND t.scope = ?2 AND t.text <> ''"
         }
@@ -221,7 +221,7 @@ fn new_vectors(pool: Corpus) -> &'static str {
 fn new_places(pool: Corpus) -> &'static str {
     match pool {
         Corpus::Said => {
-            "SELECT d.digest, t.label, e.vector, '', '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
+            "SELECT d.digest, t.label, e.vector, NULL, '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
              CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
              WHERE d.id BETWEEN ?3 AND ?4 AND t.scope = ?2 AND t.text <> ''"
         }

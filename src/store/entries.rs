@@ -19,13 +19,16 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
+use strum::{EnumString, IntoStaticStr};
 
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 use words::IndexedText;
 
 /// Kind of entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EntryKind {
     /// A line `- **key**: value`.
     Fact,
@@ -43,28 +46,17 @@ pub enum EntryKind {
     Reflection,
 }
 
+stored_word!(EntryKind);
+
 impl EntryKind {
+    /// Returns the word by which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
     /// All kinds.
     pub const ALL: [Self; 7] =
         [Self::Fact, Self::Note, Self::Day, Self::Text, Self::File, Self::Conversation, Self::Reflection];
-
-    /// Returns the stored form.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fact => "fact",
-            Self::Note => "note",
-            Self::Day => "day",
-            Self::Text => "text",
-            Self::File => "file",
-            Self::Conversation => "conversation",
-            Self::Reflection => "reflection",
-        }
-    }
-
-    /// Parses the stored form.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
 }
 
 /// A file, or the journal's record of a conversation or reflection, as the index saw it.
@@ -189,7 +181,7 @@ struct Stored {
 struct Sameness {
     section: String,
     name: String,
-    kind: String,
+    kind: EntryKind,
     category: String,
     digest: String,
     label: Label,
@@ -292,7 +284,7 @@ impl EntriesMut<'_> {
         let now = Sameness {
             section: entry.section.clone(),
             name: entry.name.clone(),
-            kind: entry.kind.as_str().to_owned(),
+            kind: entry.kind,
             category: entry.category.clone(),
             digest: text_digest(&entry.text),
             label: label.clone(),

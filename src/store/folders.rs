@@ -6,9 +6,11 @@
 
 use crate::store::handles::{Folders, FoldersMut};
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::PersonId;
 use crate::people::{Person, Role};
+use crate::store::stored_word::stored_word;
 use crate::trust::Scope;
 
 /// Location of the files of a person or group.
@@ -23,7 +25,8 @@ pub enum FolderState {
 }
 
 /// Kind of move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum MoveKind {
     /// Rename of a person's folder to its permanent name.
     Rename,
@@ -32,7 +35,8 @@ pub enum MoveKind {
 }
 
 /// Progress of a move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum MoveState {
     /// Not yet planned.
     Wanted,
@@ -41,6 +45,8 @@ pub enum MoveState {
     /// The former owner's files have left the root.
     Cleared,
 }
+
+stored_word!(MoveKind, MoveState);
 
 /// A pending folder move.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,15 +90,10 @@ pub struct WrittenFor {
 }
 
 fn folder_move(row: &Row<'_>) -> rusqlite::Result<FolderMove> {
-    let (kind, state): (String, String) = (row.get(1)?, row.get(2)?);
     Ok(FolderMove {
         id: row.get(0)?,
-        kind: if kind == "hand_over" { MoveKind::HandOver } else { MoveKind::Rename },
-        state: match state.as_str() {
-            "begun" => MoveState::Begun,
-            "cleared" => MoveState::Cleared,
-            _ => MoveState::Wanted,
-        },
+        kind: row.get(1)?,
+        state: row.get(2)?,
         person: row.get(3)?,
         heir: row.get(4)?,
         source: row.get(5)?,

@@ -24,14 +24,17 @@ pub use said::Paraphrases;
 use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ForgettingId, PersonId};
+use crate::store::stored_word::stored_word;
 use crate::text::needle::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// Object of an erasure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Forgotten {
     /// A memory file.
     Note,
@@ -43,25 +46,7 @@ pub enum Forgotten {
     Person,
 }
 
-impl Forgotten {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Fact => "fact",
-            Self::Said => "said",
-            Self::Person => "person",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "fact" => Self::Fact,
-            "said" => Self::Said,
-            "person" => Self::Person,
-            _ => Self::Note,
-        }
-    }
-}
+stored_word!(Forgotten);
 
 /// Counts of deleted items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,12 +182,12 @@ impl ForgettingRow {
 const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, scope, state = 'left'";
 
 fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
-    let (kind, needles, counts): (String, String, String) = (row.get(2)?, row.get(4)?, row.get(6)?);
+    let (needles, counts): (String, String) = (row.get(4)?, row.get(6)?);
     let needles: Option<ErasureQuery> = serde_json::from_str(&needles).ok();
     Ok(ForgettingRow {
         id: row.get(0)?,
         person: row.get(1)?,
-        what: Forgotten::parse(&kind),
+        what: row.get(2)?,
         target: row.get(3)?,
         is_readable: needles.is_some(),
         needles: needles.unwrap_or_default(),
@@ -272,7 +257,7 @@ impl ErasureMut<'_> {
             )?
             .execute(params![
                 new.person,
-                new.what.as_str(),
+                new.what,
                 new.target,
                 serde_json::to_string(new.needles)?,
                 new.messages,

@@ -2,12 +2,15 @@
 
 use crate::store::handles::{Inbox, InboxMut};
 use rusqlite::{OptionalExtension, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::InboxId;
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 
 /// Outcome of a raw item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum InboxOutcome {
     /// A message of a known person.
     Admitted,
@@ -27,20 +30,7 @@ pub enum InboxOutcome {
     Unreadable,
 }
 
-impl InboxOutcome {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Admitted => "admitted",
-            Self::Command => "command",
-            Self::Edit => "edit",
-            Self::Button => "button",
-            Self::Unsupported => "unsupported",
-            Self::Stranger => "stranger",
-            Self::Nothing => "nothing",
-            Self::Unreadable => "unreadable",
-        }
-    }
-}
+stored_word!(InboxOutcome);
 
 /// A raw item to store.
 #[derive(Debug, Clone)]
@@ -67,7 +57,7 @@ impl InboxMut<'_> {
                 "INSERT INTO inbox (adapter, account, external_id, received_at, fate, raw) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                  ON CONFLICT (adapter, account, external_id) DO NOTHING",
             )?
-            .execute(params![item.adapter, item.account, item.external_id, item.received_at, item.fate.as_str(), item.raw])?;
+            .execute(params![item.adapter, item.account, item.external_id, item.received_at, item.fate, item.raw])?;
         Ok((stored == 1).then(|| InboxId(self.db.last_insert_rowid())))
     }
 

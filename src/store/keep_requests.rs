@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
@@ -20,7 +22,8 @@ use crate::trust::{Labelled, Scope, Text};
 pub const KEEP_WAITS: Duration = Duration::from_secs(24 * 3600);
 
 /// State.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum KeepState {
     /// Not yet asked.
     New,
@@ -38,31 +41,7 @@ pub enum KeepState {
     Changed,
 }
 
-impl KeepState {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Open => "open",
-            Self::Yes => "yes",
-            Self::Kept => "kept",
-            Self::No => "no",
-            Self::Expired => "expired",
-            Self::Changed => "changed",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "new" => Self::New,
-            "open" => Self::Open,
-            "yes" => Self::Yes,
-            "kept" => Self::Kept,
-            "expired" => Self::Expired,
-            "changed" => Self::Changed,
-            _ => Self::No,
-        }
-    }
-}
+stored_word!(KeepState);
 
 /// A text that may be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +82,6 @@ const COLUMNS: &str =
 
 fn keep_row(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
     let (shown, scope): (Arc<str>, Scope) = (row.get(7)?, row.get(9)?);
-    let state: String = row.get(10)?;
     Ok(KeepRow {
         id: row.get(0)?,
         number: row.get(1)?,
@@ -113,7 +91,7 @@ fn keep_row(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
         path: row.get(5)?,
         digest: row.get(6)?,
         shown: Labelled::new(shown, row.get(8)?, scope),
-        state: KeepState::parse(&state),
+        state: row.get(10)?,
         expires_at: row.get(11)?,
         decided_at: row.get(12)?,
     })
@@ -228,7 +206,7 @@ impl KeepRequestsMut<'_> {
                 "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
                  WHERE id = ?1 AND state = ?2",
             )?
-            .execute(params![id, before.as_str(), state.as_str(), address, now])?;
+            .execute(params![id, before, state, address, now])?;
         Ok(decided == 1)
     }
 

@@ -4,13 +4,16 @@ use crate::store::handles::{Messages, MessagesMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Kind of message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum MessageKind {
     /// A message from a person or guest.
     Said,
@@ -24,30 +27,9 @@ pub enum MessageKind {
     Reflection,
 }
 
-impl MessageKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Said => "said",
-            Self::Command => "command",
-            Self::Reply => "reply",
-            Self::Task => "task",
-            Self::Reflection => "reflection",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "command" => Self::Command,
-            "reply" => Self::Reply,
-            "task" => Self::Task,
-            "reflection" => Self::Reflection,
-            _ => Self::Said,
-        }
-    }
-}
-
 /// Role of a text within its message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum TextKind {
     /// The message itself, or a caption.
     Said,
@@ -63,29 +45,7 @@ pub enum TextKind {
     Carried,
 }
 
-impl TextKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Said => "said",
-            Self::Quote => "quote",
-            Self::Transcript => "transcript",
-            Self::File => "file",
-            Self::Edit => "edit",
-            Self::Carried => "carried",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "quote" => Self::Quote,
-            "transcript" => Self::Transcript,
-            "file" => Self::File,
-            "edit" => Self::Edit,
-            "carried" => Self::Carried,
-            _ => Self::Said,
-        }
-    }
-}
+stored_word!(MessageKind, TextKind);
 
 /// A message to store.
 #[derive(Debug, Clone)]
@@ -158,7 +118,6 @@ const COLUMNS: &str =
     guest, external_id, gone_at IS NOT NULL";
 
 fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
-    let kind: String = row.get(4)?;
     Ok(StoredMessage {
         id: row.get(0)?,
         conversation: row.get(1)?,
@@ -166,7 +125,7 @@ fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
         person: row.get(3)?,
         guest: row.get(11)?,
         external_id: row.get(12)?,
-        kind: MessageKind::parse(&kind),
+        kind: row.get(4)?,
         received_at: row.get(5)?,
         effective_at: row.get(6)?,
         turn: row.get(7)?,
@@ -189,13 +148,8 @@ pub struct StoredText {
 }
 
 fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
-    let kind: String = row.get(1)?;
     let words: Arc<str> = row.get(2)?;
-    Ok(StoredText {
-        message: row.get(0)?,
-        kind: TextKind::parse(&kind),
-        text: Labelled::new(words, row.get(3)?, row.get(4)?),
-    })
+    Ok(StoredText { message: row.get(0)?, kind: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
 }
 
 impl Messages<'_> {
@@ -368,7 +322,7 @@ impl MessagesMut<'_> {
                 new.inbox,
                 new.address,
                 new.person,
-                new.kind.as_str(),
+                new.kind,
                 new.scope,
                 new.external_id,
                 new.album,
@@ -391,7 +345,7 @@ impl MessagesMut<'_> {
         let (words, label, scope) = text.open();
         self.db
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![message, kind.as_str(), &**words, label, scope])?;
+            .execute(params![message, kind, &**words, label, scope])?;
         let row = self.db.last_insert_rowid();
         self.tx().fingerprints().fingerprint_text(row, words, label)?;
         self.tx().message_search().index_text(row)
@@ -405,7 +359,7 @@ impl MessagesMut<'_> {
         let (words, label, scope) = text.open();
         self.db
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![message, kind.as_str(), &**words, label, scope])?;
+            .execute(params![message, kind, &**words, label, scope])?;
         self.tx().fingerprints().fingerprint_text(self.db.last_insert_rowid(), words, label)
     }
 

@@ -8,13 +8,16 @@ use crate::store::handles::{Outbox, OutboxMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, MessageId, OutboxId, PartId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Text};
 
 /// Kind of delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum OutboxKind {
     /// A reply of the assistant.
     Reply,
@@ -26,25 +29,7 @@ pub enum OutboxKind {
     Reaction,
 }
 
-impl OutboxKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Reply => "reply",
-            Self::Notice => "notice",
-            Self::Answer => "answer",
-            Self::Reaction => "reaction",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "reply" => Self::Reply,
-            "answer" => Self::Answer,
-            "reaction" => Self::Reaction,
-            _ => Self::Notice,
-        }
-    }
-}
+stored_word!(OutboxKind, PartState);
 
 /// A delivery to add. The text of a reply is stored with its message; all others bring their own.
 #[derive(Debug, Clone)]
@@ -119,7 +104,8 @@ pub struct NewPart {
 }
 
 /// Progress of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum PartState {
     /// Not yet tried.
     Waiting,
@@ -129,26 +115,6 @@ pub enum PartState {
     Sent,
     /// Given up.
     Failed,
-}
-
-impl PartState {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Sending => "sending",
-            Self::Sent => "sent",
-            Self::Failed => "failed",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "waiting" => Self::Waiting,
-            "sent" => Self::Sent,
-            "failed" => Self::Failed,
-            _ => Self::Sending,
-        }
-    }
 }
 
 /// A part as sent over the wire.
@@ -183,14 +149,14 @@ fn buttons(stored: &str) -> Vec<(String, String)> {
 }
 
 fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
-    let (stored, state, form): (String, String, String) = (row.get(4)?, row.get(5)?, row.get(6)?);
+    let (stored, form): (String, String) = (row.get(4)?, row.get(6)?);
     Ok(PartRow {
         id: row.get(0)?,
         seq: row.get(1)?,
         rich: row.get(2)?,
         plain: row.get(3)?,
         buttons: buttons(&stored),
-        state: PartState::parse(&state),
+        state: row.get(5)?,
         plain_only: form == "plain",
         repeated: row.get(7)?,
         external_id: row.get(8)?,
@@ -208,12 +174,12 @@ const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.sco
      WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3 ORDER BY o.id LIMIT 1";
 
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
-    let (kind, stored, words): (String, String, Arc<str>) = (row.get(2)?, row.get(6)?, row.get(10)?);
+    let (stored, words): (String, Arc<str>) = (row.get(6)?, row.get(10)?);
     let tells_of: i64 = row.get(13)?;
     Ok(OutboxRow {
         id: row.get(0)?,
         address: row.get(1)?,
-        kind: OutboxKind::parse(&kind),
+        kind: row.get(2)?,
         turn: row.get(3)?,
         text: Labelled::new(words, row.get(4)?, row.get(5)?),
         buttons: buttons(&stored),
@@ -319,7 +285,7 @@ impl OutboxMut<'_> {
             )?
             .execute(params![
                 new.address,
-                new.kind.as_str(),
+                new.kind,
                 new.message,
                 own_words,
                 label,
@@ -363,7 +329,7 @@ impl OutboxMut<'_> {
     pub fn part_over(&self, id: PartId, state: PartState, external_id: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1")?
-            .execute(params![id, state.as_str(), external_id])?;
+            .execute(params![id, state, external_id])?;
         Ok(())
     }
 
@@ -371,7 +337,7 @@ impl OutboxMut<'_> {
     pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
-            .execute(params![id, state.as_str(), trouble, now])?;
+            .execute(params![id, state, trouble, now])?;
         Ok(())
     }
 

@@ -5,24 +5,20 @@
 
 use crate::store::handles::{OutgoingFiles, OutgoingFilesMut};
 use rusqlite::{OptionalExtension, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::TurnId;
+use crate::store::stored_word::stored_word;
 
 /// Kind of enclosure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 enum OutgoingFileKind {
     File,
     Reaction,
 }
 
-impl OutgoingFileKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Reaction => "reaction",
-        }
-    }
-}
+stored_word!(OutgoingFileKind);
 
 /// A file or reaction sent with a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +73,7 @@ impl OutgoingFilesMut<'_> {
     /// Adds an enclosure to a turn's reply, replacing the same one. Returns false if there would be
     /// more than `most`.
     pub fn enclose(&self, turn: TurnId, new: &Enclosure, most: usize) -> anyhow::Result<bool> {
-        let kind = new.kind.as_str();
+        let kind = new.kind;
         self.db
             .prepare_cached("DELETE FROM enclosures WHERE turn_id = ?1 AND kind = ?2 AND what = ?3")?
             .execute(params![turn, kind, new.what])?;

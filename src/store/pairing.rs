@@ -98,18 +98,17 @@ impl Pairing<'_> {
     /// Returns a code that is valid now: unused, not expired, and still permitted to its issuer.
     pub fn good_code(&self, code: &str, now: Timestamp) -> anyhow::Result<Option<GoodCode>> {
         let mut query = self.db.prepare_cached(
-            "SELECT id, issuer_id, person_id, name, role FROM pairing_codes
+            "SELECT id, issuer_id, person_id, name, nullif(role, '') AS role FROM pairing_codes
              WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
         )?;
         let row = query.query_row(params![digest(code), now], |row| {
-            let (person, name, role): (Option<PersonId>, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
-            let whom = match (person, Role::parse(&role)) {
+            let whom = match (row.get("person_id")?, row.get("role")?) {
                 (Some(person), None) => CodeFor::Address(person),
                 (Some(person), Some(role)) => CodeFor::Person(person, role),
-                (None, role) => CodeFor::Newcomer(name, role.unwrap_or(Role::Guest)),
+                (None, _) => CodeFor::Newcomer(row.get("name")?, row.get("role")?),
             };
-            let issuer = row.get::<_, Option<PersonId>>(1)?.map_or(Issuer::CommandLine, Issuer::Person);
-            Ok(GoodCode { id: row.get(0)?, issuer, whom })
+            let issuer = row.get::<_, Option<PersonId>>("issuer_id")?.map_or(Issuer::CommandLine, Issuer::Person);
+            Ok(GoodCode { id: row.get("id")?, issuer, whom })
         });
         let Some(good) = row.optional()? else { return Ok(None) };
         Ok(self.may_be_used(&good)?.then_some(good))
@@ -203,7 +202,7 @@ impl PairingMut<'_> {
         self.void_codes_for_newcomer(name, now)?;
         let person = self.tx().people().add_person(name, role, "pairing", now)?;
         // The first owner's code names no person, so the question has not been asked.
-        if Role::parse(name).is_some() {
+        if name.parse::<Role>().is_ok() {
             self.tx()
                 .people()
                 .set_namesake(person.id, self.db.people().formerly_named(name)?.first().map(|former| former.id))?;

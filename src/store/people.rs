@@ -7,8 +7,11 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::Scope;
+
+stored_word!(Role);
 
 const COLUMNS: &str = "id, name, role";
 const FORMER: &str = "id, name, role, created_at, removed_at";
@@ -29,8 +32,7 @@ pub struct FormerPerson {
 }
 
 fn person(row: &Row<'_>) -> rusqlite::Result<Person> {
-    let role: String = row.get(2)?;
-    Ok(Person { id: row.get(0)?, name: row.get(1)?, role: Role::parse(&role).unwrap_or(Role::Guest) })
+    Ok(Person { id: row.get(0)?, name: row.get(1)?, role: row.get(2)? })
 }
 
 fn former_person(row: &Row<'_>) -> rusqlite::Result<FormerPerson> {
@@ -137,7 +139,7 @@ impl PeopleMut<'_> {
     pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
         self.db
             .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![name, role.as_str(), declared, now])?;
+            .execute(params![name, role, declared, now])?;
         self.person(PersonId(self.db.last_insert_rowid()))?.context("A person vanished while being stored")
     }
 
@@ -150,7 +152,7 @@ impl PeopleMut<'_> {
             .prepare_cached(
                 "UPDATE people SET name = ?2, role = ?3, declared = ?4, removed_at = NULL WHERE id = ?1 AND ended = ''",
             )?
-            .execute(params![id, name, role.as_str(), declared])?;
+            .execute(params![id, name, role, declared])?;
         Ok(())
     }
 
@@ -168,11 +170,9 @@ impl PeopleMut<'_> {
         if self.person(id)?.is_some_and(|known| role < known.role) {
             self.revoke_access_of(id, now)?;
         }
-        self.db.prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?.execute(params![
-            id,
-            role.as_str(),
-            declared
-        ])?;
+        self.db
+            .prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?
+            .execute(params![id, role, declared])?;
         Ok(())
     }
 

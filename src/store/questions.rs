@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
@@ -40,7 +42,8 @@ impl Covers {
 }
 
 /// State of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum QuestionState {
     /// Unanswered.
     Open,
@@ -52,25 +55,7 @@ pub enum QuestionState {
     Expired,
 }
 
-impl QuestionState {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Yes => "yes",
-            Self::Refused => "refused",
-            Self::Expired => "expired",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "open" => Self::Open,
-            "yes" => Self::Yes,
-            "expired" => Self::Expired,
-            _ => Self::Refused,
-        }
-    }
-}
+stored_word!(QuestionState);
 
 /// A question to store.
 #[derive(Debug, Clone)]
@@ -139,7 +124,7 @@ const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_a
 
 fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
     let (call, scope): (Arc<str>, Scope) = (row.get(5)?, row.get(7)?);
-    let (covers, state): (String, String) = (row.get(8)?, row.get(10)?);
+    let covers: String = row.get(8)?;
     Ok(QuestionRow {
         id: row.get(0)?,
         stream: row.get(1)?,
@@ -149,7 +134,7 @@ fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
         call: Labelled::new(call, row.get(6)?, scope),
         covers: Covers::decode(&covers),
         digest: row.get(9)?,
-        state: QuestionState::parse(&state),
+        state: row.get(10)?,
         expires_at: row.get(11)?,
     })
 }
@@ -241,7 +226,7 @@ impl QuestionsMut<'_> {
             .prepare_cached(
                 "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'open'",
             )?
-            .execute(params![id, state.as_str(), by, now])?;
+            .execute(params![id, state, by, now])?;
         anyhow::ensure!(decided == 1, "Question {id} was decided twice");
         Ok(())
     }

@@ -6,8 +6,10 @@
 
 use crate::store::handles::{Reflections, ReflectionsMut};
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ActionId, MessageId, ProposalId, ReflectionId, SlotId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -60,7 +62,8 @@ pub struct ReflectionRow {
 }
 
 /// State of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ActionState {
     /// Not yet processed.
     New,
@@ -80,7 +83,14 @@ pub enum ActionState {
     Malformed,
 }
 
+stored_word!(ActionState);
+
 impl ActionState {
+    /// Returns the word by which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
     /// All states.
     pub const ALL: [Self; 8] = [
         Self::New,
@@ -92,25 +102,6 @@ impl ActionState {
         Self::OverLimit,
         Self::Malformed,
     ];
-
-    /// Returns the stored form.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Taken => "taken",
-            Self::Proposed => "proposed",
-            Self::Kept => "kept",
-            Self::Suggested => "suggested",
-            Self::Refused => "refused",
-            Self::OverLimit => "over_limit",
-            Self::Malformed => "malformed",
-        }
-    }
-
-    /// Parses the stored form; an unknown one is malformed and has no effect.
-    fn parse(word: &str) -> Self {
-        Self::ALL.into_iter().find(|state| state.as_str() == word).unwrap_or(Self::Malformed)
-    }
 }
 
 /// An action to store.
@@ -190,7 +181,6 @@ fn reflection(row: &Row<'_>) -> rusqlite::Result<ReflectionRow> {
 }
 
 fn action(row: &Row<'_>) -> rusqlite::Result<ActionRow> {
-    let state: String = row.get(6)?;
     Ok(ActionRow {
         id: row.get(0)?,
         reflection: row.get(1)?,
@@ -198,7 +188,7 @@ fn action(row: &Row<'_>) -> rusqlite::Result<ActionRow> {
         kind: row.get(3)?,
         title: row.get(4)?,
         payload: row.get(5)?,
-        state: ActionState::parse(&state),
+        state: row.get(6)?,
         day: row.get(7)?,
         proposal: row.get(8)?,
         reason: row.get(9)?,
@@ -325,7 +315,7 @@ impl ReflectionsMut<'_> {
                 new.kind,
                 new.title,
                 new.payload,
-                new.state.as_str(),
+                new.state,
                 new.reason,
                 new.label,
                 new.scope,
@@ -363,7 +353,7 @@ impl ReflectionsMut<'_> {
             .prepare_cached(
                 "UPDATE actions SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1 AND state IN ('new', 'taken')",
             )?
-            .execute(params![id, state.as_str(), reason, now])?;
+            .execute(params![id, state, reason, now])?;
         Ok(changed == 1)
     }
 }

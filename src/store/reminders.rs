@@ -8,13 +8,16 @@ use crate::store::handles::{Reminders, RemindersMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{PersonId, ReminderId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Kind of action when due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ReminderKind {
     /// The text is sent as it is.
     Reminder,
@@ -23,21 +26,15 @@ pub enum ReminderKind {
 }
 
 impl ReminderKind {
-    /// Returns the stored form.
+    /// Returns the word by which it is stored and shown.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Reminder => "reminder",
-            Self::Task => "task",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        if word == "task" { Self::Task } else { Self::Reminder }
+        self.into()
     }
 }
 
 /// State.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ReminderState {
     /// Not yet due.
     Waiting,
@@ -47,23 +44,7 @@ pub enum ReminderState {
     Cancelled,
 }
 
-impl ReminderState {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Done => "done",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "waiting" => Self::Waiting,
-            "done" => Self::Done,
-            _ => Self::Cancelled,
-        }
-    }
-}
+stored_word!(ReminderKind, ReminderState);
 
 /// A reminder or task to store.
 #[derive(Debug, Clone)]
@@ -122,18 +103,18 @@ impl ReminderRow {
 const COLUMNS: &str = "id, person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state";
 
 fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
-    let (kind, words, state): (String, Arc<str>, String) = (row.get(2)?, row.get(3)?, row.get(10)?);
+    let words: Arc<str> = row.get(3)?;
     let (label, scope): (Label, Scope) = (row.get(4)?, row.get(5)?);
     Ok(ReminderRow {
         id: row.get(0)?,
         person: row.get(1)?,
-        kind: ReminderKind::parse(&kind),
+        kind: row.get(2)?,
         text: Labelled::new(words, label, scope),
         cron: row.get(6)?,
         next_at: row.get(7)?,
         turn: row.get(8)?,
         created_at: row.get(9)?,
-        state: ReminderState::parse(&state),
+        state: row.get(10)?,
     })
 }
 
@@ -168,7 +149,7 @@ impl Reminders<'_> {
             "SELECT id FROM reminders WHERE person_id = ?1 AND kind = ?2 AND text = ?3 AND cron = ?4 AND turn_id = ?5
              AND state <> 'cancelled' AND (cron <> '' OR next_at = ?6)",
         )?;
-        let same = params![new.person, new.kind.as_str(), &**words, new.cron, new.turn, new.next_at];
+        let same = params![new.person, new.kind, &**words, new.cron, new.turn, new.next_at];
         Ok(query.query_row(same, |row| row.get(0)).optional()?)
     }
 }
@@ -182,17 +163,7 @@ impl RemindersMut<'_> {
                 "INSERT INTO reminders (person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting')",
             )?
-            .execute(params![
-                new.person,
-                new.kind.as_str(),
-                &**words,
-                label,
-                scope,
-                new.cron,
-                new.next_at,
-                new.turn,
-                new.at
-            ])?;
+            .execute(params![new.person, new.kind, &**words, label, scope, new.cron, new.next_at, new.turn, new.at])?;
         Ok(ReminderId(self.db.last_insert_rowid()))
     }
 
@@ -211,7 +182,7 @@ impl RemindersMut<'_> {
             .prepare_cached(
                 "UPDATE reminders SET state = ?2, next_at = NULL, ended_at = ?3 WHERE id = ?1 AND state = 'waiting'",
             )?
-            .execute(params![id, state.as_str(), now])?;
+            .execute(params![id, state, now])?;
         Ok(changed == 1)
     }
 }

@@ -5,13 +5,16 @@
 
 use crate::store::handles::{Slots, SlotsMut};
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, SlotId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
 /// State of a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum SlotState {
     /// Claimed by this program.
     Claimed,
@@ -27,33 +30,17 @@ pub enum SlotState {
     Failed,
 }
 
+stored_word!(SlotState);
+
 impl SlotState {
-    /// Returns the stored form.
+    /// Returns the word by which it is stored and shown.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Claimed => "claimed",
-            Self::Working => "working",
-            Self::Done => "done",
-            Self::Quiet => "quiet",
-            Self::Missed => "missed",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 
     /// Returns true if work remains.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Claimed | Self::Working)
-    }
-
-    fn parse(word: &str) -> Self {
-        match word {
-            "claimed" => Self::Claimed,
-            "working" => Self::Working,
-            "done" => Self::Done,
-            "quiet" => Self::Quiet,
-            "missed" => Self::Missed,
-            _ => Self::Failed,
-        }
     }
 }
 
@@ -122,7 +109,6 @@ const COLUMNS: &str =
     retry_at";
 
 fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
-    let state: String = row.get(8)?;
     Ok(SlotRow {
         id: row.get(0)?,
         job: row.get(1)?,
@@ -132,7 +118,7 @@ fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
         from: row.get(5)?,
         to: row.get(6)?,
         due_at: row.get(7)?,
-        state: SlotState::parse(&state),
+        state: row.get(8)?,
         conversation: row.get(9)?,
         tries: row.get(10)?,
         reason: row.get(11)?,
@@ -205,7 +191,7 @@ impl SlotsMut<'_> {
     /// Claims a slot. `None` if it exists already, unless another run is allowed and the last one
     /// has ended.
     pub fn claim_slot(&self, new: &NewSlot<'_>) -> anyhow::Result<Option<SlotId>> {
-        let last: Option<(u32, String)> = self
+        let last: Option<(u32, SlotState)> = self
             .db
             .prepare_cached(
                 "SELECT run, state FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1",
@@ -214,7 +200,7 @@ impl SlotsMut<'_> {
             .optional()?;
         let run = match last {
             None => 1,
-            Some((run, state)) if new.again && !SlotState::parse(&state).is_open() => run.saturating_add(1),
+            Some((run, state)) if new.again && !state.is_open() => run.saturating_add(1),
             Some(_) => return Ok(None),
         };
         let ended = (!new.state.is_open()).then_some(new.at);
@@ -231,7 +217,7 @@ impl SlotsMut<'_> {
                 new.from,
                 new.to,
                 new.due_at,
-                new.state.as_str(),
+                new.state,
                 new.reason,
                 new.at,
                 ended
@@ -272,7 +258,7 @@ impl SlotsMut<'_> {
             .prepare_cached(
                 "UPDATE slots SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1 AND state IN ('claimed', 'working')",
             )?
-            .execute(params![id, state.as_str(), reason, now])?;
+            .execute(params![id, state, reason, now])?;
         Ok(changed == 1)
     }
 }

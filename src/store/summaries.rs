@@ -5,13 +5,16 @@ use crate::store::handles::{Summaries, SummariesMut};
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, MessageId, SummaryId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
 /// Texts that a summary is made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum SummaryInputs {
     /// Trusted texts only, for the next conversation.
     Trusted,
@@ -19,14 +22,7 @@ pub enum SummaryInputs {
     Full,
 }
 
-impl SummaryInputs {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Trusted => "trusted",
-            Self::Full => "full",
-        }
-    }
-}
+stored_word!(SummaryInputs);
 
 /// Content of a summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -75,7 +71,6 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
         let stored: String = row.get(index)?;
         Ok(serde_json::from_str(&stored).unwrap_or_default())
     };
-    let view: String = row.get(3)?;
     let content = SummaryContent {
         title: row.get(7)?,
         topics: list(8)?,
@@ -87,7 +82,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
         id: row.get(0)?,
         conversation: row.get(1)?,
         last_message: row.get(2)?,
-        view: if view == "trusted" { SummaryInputs::Trusted } else { SummaryInputs::Full },
+        view: row.get(3)?,
         state: row.get(4)?,
         attempts: row.get(5)?,
         retry_at: row.get(6)?,
@@ -103,7 +98,7 @@ impl Summaries<'_> {
             "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2 AND state IN ('standin', 'made')
              ORDER BY last_message_id DESC LIMIT 1"
         ))?;
-        Ok(query.query_row(params![conversation, view.as_str()], summary).optional()?)
+        Ok(query.query_row(params![conversation, view], summary).optional()?)
     }
 
     /// Returns the summaries whose titles or text open a conversation: made from trusted texts, of
@@ -135,7 +130,7 @@ impl Summaries<'_> {
         let mut query = self.db.prepare_cached(
             "SELECT id FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2 AND view = ?3 AND state = 'wanted'",
         )?;
-        Ok(query.query_row(params![conversation, last, view.as_str()], |row| row.get(0)).optional()?)
+        Ok(query.query_row(params![conversation, last, view], |row| row.get(0)).optional()?)
     }
 
     /// Returns a summary by id.
@@ -184,7 +179,7 @@ impl SummariesMut<'_> {
                 "INSERT INTO summaries (conversation_id, last_message_id, view, state, retry_at, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6) ON CONFLICT (conversation_id, last_message_id, view) DO NOTHING",
             )?
-            .execute(params![of, last, view.as_str(), label, scope, now])?;
+            .execute(params![of, last, view, label, scope, now])?;
         self.db.prepare_cached("UPDATE conversations SET written_down = 1 WHERE id = ?1")?.execute([of])?;
         Ok(())
     }

@@ -56,7 +56,7 @@ pub(super) fn namesake(rest: &str) -> Option<Namesake> {
     let words: Vec<String> = rest.split_whitespace().map(str::to_lowercase).collect();
     let [number, role, answer] = words.as_slice() else { return None };
     let person = PersonId(number.strip_prefix('#')?.parse().ok()?);
-    let role = Role::parse(role).filter(|role| *role != Role::Guest)?;
+    let role = role.parse::<Role>().ok().filter(|role| *role != Role::Guest)?;
     let is_same = match answer.as_str() {
         "same" => IsSame::Yes,
         "new" => IsSame::No,

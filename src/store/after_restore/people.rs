@@ -118,11 +118,10 @@ impl AfterRestore<'_> {
             .prepare("SELECT id, name, role, declared, created_at, removed_at IS NOT NULL FROM people ORDER BY id")?;
         let mut members: Vec<PersonRecord> = query
             .query_map([], |row| {
-                let role: String = row.get(2)?;
                 Ok(PersonRecord {
                     id: row.get(0)?,
                     name: row.get(1)?,
-                    role: Role::parse(&role).unwrap_or(Role::Guest),
+                    role: row.get(2)?,
                     declared: row.get(3)?,
                     created_at: row.get(4)?,
                     is_removed: row.get(5)?,
@@ -189,7 +188,7 @@ impl AfterRestoreMut<'_> {
         if let Some(known) = known {
             self.db.execute(
                 "UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1",
-                params![member.id, role.as_str(), known.declared],
+                params![member.id, role, known.declared],
             )?;
             // Takes their present name unless another person of the archive has it.
             self.db.execute("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;

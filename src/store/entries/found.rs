@@ -74,13 +74,12 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
     let text = |index: usize| -> rusqlite::Result<Text> {
         Ok(Labelled::new(row.get::<_, Arc<str>>(index)?, label.clone(), scope))
     };
-    let kind: String = row.get(4)?;
     Ok(EntryRow {
         id: row.get(0)?,
         key: row.get(1)?,
         path: row.get(2)?,
         line: row.get(3)?,
-        kind: EntryKind::parse(&kind).unwrap_or(EntryKind::File),
+        kind: row.get(4)?,
         category: row.get(5)?,
         section: text(6)?,
         name: text(7)?,
