@@ -63,12 +63,12 @@ impl Activity<'_> {
     /// Returns the tools that were called, most used first.
     pub fn tools_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ToolUse>> {
         let mut query = self.db.prepare_cached(
-            "SELECT tool, count(*), sum(failed) FROM steps
+            "SELECT tool, count(*) AS calls, sum(failed) AS failed FROM steps
              WHERE kind = 'tool' AND scope = ?1 AND started_at >= ?2 AND started_at < ?3
              GROUP BY tool ORDER BY count(*) DESC, tool",
         )?;
         let rows = query.query_map(params![scope, from, to], |row| {
-            Ok(ToolUse { tool: row.get(0)?, calls: row.get(1)?, failed: row.get(2)? })
+            Ok(ToolUse { tool: row.get("tool")?, calls: row.get("calls")?, failed: row.get("failed")? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -76,28 +76,29 @@ impl Activity<'_> {
     /// Returns the skills that were read, most read first.
     pub fn skills_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<SkillUse>> {
         let mut query = self.db.prepare_cached(
-            "SELECT name, count(*) FROM (
+            "SELECT name, count(*) AS times FROM (
                  SELECT CASE WHEN json_valid(call ->> 'arguments') THEN (call ->> 'arguments') ->> 'name' END AS name FROM steps
                  WHERE kind = 'tool' AND tool = 'load_skill' AND failed = 0 AND json_valid(call)
                    AND scope = ?1 AND started_at >= ?2 AND started_at < ?3)
              WHERE typeof(name) = 'text' GROUP BY name ORDER BY count(*) DESC, name",
         )?;
-        let rows =
-            query.query_map(params![scope, from, to], |row| Ok(SkillUse { skill: row.get(0)?, times: row.get(1)? }))?;
+        let rows = query.query_map(params![scope, from, to], |row| {
+            Ok(SkillUse { skill: row.get("name")?, times: row.get("times")? })
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Returns the model usage. An interrupted call counts with its worst-case cost.
     pub fn models_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<ModelUse> {
         let mut query = self.db.prepare_cached(
-            "SELECT count(*), coalesce(sum(state = 'reserved' OR output_tokens = 0), 0),
-                    coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0)
+            "SELECT count(*) AS calls, coalesce(sum(state = 'reserved' OR output_tokens = 0), 0) AS failed,
+                    coalesce(sum(input_tokens), 0) AS input, coalesce(sum(output_tokens), 0) AS output
              FROM spending WHERE scope = ?1 AND at >= ?2 AND at < ?3",
         )?;
         let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);
         Ok(query.query_row(params![scope, from, to], |row| {
-            let (input, output) = (unsigned(row.get(2)?), unsigned(row.get(3)?));
-            Ok(ModelUse { calls: row.get(0)?, failed: row.get(1)?, input, output })
+            let (input, output) = (unsigned(row.get("input")?), unsigned(row.get("output")?));
+            Ok(ModelUse { calls: row.get("calls")?, failed: row.get("failed")?, input, output })
         })?)
     }
 

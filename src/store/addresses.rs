@@ -9,8 +9,8 @@ use crate::time::Timestamp;
 
 fn known(row: &Row<'_>) -> rusqlite::Result<KnownAddress> {
     Ok(KnownAddress {
-        id: row.get(0)?,
-        address: Address { adapter: row.get(1)?, account: row.get(2)?, peer: row.get(3)? },
+        id: row.get("id")?,
+        address: Address { adapter: row.get("adapter")?, account: row.get("account")?, peer: row.get("peer")? },
     })
 }
 

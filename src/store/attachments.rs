@@ -36,24 +36,24 @@ pub struct Attachment {
 }
 
 fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
-    let size: Option<i64> = row.get(6)?;
+    let size: Option<i64> = row.get("size")?;
     Ok(Attachment {
-        id: row.get(0)?,
-        message: row.get(1)?,
+        id: row.get("id")?,
+        message: row.get("message_id")?,
         remote: RemoteFile {
-            kind: row.get(2)?,
-            reference: row.get(3)?,
-            mime: row.get(4)?,
-            name: row.get(5)?,
+            kind: row.get("kind")?,
+            reference: row.get("reference")?,
+            mime: row.get("mime")?,
+            name: row.get("name")?,
             size: size.and_then(|size| u64::try_from(size).ok()),
         },
-        state: row.get(7)?,
-        path: row.get(8)?,
-        trouble: row.get(9)?,
-        label: row.get(10)?,
-        scope: row.get(11)?,
-        text_path: row.get(12)?,
-        is_part: row.get(13)?,
+        state: row.get("state")?,
+        path: row.get("path")?,
+        trouble: row.get("trouble")?,
+        label: row.get("label")?,
+        scope: row.get("scope")?,
+        text_path: row.get("text_path")?,
+        is_part: row.get("is_part")?,
     })
 }
 

@@ -33,14 +33,14 @@ pub struct Compaction {
 const COLUMNS: &str = "id, conversation_id, upto_turn, upto_message, attempts, summary, label, scope";
 
 fn compaction(row: &Row<'_>) -> rusqlite::Result<Compaction> {
-    let summary: Arc<str> = row.get(5)?;
+    let summary: Arc<str> = row.get("summary")?;
     Ok(Compaction {
-        id: row.get(0)?,
-        conversation: row.get(1)?,
-        upto_turn: row.get(2)?,
-        upto_message: row.get(3)?,
-        attempts: row.get(4)?,
-        summary: Labelled::new(summary, row.get(6)?, row.get(7)?),
+        id: row.get("id")?,
+        conversation: row.get("conversation_id")?,
+        upto_turn: row.get("upto_turn")?,
+        upto_message: row.get("upto_message")?,
+        attempts: row.get("attempts")?,
+        summary: Labelled::new(summary, row.get("label")?, row.get("scope")?),
     })
 }
 

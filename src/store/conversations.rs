@@ -43,21 +43,21 @@ const COLUMNS: &str =
     opening_state, kind, opening_label";
 
 fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
-    let words: Arc<str> = row.get(9)?;
-    let opening = Labelled::new(words, row.get(12)?, row.get(2)?);
+    let words: Arc<str> = row.get("opening")?;
+    let opening = Labelled::new(words, row.get("opening_label")?, row.get("scope")?);
     Ok(Conversation {
-        id: row.get(0)?,
-        stream: row.get(1)?,
-        scope: row.get(2)?,
-        began_because: row.get(3)?,
-        opened_at: row.get(4)?,
-        last_at: row.get(5)?,
-        last_message: row.get(6)?,
-        messages: row.get(7)?,
-        closed_at: row.get(8)?,
+        id: row.get("id")?,
+        stream: row.get("stream_id")?,
+        scope: row.get("scope")?,
+        began_because: row.get("began_because")?,
+        opened_at: row.get("opened_at")?,
+        last_at: row.get("last_at")?,
+        last_message: row.get("last_message_id")?,
+        messages: row.get("messages")?,
+        closed_at: row.get("closed_at")?,
         opening: Some(opening).filter(says_something),
-        opening_state: row.get(10)?,
-        kind: row.get(11)?,
+        opening_state: row.get("opening_state")?,
+        kind: row.get("kind")?,
     })
 }
 

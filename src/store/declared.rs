@@ -30,11 +30,12 @@ impl People<'_> {
     /// Returns everyone who is admitted or may be again, newest last.
     pub fn known_people(&self) -> anyhow::Result<Vec<KnownPerson>> {
         let mut query = self.db.prepare_cached(
-            "SELECT id, name, removed_at IS NULL, declared = 'config' FROM people WHERE ended = '' ORDER BY id",
+            "SELECT id, name, removed_at IS NULL AS is_in, declared = 'config' AS by_config FROM people WHERE ended = '' ORDER BY id",
         )?;
         let rows = query.query_map([], |row| {
             let (declared, linked) = (Vec::new(), Vec::new());
-            let (id, name, is_in, by_config) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            let (id, name, is_in, by_config) =
+                (row.get("id")?, row.get("name")?, row.get("is_in")?, row.get("by_config")?);
             Ok(KnownPerson { id, name, is_in, by_config, declared, linked })
         })?;
         let mut people = rows.collect::<Result<Vec<_>, _>>()?;

@@ -121,14 +121,14 @@ fn hex_digest(parts: &[&str]) -> String {
 
 fn indexed(row: &Row<'_>) -> rusqlite::Result<Indexed> {
     Ok(Indexed {
-        path: row.get(0)?,
-        scope: row.get(1)?,
-        stamp: row.get(2)?,
-        digest: row.get(3)?,
-        label: row.get(4)?,
-        trouble: row.get(5)?,
-        size: u64::try_from(row.get::<_, i64>(6)?).unwrap_or(0),
-        at: row.get(7)?,
+        path: row.get("path")?,
+        scope: row.get("scope")?,
+        stamp: row.get("stamp")?,
+        digest: row.get("digest")?,
+        label: row.get("label")?,
+        trouble: row.get("trouble")?,
+        size: u64::try_from(row.get::<_, i64>("size")?).unwrap_or(0),
+        at: row.get("at")?,
     })
 }
 
@@ -264,15 +264,15 @@ impl EntriesMut<'_> {
         )?;
         let rows = query.query_map([path], |row| {
             let same = Sameness {
-                section: row.get(2)?,
-                name: row.get(3)?,
-                kind: row.get(4)?,
-                category: row.get(5)?,
-                digest: row.get(6)?,
-                label: row.get(7)?,
-                scope: row.get(8)?,
+                section: row.get("section")?,
+                name: row.get("name")?,
+                kind: row.get("kind")?,
+                category: row.get("category")?,
+                digest: row.get("digest")?,
+                label: row.get("label")?,
+                scope: row.get("scope")?,
             };
-            Ok((row.get(0)?, Stored { id: row.get(1)?, same, line: row.get(9)?, at: row.get(10)? }))
+            Ok((row.get("key")?, Stored { id: row.get("id")?, same, line: row.get("line")?, at: row.get("at")? }))
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

@@ -10,6 +10,7 @@
 use crate::store::handles::{Extractions, ExtractionsMut};
 use std::time::Duration;
 
+use rusqlite::types::FromSqlError;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::Node;
@@ -109,23 +110,20 @@ const COLUMNS: &str =
     "id, conversation_id, upto_message, cause, state, attempts, facts, corrections, label, scope, wanted_at";
 
 fn extraction(row: &Row<'_>) -> rusqlite::Result<Extraction> {
-    let (facts, corrections): (String, String) = (row.get(6)?, row.get(7)?);
-    let broken = |at: usize| {
-        move |error| rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, Box::new(error))
-    };
+    let (facts, corrections): (String, String) = (row.get("facts")?, row.get("corrections")?);
     let taken = ExtractedItems {
-        facts: serde_json::from_str(&facts).map_err(broken(6))?,
-        corrections: serde_json::from_str(&corrections).map_err(broken(7))?,
+        facts: serde_json::from_str(&facts).map_err(FromSqlError::other)?,
+        corrections: serde_json::from_str(&corrections).map_err(FromSqlError::other)?,
     };
     Ok(Extraction {
-        id: row.get(0)?,
-        conversation: row.get(1)?,
-        upto: row.get(2)?,
-        cause: row.get(3)?,
-        state: row.get(4)?,
-        attempts: row.get(5)?,
-        taken: Labelled::new(taken, row.get(8)?, row.get(9)?),
-        wanted_at: row.get(10)?,
+        id: row.get("id")?,
+        conversation: row.get("conversation_id")?,
+        upto: row.get("upto_message")?,
+        cause: row.get("cause")?,
+        state: row.get("state")?,
+        attempts: row.get("attempts")?,
+        taken: Labelled::new(taken, row.get("label")?, row.get("scope")?),
+        wanted_at: row.get("wanted_at")?,
     })
 }
 

@@ -70,22 +70,22 @@ pub struct FileRow {
 }
 
 const COLUMNS: &str =
-    "SELECT f.id, f.path, f.digest, f.label, f.scope, f.author, f.cause, f.written_at, c.file_id IS NOT NULL,
-        coalesce(length(c.content), 0)
+    "SELECT f.id, f.path, f.digest, f.label, f.scope, f.author, f.cause, f.written_at, c.file_id IS NOT NULL AS has_content,
+        coalesce(length(c.content), 0) AS size
     FROM files f LEFT JOIN file_contents c ON c.file_id = f.id";
 
 fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     Ok(FileRow {
-        id: row.get(0)?,
-        path: row.get(1)?,
-        digest: row.get(2)?,
-        label: row.get(3)?,
-        scope: row.get(4)?,
-        author: row.get(5)?,
-        cause: row.get(6)?,
-        at: row.get(7)?,
-        has_content: row.get(8)?,
-        size: u64::from(row.get::<_, u32>(9)?),
+        id: row.get("id")?,
+        path: row.get("path")?,
+        digest: row.get("digest")?,
+        label: row.get("label")?,
+        scope: row.get("scope")?,
+        author: row.get("author")?,
+        cause: row.get("cause")?,
+        at: row.get("written_at")?,
+        has_content: row.get("has_content")?,
+        size: u64::from(row.get::<_, u32>("size")?),
     })
 }
 
@@ -202,11 +202,11 @@ impl FileVersions<'_> {
         )?;
         let rows = query.query_map([], |row| {
             Ok(Unplaced {
-                id: row.get(0)?,
-                path: row.get(1)?,
-                digest: row.get(2)?,
-                replaces: row.get(3)?,
-                content: row.get(4)?,
+                id: row.get("id")?,
+                path: row.get("path")?,
+                digest: row.get("digest")?,
+                replaces: row.get("replaces")?,
+                content: row.get("content")?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

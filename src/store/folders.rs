@@ -91,13 +91,13 @@ pub struct WrittenFor {
 
 fn folder_move(row: &Row<'_>) -> rusqlite::Result<FolderMove> {
     Ok(FolderMove {
-        id: row.get(0)?,
-        kind: row.get(1)?,
-        state: row.get(2)?,
-        person: row.get(3)?,
-        heir: row.get(4)?,
-        source: row.get(5)?,
-        target: row.get(6)?,
+        id: row.get("id")?,
+        kind: row.get("kind")?,
+        state: row.get("state")?,
+        person: row.get("person_id")?,
+        heir: row.get("heir_id")?,
+        source: row.get("source")?,
+        target: row.get("target")?,
     })
 }
 
@@ -194,7 +194,7 @@ impl Folders<'_> {
             "SELECT path, scope FROM files f WHERE id = (SELECT max(id) FROM files WHERE path = f.path)
              AND scope <> 'shared' AND digest <> '' AND path NOT LIKE 'forgotten/%' ORDER BY path",
         )?;
-        let rows = query.query_map([], |row| Ok(WrittenFor { path: row.get(0)?, scope: row.get(1)? }))?;
+        let rows = query.query_map([], |row| Ok(WrittenFor { path: row.get("path")?, scope: row.get("scope")? }))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 

@@ -179,22 +179,22 @@ impl ForgettingRow {
     }
 }
 
-const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, scope, state = 'left'";
+const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, scope, state = 'left' AS is_left";
 
 fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
-    let (needles, counts): (String, String) = (row.get(4)?, row.get(6)?);
+    let (needles, counts): (String, String) = (row.get("needles")?, row.get("counts")?);
     let needles: Option<ErasureQuery> = serde_json::from_str(&needles).ok();
     Ok(ForgettingRow {
-        id: row.get(0)?,
-        person: row.get(1)?,
-        what: row.get(2)?,
-        target: row.get(3)?,
+        id: row.get("id")?,
+        person: row.get("person_id")?,
+        what: row.get("kind")?,
+        target: row.get("target")?,
         is_readable: needles.is_some(),
         needles: needles.unwrap_or_default(),
-        messages: row.get(5)?,
+        messages: row.get("messages")?,
         counts: serde_json::from_str(&counts).unwrap_or_default(),
-        scope: row.get(7)?,
-        is_left: row.get(8)?,
+        scope: row.get("scope")?,
+        is_left: row.get("is_left")?,
     })
 }
 

@@ -26,7 +26,10 @@ impl Groups<'_> {
             "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id WHERE s.id = ?1",
         )?;
         let row = query.query_row([stream], |row| {
-            Ok((row.get(0)?, Address { adapter: row.get(1)?, account: row.get(2)?, peer: row.get(3)? }))
+            Ok((
+                row.get("id")?,
+                Address { adapter: row.get("adapter")?, account: row.get("account")?, peer: row.get("peer")? },
+            ))
         });
         Ok(row.optional()?)
     }

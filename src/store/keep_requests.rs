@@ -81,19 +81,19 @@ const COLUMNS: &str =
     "id, number, turn_id, person_id, address_id, path, digest, shown, label, scope, state, expires_at, decided_at";
 
 fn keep_row(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
-    let (shown, scope): (Arc<str>, Scope) = (row.get(7)?, row.get(9)?);
+    let (shown, scope): (Arc<str>, Scope) = (row.get("shown")?, row.get("scope")?);
     Ok(KeepRow {
-        id: row.get(0)?,
-        number: row.get(1)?,
-        turn: row.get(2)?,
-        person: row.get(3)?,
-        address: row.get(4)?,
-        path: row.get(5)?,
-        digest: row.get(6)?,
-        shown: Labelled::new(shown, row.get(8)?, scope),
-        state: row.get(10)?,
-        expires_at: row.get(11)?,
-        decided_at: row.get(12)?,
+        id: row.get("id")?,
+        number: row.get("number")?,
+        turn: row.get("turn_id")?,
+        person: row.get("person_id")?,
+        address: row.get("address_id")?,
+        path: row.get("path")?,
+        digest: row.get("digest")?,
+        shown: Labelled::new(shown, row.get("label")?, scope),
+        state: row.get("state")?,
+        expires_at: row.get("expires_at")?,
+        decided_at: row.get("decided_at")?,
     })
 }
 

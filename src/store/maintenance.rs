@@ -76,7 +76,12 @@ impl Maintenance<'_> {
              ORDER BY a.id LIMIT ?3",
         )?;
         let rows = query.query_map(params![before, after, limit], |row| {
-            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)?, text_path: row.get(3)? })
+            Ok(OldFile {
+                id: row.get("id")?,
+                path: row.get("path")?,
+                digest: row.get("digest")?,
+                text_path: row.get("text_path")?,
+            })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

@@ -113,16 +113,16 @@ impl McpToolsMut<'_> {
 
 fn tool(row: &Row<'_>) -> rusqlite::Result<OutsideToolRow> {
     Ok(OutsideToolRow {
-        server: row.get(0)?,
+        server: row.get("server")?,
         seen: SeenTool {
-            name: row.get(1)?,
-            description: row.get(2)?,
-            schema: row.get(3)?,
-            digest: row.get(4)?,
-            label: row.get(5)?,
+            name: row.get("name")?,
+            description: row.get("description")?,
+            schema: row.get("schema")?,
+            digest: row.get("digest")?,
+            label: row.get("label")?,
         },
-        scope: row.get(6)?,
-        seen_at: row.get(7)?,
-        accepted_digest: row.get(8)?,
+        scope: row.get("scope")?,
+        seen_at: row.get("seen_at")?,
+        accepted_digest: row.get("accepted_digest")?,
     })
 }

@@ -115,24 +115,24 @@ pub struct StoredMessage {
 
 const COLUMNS: &str =
     "id, conversation_id, address_id, person_id, kind, received_at, effective_at, turn_id, state, reason, album,
-    guest, external_id, gone_at IS NOT NULL";
+    guest, external_id, gone_at IS NOT NULL AS gone";
 
 fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
     Ok(StoredMessage {
-        id: row.get(0)?,
-        conversation: row.get(1)?,
-        address: row.get(2)?,
-        person: row.get(3)?,
-        guest: row.get(11)?,
-        external_id: row.get(12)?,
-        kind: row.get(4)?,
-        received_at: row.get(5)?,
-        effective_at: row.get(6)?,
-        turn: row.get(7)?,
-        state: row.get(8)?,
-        reason: row.get(9)?,
-        album: row.get(10)?,
-        gone: row.get(13)?,
+        id: row.get("id")?,
+        conversation: row.get("conversation_id")?,
+        address: row.get("address_id")?,
+        person: row.get("person_id")?,
+        guest: row.get("guest")?,
+        external_id: row.get("external_id")?,
+        kind: row.get("kind")?,
+        received_at: row.get("received_at")?,
+        effective_at: row.get("effective_at")?,
+        turn: row.get("turn_id")?,
+        state: row.get("state")?,
+        reason: row.get("reason")?,
+        album: row.get("album")?,
+        gone: row.get("gone")?,
     })
 }
 
@@ -148,8 +148,12 @@ pub struct StoredText {
 }
 
 fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
-    let words: Arc<str> = row.get(2)?;
-    Ok(StoredText { message: row.get(0)?, kind: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
+    let words: Arc<str> = row.get("text")?;
+    Ok(StoredText {
+        message: row.get("message_id")?,
+        kind: row.get("kind")?,
+        text: Labelled::new(words, row.get("label")?, row.get("scope")?),
+    })
 }
 
 impl Messages<'_> {

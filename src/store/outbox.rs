@@ -149,45 +149,45 @@ fn buttons(stored: &str) -> Vec<(String, String)> {
 }
 
 fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
-    let (stored, form): (String, String) = (row.get(4)?, row.get(6)?);
+    let (stored, form): (String, String) = (row.get("buttons")?, row.get("form")?);
     Ok(PartRow {
-        id: row.get(0)?,
-        seq: row.get(1)?,
-        rich: row.get(2)?,
-        plain: row.get(3)?,
+        id: row.get("id")?,
+        seq: row.get("seq")?,
+        rich: row.get("rich")?,
+        plain: row.get("plain")?,
         buttons: buttons(&stored),
-        state: row.get(5)?,
+        state: row.get("state")?,
         plain_only: form == "plain",
-        repeated: row.get(7)?,
-        external_id: row.get(8)?,
-        file: row.get(9)?,
-        digest: row.get(10)?,
+        repeated: row.get("repeated")?,
+        external_id: row.get("external_id")?,
+        file: row.get("file")?,
+        digest: row.get("digest")?,
     })
 }
 
 /// The oldest pending row of an address after a given row, except one kind.
 const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
          CASE WHEN o.message_id IS NULL THEN o.text
-              ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END, o.quotes,
+              ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END AS words, o.quotes,
          o.failed_at, o.tells_of
      FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
      WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3 ORDER BY o.id LIMIT 1";
 
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
-    let (stored, words): (String, Arc<str>) = (row.get(6)?, row.get(10)?);
-    let tells_of: i64 = row.get(13)?;
+    let (stored, words): (String, Arc<str>) = (row.get("buttons")?, row.get("words")?);
+    let tells_of: i64 = row.get("tells_of")?;
     Ok(OutboxRow {
-        id: row.get(0)?,
-        address: row.get(1)?,
-        kind: row.get(2)?,
-        turn: row.get(3)?,
-        text: Labelled::new(words, row.get(4)?, row.get(5)?),
+        id: row.get("id")?,
+        address: row.get("address_id")?,
+        kind: row.get("kind")?,
+        turn: row.get("turn_id")?,
+        text: Labelled::new(words, row.get("label")?, row.get("scope")?),
         buttons: buttons(&stored),
-        quotes: row.get(11)?,
-        created_at: row.get(7)?,
-        attempts: row.get(8)?,
-        retry_at: row.get(9)?,
-        failed_at: row.get(12)?,
+        quotes: row.get("quotes")?,
+        created_at: row.get("created_at")?,
+        attempts: row.get("attempts")?,
+        retry_at: row.get("retry_at")?,
+        failed_at: row.get("failed_at")?,
         tells_of: (tells_of > 0).then_some(OutboxId(tells_of)),
     })
 }

@@ -56,7 +56,8 @@ impl OutgoingFiles<'_> {
         let mut query = self
             .db
             .prepare_cached("SELECT what, digest FROM enclosures WHERE turn_id = ?1 AND kind = 'file' ORDER BY id")?;
-        let rows = query.query_map([turn], |row| Ok(EnclosedFile { path: row.get(0)?, digest: row.get(1)? }))?;
+        let rows =
+            query.query_map([turn], |row| Ok(EnclosedFile { path: row.get("what")?, digest: row.get("digest")? }))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 

@@ -32,12 +32,12 @@ pub struct FormerPerson {
 }
 
 fn person(row: &Row<'_>) -> rusqlite::Result<Person> {
-    Ok(Person { id: row.get(0)?, name: row.get(1)?, role: row.get(2)? })
+    Ok(Person { id: row.get("id")?, name: row.get("name")?, role: row.get("role")? })
 }
 
 fn former_person(row: &Row<'_>) -> rusqlite::Result<FormerPerson> {
     let Person { id, name, role } = person(row)?;
-    Ok(FormerPerson { id, name, role, since: row.get(3)?, until: row.get(4)? })
+    Ok(FormerPerson { id, name, role, since: row.get("created_at")?, until: row.get("removed_at")? })
 }
 
 impl People<'_> {
@@ -112,7 +112,7 @@ impl People<'_> {
             "SELECT p.id, p.name, p.role, p.namesake_id FROM people p JOIN people n ON n.id = p.namesake_id AND n.ended = ''
              WHERE p.removed_at IS NULL ORDER BY p.id",
         )?;
-        Ok(query.query_map([], |row| Ok((person(row)?, row.get(3)?)))?.collect::<Result<_, _>>()?)
+        Ok(query.query_map([], |row| Ok((person(row)?, row.get("namesake_id")?)))?.collect::<Result<_, _>>()?)
     }
 
     /// Returns a person's preferred adapter, or blank.

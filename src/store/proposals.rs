@@ -148,33 +148,33 @@ const COLUMNS: &str =
     "id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn_id, person_id, standing, label, scope,
     state, reviewed, told, created_at,
     CASE WHEN told = 1 AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.state = 'pending' AND o.kind = 'notice'
-                                       AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %') THEN expires_at END,
+                                       AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %') THEN expires_at END AS expiry,
     decided_at, reason";
 
 fn proposal(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
     Ok(ProposalRow {
-        id: row.get(0)?,
-        skill: row.get(1)?,
-        change: row.get(2)?,
-        new_name: row.get(3)?,
-        base: row.get(4)?,
-        content: row.get(5)?,
-        nonce: row.get(6)?,
-        digest: row.get(7)?,
-        rationale: row.get(8)?,
-        origin: row.get(9)?,
-        turn: row.get(10)?,
-        person: row.get(11)?,
-        standing: row.get(12)?,
-        label: row.get(13)?,
-        scope: row.get(14)?,
-        state: row.get(15)?,
-        reviewed: row.get(16)?,
-        told: row.get(17)?,
-        created_at: row.get(18)?,
-        expires_at: row.get(19)?,
-        decided_at: row.get(20)?,
-        reason: row.get(21)?,
+        id: row.get("id")?,
+        skill: row.get("skill")?,
+        change: row.get("change")?,
+        new_name: row.get("new_name")?,
+        base: row.get("base")?,
+        content: row.get("content")?,
+        nonce: row.get("nonce")?,
+        digest: row.get("digest")?,
+        rationale: row.get("rationale")?,
+        origin: row.get("origin")?,
+        turn: row.get("turn_id")?,
+        person: row.get("person_id")?,
+        standing: row.get("standing")?,
+        label: row.get("label")?,
+        scope: row.get("scope")?,
+        state: row.get("state")?,
+        reviewed: row.get("reviewed")?,
+        told: row.get("told")?,
+        created_at: row.get("created_at")?,
+        expires_at: row.get("expiry")?,
+        decided_at: row.get("decided_at")?,
+        reason: row.get("reason")?,
     })
 }
 
@@ -239,11 +239,11 @@ impl Proposals<'_> {
         )?;
         let row = |row: &Row<'_>| {
             Ok(VerdictRow {
-                stage: row.get(0)?,
-                outcome: row.get(1)?,
-                note: row.get(2)?,
-                findings: row.get(3)?,
-                label: row.get(4)?,
+                stage: row.get("stage")?,
+                outcome: row.get("outcome")?,
+                note: row.get("note")?,
+                findings: row.get("findings")?,
+                label: row.get("label")?,
             })
         };
         Ok(query.query_map([id], row)?.collect::<Result<_, _>>()?)

@@ -123,19 +123,19 @@ const ASKED: &str = "questions q LEFT JOIN messages m ON m.turn_id = q.turn_id A
 const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_at - q.asked_at + o.ended_at END";
 
 fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
-    let (call, scope): (Arc<str>, Scope) = (row.get(5)?, row.get(7)?);
-    let covers: String = row.get(8)?;
+    let (call, scope): (Arc<str>, Scope) = (row.get("call")?, row.get("scope")?);
+    let covers: String = row.get("covers")?;
     Ok(QuestionRow {
-        id: row.get(0)?,
-        stream: row.get(1)?,
-        conversation: row.get(2)?,
-        turn: row.get(3)?,
-        person: row.get(4)?,
-        call: Labelled::new(call, row.get(6)?, scope),
+        id: row.get("id")?,
+        stream: row.get("stream_id")?,
+        conversation: row.get("conversation_id")?,
+        turn: row.get("turn_id")?,
+        person: row.get("person_id")?,
+        call: Labelled::new(call, row.get("label")?, scope),
         covers: Covers::decode(&covers),
-        digest: row.get(9)?,
-        state: row.get(10)?,
-        expires_at: row.get(11)?,
+        digest: row.get("digest")?,
+        state: row.get("state")?,
+        expires_at: row.get("expiry")?,
     })
 }
 
@@ -176,7 +176,7 @@ impl Questions<'_> {
     fn question_where(&self, which: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Option<QuestionRow>> {
         let sql = format!(
             "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
-                 {EXPIRES} FROM {ASKED} WHERE {which}"
+                 {EXPIRES} AS expiry FROM {ASKED} WHERE {which}"
         );
         Ok(self.db.prepare_cached(&sql)?.query_row([id], question).optional()?)
     }

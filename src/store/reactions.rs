@@ -43,7 +43,12 @@ impl Reactions<'_> {
              WHERE r.emoji <> r.told AND m.stream_id = ?1 ORDER BY r.at, r.id LIMIT ?2",
         )?;
         let rows = query.query_map(params![stream, MOST], |row| {
-            Ok(Reaction { message: row.get(0)?, person: row.get(1)?, emoji: row.get(2)?, told: row.get(3)? })
+            Ok(Reaction {
+                message: row.get("message_id")?,
+                person: row.get("person_id")?,
+                emoji: row.get("emoji")?,
+                told: row.get("told")?,
+            })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

@@ -42,7 +42,12 @@ impl Redaction<'_> {
             "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
         )?;
         let rows = query.query_map(params![after, limit], |row| {
-            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)?, text_path: row.get(3)? })
+            Ok(OldFile {
+                id: row.get("id")?,
+                path: row.get("path")?,
+                digest: row.get("digest")?,
+                text_path: row.get("text_path")?,
+            })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

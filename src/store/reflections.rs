@@ -165,35 +165,35 @@ const ACTION: &str =
 
 fn reflection(row: &Row<'_>) -> rusqlite::Result<ReflectionRow> {
     Ok(ReflectionRow {
-        id: row.get(0)?,
-        slot: row.get(1)?,
-        turn: row.get(2)?,
-        message: row.get(3)?,
-        title: row.get(4)?,
-        label: row.get(5)?,
-        scope: row.get(6)?,
-        at: row.get(7)?,
-        job: row.get(8)?,
-        period: row.get(9)?,
-        from: row.get(10)?,
-        to: row.get(11)?,
+        id: row.get("id")?,
+        slot: row.get("slot_id")?,
+        turn: row.get("turn_id")?,
+        message: row.get("message_id")?,
+        title: row.get("title")?,
+        label: row.get("label")?,
+        scope: row.get("scope")?,
+        at: row.get("at")?,
+        job: row.get("job")?,
+        period: row.get("period")?,
+        from: row.get("from_at")?,
+        to: row.get("to_at")?,
     })
 }
 
 fn action(row: &Row<'_>) -> rusqlite::Result<ActionRow> {
     Ok(ActionRow {
-        id: row.get(0)?,
-        reflection: row.get(1)?,
-        seq: row.get(2)?,
-        kind: row.get(3)?,
-        title: row.get(4)?,
-        payload: row.get(5)?,
-        state: row.get(6)?,
-        day: row.get(7)?,
-        proposal: row.get(8)?,
-        reason: row.get(9)?,
-        label: row.get(10)?,
-        scope: row.get(11)?,
+        id: row.get("id")?,
+        reflection: row.get("reflection_id")?,
+        seq: row.get("seq")?,
+        kind: row.get("kind")?,
+        title: row.get("title")?,
+        payload: row.get("payload")?,
+        state: row.get("state")?,
+        day: row.get("day")?,
+        proposal: row.get("proposal_id")?,
+        reason: row.get("reason")?,
+        label: row.get("label")?,
+        scope: row.get("scope")?,
     })
 }
 

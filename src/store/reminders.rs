@@ -103,18 +103,18 @@ impl ReminderRow {
 const COLUMNS: &str = "id, person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state";
 
 fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
-    let words: Arc<str> = row.get(3)?;
-    let (label, scope): (Label, Scope) = (row.get(4)?, row.get(5)?);
+    let words: Arc<str> = row.get("text")?;
+    let (label, scope): (Label, Scope) = (row.get("label")?, row.get("scope")?);
     Ok(ReminderRow {
-        id: row.get(0)?,
-        person: row.get(1)?,
-        kind: row.get(2)?,
+        id: row.get("id")?,
+        person: row.get("person_id")?,
+        kind: row.get("kind")?,
         text: Labelled::new(words, label, scope),
-        cron: row.get(6)?,
-        next_at: row.get(7)?,
-        turn: row.get(8)?,
-        created_at: row.get(9)?,
-        state: row.get(10)?,
+        cron: row.get("cron")?,
+        next_at: row.get("next_at")?,
+        turn: row.get("turn_id")?,
+        created_at: row.get("created_at")?,
+        state: row.get("state")?,
     })
 }
 

@@ -25,7 +25,7 @@ const RESENDABLE: &str = "o.set_aside > 0 AND o.state = 'failed'
                      AND (p.state = 'failed' OR p.state <> 'sent' AND p.plain = '' AND p.file = ''))";
 
 fn set_aside(row: &Row<'_>) -> rusqlite::Result<SetAside> {
-    Ok(SetAside { id: row.get(0)?, address: row.get(1)? })
+    Ok(SetAside { id: row.get("id")?, address: row.get("address_id")? })
 }
 
 impl Outbox<'_> {

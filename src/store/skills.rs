@@ -125,14 +125,14 @@ const VERSION: &str = "id, skill, digest, origin, proposal_id, accepted, label, 
 
 fn version(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
     Ok(VersionRow {
-        id: row.get(0)?,
-        skill: row.get(1)?,
-        digest: row.get(2)?,
-        origin: row.get(3)?,
-        proposal: row.get(4)?,
-        accepted: row.get(5)?,
-        label: row.get(6)?,
-        made_at: row.get(7)?,
+        id: row.get("id")?,
+        skill: row.get("skill")?,
+        digest: row.get("digest")?,
+        origin: row.get("origin")?,
+        proposal: row.get("proposal_id")?,
+        accepted: row.get("accepted")?,
+        label: row.get("label")?,
+        made_at: row.get("made_at")?,
     })
 }
 
@@ -140,21 +140,21 @@ const SKILL: &str = "name, state, digest, description, origin, shipped, installe
 
 fn skill(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
     Ok(SkillRow {
-        name: row.get(0)?,
-        state: row.get(1)?,
-        digest: row.get(2)?,
-        description: row.get(3)?,
-        origin: row.get(4)?,
-        shipped: row.get(5)?,
-        installed: row.get(6)?,
-        changed_at: row.get(7)?,
-        version: row.get(8)?,
+        name: row.get("name")?,
+        state: row.get("state")?,
+        digest: row.get("digest")?,
+        description: row.get("description")?,
+        origin: row.get("origin")?,
+        shipped: row.get("shipped")?,
+        installed: row.get("installed")?,
+        changed_at: row.get("changed_at")?,
+        version: row.get("version_id")?,
     })
 }
 
 fn file(row: &Row<'_>) -> rusqlite::Result<SkillFile> {
-    let bytes: Vec<u8> = row.get(1)?;
-    Ok((row.get(0)?, Arc::from(bytes)))
+    let bytes: Vec<u8> = row.get("bytes")?;
+    Ok((row.get("path")?, Arc::from(bytes)))
 }
 
 impl Skills<'_> {
@@ -221,12 +221,12 @@ impl Skills<'_> {
         )?;
         let row = |row: &Row<'_>| {
             Ok(ChangeRow {
-                id: row.get(0)?,
-                proposal: row.get(1)?,
-                skill: row.get(2)?,
-                base: row.get(3)?,
-                version: row.get(4)?,
-                follows: row.get(5)?,
+                id: row.get("id")?,
+                proposal: row.get("proposal_id")?,
+                skill: row.get("skill")?,
+                base: row.get("base")?,
+                version: row.get("version_id")?,
+                follows: row.get("follows_id")?,
             })
         };
         Ok(query.query_map([], row)?.collect::<Result<_, _>>()?)

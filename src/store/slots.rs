@@ -110,21 +110,21 @@ const COLUMNS: &str =
 
 fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
     Ok(SlotRow {
-        id: row.get(0)?,
-        job: row.get(1)?,
-        scope: row.get(2)?,
-        period: row.get(3)?,
-        run: row.get(4)?,
-        from: row.get(5)?,
-        to: row.get(6)?,
-        due_at: row.get(7)?,
-        state: row.get(8)?,
-        conversation: row.get(9)?,
-        tries: row.get(10)?,
-        reason: row.get(11)?,
-        claimed_at: row.get(12)?,
-        ended_at: row.get(13)?,
-        retry_at: row.get(14)?,
+        id: row.get("id")?,
+        job: row.get("job")?,
+        scope: row.get("scope")?,
+        period: row.get("period")?,
+        run: row.get("run")?,
+        from: row.get("from_at")?,
+        to: row.get("to_at")?,
+        due_at: row.get("due_at")?,
+        state: row.get("state")?,
+        conversation: row.get("conversation_id")?,
+        tries: row.get("tries")?,
+        reason: row.get("reason")?,
+        claimed_at: row.get("claimed_at")?,
+        ended_at: row.get("ended_at")?,
+        retry_at: row.get("retry_at")?,
     })
 }
 

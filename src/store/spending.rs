@@ -111,8 +111,8 @@ impl Spending<'_> {
     /// all.
     pub fn spend_lines(&self, person: Option<PersonId>, days: u32) -> anyhow::Result<Vec<SpendLine>> {
         let mut query = self.db.prepare_cached(
-            "SELECT s.day, coalesce(p.name, ''), s.purpose, s.model, count(*), sum(s.input_tokens), sum(s.cached_tokens),
-                    sum(s.output_tokens), sum(s.micros), min(s.priced)
+            "SELECT s.day, coalesce(p.name, '') AS person, s.purpose, s.model, count(*) AS calls, sum(s.input_tokens) AS input,
+                    sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, min(s.priced) AS priced
              FROM spending s LEFT JOIN people p ON p.id = s.person_id
              WHERE (?1 IS NULL OR s.person_id = ?1)
                AND s.day IN (SELECT DISTINCT day FROM spending ORDER BY day DESC LIMIT ?2)
@@ -120,16 +120,16 @@ impl Spending<'_> {
         )?;
         let rows = query.query_map(params![person, days], |row| {
             Ok(SpendLine {
-                day: row.get(0)?,
-                person: row.get(1)?,
-                purpose: row.get(2)?,
-                model: row.get(3)?,
-                calls: unsigned(row.get(4)?),
-                input: unsigned(row.get(5)?),
-                cached: unsigned(row.get(6)?),
-                output: unsigned(row.get(7)?),
-                micros: unsigned(row.get(8)?),
-                priced: row.get(9)?,
+                day: row.get("day")?,
+                person: row.get("person")?,
+                purpose: row.get("purpose")?,
+                model: row.get("model")?,
+                calls: unsigned(row.get("calls")?),
+                input: unsigned(row.get("input")?),
+                cached: unsigned(row.get("cached")?),
+                output: unsigned(row.get("output")?),
+                micros: unsigned(row.get("micros")?),
+                priced: row.get("priced")?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

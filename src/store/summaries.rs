@@ -67,27 +67,27 @@ const COLUMNS: &str = "id, conversation_id, last_message_id, view, state, attemp
     preferences, pending, model, label, scope";
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
-    let list = |index: usize| -> rusqlite::Result<Vec<String>> {
-        let stored: String = row.get(index)?;
+    let list = |name: &str| -> rusqlite::Result<Vec<String>> {
+        let stored: String = row.get(name)?;
         Ok(serde_json::from_str(&stored).unwrap_or_default())
     };
     let content = SummaryContent {
-        title: row.get(7)?,
-        topics: list(8)?,
-        decisions: list(9)?,
-        preferences: list(10)?,
-        pending: list(11)?,
+        title: row.get("title")?,
+        topics: list("topics")?,
+        decisions: list("decisions")?,
+        preferences: list("preferences")?,
+        pending: list("pending")?,
     };
     Ok(Summary {
-        id: row.get(0)?,
-        conversation: row.get(1)?,
-        last_message: row.get(2)?,
-        view: row.get(3)?,
-        state: row.get(4)?,
-        attempts: row.get(5)?,
-        retry_at: row.get(6)?,
-        content: Labelled::new(content, row.get(13)?, row.get(14)?),
-        model: row.get(12)?,
+        id: row.get("id")?,
+        conversation: row.get("conversation_id")?,
+        last_message: row.get("last_message_id")?,
+        view: row.get("view")?,
+        state: row.get("state")?,
+        attempts: row.get("attempts")?,
+        retry_at: row.get("retry_at")?,
+        content: Labelled::new(content, row.get("label")?, row.get("scope")?),
+        model: row.get("model")?,
     })
 }
 

@@ -82,26 +82,26 @@ const COLUMNS: &str =
     label, attempts, retry_at, noticed, recalled, counted, lives";
 
 fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
-    let scope: Scope = row.get(5)?;
-    let context: Arc<str> = row.get(8)?;
-    let (recalled, counted): (Arc<str>, i64) = (row.get(14)?, row.get(15)?);
+    let scope: Scope = row.get("scope")?;
+    let context: Arc<str> = row.get("context")?;
+    let (recalled, counted): (Arc<str>, i64) = (row.get("recalled")?, row.get("counted")?);
     Ok(TurnRow {
-        id: row.get(0)?,
-        stream: row.get(1)?,
-        conversation: row.get(2)?,
-        person: row.get(3)?,
-        address: row.get(4)?,
+        id: row.get("id")?,
+        stream: row.get("stream_id")?,
+        conversation: row.get("conversation_id")?,
+        person: row.get("person_id")?,
+        address: row.get("address_id")?,
         scope,
-        state: row.get(6)?,
-        claimed_at: row.get(7)?,
-        context: Labelled::new(context, row.get(9)?, scope),
-        label: row.get(10)?,
-        attempts: row.get(11)?,
-        retry_at: row.get(12)?,
-        noticed: row.get(13)?,
-        recalled: Labelled::new(recalled, row.get(9)?, scope),
+        state: row.get("state")?,
+        claimed_at: row.get("claimed_at")?,
+        context: Labelled::new(context, row.get("context_label")?, scope),
+        label: row.get("label")?,
+        attempts: row.get("attempts")?,
+        retry_at: row.get("retry_at")?,
+        noticed: row.get("noticed")?,
+        recalled: Labelled::new(recalled, row.get("context_label")?, scope),
         counted: u64::try_from(counted).unwrap_or(0),
-        lives: row.get(16)?,
+        lives: row.get("lives")?,
     })
 }
 
@@ -148,17 +148,17 @@ pub struct StepRow {
 }
 
 fn step(row: &Row<'_>) -> rusqlite::Result<StepRow> {
-    let state: String = row.get(4)?;
-    let text: Arc<str> = row.get(7)?;
+    let state: String = row.get("state")?;
+    let text: Arc<str> = row.get("text")?;
     Ok(StepRow {
-        id: row.get(0)?,
-        turn: row.get(1)?,
-        seq: row.get(2)?,
-        kind: row.get(3)?,
+        id: row.get("id")?,
+        turn: row.get("turn_id")?,
+        seq: row.get("seq")?,
+        kind: row.get("kind")?,
         done: state == "done",
-        tool: row.get(5)?,
-        call: row.get(6)?,
-        text: Labelled::new(text, row.get(8)?, row.get(9)?),
+        tool: row.get("tool")?,
+        call: row.get("call")?,
+        text: Labelled::new(text, row.get("label")?, row.get("scope")?),
     })
 }
 

@@ -113,18 +113,18 @@ impl RestoredPerson {
 impl AfterRestore<'_> {
     /// Returns everyone who is or was admitted, oldest first. Reads journals of every version.
     pub fn members(&self) -> anyhow::Result<Vec<PersonRecord>> {
-        let mut query = self
-            .db
-            .prepare("SELECT id, name, role, declared, created_at, removed_at IS NOT NULL FROM people ORDER BY id")?;
+        let mut query = self.db.prepare(
+            "SELECT id, name, role, declared, created_at, removed_at IS NOT NULL AS is_removed FROM people ORDER BY id",
+        )?;
         let mut members: Vec<PersonRecord> = query
             .query_map([], |row| {
                 Ok(PersonRecord {
-                    id: row.get(0)?,
-                    name: row.get(1)?,
-                    role: row.get(2)?,
-                    declared: row.get(3)?,
-                    created_at: row.get(4)?,
-                    is_removed: row.get(5)?,
+                    id: row.get("id")?,
+                    name: row.get("name")?,
+                    role: row.get("role")?,
+                    declared: row.get("declared")?,
+                    created_at: row.get("created_at")?,
+                    is_removed: row.get("is_removed")?,
                     addresses: Vec::new(),
                 })
             })?
@@ -140,15 +140,15 @@ impl AfterRestore<'_> {
             self.db.prepare("SELECT 1 FROM pragma_table_info('addresses') WHERE name = 'alias'")?.exists([])?;
         let alias = if has_alias { "alias" } else { "''" };
         let mut query = self.db.prepare(&format!(
-            "SELECT id, adapter, account, peer, {alias} FROM addresses WHERE person_id = ?1 ORDER BY id"
+            "SELECT id, adapter, account, peer, {alias} AS alias FROM addresses WHERE person_id = ?1 ORDER BY id"
         ))?;
         let place = |row: &rusqlite::Row<'_>| {
             Ok(AddressRecord {
-                id: row.get(0)?,
-                adapter: row.get(1)?,
-                account: row.get(2)?,
-                peer: row.get(3)?,
-                alias: row.get(4)?,
+                id: row.get("id")?,
+                adapter: row.get("adapter")?,
+                account: row.get("account")?,
+                peer: row.get("peer")?,
+                alias: row.get("alias")?,
             })
         };
         Ok(query.query_map([person], place)?.collect::<Result<_, _>>()?)

@@ -66,28 +66,28 @@ pub struct EntryRow {
 }
 
 const COLUMNS: &str = "SELECT e.id, e.key, e.path, e.line, e.kind, e.category, e.section, e.name, e.text, e.digest, e.at, e.label, e.scope,
-    coalesce(u.uses, 0), u.last_at";
+    coalesce(u.uses, 0) AS uses, u.last_at";
 const FROM: &str = "FROM entries e LEFT JOIN entry_uses u ON u.key = e.key";
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
-    let (label, scope): (Label, Scope) = (row.get(11)?, row.get(12)?);
-    let text = |index: usize| -> rusqlite::Result<Text> {
-        Ok(Labelled::new(row.get::<_, Arc<str>>(index)?, label.clone(), scope))
+    let (label, scope): (Label, Scope) = (row.get("label")?, row.get("scope")?);
+    let text = |name: &str| -> rusqlite::Result<Text> {
+        Ok(Labelled::new(row.get::<_, Arc<str>>(name)?, label.clone(), scope))
     };
     Ok(EntryRow {
-        id: row.get(0)?,
-        key: row.get(1)?,
-        path: row.get(2)?,
-        line: row.get(3)?,
-        kind: row.get(4)?,
-        category: row.get(5)?,
-        section: text(6)?,
-        name: text(7)?,
-        text: text(8)?,
-        digest: row.get(9)?,
-        at: row.get(10)?,
-        uses: row.get(13)?,
-        used_at: row.get(14)?,
+        id: row.get("id")?,
+        key: row.get("key")?,
+        path: row.get("path")?,
+        line: row.get("line")?,
+        kind: row.get("kind")?,
+        category: row.get("category")?,
+        section: text("section")?,
+        name: text("name")?,
+        text: text("text")?,
+        digest: row.get("digest")?,
+        at: row.get("at")?,
+        uses: row.get("uses")?,
+        used_at: row.get("last_at")?,
     })
 }
 

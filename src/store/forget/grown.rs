@@ -32,7 +32,7 @@ impl Erasure<'_> {
         let sql = "SELECT f.path, c.content, f.label FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.id";
         let mut query = self.db.prepare_cached(sql)?;
         let rows = query.query_map([scope], |row| {
-            Ok(KeptWords { path: row.get(0)?, words: words(row.get_ref(1)?), label: row.get(2)? })
+            Ok(KeptWords { path: row.get("path")?, words: words(row.get_ref("content")?), label: row.get("label")? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
