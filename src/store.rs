@@ -78,7 +78,7 @@ pub use file_versions::{FOUND, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use fingerprints::Pasted;
 pub use folders::{FolderMove, FolderState, MoveKind, MoveRefusal, MoveState, WrittenFor};
 pub use forget::{
-    Counts, ErasureRemainder, ForgettingRow, Forgotten, ForgottenWords, KeptWords, NewForgetting, Paraphrases,
+    Counts, ErasureRemainder, ForgettingHead, ForgettingRow, Forgotten, ForgottenWords, KeptWords, NewForgetting, Paraphrases,
 };
 pub use handles::{Db, Tx};
 pub use inbox::{InboxItem, InboxOutcome};

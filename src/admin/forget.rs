@@ -15,7 +15,8 @@ use super::answer::{Answer, plain};
 use crate::id::{ForgettingId, PersonId, StreamId};
 use crate::memory::{ErasureOutcome, Forgettable};
 use crate::people::{Party, Person, Role};
-use crate::store::{Counts, Db, ErasureRemainder, ForgettingRow, Forgotten, NewForgetting, Paraphrases, Tx};
+use crate::store::{Counts, Db, 
+ErasureRemainder, ForgettingHead, Forgotten, NewForgetting, Paraphrases, Tx};
 use crate::text::needle::ErasureQuery;
 use crate::trust::{Label, Scope};
 use crate::wording::forget as says;
@@ -54,21 +55,21 @@ impl ErasureAdmin<'_> {
         if let Some(found) = self.tree.erasure().erasable(who, name).await? {
             return self.forget_found(who.scope(), asks, found, messages, way).await;
         }
-        let Some(row) = self.begun(name, who.scope()).await? else {
+        let Some(begun) = self.begun(name, who.scope()).await? else {
             return match messages {
                 Messages::Stay => Ok(none_such(who, name, way)),
                 Messages::Go => self.forget_messages_with(who.scope(), asks, name, way).await,
             };
         };
-        if row.target.is_empty() {
+        if !begun.has_target {
             return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({})));
         }
-        self.end_turns_of(row.scope).await?;
+        self.end_turns_of(begun.scope).await?;
         if messages == Messages::Go {
-            let id = row.id;
+            let id = begun.id;
             self.journal.write("want messages forgotten", move |tx| tx.erasure().include_source_messages(id)).await?;
         }
-        self.continue_erasure(row.id, way).await
+        self.continue_erasure(begun.id, way).await
     }
 
     async fn forget_found(
@@ -98,8 +99,8 @@ impl ErasureAdmin<'_> {
     }
 
     async fn continue_erasure(&self, id: ForgettingId, way: Surface) -> anyhow::Result<Answer> {
-        let row = self.journal.read(move |db| db.erasure().forgetting(id)).await?;
-        if row.is_some_and(|row| !row.is_readable) {
+        let unreadable = self.journal.read(|db| db.erasure().unreadable_forgettings()).await?;
+        if unreadable.contains(&id) {
             return Ok(Answer::refusal(says::unreadable(id)));
         }
         let outcome = self.tree.erasure().forget(id, self.clock.now()).await?;
@@ -160,10 +161,10 @@ impl ErasureAdmin<'_> {
     }
 
     /// The deletion of that number, if it belongs to the scope.
-    async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ForgettingRow>> {
+    async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ForgettingHead>> {
         let Ok(id) = number.trim().parse().map(ForgettingId) else { return Ok(None) };
-        let row = self.journal.read(move |db| db.erasure().forgetting(id)).await?;
-        Ok(row.filter(|row| row.scope.equals(scope) && row.what != Forgotten::Person))
+        let head = self.journal.read(move |db| db.erasure().forgetting_head(id)).await?;
+        Ok(head.filter(|head| head.scope.equals(scope) && head.what != Forgotten::Person))
     }
 
     /// Stops the running turns of a scope, because their context may contain the text.

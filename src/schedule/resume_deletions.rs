@@ -5,7 +5,7 @@
 //! since disappeared; the search words are then deleted as well.
 
 use super::Schedule;
-use crate::store::Forgotten;
+use crate::store::{ForgettingHead, Forgotten};
 use crate::time::Timestamp;
 
 impl Schedule {
@@ -13,9 +13,8 @@ impl Schedule {
     /// retries it.
     pub(super) async fn finish_forgetting(&self) -> anyhow::Result<()> {
         let now = self.clock.now();
-        for row in self.journal.read(|db| db.erasure().unfinished_forgettings()).await? {
-            let id = row.id;
-            let done = match row.what {
+        for ForgettingHead { id, what, .. } in self.journal.read(|db| db.erasure().unfinished_forgettings()).await? {
+            let done = match what {
                 Forgotten::Person => self.tree.erasure().forget_person(id, now).await.map(|_| Vec::new()),
                 Forgotten::Note | Forgotten::Fact | Forgotten::Said => {
                     let done = self.tree.erasure().forget(id, now).await;
@@ -36,19 +35,23 @@ impl Schedule {
 
     /// Deletes the search words of requests for which no data is left.
     pub(super) async fn clear_finished(&self, now: Timestamp) -> anyhow::Result<()> {
-        for row in self.journal.read(|db| db.erasure().forgettings_left()).await? {
-            let (id, of) = (row.id, row.clone());
-            if row.what == Forgotten::Person {
+        for ForgettingHead { id, what, .. } in self.journal.read(|db| db.erasure().forgettings_left()).await? {
+            if what == Forgotten::Person {
                 // A person's row holds no words to search for, so the rest is deleted as before.
                 if let Err(error) = self.tree.erasure().forget_person(id, now).await {
                     tracing::error!("Forgetting {id} is not finished yet: {error:#}");
                 }
                 continue;
             }
-            if !row.is_readable {
-                tracing::error!("Forgetting {id} is not finished: its words cannot be read");
-                continue;
-            }
+            let row = match self.journal.read(move |db| db.erasure().forgetting(id)).await {
+                Ok(Some(row)) => row,
+                Ok(None) => continue,
+                Err(error) => {
+                    tracing::error!("Forgetting {id} is not finished yet: {error:#}");
+                    continue;
+                }
+            };
+            let of = row.clone();
             let mut left = self.journal.read_much(move |db| db.erasure().left(&of)).await?;
             self.tree.erasure().scan_files(&row, &mut left).await?;
             if left.is_nothing() {

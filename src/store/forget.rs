@@ -22,6 +22,7 @@ pub use grown::KeptWords;
 pub use said::Paraphrases;
 
 use crate::store::handles::{Erasure, ErasureMut};
+use rusqlite::types::FromSqlError;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
@@ -136,9 +137,25 @@ pub struct ForgettingRow {
     pub scope: Scope,
     /// True after a complete pass that left matches outside the request.
     pub is_left: bool,
-    /// False if its words cannot be parsed. A search then finds nothing, which proves nothing.
-    pub is_readable: bool,
 }
+
+/// A stored erasure without its words, which may be unreadable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForgettingHead {
+    /// Row id.
+    pub id: ForgettingId,
+    /// Object.
+    pub what: Forgotten,
+    /// Owning scope.
+    pub scope: Scope,
+    /// True if it names a target: it is neither finished nor part of the erasure of a person.
+    pub has_target: bool,
+}
+
+/// The words of an erasure cannot be parsed. A search for none finds nothing, which proves nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("The words of forgetting {0} cannot be read, so it is not finished")]
+struct UnreadableWords(ForgettingId);
 
 /// Erased words that must not be written again in a scope.
 #[derive(Debug, Clone, Default)]
@@ -181,49 +198,89 @@ impl ForgettingRow {
 
 const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, scope, state = 'left' AS is_left";
 
+const HEAD: &str = "id, kind, scope, target <> '' AS has_target";
+
 fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
-    let (needles, counts): (String, String) = (row.get("needles")?, row.get("counts")?);
-    let needles: Option<ErasureQuery> = serde_json::from_str(&needles).ok();
+    let (id, needles, counts): (ForgettingId, String, String) =
+        (row.get("id")?, row.get("needles")?, row.get("counts")?);
+    let unreadable = || FromSqlError::other(UnreadableWords(id));
     Ok(ForgettingRow {
-        id: row.get("id")?,
+        id,
         person: row.get("person_id")?,
         what: row.get("kind")?,
         target: row.get("target")?,
-        is_readable: needles.is_some(),
-        needles: needles.unwrap_or_default(),
+        needles: serde_json::from_str(&needles).map_err(|_| unreadable())?,
         messages: row.get("messages")?,
-        counts: serde_json::from_str(&counts).unwrap_or_default(),
+        counts: serde_json::from_str(&counts).map_err(FromSqlError::other)?,
         scope: row.get("scope")?,
         is_left: row.get("is_left")?,
     })
 }
 
+fn head(row: &Row<'_>) -> rusqlite::Result<ForgettingHead> {
+    Ok(ForgettingHead {
+        id: row.get("id")?,
+        what: row.get("kind")?,
+        scope: row.get("scope")?,
+        has_target: row.get("has_target")?,
+    })
+}
+
 impl Erasure<'_> {
     /// Returns the unfinished erasures, oldest first.
-    pub fn unfinished_forgettings(&self) -> anyhow::Result<Vec<ForgettingRow>> {
-        let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'wanted' ORDER BY id");
-        Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
+    pub fn unfinished_forgettings(&self) -> anyhow::Result<Vec<ForgettingHead>> {
+        let sql = format!("SELECT {HEAD} FROM forgettings WHERE state = 'wanted' ORDER BY id");
+        Ok(self.db.prepare_cached(&sql)?.query_map([], head)?.collect::<Result<_, _>>()?)
     }
 
     /// Returns the erasures that left matches outside the request.
-    pub fn forgettings_left(&self) -> anyhow::Result<Vec<ForgettingRow>> {
-        let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'left' ORDER BY id");
-        Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
+    pub fn forgettings_left(&self) -> anyhow::Result<Vec<ForgettingHead>> {
+        let sql = format!("SELECT {HEAD} FROM forgettings WHERE state = 'left' ORDER BY id");
+        Ok(self.db.prepare_cached(&sql)?.query_map([], head)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the open erasures in groups that belong to the erasure of a person, one for each
+    /// group.
+    ///
+    /// # Errors
+    /// If the words of one cannot be read.
+    pub fn forgettings_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<ForgettingRow>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM forgettings WHERE state IN ('wanted', 'left') AND person_id = ?1 ORDER BY state = 'left', id"
+        );
+        let rows = self.db.prepare_cached(&sql)?.query_map([person], forgetting)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(rows.into_iter().filter(ForgettingRow::is_of_somebody).collect())
     }
 
     /// Returns the open erasures whose words cannot be parsed.
     pub fn unreadable_forgettings(&self) -> anyhow::Result<Vec<ForgettingId>> {
-        let rows = self.unfinished_forgettings()?.into_iter().chain(self.forgettings_left()?);
-        Ok(rows.filter(|row| !row.is_readable).map(|row| row.id).collect())
+        let sql = "SELECT id, needles FROM forgettings WHERE state IN ('wanted', 'left') ORDER BY state = 'left', id";
+        let mut query = self.db.prepare_cached(sql)?;
+        let rows = query.query_map([], |row| Ok((row.get("id")?, row.get::<_, String>("needles")?)))?;
+        let rows: Vec<(ForgettingId, String)> = rows.collect::<Result<_, _>>()?;
+        let is_unreadable = |needles: &str| serde_json::from_str::<ErasureQuery>(needles).is_err();
+        Ok(rows.into_iter().filter(|(_, needles)| is_unreadable(needles)).map(|(id, _)| id).collect())
+    }
+
+    /// Returns an erasure by number, without its words.
+    pub fn forgetting_head(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingHead>> {
+        let sql = format!("SELECT {HEAD} FROM forgettings WHERE id = ?1");
+        Ok(self.db.prepare_cached(&sql)?.query_row([id], head).optional()?)
     }
 
     /// Returns an erasure by number.
+    ///
+    /// # Errors
+    /// If its words cannot be read.
     pub fn forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1");
         Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 
     /// Returns an erasure by number, if it is open.
+    ///
+    /// # Errors
+    /// If its words cannot be read.
     pub fn open_forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1 AND state <> 'done'");
         Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
@@ -295,8 +352,8 @@ impl ErasureMut<'_> {
             "UPDATE forgettings SET state = 'done', target = '', needles = '[]', ended_at = ?2 WHERE id = ?1"
         };
         self.db.prepare_cached(sql)?.execute(params![id, now])?;
-        match self.forgetting(id)? {
-            Some(row) => self.invalidate_derivations(row.scope),
+        match self.forgetting_head(id)? {
+            Some(head) => self.invalidate_derivations(head.scope),
             None => Ok(()),
         }
     }

@@ -83,7 +83,6 @@ impl ErasureAdmin<'_> {
             counts: Counts::default(),
             scope,
             is_left: false,
-            is_readable: true,
         };
         let look = move |db: Db<'_>| {
             let mut said = Vec::new();

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::params;
 
+use super::Counts;
 use super::text_columns::{PLACES, Redaction, TextColumn};
-use super::{Counts, ForgettingRow};
 use crate::id::{ForgettingId, MessageId, PersonId};
 use crate::store::redact::{FORGOT, UNCUT};
 use crate::store::{Correction, Fact, Node};
@@ -73,15 +73,6 @@ impl Erasure<'_> {
         let sql = format!("SELECT id FROM messages WHERE scope LIKE 'group:%' AND {which}");
         let mut query = self.db.prepare_cached(&sql)?;
         Ok(query.query_map([person], |row| row.get(0))?.collect::<Result<_, _>>()?)
-    }
-
-    /// Returns the open erasures in groups that belong to the erasure of a person, one for each
-    /// group.
-    pub fn forgettings_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<ForgettingRow>> {
-        let mut open = self.unfinished_forgettings()?;
-        open.extend(self.forgettings_left()?);
-        open.retain(|row| row.belongs_to_person_erasure() && row.person == Some(person));
-        Ok(open)
     }
 
     /// Counts the messages with a person that still have text.
