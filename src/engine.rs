@@ -44,7 +44,7 @@ use crate::memory::{Index, Workspace};
 use crate::model::{NullSink, StreamSink};
 use crate::review::Review;
 use crate::spend::{ModelPool, Transcriber};
-use crate::store::Journal;
+use crate::store::{Journal, MessageState, TurnState};
 use crate::time::clock::WakeupSender;
 use crate::time::{Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
@@ -218,9 +218,9 @@ impl Engine {
                 let mut stopped = false;
                 // There may be two: a turn begun by a yes waits for the one that is running.
                 while let Some(open) = tx.turns().open_turn(stream)? {
-                    tx.messages().settle_turn(open.id, "answered", "stopped")?;
+                    tx.messages().settle_turn(open.id, MessageState::Answered, "stopped")?;
                     tx.outbox().drop_preview(open.id)?;
-                    tx.turns().end_turn(open.id, "stopped", "stopped", now)?;
+                    tx.turns().end_turn(open.id, TurnState::Stopped, "stopped", now)?;
                     stopped = true;
                 }
                 Ok(stopped)

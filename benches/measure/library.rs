@@ -10,7 +10,10 @@ use compline::config::Home;
 use compline::id::PersonId;
 use compline::model::ModelInfo;
 use compline::people::Party;
-use compline::store::{Journal, MessageKind, NewConversation, NewMessage, NewStep, NewTurn, TextKind};
+use compline::store::{
+    BoundaryReason, ConversationKind, Journal, MessageKind, MessageState, NewConversation, NewMessage, NewStep, NewTurn,
+    StepKind, TextKind, TurnState,
+};
 use compline::time::{Clock, SystemClock, Timestamp};
 use compline::trust::{Label, Labelled, Scope, Text};
 
@@ -228,7 +231,13 @@ async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usiz
                     now,
                 )?;
                 let open = || {
-                    let new = NewConversation { stream, kind: "chat", scope, because: "first", at: now };
+                    let new = NewConversation {
+                        stream,
+                        kind: ConversationKind::Chat,
+                        scope,
+                        because: BoundaryReason::First,
+                        at: now,
+                    };
                     tx.conversations().open_conversation(&new)
                 };
                 let mut conversation = match tx.conversations().newest_conversation(stream)? {
@@ -273,7 +282,7 @@ async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usiz
                     let step = tx.turns().begin_step(&NewStep {
                         turn,
                         seq: 0,
-                        kind: "model",
+                        kind: StepKind::Model,
                         tool: "",
                         call: "",
                         label: &Label::trusted(),
@@ -284,8 +293,8 @@ async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usiz
                     tx.turns().finish_step(step, &answer, Some("[]"), "scripted", now)?;
                     let reply = tx.messages().add_message(&message(None, MessageKind::Reply, Some(turn)))?;
                     tx.messages().add_text(reply, TextKind::Said, &answer)?;
-                    tx.messages().settle_turn(turn, "answered", "")?;
-                    tx.turns().end_turn(turn, "done", "", now)?;
+                    tx.messages().settle_turn(turn, MessageState::Answered, "")?;
+                    tx.turns().end_turn(turn, TurnState::Done, "", now)?;
                     tx.conversations().count_message(conversation, said, now)?;
                 }
                 Ok(())

@@ -11,7 +11,9 @@ use compline::model::ModelError;
 use compline::model::embed::{Embedded, Embedder, EmbedderCard};
 use compline::people::{Address, Role};
 use compline::spend::Ledger;
-use compline::store::{Journal, MessageKind, NewConversation, NewMessage, TextKind};
+use compline::store::{
+    BoundaryReason, ConversationKind, Journal, MessageKind, MessageState, NewConversation, NewMessage, TextKind,
+};
 use compline::time::{SystemClock, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 
@@ -154,7 +156,7 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
                     turn: None,
                 })?;
                 tx.messages().add_text(message, TextKind::Said, &sentence(n, ADA))?;
-                tx.messages().settle_message(message, "answered", "")?;
+                tx.messages().settle_message(message, MessageState::Answered, "")?;
                 tx.conversations().count_message(current, message, at)?;
             }
             Ok(())
@@ -164,7 +166,13 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
 }
 
 fn open(tx: compline::store::Tx<'_>, stream: StreamId, at: Timestamp) -> anyhow::Result<ConversationId> {
-    tx.conversations().open_conversation(&NewConversation { stream, kind: "chat", scope: ADA, because: "silence", at })
+    tx.conversations().open_conversation(&NewConversation {
+        stream,
+        kind: ConversationKind::Chat,
+        scope: ADA,
+        because: BoundaryReason::Silence,
+        at,
+    })
 }
 
 /// Somebody who answers at once.

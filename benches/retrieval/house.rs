@@ -9,7 +9,7 @@ use compline::memory::{Corpus, RecallQuery, Recollection, VectorParts, Vectors, 
 use compline::model::embed::Embedder;
 use compline::people::{Address, Role};
 use compline::spend::Ledger;
-use compline::store::{Journal, MessageKind, NewConversation, NewMessage, TextKind};
+use compline::store::{BoundaryReason, ConversationKind, Journal, MessageKind, NewConversation, NewMessage, TextKind};
 use compline::text::question;
 use compline::time::{SystemClock, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
@@ -133,9 +133,9 @@ async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, Stri
             let at = session[0].2;
             let conversation = tx.conversations().open_conversation(&NewConversation {
                 stream,
-                kind: "chat",
+                kind: ConversationKind::Chat,
                 scope,
-                because: "first",
+                because: BoundaryReason::First,
                 at,
             })?;
             for (id, speaker, at, words) in session {

@@ -168,7 +168,7 @@ fn item_json(told: &ConversationItem, shown: &mut ShownLabel) -> Value {
     json!({
         "id": conversation.id,
         "person": told.person,
-        "kind": conversation.kind,
+        "kind": conversation.kind.as_str(),
         "opened_at": conversation.opened_at.rfc3339(),
         "ended_at": told.ended_at.map(Timestamp::rfc3339),
         "messages": conversation.messages,

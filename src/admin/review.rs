@@ -14,7 +14,7 @@ use crate::id::ProposalId;
 use crate::people::Person;
 use crate::review::show::{self, DisplayedText as Page};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
-use crate::store::ProposalRow;
+use crate::store::{ProposalRow, ProposalState};
 use crate::time::Timestamp;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::proposal::TAMPERED;
@@ -113,9 +113,9 @@ impl SkillsAdmin<'_> {
 
     fn entry(&self, row: &ProposalRow, shown: &mut ShownLabel) -> String {
         shown.also(&row.label);
-        let how = match row.state.as_str() {
-            "pending" => standing_of(row),
-            state => says::ended(state).to_owned(),
+        let how = match row.state {
+            ProposalState::Pending => standing_of(row),
+            state => says::ended(state.as_str()).to_owned(),
         };
         says::entry(row.id, &change_of(row), &how, self.clock.now().since(row.created_at))
     }
@@ -177,7 +177,7 @@ fn refused(id: ProposalId, refusal: &DecisionError, way: Surface) -> Answer {
         DecisionError::Unknown | DecisionError::NeverAccepted | DecisionError::NoChange => return unknown(id, way),
         DecisionError::NotAllowed => OWNER_ONLY.to_owned(),
         DecisionError::WrongHash => says::wrong_hash(id, way),
-        DecisionError::Over(state) => says::over(id, state),
+        DecisionError::Over(state) => says::over(id, state.as_str()),
         DecisionError::Expired => says::expired(id),
     })
 }
@@ -202,7 +202,7 @@ fn row_json(row: &ProposalRow) -> Value {
         "skill": row.skill,
         "change": row.change,
         "new_name": row.new_name,
-        "state": row.state,
+        "state": row.state.as_str(),
         "standing": row.standing,
         "tainted": !row.label.is_trusted(),
         "sources": sources(&row.label),

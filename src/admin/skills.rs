@@ -16,7 +16,7 @@ use crate::review::{
     ActiveSkills, Decided, DecisionError, DecisionSource, FolderLock, History, LiveSkill, ProposalChange, diff,
 };
 use crate::skill::{self, Available, MAIN, note};
-use crate::store::{Db, SkillRow, VersionRow};
+use crate::store::{Db, ProposalState, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::command::OWNER_ONLY;
@@ -221,7 +221,7 @@ fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> 
     let waiting =
         db.proposals().pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
     let like = db.proposals().proposals_like(name, ProposalChange::Edit.as_str(), "", digest)?;
-    let refused = like.iter().find(|row| row.state == "rejected").map(|row| row.id);
+    let refused = like.iter().find(|row| row.state == ProposalState::Rejected).map(|row| row.id);
     Ok(says::held(waiting.map(|row| row.id), refused))
 }
 

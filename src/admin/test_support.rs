@@ -22,8 +22,8 @@ use crate::review::{self, OutboxNotifier, Policy, ProposalOrigin, Review, Staged
 use crate::skill::{MAIN, SkillFolder};
 use crate::spend::{Ledger, ModelPool};
 use crate::store::{
-    CodeUse, Journal, MessageKind, NewConversation, NewMessage, NewReminder, ReminderKind, Reservation, SummaryContent,
-    SummaryInputs, TextKind, Tx,
+    BoundaryReason, CodeUse, ConversationKind, Journal, MessageKind, NewConversation, NewMessage, NewReminder,
+    ReminderKind, Reservation, SummaryContent, SummaryInputs, SummaryState, TextKind, Tx,
 };
 use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
 use crate::tool::Toolbox;
@@ -154,7 +154,7 @@ impl Fixture {
             };
             tx.summaries().store_summary(
                 row,
-                "made",
+                SummaryState::Made,
                 &Labelled::new(content, Label::trusted(), scope),
                 "offline/first",
                 START,
@@ -269,9 +269,9 @@ fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> 
         Some(current) => current.id,
         None => tx.conversations().open_conversation(&NewConversation {
             stream,
-            kind: "chat",
+            kind: ConversationKind::Chat,
             scope,
-            because: "first",
+            because: BoundaryReason::First,
             at: START,
         })?,
     };

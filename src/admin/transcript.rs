@@ -86,7 +86,7 @@ pub(super) fn turns_json(whole: &FullConversation) -> Value {
     let one = |turn: &TurnRow| {
         json!({
             "id": turn.id,
-            "state": turn.state,
+            "state": turn.state.as_str(),
             "began_at": turn.claimed_at.rfc3339(),
             "tainted": !turn.label.is_trusted(),
             "sources": sources(&turn.label),

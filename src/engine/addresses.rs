@@ -13,7 +13,7 @@ use url::Url;
 
 use super::history::{TurnRecord, calls_of};
 use crate::model::{Request, RequestPart, Role};
-use crate::store::{MessageKind, QuestionRow, StepRow, TextKind};
+use crate::store::{MessageKind, QuestionRow, StepKind, StepRow, TextKind};
 use crate::text::links;
 use crate::tool::web::{self, WrittenAddress, addresses_in};
 use crate::tool::web_fetch;
@@ -133,7 +133,7 @@ fn copies(words: &str) -> impl Iterator<Item = String> {
 
 /// Strings in the calls of a step: a person may be shown them, and asked about them.
 fn calls_in(step: &StepRow) -> impl Iterator<Item = String> {
-    let calls = if step.kind == "model" { calls_of(step) } else { Vec::new() };
+    let calls = if step.kind == StepKind::Model { calls_of(step) } else { Vec::new() };
     calls.into_iter().flat_map(|call| strings_in(&call.arguments))
 }
 

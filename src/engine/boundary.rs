@@ -8,33 +8,12 @@
 
 use std::time::Duration;
 
+use crate::store::BoundaryReason;
 use crate::time::Timestamp;
 
 /// Tolerance by which our clock may lag behind the last stored message before it counts as wrong.
 /// Corrections of network-synchronised clocks are well under this.
 pub const CLOCK_SLACK: Duration = Duration::from_secs(120);
-
-/// Reason why a conversation began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BoundaryReason {
-    /// First conversation of the stream.
-    First,
-    /// Silence longer than the gap.
-    Silence,
-    /// Request by the person.
-    New,
-}
-
-impl BoundaryReason {
-    /// Stored name of the reason.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Silence => "silence",
-            Self::New => "new",
-        }
-    }
-}
 
 /// Inputs of the decision when a message arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

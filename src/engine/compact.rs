@@ -17,7 +17,7 @@ use super::context_budget::ContextBudget;
 use super::summary::{self, SummaryLine};
 use super::{Engine, extractor};
 use crate::id::{MessageId, TurnId};
-use crate::store::{Compaction, Conversation, Db, Node, SummaryInputs};
+use crate::store::{Compaction, Conversation, Db, Node, StepKind, SummaryInputs};
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Labelled, Text};
 use crate::wording::prompt;
@@ -152,7 +152,7 @@ fn so_far(before: &Compaction) -> SummaryLine {
 
 /// Beginnings of the tool results of a turn.
 fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<SummaryLine>> {
-    let given = db.turns().steps(turn)?.into_iter().filter(|step| step.kind == "tool" && step.done);
+    let given = db.turns().steps(turn)?.into_iter().filter(|step| step.kind == StepKind::Tool && step.done);
     let line = |step: crate::store::StepRow| SummaryLine {
         by_person: false,
         speaker: Some(prompt::tool_gave(&step.tool)),

@@ -12,7 +12,7 @@ use super::compact::{self, CompactionEnd};
 use super::context_budget::may_outgrow;
 use super::{Engine, extractor};
 use crate::id::TurnId;
-use crate::store::Tx;
+use crate::store::{ExtractionCause, Tx};
 
 /// Checks how full the window was in that turn, and requests due work.
 pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
@@ -37,7 +37,7 @@ pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
             && !tx.compactions().has_pressed(conversation.id)?
             && let Some(upto) = tx.extractions().newest_message(conversation.id)?
         {
-            extractor::request(tx, conversation.id, upto, "pressure", now)?;
+            extractor::request(tx, conversation.id, upto, ExtractionCause::Pressure, now)?;
         }
         Ok(())
     };

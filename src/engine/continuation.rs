@@ -11,7 +11,7 @@ use anyhow::Context;
 
 use crate::id::{AddressId, TurnId};
 use crate::model::ToolCall;
-use crate::store::{NewStep, NewTurn, Node, QuestionRow, QuestionState, Tx};
+use crate::store::{NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind, Tx};
 use crate::time::Timestamp;
 use crate::tool::digest;
 use crate::trust::{Label, Labelled};
@@ -58,8 +58,16 @@ fn store_call(
     now: Timestamp,
 ) -> anyhow::Result<()> {
     let scope = question.call.scope();
-    let step =
-        tx.turns().begin_step(&NewStep { turn, seq: 0, kind: "model", tool: "", call: "", label, scope, at: now })?;
+    let step = tx.turns().begin_step(&NewStep {
+        turn,
+        seq: 0,
+        kind: StepKind::Model,
+        tool: "",
+        call: "",
+        label,
+        scope,
+        at: now,
+    })?;
     let nothing = Labelled::new(Arc::from(""), label.clone(), scope);
     tx.turns().finish_step(step, &nothing, Some(&serde_json::to_string(&[call])?), "", now)
 }

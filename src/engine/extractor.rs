@@ -30,7 +30,7 @@ use crate::memory::{Author, ChangeOrigin};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::people::Party;
 use crate::spend::{AskPolicy, SpendCause};
-use crate::store::{ExtractedItems, Extraction, ForgottenWords, Node, SummaryInputs, Tx};
+use crate::store::{ExtractedItems, Extraction, ExtractionCause, ExtractionState, ForgottenWords, Node, SummaryInputs, Tx};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, extraction};
@@ -75,13 +75,13 @@ pub fn start(engine: &Arc<Engine>) {
     engine.runtime.extractor.start(engine, "The extractor", failed, |engine| async move { work(&engine).await });
 }
 
-/// Requests extraction from that conversation up to that message; `cause` is `turns`, `pressure`,
-/// `compaction` or `boundary`. Idempotent. The caller wakes the extractor after the commit.
+/// Requests extraction from that conversation up to that message. Idempotent. The caller wakes the
+/// extractor after the commit.
 pub fn request(
     tx: Tx<'_>,
     conversation: ConversationId,
     upto: MessageId,
-    cause: &'static str,
+    cause: ExtractionCause,
     now: Timestamp,
 ) -> anyhow::Result<()> {
     let Some(of) = tx.conversations().conversation(conversation)? else { return Ok(()) };
@@ -93,7 +93,7 @@ pub fn request(
 /// Requests extraction of the remaining messages of a finished conversation.
 pub fn request_rest(tx: Tx<'_>, conversation: ConversationId, now: Timestamp) -> anyhow::Result<()> {
     let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
-    request(tx, conversation, newest, "boundary", now)
+    request(tx, conversation, newest, ExtractionCause::Boundary, now)
 }
 
 /// Counts an answered turn and requests extraction after every `every` of them.
@@ -102,7 +102,7 @@ pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Tim
         return Ok(());
     }
     let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
-    request(tx, conversation, newest, "turns", now)
+    request(tx, conversation, newest, ExtractionCause::Turns, now)
 }
 
 /// Extracts the remaining facts of a conversation up to that message now. Returns false if they
@@ -113,7 +113,7 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
     }
     let now = engine.clock.now();
     let job = move |tx: Tx<'_>| {
-        request(tx, conversation, upto, "compaction", now)?;
+        request(tx, conversation, upto, ExtractionCause::Compaction, now)?;
         tx.extractions().hurry_extractions(conversation, upto, now)
     };
     engine.journal.write("want facts", job).await?;
@@ -150,7 +150,7 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<JobProgr
     let scope = job.taken.scope();
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
         // The party has no access any more.
-        return end(engine, &job, "given_up").await;
+        return end(engine, &job, ExtractionState::GivenUp).await;
     };
     // Earlier answers are stored first: they may reach further than this job, and nothing is read
     // twice.
@@ -187,7 +187,7 @@ async fn ask(
         Ok(piece::first(&left, scope).map(|piece| (piece, revision)))
     };
     let Some((piece, revision)) = engine.journal.read_much(read).await? else {
-        return end(engine, job, "nothing").await.map(|_| Ok(None));
+        return end(engine, job, ExtractionState::Nothing).await.map(|_| Ok(None));
     };
     let known = engine.tree.notes().known_facts(party).await?;
     let (taken, model) = match extract_piece(engine, &piece, &known, scope).await {
@@ -297,10 +297,10 @@ async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> a
 /// Returns the job with that id if its answer is stored and still valid.
 async fn answered(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
     let job = engine.journal.read(move |db| db.extractions().extraction(id)).await?;
-    Ok(job.filter(|job| job.state == "asked"))
+    Ok(job.filter(|job| job.state == ExtractionState::Asked))
 }
 
-async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> anyhow::Result<JobProgress> {
+async fn end(engine: &Arc<Engine>, job: &Extraction, state: ExtractionState) -> anyhow::Result<JobProgress> {
     let (id, now) = (job.id, engine.clock.now());
     engine.journal.write("end taking down", move |tx| tx.extractions().end_extraction(id, state, now)).await?;
     Ok(JobProgress::On)
@@ -312,7 +312,7 @@ async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::
     let now = engine.clock.now();
     if attempts >= TRIES {
         tracing::error!(conversation.id = %of, "Conversation {of}: no facts were taken down, and it is given up: {why}");
-        end(engine, job, "given_up").await?;
+        end(engine, job, ExtractionState::GivenUp).await?;
         return Ok(JobProgress::Later);
     }
     tracing::warn!(conversation.id = %of, "Conversation {of}: no facts taken down yet: {why}");

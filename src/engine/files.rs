@@ -25,7 +25,7 @@ use super::{Engine, Fetch};
 use crate::message::FileKind;
 use crate::model::ModelError;
 use crate::people::Party;
-use crate::store::{Attachment, Node, TextKind, TurnRow};
+use crate::store::{Attachment, AttachmentState, Node, TextKind, TurnRow};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::{document as says, prompt};
 
@@ -108,7 +108,7 @@ async fn prepare_one(
     party: &Party,
     file: &Attachment,
 ) -> anyhow::Result<Option<Picture>> {
-    if file.state == "gone" {
+    if file.state == AttachmentState::Gone {
         return Ok(None);
     }
     let sees = engine.chat.order().first().and_then(|first| engine.chat.card(*first)).is_some_and(|card| card.images);
@@ -116,11 +116,11 @@ async fn prepare_one(
     if picture && !sees {
         return refuse(engine, file, prompt::CANNOT_SEE).await;
     }
-    let bytes = match file.state.as_str() {
-        "here" if picture => engine.tree.files().read_inbox(file.scope, &file.path).await?,
+    let bytes = match file.state {
+        AttachmentState::Here if picture => engine.tree.files().read_inbox(file.scope, &file.path).await?,
         // The text of any other file was stored with it.
-        "here" | "failed" => return Ok(None),
-        _ => match fetch(engine, turn, file, MAX_FILE).await? {
+        AttachmentState::Here | AttachmentState::Failed | AttachmentState::Gone => return Ok(None),
+        AttachmentState::Remote => match fetch(engine, turn, file, MAX_FILE).await? {
             Ok(bytes) => {
                 let words = if picture { ExtractedText::default() } else { read(engine, turn, file, &bytes).await };
                 store_file(engine, turn, party, file, &bytes, words).await?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::config::Placement;
 use crate::id::{ConversationId, MessageId, TurnId};
 use crate::model::{Message, RequestPart, Role, ToolCall, ToolSpec};
-use crate::store::{Attachment, Db, QuestionRow, StepRow, StoredMessage, StoredText, TurnRow};
+use crate::store::{Attachment, Db, QuestionRow, StepKind, StepRow, StoredMessage, StoredText, TurnRow, TurnState};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -205,7 +205,7 @@ impl History {
 fn exchange(record: &TurnRecord, zone: Zone, placement: Placement) -> Exchange {
     let mut messages = vec![Arc::new(context::question(record, zone, &[], placement))];
     messages.extend(answered(&record.steps, record.turn.scope, None));
-    if record.turn.state != "done" {
+    if record.turn.state != TurnState::Done {
         let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));
     }
@@ -234,15 +234,19 @@ pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<Str
 /// never separated. With `most`, results of all but the newest calls are cut to that many
 /// characters, and say so.
 pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc<Message>> {
-    let newest = steps.iter().rposition(|step| step.kind == "model" && step.done).unwrap_or(0);
+    let newest = steps.iter().rposition(|step| step.kind == StepKind::Model && step.done).unwrap_or(0);
     let mut messages = Vec::new();
     for (index, step) in steps.iter().enumerate() {
-        if step.kind != "model" || !step.done {
+        if step.kind != StepKind::Model || !step.done {
             continue;
         }
         let calls = calls_of(step);
-        let results: Vec<&StepRow> =
-            steps.iter().skip(index + 1).take_while(|next| next.kind == "tool").filter(|next| next.done).collect();
+        let results: Vec<&StepRow> = steps
+            .iter()
+            .skip(index + 1)
+            .take_while(|next| next.kind == StepKind::Tool)
+            .filter(|next| next.done)
+            .collect();
         let mut spoken = Message::new(Role::Assistant);
         if !step.text.open().0.is_empty() {
             spoken.push_text(step.text.clone());

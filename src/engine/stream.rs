@@ -21,7 +21,7 @@ use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::ModelPool;
-use crate::store::{Conversation, Db, MessageKind, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
+use crate::store::{Conversation, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
 use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
@@ -174,7 +174,7 @@ impl StreamTask {
             .journal
             .write("close outdated messages", move |tx| {
                 for id in ids {
-                    tx.messages().settle_message(id, "closed", "too_old")?;
+                    tx.messages().settle_message(id, MessageState::Closed, "too_old")?;
                 }
                 let quotes = &asked.join("\n");
                 tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
@@ -429,7 +429,9 @@ impl StreamTask {
         self.engine
             .journal
             .write("close messages of nobody", move |tx| {
-                ids.into_iter().try_for_each(|id| tx.messages().settle_message(id, "closed", "not_allowed").map(|_| ()))
+                ids.into_iter().try_for_each(|id| {
+                    tx.messages().settle_message(id, MessageState::Closed, "not_allowed").map(|_| ())
+                })
             })
             .await?;
         Ok(None)

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::background_job::{TRIES, UNHURRIED};
 use super::{Engine, boundary, compact, extractor, summary};
 use crate::id::ConversationId;
-use crate::store::{Conversation, Db, Node, Summary, SummaryInputs, Tx};
+use crate::store::{Conversation, Db, Node, OpeningState, Summary, SummaryInputs, SummaryState, Tx};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
@@ -93,7 +93,7 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
                 for line in &lines {
                     tx.derivations().derive(Node::Summary(row), line.from)?;
                 }
-                tx.summaries().store_summary(row, "standin", &standin, "extract", now)?;
+                tx.summaries().store_summary(row, SummaryState::Standin, &standin, "extract", now)?;
             }
             if keeps {
                 extractor::request_rest(tx, of.id, now)?;
@@ -121,14 +121,16 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         let nothing = summary::extractive(&lines, conversation.scope);
         return engine
             .journal
-            .write("keep a summary", move |tx| tx.summaries().store_summary(id, "made", &nothing, "extract", now))
+            .write("keep a summary", move |tx| {
+                tx.summaries().store_summary(id, SummaryState::Made, &nothing, "extract", now)
+            })
             .await;
     }
     match summary::ask(&engine.background, &lines, conversation.scope).await {
         Ok((content, model)) => {
             let of = conversation.id;
             let kept = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
-                true => tx.summaries().store_summary(id, "made", &content, &model, now),
+                true => tx.summaries().store_summary(id, SummaryState::Made, &content, &model, now),
                 // Text was deleted meanwhile: the job runs again on the remaining text.
                 false => Ok(()),
             };
@@ -151,7 +153,7 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
 pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
     let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
     let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
-    if current.opening_state == "final" {
+    if current.opening_state == OpeningState::Final {
         return Ok(current);
     }
     let of = current.clone();
@@ -181,7 +183,7 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
         .journal
         .write("fix an opening", move |tx| tx.conversations().set_opening(of, to_store.as_ref(), state))
         .await?;
-    Ok(Conversation { opening, opening_state: state.to_owned(), ..current })
+    Ok(Conversation { opening, opening_state: state, ..current })
 }
 
 /// Lessons learned from failures, under their heading; blank if there are none.
@@ -198,9 +200,9 @@ async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     Ok(if shown { block() } else { nothing })
 }
 
-fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(Text, &'static str)> {
+fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(Text, OpeningState)> {
     let earlier = db.conversations().conversations_before(current, TITLES)?;
-    let (mut last, mut ended, mut state) = (None, String::new(), "final");
+    let (mut last, mut ended, mut state) = (None, String::new(), OpeningState::Final);
     let (mut titles, mut label) = (Vec::new(), Label::neutral());
     for (index, conversation) in earlier.iter().enumerate() {
         let Some(summary) = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)? else { continue };
@@ -216,8 +218,8 @@ fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyho
         if index == 0 {
             ended = zone.show_short(conversation.last_at);
             // A stand-in whose summary is still being made may be swapped once for the real one.
-            if summary.state == "standin" && summary.retry_at < Timestamp::NEVER {
-                state = "standin";
+            if summary.state == SummaryState::Standin && summary.retry_at < Timestamp::NEVER {
+                state = OpeningState::Standin;
             }
             // A conversation without typed messages has no title and nothing to summarise.
             last = Some(content).filter(|content| !content.title.is_empty());

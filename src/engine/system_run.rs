@@ -12,7 +12,10 @@ mod allowance;
 
 use crate::id::{AddressId, ConversationId, PersonId, StreamId, TurnId};
 use crate::model::Purpose;
-use crate::store::{Conversation, Db, MessageKind, NewConversation, NewMessage, Node, TextKind, Tx};
+use crate::store::{
+    BoundaryReason, Conversation, ConversationKind, Db, MessageKind, MessageState, NewConversation, NewMessage, Node,
+    TextKind, Tx,
+};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 
@@ -30,22 +33,21 @@ pub enum RunKind {
 }
 
 impl RunKind {
-    /// Stored name of the kind.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Reflection => "reflection",
-            Self::Heartbeat => "heartbeat",
-            Self::Task => "task",
+    /// Returns the kind of a conversation; `None` for a chat.
+    pub fn of(conversation: &Conversation) -> Option<Self> {
+        match conversation.kind {
+            ConversationKind::Chat => None,
+            ConversationKind::Reflection => Some(Self::Reflection),
+            ConversationKind::Heartbeat => Some(Self::Heartbeat),
+            ConversationKind::Task => Some(Self::Task),
         }
     }
 
-    /// Returns the kind of a conversation; `None` for a chat.
-    pub fn of(conversation: &Conversation) -> Option<Self> {
-        match conversation.kind.as_str() {
-            "reflection" => Some(Self::Reflection),
-            "heartbeat" => Some(Self::Heartbeat),
-            "task" => Some(Self::Task),
-            _ => None,
+    fn conversation(self) -> ConversationKind {
+        match self {
+            Self::Reflection => ConversationKind::Reflection,
+            Self::Heartbeat => ConversationKind::Heartbeat,
+            Self::Task => ConversationKind::Task,
         }
     }
 
@@ -109,7 +111,7 @@ pub fn assign(tx: Tx<'_>, assignment: &Assignment<'_>) -> anyhow::Result<Option<
     let Some(address) = address_of(*tx, assignment.person)? else { return Ok(None) };
     let scope = Scope::Person(assignment.person);
     let stream = tx.conversations().work_stream_for(assignment.person)?;
-    let (kind, because, at) = (assignment.kind.as_str(), "schedule", assignment.at);
+    let (kind, because, at) = (assignment.kind.conversation(), BoundaryReason::Schedule, assignment.at);
     let conversation = tx.conversations().open_conversation(&NewConversation { stream, kind, scope, because, at })?;
     let run = Run { stream, conversation };
     say(tx, run, address, assignment)?;
@@ -135,7 +137,7 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<RunOu
     let asked = messages.iter().rev().find(|message| message.kind == MessageKind::Task);
     let Some(asked) = asked else { return Ok(RunOutcome::GaveUp { reason: "never_asked".to_owned() }) };
     let Some(turn) = asked.turn.map(|id| db.turns().turn(id)).transpose()?.flatten() else {
-        let closed = asked.state == "closed";
+        let closed = asked.state == MessageState::Closed;
         return Ok(if closed { RunOutcome::GaveUp { reason: asked.reason.clone() } } else { RunOutcome::Open });
     };
     if turn.is_open() {

@@ -26,7 +26,8 @@ use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role,
 use crate::people::Party;
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::store::{
-    Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
+    Conversation, MessageKind, MessageState, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepKind, StepRow,
+    TextKind, TurnRow, TurnState, Tx,
 };
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -213,7 +214,7 @@ impl<'a> Turn<'a> {
         for message in history::answered(&record.steps, scope, most) {
             request.push(message)?;
         }
-        let rounds = record.steps.iter().filter(|step| step.kind == "model").count();
+        let rounds = record.steps.iter().filter(|step| step.kind == StepKind::Model).count();
         if rounds >= usize::try_from(self.engine.tool_rounds).unwrap_or(usize::MAX) {
             let enough = wording::own(wording::prompt::NO_MORE_TOOLS, scope);
             request.push(Arc::new(Message::of(Role::User, enough)))?;
@@ -240,7 +241,7 @@ impl<'a> Turn<'a> {
                 tx.turns().begin_step(&NewStep {
                     turn: id,
                     seq,
-                    kind: "model",
+                    kind: StepKind::Model,
                     tool: "",
                     call: "",
                     label: &label,
@@ -417,8 +418,8 @@ impl<'a> Turn<'a> {
                     keep::ask(tx, &row, now)?;
                 }
                 tx.outbox().drop_preview(row.id)?;
-                tx.messages().settle_turn(row.id, "closed", reason)?;
-                tx.turns().end_turn(row.id, "gave_up", reason, now)
+                tx.messages().settle_turn(row.id, MessageState::Closed, reason)?;
+                tx.turns().end_turn(row.id, TurnState::GaveUp, reason, now)
             })
             .await?;
         self.engine.audience.posted(self.row.address);
@@ -446,8 +447,8 @@ fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], 
     tx.outbox().post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
     attachments_out::post_reaction(tx, row, now)?;
     keep::ask(tx, row, now)?;
-    tx.messages().settle_turn(row.id, "answered", "")?;
-    tx.turns().end_turn(row.id, "done", "", now)
+    tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
+    tx.turns().end_turn(row.id, TurnState::Done, "", now)
 }
 
 /// Messages that the answer quotes. In a group, the last message that it answers; elsewhere, as
@@ -475,8 +476,8 @@ pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
 fn store_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
-    tx.messages().settle_turn(row.id, "answered", "")?;
-    tx.turns().end_turn(row.id, "done", "", now)
+    tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
+    tx.turns().end_turn(row.id, TurnState::Done, "", now)
 }
 
 fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<MessageId> {
@@ -509,7 +510,7 @@ pub fn parents(history: &History, messages: &[MessageId], known: &TurnContext) -
 
 fn next(steps: &[StepRow]) -> NextStep {
     let next_seq = steps.last().map_or(0, |step| step.seq + 1);
-    let Some(position) = steps.iter().rposition(|step| step.kind == "model") else {
+    let Some(position) = steps.iter().rposition(|step| step.kind == StepKind::Model) else {
         return NextStep::AskModel { seq: next_seq };
     };
     let Some(last_model) = steps.get(position) else { return NextStep::AskModel { seq: next_seq } };

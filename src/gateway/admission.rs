@@ -20,7 +20,8 @@ use crate::id::{AddressId, InboxId, MessageId, PersonId, StreamId};
 use crate::message::{ChatKind, Event, Inbound, MessageContent, Quote, TextOrigin};
 use crate::people::{Address, Person};
 use crate::store::{
-    InboxItem, InboxOutcome, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, TextKind, Tx,
+    BoundaryReason, ConversationKind, Fate, InboxOutcome, MessageKind, MessageState, NewConversation, NewMessage, NewOutbox,
+    Node, OutboxKind, TextKind, Tx,
 };
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
@@ -272,7 +273,7 @@ impl Admission {
     ) -> anyhow::Result<()> {
         let voice = consent::Responder { person: person.id, stream: guest.stream, address: guest.address };
         let sentence = consent::decide(tx, reply, &voice, self.now)?;
-        tx.messages().settle_message(command, "answered", "")?;
+        tx.messages().settle_message(command, MessageState::Answered, "")?;
         let Some(sentence) = sentence else {
             wake.command_queued = true;
             return Ok(());
@@ -322,12 +323,12 @@ impl Admission {
         self.add_content(tx, guest, id, said)?;
         self.timed(tx, id, said, wake)?;
         if characters > MAX_CHARACTERS {
-            tx.messages().settle_message(id, "closed", "too_long")?;
+            tx.messages().settle_message(id, MessageState::Closed, "too_long")?;
             return self.post_rejection(tx, guest, gate::message_too_long(characters, MAX_CHARACTERS), wake);
         }
         if waiting >= most {
             let has_begun = tx.messages().was_full_before(guest.stream, id)?;
-            tx.messages().settle_message(id, "closed", "queue_full")?;
+            tx.messages().settle_message(id, MessageState::Closed, "queue_full")?;
             // One notice when it begins, not one per message.
             if !has_begun {
                 return self.post_rejection(tx, guest, gate::QUEUE_FULL.into(), wake);
@@ -373,15 +374,15 @@ impl Admission {
                     tx.conversations().close_conversation(current.id, effective)?;
                 }
                 tx.conversations().set_break(guest.stream, None)?;
-                let because = because.unwrap_or(crate::engine::boundary::BoundaryReason::First).as_str();
+                let because = because.unwrap_or(BoundaryReason::First);
                 let id = tx.conversations().open_conversation(&NewConversation {
                     stream: guest.stream,
-                    kind: "chat",
+                    kind: ConversationKind::Chat,
                     scope: guest.scope,
                     because,
                     at: effective,
                 })?;
-                tracing::info!(conversation.id = %id, stream.id = %guest.stream, "Conversation {id} began: {because}");
+                tracing::info!(conversation.id = %id, stream.id = %guest.stream, "Conversation {id} began: {}", because.as_str());
                 Ok((id, effective))
             }
         }

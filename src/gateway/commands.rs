@@ -11,7 +11,7 @@ use super::dispatcher::Dispatcher;
 use crate::admin::command::{self, ChatCommand};
 use crate::admin::{Admin, Caller};
 use crate::id::AddressId;
-use crate::store::{Journal, NewOutbox, OutboxKind, StoredMessage, Tx};
+use crate::store::{Journal, MessageState, NewOutbox, OutboxKind, StoredMessage, Tx};
 use crate::time::Clock;
 use crate::time::clock::Wakeups;
 use crate::time::task::{Panicked, guarded};
@@ -87,7 +87,7 @@ impl CommandWorker {
         let (id, now) = (command.id, self.clock.now());
         tracing::error!(message.id = %id, "Command {id} was begun {MAX_ATTEMPTS} times and never ended; it is closed");
         let told = move |tx: Tx<'_>| {
-            let closed = tx.messages().settle_message(id, "closed", "failed")?;
+            let closed = tx.messages().settle_message(id, MessageState::Closed, "failed")?;
             let scope = tx.messages().texts_of(id)?.first().map(|text| text.text.scope());
             let (Some(address), Some(scope)) = (command.address.filter(|_| closed), scope) else { return Ok(None) };
             let text = &wording::own(says::QUARANTINED, scope);
@@ -116,7 +116,7 @@ impl CommandWorker {
             return self
                 .journal
                 .write("close a command", move |tx| {
-                    tx.messages().settle_message(id, "closed", "not_allowed").map(|_| ())
+                    tx.messages().settle_message(id, MessageState::Closed, "not_allowed").map(|_| ())
                 })
                 .await;
         };
@@ -130,7 +130,7 @@ impl CommandWorker {
         let (now, is_private) = (self.clock.now(), group.is_none());
         self.journal
             .write("answer a command", move |tx| {
-                if tx.messages().settle_message(id, "answered", "")? {
+                if tx.messages().settle_message(id, MessageState::Answered, "")? {
                     let quotes = &if is_private { answered_ids(tx, &command, address, stops)? } else { String::new() };
                     tx.outbox().post(&NewOutbox {
                         address,

@@ -2,7 +2,7 @@
 //! from it.
 
 use super::answer_schema::ActionKind;
-use crate::store::{ActionRow, ActionState, Db, ProposalRow};
+use crate::store::{ActionRow, ActionState, Db, ProposalRow, ProposalState};
 use crate::text::{one_line, shorten};
 use crate::wording::reflection as says;
 
@@ -39,12 +39,12 @@ pub fn known_kind(action: &ActionRow) -> &'static str {
 }
 
 fn decided(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
-    Ok(match proposal.state.as_str() {
-        "approved" => says::APPROVED.to_owned(),
-        "rejected" => says::refused_by_owner(&owners_reason(db, proposal)?),
-        "expired" => says::EXPIRED.to_owned(),
-        "conflict" => says::CONFLICT.to_owned(),
-        _ => says::WAITS.to_owned(),
+    Ok(match proposal.state {
+        ProposalState::Approved => says::APPROVED.to_owned(),
+        ProposalState::Rejected => says::refused_by_owner(&owners_reason(db, proposal)?),
+        ProposalState::Expired => says::EXPIRED.to_owned(),
+        ProposalState::Conflict => says::CONFLICT.to_owned(),
+        ProposalState::Pending => says::WAITS.to_owned(),
     })
 }
 

@@ -18,7 +18,7 @@ use crate::id::{ProposalId, VersionId};
 use crate::skill::builtin::Builtin;
 use crate::skill::manifest::Manifest;
 use crate::skill::{self, Available, Catalogue, Digest, Skill, SkillFolder, UnloadableSkill};
-use crate::store::{NewVersion, Node, SeenSkill, SkillRow, Tx, VersionRow};
+use crate::store::{NewVersion, Node, ProposalState, SeenSkill, SkillRow, SkillState, Tx, VersionRow};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -229,13 +229,15 @@ fn is_news(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<bool> {
 }
 
 fn is_known(row: &SkillRow, skill: &Skill) -> bool {
-    row.name == skill.folder && row.digest == skill.digest.as_str() && matches!(row.state.as_str(), "live" | "held")
+    row.name == skill.folder
+        && row.digest == skill.digest.as_str()
+        && matches!(row.state, SkillState::Live | SkillState::Held)
 }
 
 /// Returns the state of a skill that has no readable content. A half-written skill does not count
 /// as gone: once readable, it is treated as a change in place.
-fn without_a_skill(seen: &Catalogue, row: &SkillRow) -> &'static str {
-    if seen.broken.iter().any(|broken| broken.folder == row.name) { "broken" } else { "gone" }
+fn without_a_skill(seen: &Catalogue, row: &SkillRow) -> SkillState {
+    if seen.broken.iter().any(|broken| broken.folder == row.name) { SkillState::Broken } else { SkillState::Gone }
 }
 
 fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
@@ -249,7 +251,7 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow
             name: &row.name,
             state,
             digest: "",
-            version: row.version.filter(|_| state == "broken"),
+            version: row.version.filter(|_| state == SkillState::Broken),
             title: "",
             description: "",
             origin: &row.origin,
@@ -264,7 +266,7 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow
     for row in tx.proposals().pending_proposals()?.into_iter().filter(|row| row.origin == "folder") {
         let lies = seen.skills.get(&row.skill).is_some_and(|skill| skill.digest.as_str() == row.content);
         if !lies {
-            tx.proposals().settle_proposal(row.id, "expired", "", now)?;
+            tx.proposals().settle_proposal(row.id, ProposalState::Expired, "", now)?;
         }
     }
     known(*tx, seen)
@@ -278,7 +280,7 @@ fn learn(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Timestamp) -> anyhow::Res
         if version.accepted { Some(version.id) } else { tx.skills().skill(&skill.folder)?.and_then(|row| row.version) };
     tx.skills().saw_skill(&SeenSkill {
         name: &skill.folder,
-        state: if version.accepted { "live" } else { "held" },
+        state: if version.accepted { SkillState::Live } else { SkillState::Held },
         digest,
         version: used,
         title: &skill.manifest.name,

@@ -17,7 +17,7 @@ use super::proposal::{self, Proposal};
 use super::{ProposalChange, Review, contents, label};
 use crate::id::{ChangeId, VersionId};
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{ChangeRow, NewVersion, Node, SkillFile, Tx};
+use crate::store::{ChangeRow, ChangeState, NewVersion, Node, SkillFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::Label;
 
@@ -123,8 +123,8 @@ impl Review {
                 None => self.swap(&change).await?,
             };
             match outcome {
-                Applied::Done => self.end(&change, "done").await?,
-                Applied::Conflict => self.end(&change, "conflict").await?,
+                Applied::Done => self.end(&change, ChangeState::Done).await?,
+                Applied::Conflict => self.end(&change, ChangeState::Conflict).await?,
                 Applied::Later => {}
             }
             if outcome != Applied::Done {
@@ -163,19 +163,21 @@ impl Review {
         }
     }
 
-    async fn end(&self, change: &ChangeRow, state: &'static str) -> anyhow::Result<()> {
+    async fn end(&self, change: &ChangeRow, state: ChangeState) -> anyhow::Result<()> {
         let (change, now) = (change.clone(), self.0.clock.now());
         self.0
             .journal
             .write("end a change of a skill", move |tx| {
                 tx.skills().end_change(change.id, state, now)?;
-                if state == "conflict" {
+                if state == ChangeState::Conflict {
                     // In the same transaction: on its own, the second half of a rename is a
                     // deletion.
                     tx.skills().end_what_follows(change.id, state, now)?;
                 }
                 match change.proposal {
-                    Some(proposal) if state == "conflict" => tx.proposals().proposal_in_conflict(proposal, now),
+                    Some(proposal) if state == ChangeState::Conflict => {
+                        tx.proposals().proposal_in_conflict(proposal, now)
+                    }
                     _ => Ok(()),
                 }
             })

@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use super::{Review, contents, label};
 use crate::skill::SkillFolder;
-use crate::store::{SkillRow, Tx, VersionRow};
+use crate::store::{SkillRow, SkillState, Tx, VersionRow};
 use crate::trust::Label;
 
 /// The fact's key. Its value is blank after the migration, then the names for the owner's notice,
@@ -61,7 +61,7 @@ fn carry_over(tx: Tx<'_>) -> anyhow::Result<()> {
 }
 
 fn used(tx: Tx<'_>, row: &SkillRow) -> anyhow::Result<Option<VersionRow>> {
-    let version = row.version.filter(|_| row.state == "live");
+    let version = row.version.filter(|_| row.state == SkillState::Live);
     Ok(version.map(|id| tx.skills().version_row(id)).transpose()?.flatten())
 }
 

@@ -5,7 +5,7 @@ use super::proposal::{ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Refused};
 use crate::id::ProposalId;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{Db, ProposalRow};
+use crate::store::{Db, ProposalRow, ProposalState};
 use crate::wording::proposal as says;
 
 /// The verdict on a draft that is not refused.
@@ -33,11 +33,11 @@ pub(super) fn check(
     }
     let (base, content) = (base.map_or("", Digest::as_str), content.as_ref().map_or("", Digest::as_str));
     let alike = db.proposals().proposals_like(&draft.skill, draft.change.as_str(), draft.change.new_name(), content)?;
-    if let Some(same) = alike.iter().find(|row| row.state == "pending" && row.base == base) {
+    if let Some(same) = alike.iter().find(|row| row.state == ProposalState::Pending && row.base == base) {
         return Ok(Ok(DuplicateState::Waits(same.id)));
     }
     // A deletion has no content: a rejection covers the deletion of exactly this base.
-    match alike.iter().find(|row| row.state == "rejected" && (!content.is_empty() || row.base == base)) {
+    match alike.iter().find(|row| row.state == ProposalState::Rejected && (!content.is_empty() || row.base == base)) {
         Some(row) => Ok(Err(Refused::because(&says::rejected_before(row.id, &reason(db, draft, row)?)))),
         None => Ok(Ok(DuplicateState::New)),
     }
@@ -74,7 +74,7 @@ mod tests {
         change: &'static str,
         base: Option<SkillFolder>,
         content: Option<SkillFolder>,
-        state: &'static str,
+        state: ProposalState,
     ) -> (Journal, tempfile::TempDir) {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
@@ -100,7 +100,7 @@ mod tests {
                     files: &[],
                     at: Timestamp(1),
                 })?;
-                if state != "pending" {
+                if state != ProposalState::Pending {
                     tx.proposals().settle_proposal(id, state, "no", Timestamp(1))?;
                 }
                 Ok(())
@@ -122,7 +122,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_change_that_changes_nothing_is_refused_but_what_is_held_lies_there_already() {
-        let (journal, _home) = known("create", None, Some(folder("x")), "expired").await;
+        let (journal, _home) = known("create", None, Some(folder("x")), ProposalState::Expired).await;
         let (same, other) = (folder("a"), folder("b"));
         let edit = |origin| draft(ProposalChange::Edit, origin);
         assert!(say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(same.clone())).await.is_err());
@@ -138,7 +138,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_same_waits_once_and_only_for_the_same_base() {
-        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), "pending").await;
+        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), ProposalState::Pending).await;
         let again = |base: &str| {
             say(&journal, draft(ProposalChange::Edit, ProposalOrigin::Import), Some(folder(base)), Some(folder("b")))
         };
@@ -149,7 +149,7 @@ mod tests {
     /// Proves: gate/rejected
     #[tokio::test]
     async fn what_was_refused_is_refused_whatever_it_is_made_from() {
-        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), "rejected").await;
+        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), ProposalState::Rejected).await;
         for base in ["a", "c"] {
             let said = say(
                 &journal,
@@ -164,7 +164,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_deletion_that_was_refused_may_be_asked_for_again_when_the_skill_is_another() {
-        let (journal, _home) = known("delete", Some(folder("a")), None, "rejected").await;
+        let (journal, _home) = known("delete", Some(folder("a")), None, ProposalState::Rejected).await;
         assert!(
             say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("a")), None)
                 .await

@@ -17,7 +17,7 @@ use super::proposal::Proposal;
 use crate::id::{PersonId, ProposalId, VersionId};
 use crate::people::Role;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{NewDecision, Tx};
+use crate::store::{NewDecision, ProposalState, Tx};
 use crate::time::Timestamp;
 
 /// The decider and the channel.
@@ -56,7 +56,7 @@ pub enum DecisionError {
     /// The digest is not the displayed one, or is too short.
     WrongHash,
     /// Already decided, with the proposal's state.
-    Over(String),
+    Over(ProposalState),
     /// The proposal has expired.
     Expired,
     /// The version was never accepted.
@@ -140,7 +140,7 @@ impl Review {
             .write("reject a proposal", move |tx| match judge_open(tx, id, "reject", by, now)? {
                 Err(refusal) => Ok(Decided::Not(refusal)),
                 Ok(proposal) => {
-                    tx.proposals().settle_proposal(id, "rejected", &reason, now)?;
+                    tx.proposals().settle_proposal(id, ProposalState::Rejected, &reason, now)?;
                     note(tx, Some(id), &proposal.row.skill, "reject", "done", by, now)?;
                     Ok(Decided::Rejected)
                 }
@@ -221,10 +221,10 @@ fn judge_open(
     let Some(proposal) = Proposal::load(*tx, id)? else { return Ok(Err(DecisionError::Unknown)) };
     let refusal = if !by.is_owner(tx)? {
         DecisionError::NotAllowed
-    } else if proposal.row.state != "pending" {
-        DecisionError::Over(proposal.row.state.clone())
+    } else if proposal.row.state != ProposalState::Pending {
+        DecisionError::Over(proposal.row.state)
     } else if proposal.row.is_late(now) {
-        tx.proposals().settle_proposal(id, "expired", "", now)?;
+        tx.proposals().settle_proposal(id, ProposalState::Expired, "", now)?;
         DecisionError::Expired
     } else {
         return Ok(Ok(proposal));
@@ -244,10 +244,10 @@ pub(super) fn take(
     let id = approval.proposal();
     let Some(row) = tx.proposals().proposal(id)? else { return Ok(Err(Decided::Not(DecisionError::Unknown))) };
     if lying.map_or("", Digest::as_str) != row.base {
-        tx.proposals().settle_proposal(id, "conflict", "", now)?;
+        tx.proposals().settle_proposal(id, ProposalState::Conflict, "", now)?;
         return Ok(Err(Decided::Conflict));
     }
-    tx.proposals().settle_proposal(id, "approved", "", now)?;
+    tx.proposals().settle_proposal(id, ProposalState::Approved, "", now)?;
     if row.origin == "folder" {
         if let Some(version) = tx.skills().version_with(&row.skill, &row.content)? {
             let proposal = Proposal::load(*tx, id)?.context("An approved proposal vanished")?;

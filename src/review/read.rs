@@ -8,7 +8,7 @@ use super::proposal::{self, Proposal, ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Review};
 use crate::id::ProposalId;
 use crate::skill::SkillFolder;
-use crate::store::{ProposalRow, VersionRow};
+use crate::store::{ProposalRow, ProposalState, VersionRow};
 use crate::time::Timestamp;
 
 /// The contents that a skill had.
@@ -80,6 +80,6 @@ impl Review {
 }
 
 fn as_of(row: ProposalRow, now: Timestamp) -> ProposalRow {
-    let late = row.state == "pending" && row.is_late(now);
-    if late { ProposalRow { state: "expired".to_owned(), ..row } } else { row }
+    let late = row.state == ProposalState::Pending && row.is_late(now);
+    if late { ProposalRow { state: ProposalState::Expired, ..row } } else { row }
 }

@@ -12,7 +12,7 @@ use super::diff::{diff, fenced, summary};
 use super::proposal::Proposal;
 use super::reveal::reveal;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::VerdictRow;
+use crate::store::{ProposalState, VerdictRow};
 use crate::text::one_line;
 use crate::trust::Label;
 use crate::wording::proposal as says;
@@ -65,8 +65,8 @@ pub fn whole(proposal: &Proposal, way: Surface) -> DisplayedText {
     let digest = proposal.digest();
     let intact = digest.as_str() == row.digest;
     let mut buttons = Vec::new();
-    if row.state != "pending" {
-        markdown.push_str(&format!("\n\n{}", says::state(&row.state, &reveal(&row.reason))));
+    if row.state != ProposalState::Pending {
+        markdown.push_str(&format!("\n\n{}", says::state(row.state.as_str(), &reveal(&row.reason))));
     } else if intact {
         markdown.push_str(&format!("\n\n{}", says::how_to_decide(row.id, digest.short(), way)));
         buttons = decide_buttons(proposal, &digest);
@@ -98,7 +98,7 @@ fn head(proposal: &Proposal) -> String {
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
     let title = says::title(row.id, &row.origin, &row.change, &skill, &new_name);
     let mut lines = vec![title, says::origin(&row.origin)];
-    if row.origin == "folder" && row.state == "pending" && proposal.base.is_some() {
+    if row.origin == "folder" && row.state == ProposalState::Pending && proposal.base.is_some() {
         lines.push(says::LAST_ACCEPTED_STAYS.to_owned());
     }
     if !row.rationale.trim().is_empty() && row.rationale != says::origin(&row.origin) {
@@ -144,7 +144,7 @@ fn stages(proposal: &Proposal) -> String {
         says::stage(&verdict.stage, &verdict.outcome, note)
     };
     let mut lines: Vec<String> = proposal.verdicts.iter().map(line).collect();
-    if !proposal.row.reviewed && proposal.row.state == "pending" {
+    if !proposal.row.reviewed && proposal.row.state == ProposalState::Pending {
         lines.push(says::stage("reviewer", "later", ""));
     }
     lines.join("\n")

@@ -195,7 +195,9 @@ mod tests {
     use super::*;
     use crate::id::{AddressId, ConversationId, MessageId, TurnId};
     use crate::people::Address;
-    use crate::store::{Journal, NewConversation, NewMessage, NewStep, NewTurn, Tx};
+    use crate::store::{
+        BoundaryReason, ConversationKind, Journal, NewConversation, NewMessage, NewStep, NewTurn, StepKind, Tx,
+    };
     use crate::time::Timestamp;
     use crate::trust::{Labelled, Text};
 
@@ -226,9 +228,9 @@ mod tests {
         let stream = tx.conversations().stream_for(person)?;
         let conversation = tx.conversations().open_conversation(&NewConversation {
             stream,
-            kind: "chat",
+            kind: ConversationKind::Chat,
             scope,
-            because: "first",
+            because: BoundaryReason::First,
             at: Timestamp(1),
         })?;
         let message = add_message(tx, stream, conversation, address, person)?;
@@ -358,7 +360,7 @@ mod tests {
             let step = NewStep {
                 turn: ada.turn,
                 seq: 0,
-                kind: "tool",
+                kind: StepKind::Tool,
                 tool: "web_fetch",
                 call: "{}",
                 label: &Label::neutral(),

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::id::ProposalId;
-use crate::store::{Db, Node};
+use crate::store::{Db, Node, StepKind};
 use crate::time::{Timestamp, Zone};
 use crate::trust::Source;
 use crate::wording::why as says;
@@ -109,7 +109,7 @@ fn last(db: Db<'_>, path: &[(Node, Timestamp)], source: &Source) -> anyhow::Resu
         Some((Node::Turn(turn), _)) => {
             let steps = db.turns().steps(*turn)?;
             let carries = |step: &&crate::store::StepRow| step.text.label().sources().any(|known| known == source);
-            Some(match steps.iter().filter(|step| step.kind == "tool").find(carries) {
+            Some(match steps.iter().filter(|step| step.kind == StepKind::Tool).find(carries) {
                 Some(step) => says::came_by_tool(&step.tool, source),
                 None => says::came_somehow(source),
             })

@@ -24,7 +24,9 @@ use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
-use crate::store::{Db, NewDecision, NewOutbox, OutboxKind, PROPOSAL_WAITS, ProposalRow, Tx, VerdictRow};
+use crate::store::{
+    Db, NewDecision, NewOutbox, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState, Tx, VerdictRow,
+};
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
@@ -142,9 +144,9 @@ impl ReviewWorker<'_> {
             .read(|db| {
                 let Some(row) = db.proposals().unannounced_approval()? else { return Ok(None) };
                 let is_intended = db.skills().intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
-                let ended = match (row.state.as_str(), is_intended) {
-                    ("approved", true) => says::ApplyOutcome::Later,
-                    ("approved", false) => says::ApplyOutcome::Done,
+                let ended = match (row.state, is_intended) {
+                    (ProposalState::Approved, true) => says::ApplyOutcome::Later,
+                    (ProposalState::Approved, false) => says::ApplyOutcome::Done,
                     _ => says::ApplyOutcome::Conflict,
                 };
                 let setting = db.proposals().approved_under(row.id)?;
@@ -162,7 +164,7 @@ impl ReviewWorker<'_> {
         self.0
             .journal
             .write("expire a proposal", move |tx| {
-                tx.proposals().settle_proposal(id, "expired", "", now)?;
+                tx.proposals().settle_proposal(id, ProposalState::Expired, "", now)?;
                 decided(tx, id, &skill, "expire", "program", "", now)
             })
             .await
@@ -226,7 +228,7 @@ impl ReviewWorker<'_> {
             .0
             .journal
             .write("approve a proposal by policy", move |tx| {
-                let Some(proposal) = Proposal::load(*tx, id)?.filter(|p| p.row.state == "pending") else {
+                let Some(proposal) = Proposal::load(*tx, id)?.filter(|p| p.row.state == ProposalState::Pending) else {
                     return Ok(None);
                 };
                 let digest = proposal.digest();

@@ -2,13 +2,28 @@
 
 use crate::store::handles::{Attachments, AttachmentsMut};
 use rusqlite::{Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AttachmentId, MessageId, TurnId};
 use crate::message::{FileKind, RemoteFile};
 use crate::store::stored_word::stored_word;
 use crate::trust::{Label, Scope};
 
-stored_word!(FileKind);
+/// State of an attached file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum AttachmentState {
+    /// On the server of its channel.
+    Remote,
+    /// Fetched.
+    Here,
+    /// Not available, or not readable.
+    Failed,
+    /// Deleted with its message.
+    Gone,
+}
+
+stored_word!(FileKind, AttachmentState);
 
 /// A file that came with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +34,8 @@ pub struct Attachment {
     pub message: MessageId,
     /// Adapter reference and the sender's metadata.
     pub remote: RemoteFile,
-    /// `remote`, `here` or `failed`.
-    pub state: String,
+    /// State.
+    pub state: AttachmentState,
     /// Path relative to the workspace.
     pub path: String,
     /// Path of the extracted text, relative to the workspace; blank if the file itself is text.

@@ -4,10 +4,68 @@ use crate::store::handles::{Conversations, ConversationsMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
+
+/// Kind of conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ConversationKind {
+    /// With a person or a group.
+    Chat,
+    /// A reflection on a period.
+    Reflection,
+    /// A check of `HEARTBEAT.md`.
+    Heartbeat,
+    /// A scheduled task.
+    Task,
+}
+
+impl ConversationKind {
+    /// Returns the stored word.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Reason why a conversation began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum BoundaryReason {
+    /// First conversation of the stream.
+    First,
+    /// Silence longer than the gap.
+    Silence,
+    /// Request by the person.
+    New,
+    /// A system run.
+    Schedule,
+}
+
+impl BoundaryReason {
+    /// Returns the stored word.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// State of an opening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum OpeningState {
+    /// Not yet fixed.
+    None,
+    /// May be swapped once for one with the real summary.
+    Standin,
+    /// Fixed.
+    Final,
+}
+
+stored_word!(ConversationKind, BoundaryReason, OpeningState);
 
 /// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +76,8 @@ pub struct Conversation {
     pub stream: StreamId,
     /// Owning scope.
     pub scope: Scope,
-    /// Reason for its start: `first`, `silence` or `new`.
-    pub began_because: String,
+    /// Reason for its start.
+    pub began_because: BoundaryReason,
     /// Effective time of its first message.
     pub opened_at: Timestamp,
     /// Effective time of its last message so far.
@@ -32,10 +90,10 @@ pub struct Conversation {
     pub closed_at: Option<Timestamp>,
     /// Opening as placed in prompts; none if it is empty or not yet fixed.
     pub opening: Option<Text>,
-    /// `none`, `standin` or `final`.
-    pub opening_state: String,
-    /// `chat`, or the kind of system run.
-    pub kind: String,
+    /// State of the opening.
+    pub opening_state: OpeningState,
+    /// Kind.
+    pub kind: ConversationKind,
 }
 
 const COLUMNS: &str =
@@ -70,12 +128,12 @@ fn says_something(text: &Text) -> bool {
 pub struct NewConversation {
     /// Stream.
     pub stream: StreamId,
-    /// `chat`, or the kind of system run.
-    pub kind: &'static str,
+    /// Kind.
+    pub kind: ConversationKind,
     /// Owning scope.
     pub scope: Scope,
     /// Reason for its start.
-    pub because: &'static str,
+    pub because: BoundaryReason,
     /// Effective time of its first message.
     pub at: Timestamp,
 }
@@ -224,7 +282,7 @@ impl ConversationsMut<'_> {
     }
 
     /// Fixes the opening of a conversation.
-    pub fn set_opening(&self, id: ConversationId, opening: Option<&Text>, state: &str) -> anyhow::Result<()> {
+    pub fn set_opening(&self, id: ConversationId, opening: Option<&Text>, state: OpeningState) -> anyhow::Result<()> {
         let (words, label) = opening.map(|text| (&**text.open().0, text.label())).unzip();
         self.db
             .prepare_cached(

@@ -12,9 +12,11 @@ use std::time::Duration;
 
 use rusqlite::types::FromSqlError;
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use super::Node;
 use crate::id::{ConversationId, ExtractionId, MessageId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
@@ -78,6 +80,38 @@ pub struct ExtractedItems {
     pub corrections: Vec<Correction>,
 }
 
+/// Reason for an extraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ExtractionCause {
+    /// Enough turns were answered.
+    Turns,
+    /// The context window is nearly full.
+    Pressure,
+    /// Turns are about to be summarised.
+    Compaction,
+    /// The conversation ended.
+    Boundary,
+}
+
+/// State of an extraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ExtractionState {
+    /// Requested.
+    Wanted,
+    /// The answer is stored.
+    Asked,
+    /// Its facts are in the files.
+    Kept,
+    /// There were no facts.
+    Nothing,
+    /// Abandoned after too many attempts.
+    GivenUp,
+}
+
+stored_word!(ExtractionCause, ExtractionState);
+
 /// A job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extraction {
@@ -87,10 +121,10 @@ pub struct Extraction {
     pub conversation: ConversationId,
     /// Last message that it covers.
     pub upto: MessageId,
-    /// `turns`, `pressure`, `compaction` or `boundary`.
-    pub cause: String,
-    /// `wanted`, `asked`, `kept`, `nothing` or `given_up`.
-    pub state: String,
+    /// Reason.
+    pub cause: ExtractionCause,
+    /// State.
+    pub state: ExtractionState,
     /// Failed attempts.
     pub attempts: u32,
     /// Answer; empty until there is one.
@@ -102,7 +136,7 @@ pub struct Extraction {
 impl Extraction {
     /// Returns true if work remains.
     pub fn is_open(&self) -> bool {
-        self.state == "wanted" || self.state == "asked"
+        matches!(self.state, ExtractionState::Wanted | ExtractionState::Asked)
     }
 }
 
@@ -201,7 +235,7 @@ impl ExtractionsMut<'_> {
         &self,
         of: ConversationId,
         upto: MessageId,
-        cause: &str,
+        cause: ExtractionCause,
         label: &Label,
         scope: Scope,
         now: Timestamp,
@@ -293,7 +327,7 @@ impl ExtractionsMut<'_> {
 
     /// Ends a job without an answer, as `nothing` or `given_up`. The watermark stays, so the next
     /// job covers the same messages.
-    pub fn end_extraction(&self, id: ExtractionId, state: &'static str, now: Timestamp) -> anyhow::Result<()> {
+    pub fn end_extraction(&self, id: ExtractionId, state: ExtractionState, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE extractions SET state = ?2, ended_at = ?3 WHERE id = ?1")?
             .execute(params![id, state, now])?;
@@ -316,7 +350,9 @@ impl ExtractionsMut<'_> {
     pub fn ensure_answers_count(&self, nodes: &[Node]) -> anyhow::Result<()> {
         for node in nodes {
             let Node::Extraction(id) = node else { continue };
-            let is_void = self.extraction(*id)?.is_some_and(|job| job.state == "wanted" || job.state == "given_up");
+            let is_void = self
+                .extraction(*id)?
+                .is_some_and(|job| matches!(job.state, ExtractionState::Wanted | ExtractionState::GivenUp));
             anyhow::ensure!(!is_void, "Words went that answer {id} was made of");
         }
         Ok(())

@@ -239,7 +239,7 @@ mod tests {
     use crate::id::ConversationId;
     use crate::people::{Address, Role};
     use crate::store::Tx;
-    use crate::store::{Journal, NewConversation, NewTurn};
+    use crate::store::{BoundaryReason, ConversationKind, Journal, NewConversation, NewTurn};
     use crate::trust::{Label, Source};
 
     const NOW: Timestamp = Timestamp(1_000);
@@ -255,7 +255,8 @@ mod tests {
             let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
             tx.addresses().link(&Address::new("telegram", "1", "2"), Some(ada.id), NOW)?;
             let (stream, scope) = (tx.conversations().stream_for(ada.id)?, Scope::Person(ada.id));
-            let begun = NewConversation { stream, kind: "chat", scope, because: "first", at: NOW };
+            let begun =
+                NewConversation { stream, kind: ConversationKind::Chat, scope, because: BoundaryReason::First, at: NOW };
             tx.conversations().open_conversation(&begun)?;
             tx.turns().begin_turn(&NewTurn {
                 stream,

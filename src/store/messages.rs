@@ -45,7 +45,23 @@ pub enum TextKind {
     Carried,
 }
 
-stored_word!(MessageKind, TextKind);
+stored_word!(MessageKind, TextKind, MessageState);
+
+/// Progress of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum MessageState {
+    /// Waiting for a turn or a command.
+    Queued,
+    /// Assigned to a turn.
+    Claimed,
+    /// Answered.
+    Answered,
+    /// Closed without an answer.
+    Closed,
+    /// Ours, or a reflection: nothing to do.
+    Done,
+}
 
 /// A message to store.
 #[derive(Debug, Clone)]
@@ -103,8 +119,8 @@ pub struct StoredMessage {
     pub effective_at: Timestamp,
     /// Turn that answers it, or whose reply it is.
     pub turn: Option<TurnId>,
-    /// `queued`, `claimed`, `answered`, `closed` or `done`.
-    pub state: String,
+    /// Progress.
+    pub state: MessageState,
     /// Reason for closing it without an answer.
     pub reason: String,
     /// Album that it belongs to.
@@ -311,8 +327,8 @@ impl MessagesMut<'_> {
     /// Stores a message: queued if it needs processing, done if it is ours.
     pub fn add_message(&self, new: &NewMessage<'_>) -> anyhow::Result<MessageId> {
         let state = match new.kind {
-            MessageKind::Reply | MessageKind::Reflection => "done",
-            MessageKind::Said | MessageKind::Command | MessageKind::Task => "queued",
+            MessageKind::Reply | MessageKind::Reflection => MessageState::Done,
+            MessageKind::Said | MessageKind::Command | MessageKind::Task => MessageState::Queued,
         };
         self.db
             .prepare_cached(
@@ -391,7 +407,7 @@ impl MessagesMut<'_> {
     }
 
     /// Marks the messages of a turn as answered, or closed for a reason.
-    pub fn settle_turn(&self, turn: TurnId, state: &str, reason: &str) -> anyhow::Result<()> {
+    pub fn settle_turn(&self, turn: TurnId, state: MessageState, reason: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'")?
             .execute(params![turn, state, reason])?;
@@ -400,7 +416,7 @@ impl MessagesMut<'_> {
 
     /// Marks a queued message as answered, or closed for a reason. Returns false if it was not
     /// queued.
-    pub fn settle_message(&self, id: MessageId, state: &str, reason: &str) -> anyhow::Result<bool> {
+    pub fn settle_message(&self, id: MessageId, state: MessageState, reason: &str) -> anyhow::Result<bool> {
         let settled = self
             .db
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE id = ?1 AND state = 'queued'")?

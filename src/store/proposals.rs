@@ -5,14 +5,41 @@ use crate::store::handles::{Proposals, ProposalsMut};
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use super::skills::SkillFile;
 use crate::id::{PersonId, ProposalId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// Time after which an undecided proposal expires, counted from the owner's notification.
 pub const PROPOSAL_WAITS: Duration = Duration::from_secs(14 * 86_400);
+
+/// State of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ProposalState {
+    /// Undecided.
+    Pending,
+    /// Approved.
+    Approved,
+    /// Refused.
+    Rejected,
+    /// Void: not decided in time, or without its object.
+    Expired,
+    /// Not applied, because the skill was changed meanwhile.
+    Conflict,
+}
+
+impl ProposalState {
+    /// Returns the stored word.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+stored_word!(ProposalState);
 
 /// A proposal to store.
 #[derive(Debug, Clone)]
@@ -84,8 +111,8 @@ pub struct ProposalRow {
     pub label: Label,
     /// Scope of the proposing turn.
     pub scope: Scope,
-    /// `pending`, `approved`, `rejected`, `expired` or `conflict`.
-    pub state: String,
+    /// State.
+    pub state: ProposalState,
     /// True if the reviewer was asked.
     pub reviewed: bool,
     /// True if the owner was notified.
@@ -315,7 +342,13 @@ impl ProposalsMut<'_> {
     }
 
     /// Decides a pending proposal. Returns false if it was not pending.
-    pub fn settle_proposal(&self, id: ProposalId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
+    pub fn settle_proposal(
+        &self,
+        id: ProposalId,
+        state: ProposalState,
+        reason: &str,
+        now: Timestamp,
+    ) -> anyhow::Result<bool> {
         let changed = self
             .db
             .prepare_cached(

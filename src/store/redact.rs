@@ -139,8 +139,8 @@ impl RedactionMut<'_> {
         while let Some(turn) = left.pop() {
             if self.db.turns().turn(turn)?.is_some_and(|row| row.is_open()) {
                 self.tx().outbox().drop_preview(turn)?;
-                self.tx().messages().settle_turn(turn, "closed", DELETED)?;
-                self.tx().turns().end_turn(turn, "stopped", DELETED, now)?;
+                self.tx().messages().settle_turn(turn, super::MessageState::Closed, DELETED)?;
+                self.tx().turns().end_turn(turn, super::TurnState::Stopped, DELETED, now)?;
                 cut = true;
             }
             self.tx().maintenance().blank_steps(

@@ -8,21 +8,51 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ChangeId, ProposalId, VersionId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// A file's path and content.
 pub type SkillFile = (String, Arc<[u8]>);
 
+/// State of a skill folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum SkillState {
+    /// In use.
+    Live,
+    /// Waits for the owner.
+    Held,
+    /// Not readable.
+    Broken,
+    /// Deleted.
+    Gone,
+}
+
+/// State of a change of the skills folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ChangeState {
+    /// To be made.
+    Intended,
+    /// Made.
+    Done,
+    /// Not made, because the folder was changed meanwhile.
+    Conflict,
+}
+
+stored_word!(SkillState, ChangeState);
+
 /// A skill as last seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillRow {
     /// Folder.
     pub name: String,
-    /// `live`, `held`, `broken` (not readable as a skill) or `gone`.
-    pub state: String,
+    /// State.
+    pub state: SkillState,
     /// Digest of its files; blank when broken or gone.
     pub digest: String,
     /// Version in use, even if the folder holds other content that is held.
@@ -44,8 +74,8 @@ pub struct SkillRow {
 pub struct SeenSkill<'a> {
     /// Folder.
     pub name: &'a str,
-    /// `live`, `held`, `broken` or `gone`.
-    pub state: &'a str,
+    /// State.
+    pub state: SkillState,
     /// Digest of its files.
     pub digest: &'a str,
     /// Version in use.
@@ -329,7 +359,7 @@ impl SkillsMut<'_> {
     }
 
     /// Ends a change of the folder: `done` or `conflict`.
-    pub fn end_change(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
+    pub fn end_change(&self, id: ChangeId, state: ChangeState, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1")?
             .execute(params![id, state, now])?;
@@ -337,7 +367,7 @@ impl SkillsMut<'_> {
     }
 
     /// Ends the changes that were to follow that one.
-    pub fn end_what_follows(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
+    pub fn end_what_follows(&self, id: ChangeId, state: ChangeState, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE follows_id = ?1 AND state = 'intended'",

@@ -47,34 +47,58 @@ mod tests {
     use rusqlite::Connection;
     use rusqlite::types::{FromSql, ToSql};
 
-    use super::*;
-    use crate::store::MessageKind;
+    use crate::message::FileKind;
+    use crate::people::Role;
+    use crate::store::*;
 
-    /// Checks that each word is written as given and read back, and that no other word is read.
-    fn check<T: FromSql + ToSql + PartialEq + std::fmt::Debug>(name: &str, all: &[(T, &str)]) {
+    /// Checks that exactly these words are read, and are written as they were read.
+    fn words<T: FromSql + ToSql>(name: &str, known: &str) {
         let db = Connection::open_in_memory().unwrap();
-        for (value, word) in all {
-            assert_eq!(&db.query_row("SELECT ?1", [value], |row| row.get::<_, String>(0)).unwrap(), word);
-            assert_eq!(&db.query_row("SELECT ?1", [word], |row| row.get::<_, T>(0)).unwrap(), value);
+        let read = |word: &dyn ToSql| db.query_row("SELECT ?1", [word], |row| row.get::<_, T>(0));
+        for word in known.split(' ') {
+            let value = read(&word).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let written: String = db.query_row("SELECT ?1", [value], |row| row.get(0)).unwrap();
+            assert_eq!(written, word, "{name}");
         }
-        for unknown in ["", "bogus", "Said", "SAID"] {
-            let error = db.query_row("SELECT ?1", [unknown], |row| row.get::<_, T>(0)).unwrap_err().to_string();
-            assert!(error.contains(&format!("Unknown {name} {unknown:?}")), "{error}");
+        for unknown in ["", "bogus", &known.to_uppercase()] {
+            let error = read(&unknown).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(&format!("Unknown {name} {unknown:?}")), "{name}: {error}");
         }
-        assert!(db.query_row("SELECT 7", [], |row| row.get::<_, T>(0)).is_err(), "{name}");
+        assert!(read(&7).is_err() && read(&rusqlite::types::Null).is_err(), "{name}");
     }
 
     #[test]
     fn an_unknown_stored_word_is_an_error() {
-        check(
-            "MessageKind",
-            &[
-                (MessageKind::Said, "said"),
-                (MessageKind::Command, "command"),
-                (MessageKind::Reply, "reply"),
-                (MessageKind::Task, "task"),
-                (MessageKind::Reflection, "reflection"),
-            ],
-        );
+        words::<ActionState>("ActionState", "new taken proposed kept suggested refused over_limit malformed");
+        words::<AttachmentState>("AttachmentState", "remote here failed gone");
+        words::<BoundaryReason>("BoundaryReason", "first silence new schedule");
+        words::<ChangeState>("ChangeState", "intended done conflict");
+        words::<ConversationKind>("ConversationKind", "chat reflection heartbeat task");
+        words::<EntryKind>("EntryKind", "fact note day text file conversation reflection");
+        words::<ExtractionCause>("ExtractionCause", "turns pressure compaction boundary");
+        words::<ExtractionState>("ExtractionState", "wanted asked kept nothing given_up");
+        words::<Fate>("Fate", "admitted command edit button unsupported stranger nothing unreadable");
+        words::<FileKind>("FileKind", "photo voice sound document");
+        words::<Forgotten>("Forgotten", "note fact said person");
+        words::<KeepState>("KeepState", "new open yes kept no expired changed");
+        words::<MessageKind>("MessageKind", "said command reply task reflection");
+        words::<MessageState>("MessageState", "queued claimed answered closed done");
+        words::<MoveKind>("MoveKind", "rename hand_over");
+        words::<MoveState>("MoveState", "wanted begun cleared");
+        words::<OpeningState>("OpeningState", "none standin final");
+        words::<OutboxKind>("OutboxKind", "reply notice answer reaction");
+        words::<PartState>("PartState", "waiting sending sent failed");
+        words::<ProposalState>("ProposalState", "pending approved rejected expired conflict");
+        words::<QuestionState>("QuestionState", "open yes refused expired");
+        words::<ReminderKind>("ReminderKind", "reminder task");
+        words::<ReminderState>("ReminderState", "waiting done cancelled");
+        words::<Role>("Role", "guest member owner");
+        words::<SkillState>("SkillState", "live held broken gone");
+        words::<SlotState>("SlotState", "claimed working done quiet missed failed");
+        words::<StepKind>("StepKind", "model tool");
+        words::<SummaryInputs>("SummaryInputs", "trusted full");
+        words::<SummaryState>("SummaryState", "wanted standin made void");
+        words::<TextKind>("TextKind", "said quote transcript file edit carried");
+        words::<TurnState>("TurnState", "running waiting done stopped gave_up");
     }
 }

@@ -22,7 +22,28 @@ pub enum SummaryInputs {
     Full,
 }
 
-stored_word!(SummaryInputs);
+stored_word!(SummaryInputs, SummaryState);
+
+/// State of a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum SummaryState {
+    /// Requested, without content.
+    Wanted,
+    /// Extracted text until the model has written it.
+    Standin,
+    /// Final.
+    Made,
+    /// Discarded: text was deleted, or the conversation continued.
+    Void,
+}
+
+impl SummaryState {
+    /// Returns the stored word.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
 
 /// Content of a summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -51,8 +72,8 @@ pub struct Summary {
     pub last_message: MessageId,
     /// Texts that it is made from.
     pub view: SummaryInputs,
-    /// `wanted`, `standin`, `made` or `void`.
-    pub state: String,
+    /// State.
+    pub state: SummaryState,
     /// Failed attempts.
     pub attempts: u32,
     /// Time before which it is not retried.
@@ -188,7 +209,7 @@ impl SummariesMut<'_> {
     pub fn store_summary(
         &self,
         id: SummaryId,
-        state: &str,
+        state: SummaryState,
         content: &Labelled<SummaryContent>,
         model: &str,
         now: Timestamp,

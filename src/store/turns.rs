@@ -5,10 +5,47 @@ use crate::store::handles::{Turns, TurnsMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
+use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
+
+/// State of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum TurnState {
+    /// At work.
+    Running,
+    /// The model is unreachable.
+    Waiting,
+    /// Answered.
+    Done,
+    /// Stopped by a person, a deletion or a restore.
+    Stopped,
+    /// Ended without an answer.
+    GaveUp,
+}
+
+impl TurnState {
+    /// Returns the stored word.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Kind of step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum StepKind {
+    /// A call of the model.
+    Model,
+    /// A call of a tool.
+    Tool,
+}
+
+stored_word!(TurnState, StepKind);
 
 /// A turn to begin.
 #[derive(Debug, Clone)]
@@ -48,8 +85,8 @@ pub struct TurnRow {
     pub address: AddressId,
     /// Owning scope.
     pub scope: Scope,
-    /// `running`, `waiting`, `done`, `stopped` or `gave_up`.
-    pub state: String,
+    /// State.
+    pub state: TurnState,
     /// Start time.
     pub claimed_at: Timestamp,
     /// Dynamic block.
@@ -73,7 +110,7 @@ pub struct TurnRow {
 impl TurnRow {
     /// Returns true if it is neither answered nor given up.
     pub fn is_open(&self) -> bool {
-        matches!(self.state.as_str(), "running" | "waiting")
+        matches!(self.state, TurnState::Running | TurnState::Waiting)
     }
 }
 
@@ -112,8 +149,8 @@ pub struct NewStep<'a> {
     pub turn: TurnId,
     /// Position within the turn.
     pub seq: u32,
-    /// `model` or `tool`.
-    pub kind: &'a str,
+    /// Kind.
+    pub kind: StepKind,
     /// Tool name.
     pub tool: &'a str,
     /// Tool call as JSON.
@@ -135,8 +172,8 @@ pub struct StepRow {
     pub turn: TurnId,
     /// Position within the turn.
     pub seq: u32,
-    /// `model` or `tool`.
-    pub kind: String,
+    /// Kind.
+    pub kind: StepKind,
     /// True if it was finished.
     pub done: bool,
     /// Tool name.
@@ -295,7 +332,7 @@ impl TurnsMut<'_> {
     }
 
     /// Ends a turn.
-    pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<()> {
+    pub fn end_turn(&self, id: TurnId, state: TurnState, reason: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
             .execute(params![id, state, reason, now])?;

@@ -16,7 +16,7 @@ use crate::config;
 use crate::memory::{AccessRefusal, Author, ChangeOrigin, StoredNote, Workspace, WriteRefusal, WriteResult};
 use crate::people::Party;
 use crate::review::Review;
-use crate::store::{Db, Journal, Node};
+use crate::store::{ConversationKind, Db, Journal, Node};
 use crate::time::{Clock, Timestamp, Zone};
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::knowledge as says;
@@ -118,7 +118,7 @@ impl KnowledgeStore {
         let (turn, conversation, now) = (call.turn, call.conversation, self.now());
         let Scope::Person(person) = call.scope else { return Ok(()) };
         let reads_along = move |db: Db<'_>| {
-            Ok(db.conversations().conversation(conversation)?.is_some_and(|talk| talk.kind == "chat"))
+            Ok(db.conversations().conversation(conversation)?.is_some_and(|talk| talk.kind == ConversationKind::Chat))
         };
         if !self.journal.read(reads_along).await? {
             return Ok(());

@@ -8,7 +8,9 @@ use compline::id::PersonId;
 use compline::memory::{Index, IndexQuery};
 use compline::model::Purpose;
 use compline::people::{Address, Party, Person, Role};
-use compline::store::{MessageKind, NewConversation, NewMessage, TextKind, Tx};
+use compline::store::{
+    BoundaryReason, ConversationKind, MessageKind, MessageState, NewConversation, NewMessage, TextKind, Tx,
+};
 use compline::time::Timestamp;
 use compline::trust::{Label, Labelled, Scope};
 use serde_json::json;
@@ -47,7 +49,13 @@ async fn talked(story: &Story, messages: usize) {
             tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Timestamp(0))?;
         for block in 0..messages / 100 {
             let at = Timestamp(1_600_000_000_000 + i64::try_from(block).unwrap() * 86_400_000);
-            let new = NewConversation { stream, kind: "chat", scope: ADAS, because: "silence", at };
+            let new = NewConversation {
+                stream,
+                kind: ConversationKind::Chat,
+                scope: ADAS,
+                because: BoundaryReason::Silence,
+                at,
+            };
             let conversation = tx.conversations().open_conversation(&new)?;
             for number in block * 100..(block + 1) * 100 {
                 let message = tx.messages().add_message(&NewMessage {
@@ -72,7 +80,7 @@ async fn talked(story: &Story, messages: usize) {
                     TextKind::Said,
                     &Labelled::new(words.into(), Label::trusted(), ADAS),
                 )?;
-                tx.messages().settle_message(message, "answered", "")?;
+                tx.messages().settle_message(message, MessageState::Answered, "")?;
                 tx.conversations().count_message(conversation, message, at)?;
             }
             tx.conversations().close_conversation(conversation, at)?;

@@ -39,18 +39,37 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
     ),
     ("spending", &[("day", DAY), ("at", "7"), ("micros", "7"), ("priced", "1")]),
     ("questions", &[("state", "open"), ("call", r#"{"name":"planted"}"#)]),
-    ("summaries", &[("state", "ready"), ("title", "planted"), ("topics", r#"["planted"]"#)]),
+    ("summaries", &[("state", "ready"), ("view", "full"), ("title", "planted"), ("topics", r#"["planted"]"#)]),
     ("compactions", &[("state", "ready"), ("summary", "planted")]),
-    ("extractions", &[("state", "asked"), ("facts", FACT)]),
+    ("extractions", &[("state", "asked"), ("cause", "turns"), ("facts", FACT)]),
     ("slots", &[("state", "working"), ("job", "daily"), ("period", DAY), ("run", "1"), ("to_at", "7")]),
     ("reflections", &[("title", "planted")]),
     ("actions", &[("state", "new"), ("title", "planted"), ("payload", r#"{"note":"planted"}"#)]),
     ("keeps", &[("state", "open"), ("shown", "planted"), ("path", "planted.md")]),
-    ("reminders", &[("state", "waiting"), ("text", "planted")]),
+    ("reminders", &[("state", "waiting"), ("kind", "reminder"), ("text", "planted")]),
     ("proposals", &[("state", "pending"), ("rationale", "planted")]),
     ("verdicts", &[("note", "planted"), ("findings", r#"["planted"]"#)]),
-    ("outbox", &[("state", "pending"), ("text", "planted"), ("buttons", r#"["planted"]"#), ("quotes", "planted")]),
-    ("attachments", &[("name", "planted"), ("path", "planted"), ("digest", "planted"), ("reference", "planted")]),
+    (
+        "outbox",
+        &[
+            ("state", "pending"),
+            ("kind", "notice"),
+            ("text", "planted"),
+            ("buttons", r#"["planted"]"#),
+            ("quotes", "planted"),
+        ],
+    ),
+    (
+        "attachments",
+        &[
+            ("kind", "document"),
+            ("state", "remote"),
+            ("name", "planted"),
+            ("path", "planted"),
+            ("digest", "planted"),
+            ("reference", "planted"),
+        ],
+    ),
     (
         "entries",
         &[
@@ -82,7 +101,12 @@ type Below = (&'static str, &'static str, &'static str, &'static [(&'static str,
 
 /// Rows that belong to a row of another table: table, its column, the other table, more columns.
 const BELOW: &[Below] = &[
-    ("parts", "outbox_id", "outbox", &[("rich", "planted"), ("plain", "planted"), ("external_id", "planted")]),
+    (
+        "parts",
+        "outbox_id",
+        "outbox",
+        &[("state", "sending"), ("rich", "planted"), ("plain", "planted"), ("external_id", "planted")],
+    ),
     ("enclosures", "turn_id", "turns", &[("what", "planted")]),
     ("inbox", "message_id", "messages", &[("raw", "planted")]),
     ("skill_files", "proposal_id", "proposals", &[("bytes", "planted")]),

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use compline::id::PersonId;
 use compline::model::{Purpose, Request};
-use compline::store::{CommitPoint, MessageKind, NewConversation, NewMessage, TextKind, Tx};
+use compline::store::{
+    BoundaryReason, CommitPoint, ConversationKind, MessageKind, MessageState, NewConversation, NewMessage, TextKind, Tx,
+};
 use compline::time::{Clock, Period, Span, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope};
 use rusqlite::Connection;
@@ -138,9 +140,9 @@ fn stored(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     let stream = tx.conversations().stream_for(ada)?;
     let conversation = tx.conversations().open_conversation(&NewConversation {
         stream,
-        kind: "chat",
+        kind: ConversationKind::Chat,
         scope,
-        because: "new",
+        because: BoundaryReason::New,
         at: now,
     })?;
     let message = tx.messages().add_message(&NewMessage {
@@ -161,7 +163,7 @@ fn stored(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     })?;
     let words = Labelled::new("The kettle whistles.".into(), Label::trusted(), scope);
     tx.messages().add_text(message, TextKind::Said, &words)?;
-    tx.messages().settle_message(message, "answered", "")?;
+    tx.messages().settle_message(message, MessageState::Answered, "")?;
     tx.conversations().count_message(conversation, message, now)?;
     tx.conversations().close_conversation(conversation, now)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::finding::Finding;
 use crate::config::Config;
 use crate::skill::SkillCache;
-use crate::store::{self, Db};
+use crate::store::{self, Db, SkillState};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
 
@@ -41,7 +41,8 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
 /// Returns the names of held skills and the number of pending proposals.
 fn see(db: Db<'_>) -> anyhow::Result<(Vec<String>, usize)> {
     let now: Timestamp = SystemClock::default().now();
-    let held = db.skills().skills()?.into_iter().filter(|row| row.state == "held").map(|row| row.name).collect();
+    let held =
+        db.skills().skills()?.into_iter().filter(|row| row.state == SkillState::Held).map(|row| row.name).collect();
     let waiting = db.proposals().pending_proposals()?.iter().filter(|row| !row.is_late(now)).count();
     Ok((held, waiting))
 }

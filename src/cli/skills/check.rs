@@ -18,7 +18,7 @@ use crate::review::reveal::reveal;
 use crate::review::structure::{self, Bounds};
 use crate::review::{Finding, ProposalChange, scan};
 use crate::skill::{MAIN, SkillCache, SkillFolder};
-use crate::store::{self, SkillRow};
+use crate::store::{self, SkillRow, SkillState};
 use crate::text::one_line;
 use crate::wording::cli::skills as says;
 
@@ -93,10 +93,10 @@ fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
 
 fn check_folder(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> Checked {
     // The journal's state applies only to the content that it recorded.
-    let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state.as_str());
+    let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state);
     let form = structure::check(&ProposalChange::Create, name, None, Some(content), Bounds::import());
     let findings = scan::scan_skill(name, content);
-    let (held, used) = (known == Some("held"), known == Some("live"));
+    let (held, used) = (known == Some(SkillState::Held), known == Some(SkillState::Live));
     let accepted = used && !findings.is_empty();
     let ok = form.is_empty() && !held && (findings.is_empty() || accepted);
     Checked { name: name.to_owned(), ok, held, broken: String::new(), form, findings, accepted, used }
@@ -152,10 +152,10 @@ mod tests {
     use super::*;
     use crate::time::Timestamp;
 
-    fn known(content: &SkillFolder, state: &str) -> SkillRow {
+    fn known(content: &SkillFolder, state: SkillState) -> SkillRow {
         SkillRow {
             name: "tea".to_owned(),
-            state: state.to_owned(),
+            state,
             digest: content.digest().as_str().to_owned(),
             description: String::new(),
             origin: "person".to_owned(),
@@ -171,11 +171,15 @@ mod tests {
         let text = "---\nname: tea\ndescription: How to make tea.\n---\n\nBoil water.\n";
         let content = SkillFolder::new([(MAIN.to_owned(), text.as_bytes().into())]);
         let other = SkillFolder::new([(MAIN.to_owned(), b"x".as_slice().into())]);
-        for (row, ok) in [(None, true), (Some(known(&content, "live")), true), (Some(known(&content, "held")), false)] {
+        for (row, ok) in [
+            (None, true),
+            (Some(known(&content, SkillState::Live)), true),
+            (Some(known(&content, SkillState::Held)), false),
+        ] {
             assert_eq!(check_folder("tea", &content, row.as_ref()).ok, ok, "{row:?}");
         }
-        assert!(check_folder("tea", &content, Some(&known(&other, "held"))).ok, "another content was held");
-        let held = report(&[check_folder("tea", &content, Some(&known(&content, "held")))]);
+        assert!(check_folder("tea", &content, Some(&known(&other, SkillState::Held))).ok, "another content was held");
+        let held = report(&[check_folder("tea", &content, Some(&known(&content, SkillState::Held)))]);
         assert!(held.contains("WRONG   tea") && held.contains("compline review list"), "{held}");
     }
 

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::model::ModelError;
 use crate::people::Party;
 use crate::spend::{ReservedTranscription, SpendCause, Transcriber};
-use crate::store::{Attachment, TextKind, TurnRow};
+use crate::store::{Attachment, AttachmentState, TextKind, TurnRow};
 use crate::trust::Labelled;
 use crate::wording::{document as says, prompt};
 
@@ -25,8 +25,8 @@ pub(super) async fn transcribe_note(
     party: &Party,
     file: &Attachment,
 ) -> anyhow::Result<Result<(), ModelError>> {
-    let is_here = file.state == "here";
-    if matches!(file.state.as_str(), "gone" | "failed") {
+    let is_here = file.state == AttachmentState::Here;
+    if matches!(file.state, AttachmentState::Gone | AttachmentState::Failed) {
         return Ok(Ok(()));
     }
     let Some(transcriber) = &engine.transcription else {

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
 use crate::engine::{PATIENCE, context, turn};
-use crate::store::{MessageKind, NewOutbox, TurnRow, is_full};
+use crate::store::{MessageKind, MessageState, NewOutbox, TurnRow, TurnState, is_full};
 use crate::time::Timestamp;
 use crate::time::task::Panicked;
 use crate::wording::{self, ProgramText};
@@ -60,7 +60,8 @@ impl StreamTask {
     /// Counts an interruption. If it took long, posts one notice of the delay.
     async fn live_again(&self, row: &TurnRow, now: Timestamp) -> anyhow::Result<u32> {
         let (id, address) = (row.id, row.address);
-        let late = if row.state == "running" && row.lives == 0 { self.late_by_now(row, now).await? } else { None };
+        let late =
+            if row.state == TurnState::Running && row.lives == 0 { self.late_by_now(row, now).await? } else { None };
         let is_late = late.is_some();
         let notice = late.map(|sentence| self.notice(sentence));
         let lives = self
@@ -114,8 +115,8 @@ impl StreamTask {
                     tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(row.address, &notice, now) })?;
                 }
                 tx.outbox().drop_preview(row.id)?;
-                tx.messages().settle_turn(row.id, "closed", reason)?;
-                tx.turns().end_turn(row.id, "gave_up", reason, now)
+                tx.messages().settle_turn(row.id, MessageState::Closed, reason)?;
+                tx.turns().end_turn(row.id, TurnState::GaveUp, reason, now)
             })
             .await?;
         self.engine.audience.posted(address);

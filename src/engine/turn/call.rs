@@ -15,7 +15,7 @@ use crate::engine::history::{self, TurnRecord};
 use crate::engine::system_run::Allowance;
 use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
-use crate::store::{Covers, NewQuestion, NewStep, Node, TurnRow, Tx};
+use crate::store::{Covers, NewQuestion, NewStep, Node, StepKind, TurnRow, Tx};
 use crate::time::Timestamp;
 use crate::tool::{Ask, AuthorizableCall, Decision, ToolResult, digest};
 use crate::trust::{Label, Labelled, Text};
@@ -211,7 +211,7 @@ fn granted<'a>(record: &'a TurnRecord, seq: u32, call: &ToolCall) -> Option<&'a 
 
 /// Calls of the last reply from that step on.
 fn remaining_calls(record: &TurnRecord, seq: u32) -> Vec<ToolCall> {
-    let Some(reply) = record.steps.iter().rev().find(|step| step.kind == "model") else { return Vec::new() };
+    let Some(reply) = record.steps.iter().rev().find(|step| step.kind == StepKind::Model) else { return Vec::new() };
     let made = usize::try_from(seq.saturating_sub(reply.seq + 1)).unwrap_or(usize::MAX);
     history::calls_of(reply).into_iter().skip(made).collect()
 }
@@ -228,7 +228,7 @@ fn begin(
     tx.turns().begin_step(&NewStep {
         turn: row.id,
         seq,
-        kind: "tool",
+        kind: StepKind::Tool,
         tool: &call.name,
         call: &stored,
         label,
@@ -241,7 +241,7 @@ fn begin(
 mod tests {
     use super::*;
     use crate::id::{AddressId, ConversationId, PersonId, StreamId, TurnId};
-    use crate::store::{QuestionRow, QuestionState};
+    use crate::store::{QuestionRow, QuestionState, TurnState};
     use crate::trust::Scope;
 
     /// A turn that a yes to that call began.
@@ -256,7 +256,7 @@ mod tests {
             person: Some(person),
             address: AddressId(1),
             scope: Scope::Shared,
-            state: "running".to_owned(),
+            state: TurnState::Running,
             claimed_at: Timestamp(0),
             context: words(""),
             recalled: words(""),

@@ -56,7 +56,7 @@ fn conversation(db: Db<'_>, path: &str, id: ConversationId) -> anyhow::Result<Op
     let mut file = file(path, conversation.scope, conversation.last_at);
     for (section, summary) in [("", trusted), (WHOLE, whole)] {
         let Some(summary) = summary else { continue };
-        file.stamp.push_str(&format!("{}{} ", summary.id, summary.state));
+        file.stamp.push_str(&format!("{}{} ", summary.id, summary.state.as_str()));
         let entry = summary_entry(section, &summary);
         if !entry.text.trim().is_empty() {
             entries.push(entry);

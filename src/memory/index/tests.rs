@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::people::{Person, Role};
-use crate::store::{NewConversation, SummaryContent, SummaryInputs};
+use crate::store::{BoundaryReason, ConversationKind, NewConversation, SummaryContent, SummaryInputs, SummaryState};
 use crate::time::{SimulatedClock, Zone};
 use crate::trust::{Label, Labelled, Source};
 
@@ -408,7 +408,8 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
         .journal
         .write("a conversation", move |tx| {
             let stream = tx.conversations().stream_for(who)?;
-            let new = NewConversation { stream, kind: "chat", scope, because: "first", at: NOW };
+            let new =
+                NewConversation { stream, kind: ConversationKind::Chat, scope, because: BoundaryReason::First, at: NOW };
             let id = tx.conversations().open_conversation(&new)?;
             let last = crate::id::MessageId(1);
             for (view, label) in [(SummaryInputs::Trusted, Label::trusted()), (SummaryInputs::Full, web())] {
@@ -429,12 +430,18 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
             };
             tx.summaries().store_summary(
                 trusted,
-                "made",
+                SummaryState::Made,
                 &says("We deployed the gateway", Label::trusted()),
                 "m",
                 NOW,
             )?;
-            tx.summaries().store_summary(full, "made", &says("We deployed what the page said", web()), "m", NOW)?;
+            tx.summaries().store_summary(
+                full,
+                SummaryState::Made,
+                &says("We deployed what the page said", web()),
+                "m",
+                NOW,
+            )?;
             Ok((id, trusted))
         })
         .await

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::id::{ExtractionId, FileId, MessageId};
-use crate::store::{ExtractedItems, NewConversation, Node};
+use crate::store::{BoundaryReason, ConversationKind, ExtractedItems, ExtractionCause, NewConversation, Node};
 use crate::trust::Labelled;
 
 fn origin(who: &Person, label: Label) -> ChangeOrigin {
@@ -88,16 +88,16 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
     let home = home().await;
     let (ada, scope) = (home.ada.id, Scope::Person(home.ada.id));
     let jobs = home.journal.write("two jobs", move |tx| {
-        let (stream, kind) = (tx.conversations().stream_for(ada)?, "chat");
+        let (stream, kind) = (tx.conversations().stream_for(ada)?, ConversationKind::Chat);
         let with = tx.conversations().open_conversation(&NewConversation {
             stream,
             kind,
             scope,
-            because: "first",
+            because: BoundaryReason::First,
             at: NOW,
         })?;
         for upto in [1, 2].map(MessageId) {
-            tx.extractions().request_extraction(with, upto, "turns", &Label::trusted(), scope, NOW)?;
+            tx.extractions().request_extraction(with, upto, ExtractionCause::Turns, &Label::trusted(), scope, NOW)?;
         }
         let (void, job) = (ExtractionId(2), tx.extractions().extraction(ExtractionId(1))?.unwrap());
         let says = Labelled::new(ExtractedItems::default(), Label::trusted(), scope);

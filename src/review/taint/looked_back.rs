@@ -124,7 +124,10 @@ mod tests {
     use super::super::tests::{Fixture, judged, text, typed};
     use super::*;
     use crate::review::proposal::ProposalOrigin;
-    use crate::store::{ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, TextKind, Tx};
+    use crate::store::{
+        ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, StepKind, TextKind, TurnState,
+        Tx,
+    };
     use crate::time::Timestamp;
 
     /// Creates a reflection of Ada's with one action. The turn in which she typed doubles as the
@@ -238,8 +241,16 @@ mod tests {
         let read = move |tx: Tx<'_>| {
             let (scope, at) = (Scope::Person(ada.person), Timestamp(3));
             let label = Label::neutral();
-            let step =
-                NewStep { turn: ada.turn, seq: 0, kind: "tool", tool: "x", call: "{}", label: &label, scope, at };
+            let step = NewStep {
+                turn: ada.turn,
+                seq: 0,
+                kind: StepKind::Tool,
+                tool: "x",
+                call: "{}",
+                label: &label,
+                scope,
+                at,
+            };
             let step = tx.turns().begin_step(&step)?;
             tx.turns().finish_step(step, &words, None, "", at)
         };
@@ -280,7 +291,7 @@ mod tests {
                     tx.messages().add_text(message, TextKind::Said, &text(words, Label::neutral(), ada.person))?;
                 }
                 let asked = tx.messages().messages_of_turn(ada.turn)?;
-                tx.turns().end_turn(ada.turn, "done", "", Timestamp(2))?;
+                tx.turns().end_turn(ada.turn, TurnState::Done, "", Timestamp(2))?;
                 tx.derivations().derive(Node::Message(asked[0].id), Node::Message(message))
             };
             house.journal.write("see", saw).await.unwrap();
