@@ -73,12 +73,15 @@ pub use derivations::Node;
 pub use disk_full::{DiskSpace, is_full};
 pub use embeddings::{Corpus, MissingVector, Read, Vectored};
 pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry};
-pub use extractions::{Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, Layer};
+pub use extractions::{
+    Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, Layer,
+};
 pub use file_versions::{FOUND, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use fingerprints::Pasted;
 pub use folders::{FolderMove, FolderState, MoveKind, MoveRefusal, MoveState, WrittenFor};
 pub use forget::{
-    Counts, ErasureRemainder, ForgettingHead, ForgettingRow, Forgotten, ForgottenWords, KeptWords, NewForgetting, Paraphrases,
+    Counts, ErasureRemainder, ForgettingHead, ForgettingRow, Forgotten, ForgottenWords, KeptWords, NewForgetting,
+    Paraphrases,
 };
 pub use handles::{Db, Tx};
 pub use inbox::{InboxItem, InboxOutcome};

@@ -11,8 +11,8 @@ use compline::id::PersonId;
 use compline::model::ModelInfo;
 use compline::people::Party;
 use compline::store::{
-    BoundaryReason, ConversationKind, Journal, MessageKind, MessageState, NewConversation, NewMessage, NewStep, NewTurn,
-    StepKind, TextKind, TurnState,
+    BoundaryReason, ConversationKind, Journal, MessageKind, MessageState, NewConversation, NewMessage, NewStep,
+    NewTurn, StepKind, TextKind, TurnState,
 };
 use compline::time::{Clock, SystemClock, Timestamp};
 use compline::trust::{Label, Labelled, Scope, Text};

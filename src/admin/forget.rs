@@ -15,8 +15,7 @@ use super::answer::{Answer, plain};
 use crate::id::{ForgettingId, PersonId, StreamId};
 use crate::memory::{ErasureOutcome, Forgettable};
 use crate::people::{Party, Person, Role};
-use crate::store::{Counts, Db, 
-ErasureRemainder, ForgettingHead, Forgotten, NewForgetting, Paraphrases, Tx};
+use crate::store::{Counts, Db, ErasureRemainder, ForgettingHead, Forgotten, NewForgetting, Paraphrases, Tx};
 use crate::text::needle::ErasureQuery;
 use crate::trust::{Label, Scope};
 use crate::wording::forget as says;

@@ -30,7 +30,9 @@ use crate::memory::{Author, ChangeOrigin};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::people::Party;
 use crate::spend::{AskPolicy, SpendCause};
-use crate::store::{ExtractedItems, Extraction, ExtractionCause, ExtractionState, ForgottenWords, Node, SummaryInputs, Tx};
+use crate::store::{
+    ExtractedItems, Extraction, ExtractionCause, ExtractionState, ForgottenWords, Node, SummaryInputs, Tx,
+};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, extraction};

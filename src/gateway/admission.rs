@@ -20,8 +20,8 @@ use crate::id::{AddressId, InboxId, MessageId, PersonId, StreamId};
 use crate::message::{ChatKind, Event, Inbound, MessageContent, Quote, TextOrigin};
 use crate::people::{Address, Person};
 use crate::store::{
-    BoundaryReason, ConversationKind, Fate, InboxOutcome, MessageKind, MessageState, NewConversation, NewMessage, NewOutbox,
-    Node, OutboxKind, TextKind, Tx,
+    BoundaryReason, ConversationKind, InboxItem, InboxOutcome, MessageKind, MessageState, NewConversation, NewMessage,
+    NewOutbox, Node, OutboxKind, TextKind, Tx,
 };
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};

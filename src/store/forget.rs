@@ -249,7 +249,7 @@ impl Erasure<'_> {
             "SELECT {COLUMNS} FROM forgettings WHERE state IN ('wanted', 'left') AND person_id = ?1 ORDER BY state = 'left', id"
         );
         let rows = self.db.prepare_cached(&sql)?.query_map([person], forgetting)?.collect::<Result<Vec<_>, _>>()?;
-        Ok(rows.into_iter().filter(ForgettingRow::is_of_somebody).collect())
+        Ok(rows.into_iter().filter(ForgettingRow::belongs_to_person_erasure).collect())
     }
 
     /// Returns the open erasures whose words cannot be parsed.

@@ -255,8 +255,13 @@ mod tests {
             let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
             tx.addresses().link(&Address::new("telegram", "1", "2"), Some(ada.id), NOW)?;
             let (stream, scope) = (tx.conversations().stream_for(ada.id)?, Scope::Person(ada.id));
-            let begun =
-                NewConversation { stream, kind: ConversationKind::Chat, scope, because: BoundaryReason::First, at: NOW };
+            let begun = NewConversation {
+                stream,
+                kind: ConversationKind::Chat,
+                scope,
+                because: BoundaryReason::First,
+                at: NOW,
+            };
             tx.conversations().open_conversation(&begun)?;
             tx.turns().begin_turn(&NewTurn {
                 stream,

@@ -77,7 +77,7 @@ mod tests {
         words::<EntryKind>("EntryKind", "fact note day text file conversation reflection");
         words::<ExtractionCause>("ExtractionCause", "turns pressure compaction boundary");
         words::<ExtractionState>("ExtractionState", "wanted asked kept nothing given_up");
-        words::<Fate>("Fate", "admitted command edit button unsupported stranger nothing unreadable");
+        words::<InboxOutcome>("InboxOutcome", "admitted command edit button unsupported stranger nothing unreadable");
         words::<FileKind>("FileKind", "photo voice sound document");
         words::<Forgotten>("Forgotten", "note fact said person");
         words::<KeepState>("KeepState", "new open yes kept no expired changed");

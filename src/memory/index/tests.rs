@@ -408,8 +408,13 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
         .journal
         .write("a conversation", move |tx| {
             let stream = tx.conversations().stream_for(who)?;
-            let new =
-                NewConversation { stream, kind: ConversationKind::Chat, scope, because: BoundaryReason::First, at: NOW };
+            let new = NewConversation {
+                stream,
+                kind: ConversationKind::Chat,
+                scope,
+                because: BoundaryReason::First,
+                at: NOW,
+            };
             let id = tx.conversations().open_conversation(&new)?;
             let last = crate::id::MessageId(1);
             for (view, label) in [(SummaryInputs::Trusted, Label::trusted()), (SummaryInputs::Full, web())] {
