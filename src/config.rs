@@ -9,6 +9,7 @@ mod difference;
 pub mod error;
 pub mod example;
 pub mod keys;
+mod interpreter;
 mod knowledge;
 mod mcp;
 mod meaning;

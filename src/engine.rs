@@ -24,6 +24,7 @@ pub mod compaction_trigger;
 pub mod reactions;
 mod auto_recall;
 pub mod context_budget;
+pub mod record;
 pub mod stream;
 pub mod summary;
 pub mod turn;

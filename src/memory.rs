@@ -58,6 +58,7 @@ mod tests;
 
 pub use crate::store::{Corpus, hybrid_score};
 pub use browse::{Listed, NoteLine, Notes, UnreadNote};
+pub use disk::Received;
 pub use extracted_text::received_path;
 pub use file_access::{AccessRefusal, OwnFile};
 pub use forget::{ErasureOutcome, Forgettable};
@@ -71,13 +72,12 @@ pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use passage::Section;
 pub use recall::{RecallQuery, Recollection};
-pub use received::Received;
 pub use remember::{NoteDraft, StoredNote};
 pub use vectors::{
     COUNT_UP_TO as VECTORS_COUNTED_UP_TO, Near, VectorFailure as VectorTrouble, VectorHealth, VectorParts, Vectors,
 };
-pub use workspace::Workspace;
-pub use write::{Author, ChangeOrigin, New, WriteRefusal, WriteResult};
+pub use workspace::{NotWritten, Workspace};
+pub use write::{Author, ChangeOrigin, New, Written};
 
 use crate::trust::Text;
 

@@ -38,6 +38,7 @@ mod log;
 mod messages;
 mod settings;
 mod open;
+mod open_error;
 mod outbox;
 mod set_aside;
 mod mcp_tools;
@@ -67,10 +68,10 @@ pub use after_restore::{ParkedWork, PersonRecord, PresentPeople, RESTORED_AT, Re
 pub use attachments::{Attachment, AttachmentState};
 pub use compactions::Compaction;
 pub use conversations::{BoundaryReason, Conversation, ConversationKind, NewConversation, OpeningState};
-pub use copy::{DiskFull, amend_copy, copy_journal, examine_still};
+pub use copy::{amend_copy, copy_journal, examine_still};
 pub use declared::KnownPerson;
 pub use derivations::Node;
-pub use disk_full::{DiskSpace, is_full};
+pub use disk_full::{DiskFull, DiskSpace, is_full};
 pub use embeddings::{Corpus, MissingVector, Read, Vectored};
 pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry};
 pub use extractions::{
@@ -90,7 +91,8 @@ pub use maintenance::{IndexMismatch, OldFile};
 pub use mcp_tools::{OutsideToolRow, SeenTool};
 pub use message_search::{Hit, Matches, MessageQuery};
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
-pub use open::{Journal, OpenError, newest_version};
+pub use open::{Journal, newest_version};
+pub use open_error::OpenError;
 pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState};
 pub use outgoing_files::{EnclosedFile, Enclosure};
 pub use pairing::{Admitted, CodeFor, CodeUse, GoodCode, Issuer};
@@ -109,3 +111,6 @@ pub use spending::{Reservation, SpendLine, Spent};
 pub use summaries::{Summary, SummaryContent, SummaryInputs, SummaryState};
 pub use turns::{NewStep, NewTurn, StepKind, StepRow, TurnRow, TurnState};
 pub use writer::{CommitPoint, Failpoint};
+
+/// Wait for a lock held by another process, such as a manual `sqlite3`, in milliseconds.
+const BUSY_MS: u32 = 5_000;

@@ -5,27 +5,11 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, plain, sources};
 use super::status::ConversationEnds;
-use super::transcript;
+use super::transcript::{self, ConversationItem, tell};
 use crate::id::{ConversationId, PersonId};
-use crate::store::{Conversation, Db, MessageKind, SummaryContent, SummaryInputs, TextKind};
-use crate::text::{one_line, shorten};
+use crate::store::{Db, SummaryContent};
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled};
 use crate::wording::command as says;
-
-/// Maximum number of characters of a first message that serves as a title.
-const TITLE: usize = 60;
-
-/// A conversation, as listed.
-pub(super) struct ConversationItem {
-    pub(super) conversation: Conversation,
-    pub(super) person: String,
-    pub(super) ended_at: Option<Timestamp>,
-    pub(super) title: Option<Labelled<String>>,
-    pub(super) summary: Option<Labelled<SummaryContent>>,
-    /// The join of the labels of everything that contributed.
-    pub(super) label: Label,
-}
 
 impl HistoryAdmin<'_> {
     /// The latest conversations, newest first: all people's, or only those of `only`.
@@ -95,71 +79,6 @@ fn list(
         .collect()
 }
 
-pub(super) fn describe(
-    db: Db<'_>,
-    conversation: Conversation,
-    ends: ConversationEnds,
-) -> anyhow::Result<ConversationItem> {
-    let id = conversation.id;
-    Ok(ConversationItem {
-        person: person_of(db, &conversation)?,
-        ended_at: ends.of(&conversation),
-        title: title_of(db, id)?,
-        summary: summary_of(db, id)?,
-        label: label_of(db, id)?,
-        conversation,
-    })
-}
-
-/// The name of the conversation's person or group.
-fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
-    if let Some((_, group)) = db.groups().group_of(conversation.stream)? {
-        return Ok(says::group(&group));
-    }
-    let streams = db.conversations().streams()?;
-    let person =
-        streams.into_iter().find(|(stream, ..)| *stream == conversation.stream).and_then(|(_, person, _)| person);
-    let person = person.map_or_else(|| db.conversations().works_for(conversation.stream), |person| Ok(Some(person)))?;
-    let person = person.map_or(Ok(None), |person| db.people().person(person))?;
-    Ok(person.map_or_else(|| says::REMOVED_PERSON.to_owned(), |person| person.name))
-}
-
-/// The summary: the trusted view unless it is missing, else the full one.
-fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
-    for view in [SummaryInputs::Trusted, SummaryInputs::Full] {
-        if let Some(summary) = db.summaries().summary_of(id, view)? {
-            return Ok(Some(summary.content));
-        }
-    }
-    Ok(None)
-}
-
-/// The title of the summary, or else the person's first message.
-pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
-    if let Some(summary) = summary_of(db, id)? {
-        return Ok(Some(with(&summary, |content| content.title.clone())));
-    }
-    let asks = |kind| matches!(kind, MessageKind::Said | MessageKind::Task);
-    let Some(first) = db.messages().messages_of(id)?.into_iter().find(|message| asks(message.kind)) else {
-        return Ok(None);
-    };
-    let texts = db.messages().texts_of(first.id)?;
-    let text = texts.iter().find(|text| text.kind == TextKind::Said);
-    Ok(text.map(|text| with(&text.text, |words| shorten(&one_line(words), TITLE))))
-}
-
-/// Derives a value from a labelled one, under the same label and scope.
-fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
-    let made = make(ShownLabel::nothing().words(from));
-    Labelled::new(made, from.label().clone(), from.scope())
-}
-
-fn label_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Label> {
-    let (texts, turns) = (db.messages().texts_of_conversation(id)?, db.turns().past_turns(id)?);
-    let labels = texts.iter().map(|text| text.text.label()).chain(turns.iter().map(|turn| &turn.label));
-    Ok(super::answer::join(labels))
-}
-
 fn item_json(told: &ConversationItem, shown: &mut ShownLabel) -> Value {
     let conversation = &told.conversation;
     let nothing = SummaryContent::default();
@@ -187,7 +106,7 @@ fn item_json(told: &ConversationItem, shown: &mut ShownLabel) -> Value {
 mod tests {
     use super::super::test_support::{Fixture, START, keys};
     use super::*;
-    use crate::trust::Source;
+    use crate::trust::{Label, Source};
     use std::time::Duration;
 
     #[tokio::test]

@@ -31,6 +31,9 @@ use name::Name;
 /// Maximum size, in bytes, of a note shown in full in a chat.
 const IN_CHAT: usize = 60_000;
 
+/// Maximum number of notes listed.
+const LISTED: usize = 40;
+
 /// A file of a person's memory.
 struct MemoryFile {
     /// Path as its owner sees it.
@@ -128,6 +131,13 @@ fn page_json(page: &MemoryFile, words: &str) -> Value {
         "sources": sources(label),
         "text": words,
     })
+}
+
+/// A list under its head, cut when it is too long.
+fn listed<T>(head: String, notes: &[T], line: impl Fn(&T) -> String) -> String {
+    let lines = notes.iter().take(LISTED).map(line);
+    let more = notes.len().checked_sub(LISTED).filter(|more| *more > 0).map(says::more_notes);
+    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 
 /// The fill level in words, for a file of that size at that path.

@@ -42,7 +42,7 @@ use crate::wording::upkeep as says;
 use difference::PresentHome;
 
 pub use difference::{ActingPerson, ConfigChange, Difference};
-pub use swap::{Settled, is_left, is_unfinished, settle};
+pub use swap::{Seam, Settled, is_left, is_unfinished, settle};
 
 /// The destination of a restore.
 #[derive(Debug, Clone)]
@@ -132,9 +132,6 @@ pub struct PreparedRestore {
     parked: ParkedWork,
     keeps_key: bool,
 }
-
-/// A callback between two renames. An error stops there, like a power cut.
-pub type SwapFailpoint<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 
 /// Reads the whole archive in `file`.
 ///

@@ -7,18 +7,34 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::answer::{ShownLabel, join, plain, sources, sources_in_words};
-use super::conversations::{ConversationItem, describe};
 use super::status::ConversationEnds;
-use crate::engine::history::speaker;
+use crate::engine::record::speaker;
 use crate::id::{ConversationId, MessageId, PersonId};
-use crate::store::{Attachment, Db, StoredMessage, StoredText, SummaryContent, TextKind, TurnRow};
-use crate::text::shorten;
-use crate::time::Zone;
-use crate::trust::Label;
+use crate::store::{
+    Attachment, Conversation, Db, MessageKind, StoredMessage, StoredText, SummaryContent, SummaryInputs, TextKind,
+    TurnRow,
+};
+use crate::text::{one_line, shorten};
+use crate::time::{Timestamp, Zone};
+use crate::trust::{Label, Labelled};
 use crate::wording::{command as says, prompt, upkeep};
 
 /// Maximum number of characters shown of a file's text.
 const FILE: usize = 2_000;
+
+/// Maximum number of characters of a first message that serves as a title.
+const TITLE: usize = 60;
+
+/// A conversation, as listed.
+pub(super) struct ConversationItem {
+    pub(super) conversation: Conversation,
+    pub(super) person: String,
+    pub(super) ended_at: Option<Timestamp>,
+    pub(super) title: Option<Labelled<String>>,
+    pub(super) summary: Option<Labelled<SummaryContent>>,
+    /// The join of the labels of everything that contributed.
+    pub(super) label: Label,
+}
 
 /// A conversation with its messages and turns.
 pub(super) struct FullConversation {
@@ -35,6 +51,67 @@ struct TranscriptEntry {
     texts: Vec<StoredText>,
     files: Vec<Attachment>,
     label: Label,
+}
+
+pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow::Result<ConversationItem> {
+    let id = conversation.id;
+    Ok(ConversationItem {
+        person: person_of(db, &conversation)?,
+        ended_at: ends.of(&conversation),
+        title: title_of(db, id)?,
+        summary: summary_of(db, id)?,
+        label: label_of(db, id)?,
+        conversation,
+    })
+}
+
+/// The name of the conversation's person or group.
+fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
+    if let Some((_, group)) = db.groups().group_of(conversation.stream)? {
+        return Ok(says::group(&group));
+    }
+    let streams = db.conversations().streams()?;
+    let person =
+        streams.into_iter().find(|(stream, ..)| *stream == conversation.stream).and_then(|(_, person, _)| person);
+    let person = person.map_or_else(|| db.conversations().works_for(conversation.stream), |person| Ok(Some(person)))?;
+    let person = person.map_or(Ok(None), |person| db.people().person(person))?;
+    Ok(person.map_or_else(|| says::REMOVED_PERSON.to_owned(), |person| person.name))
+}
+
+/// The summary: the trusted view unless it is missing, else the full one.
+fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
+    for view in [SummaryInputs::Trusted, SummaryInputs::Full] {
+        if let Some(summary) = db.summaries().summary_of(id, view)? {
+            return Ok(Some(summary.content));
+        }
+    }
+    Ok(None)
+}
+
+/// The title of the summary, or else the person's first message.
+pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
+    if let Some(summary) = summary_of(db, id)? {
+        return Ok(Some(with(&summary, |content| content.title.clone())));
+    }
+    let asks = |kind| matches!(kind, MessageKind::Said | MessageKind::Task);
+    let Some(first) = db.messages().messages_of(id)?.into_iter().find(|message| asks(message.kind)) else {
+        return Ok(None);
+    };
+    let texts = db.messages().texts_of(first.id)?;
+    let text = texts.iter().find(|text| text.kind == TextKind::Said);
+    Ok(text.map(|text| with(&text.text, |words| shorten(&one_line(words), TITLE))))
+}
+
+/// Derives a value from a labelled one, under the same label and scope.
+fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
+    let made = make(ShownLabel::nothing().words(from));
+    Labelled::new(made, from.label().clone(), from.scope())
+}
+
+fn label_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Label> {
+    let (texts, turns) = (db.messages().texts_of_conversation(id)?, db.turns().past_turns(id)?);
+    let labels = texts.iter().map(|text| text.text.label()).chain(turns.iter().map(|turn| &turn.label));
+    Ok(super::answer::join(labels))
 }
 
 /// Reads a conversation; `None` if it does not exist, or is not that person's.

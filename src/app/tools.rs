@@ -6,13 +6,17 @@ use crate::config::Config;
 use crate::memory::{Index, Recollection, Vectors, Workspace};
 use crate::review::Review;
 use crate::store::Journal;
+use crate::tool::files::{EditFile, ListFiles, ReadFile, WriteFile};
 use crate::tool::knowledge_tools::KnowledgeStore;
 use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
 use crate::tool::memory_recall::MemoryRecall;
+use crate::tool::memory_save::MemorySave;
 use crate::tool::memory_search::MemorySearch;
+use crate::tool::memory_section::MemorySection;
 use crate::tool::react::React;
 use crate::tool::read_reflection::ReadReflection;
 use crate::tool::recall::Recall;
+use crate::tool::remember::Remember;
 use crate::tool::remind::Remind;
 use crate::tool::schedule::ScheduleTask;
 use crate::tool::scheduled::{CancelScheduled, ListScheduled};
@@ -62,15 +66,24 @@ pub(super) fn toolbox(
     Ok(Toolbox::new(tools))
 }
 
-/// Builds the tools that read, change and search knowledge.
+/// Builds the tools that read, change and search knowledge. File tools are always available; memory
+/// tools can be switched off.
 pub(super) fn knowledge_tools(
     config: &Config,
     index: &Index,
     journal: &Journal,
     keeping: &KnowledgeStore,
 ) -> Vec<Arc<dyn Tool>> {
-    let mut tools = keeping.tools(&config.memory);
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(ReadFile::new(keeping.clone())),
+        Arc::new(WriteFile::new(keeping.clone())),
+        Arc::new(EditFile::new(keeping.clone())),
+        Arc::new(ListFiles::new(keeping.clone())),
+    ];
     if config.memory.enabled {
+        tools.push(Arc::new(Remember::new(keeping.clone())));
+        tools.push(Arc::new(MemorySave::new(keeping.clone())));
+        tools.push(Arc::new(MemorySection::new(keeping.clone())));
         tools.push(Arc::new(MemorySearch::new(index.clone(), journal.clone(), config.zone)));
         tools.push(Arc::new(MemoryRecall::new(index.clone(), journal.clone(), config.zone)));
     }

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::Exit;
 use crate::app::BuildError;
 use crate::config::ConfigError;
 use crate::store::OpenError;
@@ -18,19 +17,6 @@ pub enum CliError {
     Failed(String),
     /// The reader of the output is gone, as after `| head`. This is not an error.
     Unread,
-}
-
-impl CliError {
-    /// Prints the failure on standard error.
-    pub fn print(self) -> Exit {
-        let (words, exit) = match self {
-            Self::Wrong(words) => (words, Exit::Wrong),
-            Self::Failed(words) => (words, Exit::Failed),
-            Self::Unread => return Exit::Done,
-        };
-        super::print::print_remark(&words);
-        exit
-    }
 }
 
 impl From<ConfigError> for CliError {

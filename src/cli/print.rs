@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use super::Exit;
 use super::chat::Screen;
 use super::failure::CliError;
 use crate::adapter::markdown::LinkDisplay;
@@ -51,4 +52,17 @@ pub fn print_remark(text: &str) {
 /// Returns `true` if both standard input and standard error are terminals.
 pub fn is_dialogue() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+impl CliError {
+    /// Prints the failure on standard error.
+    pub fn tell(self) -> Exit {
+        let (words, exit) = match self {
+            Self::Wrong(words) => (words, Exit::Wrong),
+            Self::Failed(words) => (words, Exit::Failed),
+            Self::Unread => return Exit::Done,
+        };
+        aside(&words);
+        exit
+    }
 }

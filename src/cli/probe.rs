@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::failure::CliError;
-use super::signal::listens_at;
+use super::paths::shell;
 use crate::adapter::PollError;
 use crate::adapter::signal::{DaemonProbe, Signal};
 use crate::adapter::telegram::{BotInfo, Telegram};
-use crate::config;
+use crate::config::{self, SignalEndpoint};
 use crate::model::{self, ModelError, NullSink, Purpose, Request, Role};
 use crate::time::SystemClock;
 use crate::time::clock::real_sleep;
@@ -136,4 +136,15 @@ pub async fn telegram(config: &config::Telegram) -> Result<BotInfo, ProbeProblem
             ProbeProblem::new(says::telegram_away(&error.to_string()), says::FIX_TELEGRAM_AWAY)
         }
     })
+}
+
+/// Returns the options with which signal-cli listens at the endpoint.
+pub(super) fn listens_at(endpoint: &SignalEndpoint) -> String {
+    match endpoint {
+        SignalEndpoint::Unix(socket) => format!("--socket {}", shell(socket)),
+        SignalEndpoint::Tcp(place) => format!("--tcp {place}"),
+        SignalEndpoint::Http(address) => {
+            format!("--http {}", address.split_once("://").map_or(address.as_str(), |(_, place)| place))
+        }
+    }
 }

@@ -13,10 +13,10 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::failure::CliError;
-use super::paths::{CliPaths, shell};
+use super::paths::CliPaths;
 use super::print::Printer;
 use super::{Exit, block_on, probe};
-use crate::config::{self, Home, SignalEndpoint};
+use crate::config::{self, Home};
 use crate::wording::cli::signal as says;
 
 /// `compline signal …`
@@ -59,17 +59,6 @@ fn accounts(config: &config::Signal, home: &Home, printer: Printer) -> Result<()
         return printer.json(&json!({ "version": look.version, "accounts": accounts }));
     }
     printer.fact(&says::accounts(&look.version, numbers, ours.as_deref().map_err(|sentence| *sentence)))
-}
-
-/// Returns the options with which signal-cli listens at the endpoint.
-pub(super) fn listens_at(endpoint: &SignalEndpoint) -> String {
-    match endpoint {
-        SignalEndpoint::Unix(socket) => format!("--socket {}", shell(socket)),
-        SignalEndpoint::Tcp(place) => format!("--tcp {place}"),
-        SignalEndpoint::Http(address) => {
-            format!("--http {}", address.split_once("://").map_or(address.as_str(), |(_, place)| place))
-        }
-    }
 }
 
 /// Program of the daemon.

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use url::Url;
 
 use super::error::ValueError;
-use super::meaning::Meaning;
+use super::interpreter::Meaning;
 use super::units::{self, quoted};
 use super::{Home, Signal, SignalEndpoint, Telegram, TelegramDelivery, Webhook, models, secret};
 

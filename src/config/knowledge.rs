@@ -1,7 +1,7 @@
 //! `[memory]` and `[embedding]`: stored memory and semantic search.
 
 use super::error::ValueError;
-use super::meaning::Meaning;
+use super::interpreter::Meaning;
 use super::units::{self, quoted};
 use super::{Embedding, EmbeddingProvider, Memory, Placement, models};
 

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::error::ValueError;
-use super::meaning::Meaning;
+use super::interpreter::Meaning;
 use super::rooted::GuardedPaths;
 use super::units::{self, quoted};
 use super::{Mcp, McpReach, models};

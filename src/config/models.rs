@@ -6,7 +6,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::error::ValueError;
-use super::meaning::Meaning;
+use super::interpreter::Meaning;
 use super::{Model, Price, Provider, Transcription, suggest, units};
 
 /// Default of `max_output`, in tokens.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::error::ValueError;
-use super::meaning::Meaning;
+use super::interpreter::Meaning;
 use super::units::{self, quoted};
 use super::{Heartbeat, Reflection, ReflectionReview};
 use crate::time::Cron;

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::McpReach;
 use super::error::ValueError;
-use super::meaning::Meaning;
+use super::interpreter::Meaning;
 use super::units::quoted;
 
 /// Separators of paths within a word: `--root=/a`, `/a:/b`, `file:///a`, a line for a shell.

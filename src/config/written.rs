@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::error::{ConfigError, ConfigLocation, Fault};
-use super::meaning::Meaning;
+use super::interpreter::Meaning;
 use super::reader::{ConfigReader, EffectiveValue};
 use super::source::{Source, position};
 use super::{Config, Home, mode, overlay, sheet};

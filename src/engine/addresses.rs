@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use url::Url;
 
-use super::history::{TurnRecord, calls_of};
+use super::record::{TurnRecord, calls_of};
 use crate::model::{Request, RequestPart, Role};
 use crate::store::{MessageKind, QuestionRow, StepKind, StepRow, TextKind};
 use crate::text::links;

@@ -15,16 +15,16 @@ use crate::id::MessageId;
 use crate::memory::TurnFiles;
 use crate::memory::received_path;
 use crate::message::FileKind;
-use crate::model::{Message, Request, RequestPart, Role};
+use crate::model::{Message, RequestPart, Role};
 use crate::people::Party;
 use crate::store::{Attachment, Node, StoredMessage, StoredText, TextKind};
 use crate::time::{Timestamp, Zone};
-use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::document::{self, Sent};
 use crate::wording::{self, prompt};
 
 use super::context_budget::{Block, ContextBudget};
-use super::history::{History, TurnRecord};
+use super::record::Record;
 use super::truncate;
 
 /// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.
@@ -219,35 +219,6 @@ pub fn summarised(summary: &Text) -> Message {
     let (words, label, scope) = summary.open();
     let framed = prompt::framed(prompt::OLDER_PART, label, words);
     Message::of(Role::User, Labelled::new(Arc::from(framed), label.clone(), scope))
-}
-
-/// Pushes everything before the newest message. `now` holds the current context blocks if memory is
-/// placed with the instructions.
-///
-/// # Errors
-/// If a text belongs to another scope: that is a bug, and the turn must not run.
-pub fn begin(
-    request: &mut Request,
-    identity: Text,
-    opening: Option<&Text>,
-    now: &[Text],
-    history: &History,
-) -> Result<(), WrongScope> {
-    let scope = request.scope();
-    request.push(Arc::new(Message::of(Role::System, identity).cached()))?;
-    if let Some(opening) = opening {
-        request.push(Arc::new(Message::of(Role::System, opening.clone()).cached()))?;
-    }
-    for block in now.iter().filter(|block| !block.open().0.is_empty()) {
-        request.push(Arc::new(Message::of(Role::System, block.clone())))?;
-    }
-    if history.left_out() > 0 {
-        request.text(Role::System, wording::own(prompt::left_out(history.left_out()), scope))?;
-    }
-    for message in history.messages() {
-        request.push(Arc::clone(message))?;
-    }
-    Ok(())
 }
 
 /// Returns true if a file is a picture that a model may see.

@@ -8,18 +8,19 @@
 //! same ones are dropped, and between two blocks the beginning of the prompt stays byte for byte
 //! the same.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::config::Placement;
-use crate::id::{ConversationId, MessageId, TurnId};
-use crate::model::{Message, RequestPart, Role, ToolCall, ToolSpec};
-use crate::store::{Attachment, Db, QuestionRow, StepKind, StepRow, StoredMessage, StoredText, TurnRow, TurnState};
+use crate::id::{ConversationId, TurnId};
+use crate::model::{Message, Request, RequestPart, Role, ToolCall, ToolSpec};
+use crate::store::{Db, StepRow};
 use crate::time::Zone;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 
 use super::addresses::Addresses;
 use super::context;
+use super::record::{Record, calls_of};
 
 /// One past turn as messages.
 #[derive(Debug, Clone)]
@@ -62,51 +63,6 @@ pub struct HistorySettings {
     pub budget: u64,
     /// Placement of the dynamic block.
     pub placement: Placement,
-}
-
-/// Everything that the journal holds about one turn.
-#[derive(Debug)]
-pub struct TurnRecord {
-    /// The turn.
-    pub turn: TurnRow,
-    /// Messages that it answers.
-    pub messages: Vec<StoredMessage>,
-    /// Speakers of those messages, in a group.
-    pub speakers: HashMap<MessageId, String>,
-    /// Texts of those messages.
-    pub texts: Vec<StoredText>,
-    /// Files of those messages.
-    pub attachments: Vec<Attachment>,
-    /// Reactions that it was shown; blank if there were none.
-    pub reacted: String,
-    /// Steps of the turn.
-    pub steps: Vec<StepRow>,
-    /// Question whose yes began the turn, if no messages did.
-    pub yes_to: Option<QuestionRow>,
-    /// First message of the exchange that the turn continues or starts.
-    pub first_message: Option<MessageId>,
-}
-
-impl TurnRecord {
-    /// Reads a turn.
-    pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
-        let messages = db.messages().messages_of_turn(turn.id)?;
-        let (mut texts, mut attachments, mut speakers) = (Vec::new(), Vec::new(), HashMap::new());
-        for message in &messages {
-            if matches!(turn.scope, Scope::Group(_)) {
-                speakers.extend(speaker(db, message)?.map(|name| (message.id, name)));
-            }
-            texts.extend(db.messages().texts_of(message.id)?);
-            attachments.extend(db.attachments().attachments_of(message.id)?);
-        }
-        let (steps, reacted) = (db.turns().steps(turn.id)?, db.reactions().reacted(turn.id)?);
-        let yes_to = if messages.is_empty() { db.questions().question_before(turn.id)? } else { None };
-        let first_message = match &yes_to {
-            Some(question) => db.questions().first_message_of(question.turn)?,
-            None => messages.first().map(|message| message.id),
-        };
-        Ok(Self { turn, messages, speakers, texts, attachments, reacted, steps, yes_to, first_message })
-    }
 }
 
 impl History {
@@ -198,6 +154,36 @@ impl History {
         let summary = self.compacted.iter().map(|(_, message)| message);
         summary.chain(self.exchanges.iter().flat_map(|exchange| exchange.messages.iter()))
     }
+
+    /// Pushes everything before the newest message. `now` holds the current context blocks if memory is
+    /// placed with the instructions.
+    ///
+    /// # Errors
+    /// If a text belongs to another scope: that is a bug, and the turn must not run.
+    pub fn begin(
+        &self,
+        request: &mut Request,
+        identity: Text,
+        opening: Option<&Text>,
+        now: &[Text],
+    ) -> Result<(), WrongScope> {
+        let scope = request.scope();
+        request.push(Arc::new(Message::of(Role::System, identity).cached()))?;
+        if let Some(opening) = opening {
+            request.push(Arc::new(Message::of(Role::System, opening.clone()).cached()))?;
+        }
+        for block in now.iter().filter(|block| !block.open().0.is_empty()) {
+            request.push(Arc::new(Message::of(Role::System, block.clone())))?;
+        }
+        if self.left_out() > 0 {
+            request
+                .text(Role::System, crate::wording::own(crate::wording::prompt::left_out(self.left_out()), scope))?;
+        }
+        for message in self.messages() {
+            request.push(Arc::clone(message))?;
+        }
+        Ok(())
+    }
 }
 
 /// Renders one turn as a model sees it afterwards: as during the turn, except for pictures, of
@@ -218,16 +204,6 @@ fn exchange(record: &TurnRecord, zone: Zone, placement: Placement) -> Exchange {
     }
     let tokens = messages.iter().map(|message| message.estimate_tokens()).sum();
     Exchange { messages, tokens }
-}
-
-/// Speaker of a message: the configured name of a person, or a guest's number. `None` for a message
-/// without a sender.
-pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<String>> {
-    if message.guest > 0 {
-        return Ok(Some(crate::wording::prompt::guest(message.guest)));
-    }
-    let person = message.person.map_or(Ok(None), |id| db.people().person(id))?;
-    Ok(person.map(|person| person.name))
 }
 
 /// Messages of the finished steps. A call whose result is missing is left out with it: the two are
@@ -273,11 +249,6 @@ pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc
         }
     }
     messages
-}
-
-/// Tool calls of a model step.
-pub fn calls_of(step: &StepRow) -> Vec<ToolCall> {
-    serde_json::from_str(&step.call).unwrap_or_default()
 }
 
 fn call_part(call: &ToolCall) -> RequestPart {

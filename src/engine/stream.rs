@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::TurnContext;
 use super::context_budget::ContextBudget;
-use super::history::{History, HistorySettings, TurnRecord};
+use super::history::{History, Shape};
+use super::record::Record;
 use super::system_run::{Allowance, RunKind};
 use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, PATIENCE, compaction_trigger, context, reactions, summarizer};

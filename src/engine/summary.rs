@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::history::speaker;
+use super::record::speaker;
 use crate::id::MessageId;
 use crate::model::offline::extract::{self, LineSpeaker};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};

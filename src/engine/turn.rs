@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::TurnContext;
 use super::files::PreparedFiles;
-use super::history::{self, History, TurnRecord};
+use super::history::{self, History};
+use super::record::{self, TurnRecord};
 use super::system_run::RunKind;
 use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
@@ -208,7 +209,7 @@ impl<'a> Turn<'a> {
             Placement::Tail => &[],
             Placement::System => &[record.turn.context.clone(), record.turn.recalled.clone()],
         };
-        context::begin(&mut request, identity, self.conversation.opening.as_ref(), now, self.history)?;
+        self.history.begin(&mut request, identity, self.conversation.opening.as_ref(), now)?;
         let question = context::question(record, self.engine.zone, pictures, placement);
         request.push(Arc::new(question.cached()))?;
         for message in history::answered(&record.steps, scope, most) {
@@ -517,7 +518,7 @@ fn next(steps: &[StepRow]) -> NextStep {
     if !last_model.done {
         return NextStep::AskModel { seq: last_model.seq };
     }
-    let calls = history::calls_of(last_model);
+    let calls = record::calls_of(last_model);
     if calls.is_empty() {
         return NextStep::Finished;
     }

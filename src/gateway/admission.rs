@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::consent;
-use super::group::GroupContext;
-use super::sender::{MessageChange, Sender, Speaker, file_label};
+use super::sender::{GroupContext, MessageChange, Sender, Speaker, file_label};
 use crate::adapter::Adapter;
 use crate::admin::command::{self, ChatCommand};
 use crate::engine::boundary::Arrival;

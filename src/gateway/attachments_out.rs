@@ -57,7 +57,7 @@ pub(super) async fn warn_of_repeat(lane: &DeliveryQueue, peer: &str, file: &Outg
 
 /// Sends a reaction, once.
 pub(super) async fn react(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
-    let peer = super::delivery::current_peer(desks, lane).await?;
+    let peer = desks.current_peer(lane).await?;
     let outcome = lane.adapter.react(&peer, &row.quotes, row.text.open().0).await;
     let (id, now) = (row.id, desks.clock.now());
     let (state, trouble) = match outcome {

@@ -12,19 +12,20 @@
 
 mod set_aside;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use self::set_aside::SetAsideDecision;
 use super::attachments_out::{self, OutgoingAttachment};
 use super::consent;
 use super::dispatcher::{DeliveryQueue, Dispatcher};
+use super::log_throttle::QueueBlock;
 use crate::adapter::{OutgoingPart, PartFormat, SendError};
-use crate::id::{StreamId, TurnId};
+use crate::id::{AddressId, StreamId, TurnId};
 use crate::message::Outbound;
 use crate::people::Address;
 use crate::store::{EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
-use crate::time::clock::Wakeups;
+use crate::time::clock::{Wakeups, wakeups};
 use crate::time::task::guarded;
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Scope, Text};
@@ -38,6 +39,35 @@ const MIN_ATTEMPTS: u32 = 288;
 const RETRY: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(300) };
 /// Longest wait that a server may ask for.
 const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+impl Dispatcher {
+    /// Queue of an address; `None` if its adapter is not registered or has another account now.
+    pub async fn queue(self: &Arc<Self>, id: AddressId) -> anyhow::Result<Option<Arc<DeliveryQueue>>> {
+        if let Some(lane) = self.queues.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Ok(Some(Arc::clone(lane)));
+        }
+        let Some(address) = self.journal.read(move |db| db.addresses().address(id)).await? else { return Ok(None) };
+        let Some(adapter) = self.adapter(&address.adapter) else { return Ok(None) };
+        if adapter.account() != address.account {
+            return Ok(None);
+        }
+        let mut lanes = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = lanes.entry(id).or_insert_with(|| {
+            let (ringer, bell) = wakeups();
+            let lane = Arc::new(DeliveryQueue {
+                id,
+                address,
+                adapter,
+                sending: tokio::sync::Mutex::new(()),
+                ringer,
+                failure_log: QueueBlock::default(),
+            });
+            self.tasks.spawn(run(Arc::clone(self), Arc::clone(&lane), bell));
+            lane
+        });
+        Ok(Some(Arc::clone(lane)))
+    }
+}
 
 /// Delivers to one address until the program stops.
 pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wakeups) {
@@ -227,7 +257,7 @@ async fn deliver_part(
     let lost_preview = preview.is_some() && target.is_none();
     // Editing the same message again displays nothing twice.
     let repeated = part.repeated || lost_preview || (in_doubt && target.is_none());
-    let (peer, enclosed) = (current_peer(desks, lane).await?, OutgoingAttachment::open(desks, part).await?);
+    let (peer, enclosed) = (desks.current_peer(lane).await?, OutgoingAttachment::open(desks, part).await?);
     let mut way = Attempt { peer, target, plain_only: part.plain_only, repeated, attachment: enclosed };
     loop {
         let (id, plain_only) = (part.id, way.plain_only);
@@ -300,13 +330,6 @@ impl Attempt {
         }
         true
     }
-}
-
-/// Current peer of a queue: the id of a group may have changed since it was opened.
-pub(super) async fn current_peer(desks: &Dispatcher, lane: &DeliveryQueue) -> anyhow::Result<String> {
-    let id = lane.id;
-    let address = desks.journal.read(move |db| db.addresses().address(id)).await?;
-    Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
 }
 
 /// Message that a part visibly replies to: in groups, and for the first part only. Between two

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::delivery;
 use super::log_throttle::QueueBlock;
 use crate::adapter::Adapter;
 use crate::id::{AddressId, StreamId};
@@ -29,7 +28,7 @@ pub struct Dispatcher {
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
     adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
-    queues: Mutex<HashMap<AddressId, Arc<DeliveryQueue>>>,
+    pub(super) queues: Mutex<HashMap<AddressId, Arc<DeliveryQueue>>>,
     /// Woken when a message with a deletion timer was delivered.
     timers: Mutex<Option<WakeupSender>>,
     /// Called with the stream in which a question was delivered.
@@ -153,33 +152,6 @@ impl Dispatcher {
         self.adapters.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Queue of an address; `None` if its adapter is not registered or has another account now.
-    pub async fn queue(self: &Arc<Self>, id: AddressId) -> anyhow::Result<Option<Arc<DeliveryQueue>>> {
-        if let Some(lane) = self.queues.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
-            return Ok(Some(Arc::clone(lane)));
-        }
-        let Some(address) = self.journal.read(move |db| db.addresses().address(id)).await? else { return Ok(None) };
-        let Some(adapter) = self.adapter(&address.adapter) else { return Ok(None) };
-        if adapter.account() != address.account {
-            return Ok(None);
-        }
-        let mut lanes = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        let lane = lanes.entry(id).or_insert_with(|| {
-            let (ringer, bell) = crate::time::clock::wakeups();
-            let lane = Arc::new(DeliveryQueue {
-                id,
-                address,
-                adapter,
-                sending: tokio::sync::Mutex::new(()),
-                ringer,
-                failure_log: QueueBlock::default(),
-            });
-            self.tasks.spawn(delivery::run(Arc::clone(self), Arc::clone(&lane), bell));
-            lane
-        });
-        Ok(Some(Arc::clone(lane)))
-    }
-
     /// Wakes the delivery to an address with new outbox rows.
     pub fn wake(self: &Arc<Self>, id: AddressId) {
         let desks = Arc::clone(self);
@@ -193,6 +165,13 @@ impl Dispatcher {
             }
             drop(busy);
         });
+    }
+
+    /// Current peer of a queue: the id of a group may have changed since it was opened.
+    pub(super) async fn current_peer(&self, lane: &DeliveryQueue) -> anyhow::Result<String> {
+        let id = lane.id;
+        let address = self.journal.read(move |db| db.addresses().address(id)).await?;
+        Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
     }
 
     /// Sends read receipts in the background, best effort.

@@ -8,24 +8,14 @@
 //! and is answered there; messages, which belong to everyone, are included only for the owner.
 
 use super::admission::{Admission, AfterCommit, is_command};
-use super::sender::{MessageChange, Sender, Speaker};
+use super::sender::{GroupContext, MessageChange, Sender, Speaker};
 use crate::admin::command::{self, ChatCommand, InGroup, Messages};
 use crate::id::{AddressId, StreamId};
-use crate::message::{Event, Inbound, MessageContent, Quote};
+use crate::message::{Event, MessageContent, Quote};
 use crate::people::{Address, Person, Role};
 use crate::store::{InboxOutcome, Tx};
 use crate::trust::Scope;
 use crate::wording::gate;
-
-/// Context of an item received in a group.
-pub(super) struct GroupContext<'a> {
-    pub(super) inbound: &'a Inbound,
-    pub(super) raw: &'a str,
-    /// Id of the group.
-    pub(super) chat: &'a str,
-    /// True if the adapter knows that we are addressed.
-    pub(super) addressed: bool,
-}
 
 impl Admission {
     /// Admits an item of a group, or skips it.

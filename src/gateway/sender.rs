@@ -18,6 +18,16 @@ pub(super) struct Sender<'a> {
     pub(super) inbound: &'a Inbound,
 }
 
+/// Context of an item received in a group.
+pub(super) struct GroupContext<'a> {
+    pub(super) inbound: &'a Inbound,
+    pub(super) raw: &'a str,
+    /// Id of the group.
+    pub(super) chat: &'a str,
+    /// True if the adapter knows that we are addressed.
+    pub(super) addressed: bool,
+}
+
 /// Edit of an earlier message.
 pub(super) struct MessageChange<'a> {
     pub(super) message: &'a str,

@@ -3,8 +3,7 @@
 use super::disk;
 use super::label::{self, Foreign};
 use super::path_walk::PathType;
-use super::workspace::blocking;
-use super::write::WriteRefusal;
+use super::workspace::{NotWritten, blocking};
 use super::{layout, page};
 use crate::memory::workspace::FileVersions;
 use crate::store::{Db, NewFile, Tx};

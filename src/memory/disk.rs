@@ -17,7 +17,6 @@ use rustix::io::Errno;
 
 use super::canonical_name::{self, Lookup};
 use super::path_walk::{Absent, OpenFolder, PathType, ResolvedPath, walk};
-use super::received::Received;
 use super::{layout, page};
 use crate::time::Timestamp;
 
@@ -54,6 +53,15 @@ pub(super) enum ReplaceOutcome {
     /// The new content is in place.
     Done,
     /// The old content was not the expected one, and is still there.
+    Changed,
+}
+
+/// Result of deleting a received file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// The file does not exist any more.
+    Gone,
+    /// The file was replaced by another one, which stays.
     Changed,
 }
 

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::disk::Existing;
+use super::disk::{Existing, Received};
 use super::layout;
 use super::page;
 use super::program_files::FileDraft;
-use super::received::Received;
 use super::workspace::blocking;
 use super::write::Author;
 use crate::time::Timestamp;

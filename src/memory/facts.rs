@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use super::agent::Home;
 use super::memory_md;
+use super::workspace::NotWritten;
 use super::workspace::blocking;
-use super::write::{ChangeOrigin, New, WriteRefusal};
+use super::write::{ChangeOrigin, New};
 use super::{label, layout, page};
 use crate::people::Party;
 use crate::store::{Fact, Layer};

@@ -10,7 +10,8 @@ use crate::memory::workspace::Notes;
 use std::sync::Arc;
 
 use super::memory_md::{self, Fact};
-use super::write::{Author, ChangeOrigin, New, WriteRefusal};
+use super::workspace::NotWritten;
+use super::write::{Author, ChangeOrigin, New};
 use crate::people::Party;
 use crate::store::{Correction, Node};
 use crate::time::Timestamp;

@@ -10,15 +10,13 @@ mod fit;
 
 pub use fit::{FittedIndex, fit_index, is_fold};
 
+pub use super::section::{INDEX, INSIGHTS};
+
 use super::section;
 use crate::text::one_line;
 
 /// Heading of the facts in `MEMORY.md`.
 pub const RECENT: &str = "Recent facts";
-/// Heading of the list of notes in `MEMORY.md`.
-pub const INDEX: &str = "Index";
-/// Heading of the facts in an agent's memory and experience.
-pub const INSIGHTS: &str = "Insights";
 
 /// Maximum length of a key before a colon, in characters.
 const KEY: usize = 80;

@@ -7,7 +7,8 @@
 
 use super::default_files::DefaultFile as First;
 use super::remember::StoredNote;
-use super::write::{ChangeOrigin, New, WriteRefusal};
+use super::workspace::NotWritten;
+use super::write::{ChangeOrigin, New};
 use super::{layout, memory_md, section};
 use crate::memory::workspace::WorkspaceFiles;
 use crate::text::{one_line, shorten};

@@ -3,7 +3,7 @@
 use crate::memory::workspace::WorkspaceFiles;
 use anyhow::Context;
 
-use super::disk::Existing;
+use super::disk::{Existing, Received};
 use super::program_files::FileDraft;
 use super::workspace::blocking;
 use super::{label, layout, page};
@@ -15,15 +15,6 @@ use std::sync::Arc;
 
 /// Size limit for reading a received file, in bytes: somewhat more than is ever received.
 const MAX_RECEIVED: u64 = 64 * 1024 * 1024;
-
-/// Result of deleting a received file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Received {
-    /// The file does not exist any more.
-    Gone,
-    /// The file was replaced by another one, which stays.
-    Changed,
-}
 
 impl WorkspaceFiles<'_> {
     /// Saves an attachment in the `inbox/` folder of the person or group. Returns its path relative

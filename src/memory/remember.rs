@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use super::default_files::DefaultFile as First;
 use super::note::{self, Note};
-use super::write::{ChangeOrigin, New, WriteRefusal, WriteResult};
+use super::workspace::NotWritten;
+use super::write::{ChangeOrigin, New, Written};
 use super::{layout, memory_md, page};
 use crate::wording::knowledge as says;
 

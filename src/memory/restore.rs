@@ -2,7 +2,8 @@
 
 use super::note;
 use super::remember::{NoteDraft, StoredNote};
-use super::write::{ChangeOrigin, LabelSource, New, WriteRefusal, WriteResult};
+use super::workspace::NotWritten;
+use super::write::{ChangeOrigin, LabelSource, New, Written};
 use super::{layout, page};
 use crate::id::FileId;
 use crate::memory::workspace::FileVersions;

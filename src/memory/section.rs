@@ -9,8 +9,13 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::text::one_line;
 
+/// Heading of the list of notes in `MEMORY.md`.
+pub const INDEX: &str = "Index";
+/// Heading of the facts in an agent's memory and experience.
+pub const INSIGHTS: &str = "Insights";
+
 /// Sections that stay last in their file: a new section is inserted before them.
-const LAST: [&str; 2] = [super::memory_md::INDEX, super::memory_md::INSIGHTS];
+const LAST: [&str; 2] = [INDEX, INSIGHTS];
 
 /// A heading and its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

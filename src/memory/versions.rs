@@ -4,8 +4,9 @@ use crate::memory::workspace::FileVersions;
 use std::path::PathBuf;
 
 use super::file_access::AccessRefusal;
+use super::workspace::NotWritten;
 use super::workspace::blocking;
-use super::write::{ChangeOrigin, New, WriteRefusal, WriteResult};
+use super::write::{ChangeOrigin, New, Written};
 use crate::people::Party;
 use crate::store::{Db, FileRow};
 

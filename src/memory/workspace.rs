@@ -12,7 +12,6 @@ use super::agent::AgentLayout;
 use super::disk::Disk;
 use super::layout;
 use super::page_cache::PageCache;
-use super::write::WriteRefusal;
 use crate::config;
 use crate::people::Party;
 use crate::store::{FolderState, Journal, Tx};
@@ -39,6 +38,36 @@ pub(super) struct WorkspaceInner {
     pub(super) moving: RwLock<()>,
     /// Paths written since the last look of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
+}
+
+/// Reason for a refused change, by what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotWritten {
+    /// The path is invalid or leads out of the folder.
+    #[error("The path leads out of the folder")]
+    Elsewhere,
+    /// The file was written for another party, or is being moved.
+    #[error("It was written for somebody else")]
+    Foreign,
+    /// Only the owner may edit the file, by hand.
+    #[error("Only the owner changes this file, by hand")]
+    OwnersHand,
+    /// The file is loaded automatically and the new text is untrusted.
+    #[error("Untrusted words do not go into a file that is loaded by itself")]
+    Untrusted,
+    /// The file would exceed its size limit, in bytes.
+    #[error("It would be larger than {0} bytes")]
+    TooLarge(usize),
+    /// The present content is not text.
+    #[error("What stands there is no text")]
+    NoText,
+    /// A file that is loaded automatically, or that takes part in the change, is not readable as
+    /// text. Holds its path as the owner sees it.
+    #[error("{0} cannot be read as text")]
+    Unreadable(String),
+    /// The caller rejects the change; the sentence says why.
+    #[error("{0}")]
+    Impossible(String),
 }
 
 impl Workspace {

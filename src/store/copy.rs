@@ -16,15 +16,11 @@ use anyhow::Context;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Db, Tx};
+use super::disk_full::DiskFull;
+use super::{BUSY_MS, Db, Tx};
 
 /// Pages copied between two progress reports.
 const PAGES: i32 = 256;
-
-/// The disk is full. A separate error because the user can act on it.
-#[derive(Debug, thiserror::Error)]
-#[error("The disk is full")]
-pub struct DiskFull;
 
 /// Copies the journal at `from` to `to`, which must not exist. Calls `progress` with the bytes
 /// copied and the total.
@@ -83,7 +79,7 @@ pub fn amend_copy<T>(path: &Path, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T>)
 fn copy(from: &Path, to: &Path, room: Option<u32>, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<()> {
     let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .with_context(|| format!("Cannot open {}", from.display()))?;
-    source.busy_timeout(std::time::Duration::from_millis(super::open::BUSY_MS.into()))?;
+    source.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
     let moment = source.unchecked_transaction()?;
     // A transaction sees the state at its first read.
     moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;

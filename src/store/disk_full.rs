@@ -8,7 +8,10 @@ use std::io::ErrorKind;
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::DiskFull;
+/// The disk is full. A separate error because the user can act on it.
+#[derive(Debug, thiserror::Error)]
+#[error("The disk is full")]
+pub struct DiskFull;
 
 /// Returns true if lack of space caused the error.
 pub fn is_full(error: &anyhow::Error) -> bool {

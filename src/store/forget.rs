@@ -17,9 +17,8 @@ mod said;
 mod sweep;
 mod whole;
 
-pub use cut::ErasureRemainder;
+pub use cut::{Also, Left};
 pub use grown::KeptWords;
-pub use said::Paraphrases;
 
 use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::types::FromSqlError;

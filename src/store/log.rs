@@ -10,8 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use rusqlite::Connection;
 
-use super::Journal;
-use super::open::BUSY_MS;
+use super::{BUSY_MS, Journal};
 
 impl Journal {
     /// Returns the length of the log in bytes.

@@ -23,7 +23,7 @@ use crate::id::{ConversationId, MessageId, PersonId};
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
-use rank::{RankCandidate, Speaker};
+use find::{RankCandidate, Speaker};
 
 /// A matching text.
 #[derive(Debug, Clone, PartialEq)]

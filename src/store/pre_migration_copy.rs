@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::copy::{DiskFull, copy_within};
-use super::open::OpenError;
+use super::copy::copy_within;
+use super::disk_full::DiskFull;
+use super::open_error::OpenError;
 use crate::time::{Clock, SystemClock, Timestamp};
 
 /// Number of copies to keep.

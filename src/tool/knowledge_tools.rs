@@ -7,12 +7,7 @@
 
 use std::sync::Arc;
 
-use super::files::{EditFile, ListFiles, ReadFile, WriteFile, skill_way};
-use super::memory_save::MemorySave;
-use super::memory_section::MemorySection;
-use super::remember::Remember;
-use super::{AuthorizableCall, Output, Tool, ToolError, argument};
-use crate::config;
+use super::{AuthorizableCall, Output, ToolError, argument};
 use crate::memory::{AccessRefusal, Author, ChangeOrigin, StoredNote, Workspace, WriteRefusal, WriteResult};
 use crate::people::Party;
 use crate::review::Review;
@@ -38,22 +33,6 @@ impl KnowledgeStore {
     /// Creates it over this workspace and the gate's live skills; times are displayed in `zone`.
     pub fn new(journal: Journal, tree: Workspace, review: Review, clock: Arc<dyn Clock>, zone: Zone) -> Self {
         Self { journal, tree, review, zone, clock }
-    }
-
-    /// Returns the tools. File tools are always available; memory tools can be switched off.
-    pub fn tools(&self, memory: &config::Memory) -> Vec<Arc<dyn Tool>> {
-        let mut tools: Vec<Arc<dyn Tool>> = vec![
-            Arc::new(ReadFile::new(self.clone())),
-            Arc::new(WriteFile::new(self.clone())),
-            Arc::new(EditFile::new(self.clone())),
-            Arc::new(ListFiles::new(self.clone())),
-        ];
-        if memory.enabled {
-            tools.push(Arc::new(Remember::new(self.clone())));
-            tools.push(Arc::new(MemorySave::new(self.clone())));
-            tools.push(Arc::new(MemorySection::new(self.clone())));
-        }
-        tools
     }
 
     /// Returns the party that owns the folder.
@@ -156,6 +135,12 @@ pub(super) fn short(digest: &str) -> &str {
     digest.get(..SHOWN).unwrap_or(digest)
 }
 
+/// Returns the path relative to the skills folder; `None` if the path is outside of it.
+pub(super) fn skill_way(path: &str) -> Option<&str> {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    first.eq_ignore_ascii_case("skills").then_some(rest)
+}
+
 /// Refuses paths of skills, which are outside the workspace and are changed only by their gate.
 pub(super) fn no_skill(path: &str) -> Result<(), ToolError> {
     let is_skill = skill_way(path).is_some();
@@ -196,4 +181,21 @@ pub(super) fn refused(why: WriteRefusal) -> ToolError {
 pub(super) fn failed(error: anyhow::Error) -> ToolError {
     tracing::error!("A file of the workspace cannot be used: {error:#}");
     ToolError::Failed(says::FAILED.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_among_the_skills_is_one() {
+        for (path, meant) in
+            [("skills", Some("")), ("skills/tea/SKILL.md", Some("tea/SKILL.md")), ("SKILLS/tea", Some("tea"))]
+        {
+            assert_eq!(skill_way(path), meant, "{path}");
+        }
+        for path in ["", "skillset/tea", "memory/skills/tea.md", "skills.md"] {
+            assert_eq!(skill_way(path), None, "{path}");
+        }
+    }
 }

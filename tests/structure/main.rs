@@ -14,6 +14,7 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod circles;
 mod files;
 mod imports;
 mod lexer;

@@ -14,8 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 
-use super::jsonrpc::{code, method};
-use super::rpc_client::RpcError;
+use super::jsonrpc::{RpcError, code, method};
 use crate::adapter::FetchFileError;
 
 /// Time allowed for the transfer of a file.

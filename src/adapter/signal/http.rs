@@ -10,8 +10,7 @@ use anyhow::{Context, ensure};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::jsonrpc::{self, Params, RpcFrame};
-use super::rpc_client::RpcError;
+use super::jsonrpc::{self, Params, RpcError, RpcFrame};
 use super::socket::LONGEST;
 
 /// Time allowed for connecting.

@@ -55,6 +55,30 @@ pub(super) mod code {
     pub(in super::super) const RATE_LIMIT: i64 = -5;
 }
 
+/// Errors of a request, by how far it came.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum RpcError {
+    /// Not sent; certainly nothing was done.
+    NotSent(String),
+    /// Sent without a valid response: it may have been carried out.
+    NoResponse(String),
+    /// Carried out, but the response exceeds the limit.
+    TooLong,
+    /// Rejected by the daemon.
+    Rejected(RpcRefusal),
+}
+
+impl RpcError {
+    /// Reason for a log line or an error.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::NotSent(why) | Self::NoResponse(why) => why.clone(),
+            Self::TooLong => "the answer is too long".to_owned(),
+            Self::Rejected(refusal) => format!("the daemon refused with code {}", refusal.code),
+        }
+    }
+}
+
 /// A line from the daemon.
 #[derive(Debug)]
 pub(super) enum RpcFrame<'a> {

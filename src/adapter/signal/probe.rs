@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Signal;
-use super::jsonrpc::{Params, code, method};
-use super::rpc_client::RpcError;
+use super::jsonrpc::{Params, RpcError, code, method};
 use crate::adapter::PollError;
 use crate::wording::signal as words;
 

@@ -11,24 +11,11 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Mutex;
 
 use super::http::DaemonHttp;
-use super::jsonrpc::{Params, RpcRefusal};
+use super::jsonrpc::{Params, RpcError};
 use super::rpc_connection::RpcConnection;
 use super::socket::DaemonAddress;
 use super::timeout::{OPENING, with_timeout};
 use crate::time::Clock;
-
-/// Errors of a request, by how far it came.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum RpcError {
-    /// Not sent; certainly nothing was done.
-    NotSent(String),
-    /// Sent without a valid response: it may have been carried out.
-    NoResponse(String),
-    /// Carried out, but the response exceeds the limit.
-    TooLong,
-    /// Rejected by the daemon.
-    Rejected(RpcRefusal),
-}
 
 /// Client for requests to the daemon.
 pub(super) struct RpcClient {
@@ -104,16 +91,5 @@ impl RpcClient {
         let open = Arc::new(RpcConnection::start(reader, writer));
         *slot = Some(Arc::clone(&open));
         Ok(open)
-    }
-}
-
-impl RpcError {
-    /// Reason for a log line or an error.
-    pub(super) fn reason(&self) -> String {
-        match self {
-            Self::NotSent(why) | Self::NoResponse(why) => why.clone(),
-            Self::TooLong => "the answer is too long".to_owned(),
-            Self::Rejected(refusal) => format!("the daemon refused with code {}", refusal.code),
-        }
     }
 }

@@ -12,8 +12,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::jsonrpc::{self, Params, RpcFrame};
-use super::rpc_client::RpcError;
+use super::jsonrpc::{self, Params, RpcError, RpcFrame};
 use super::socket::{ConnectionError, LineReader, LineWriter};
 use super::timeout::with_timeout;
 use crate::time::Clock;

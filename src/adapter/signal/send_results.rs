@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::jsonrpc::{RpcRefusal, code};
-use super::rpc_client::RpcError;
+use super::jsonrpc::{RpcError, RpcRefusal, code};
 use crate::adapter::SendError;
 use crate::wording::signal as words;
 

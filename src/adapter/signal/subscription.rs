@@ -14,8 +14,7 @@ use std::time::Duration;
 use reqwest::Response;
 
 use super::http::{DaemonHttp, describe};
-use super::jsonrpc::{self, Params, RpcFrame, method};
-use super::rpc_client::RpcError;
+use super::jsonrpc::{self, Params, RpcError, RpcFrame, method};
 use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter};
 use super::sse::{SseEvent, SseParser};
 use super::timeout::{OPENING, REAL_TIME_GRACE, with_timeout};

@@ -5,7 +5,7 @@ use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
 use super::unread::{self, Unread};
-use super::{MemoryFile, gauge, name};
+use super::{MemoryFile, gauge, listed, name};
 use crate::admin::answer::{Answer, ShownLabel, plain};
 use crate::memory::{AccessRefusal, NoteLine, Workspace, without_comments};
 use crate::people::{Party, Person};
@@ -22,9 +22,6 @@ pub(super) const INDEX: &str = "memory/MEMORY.md";
 
 /// Maximum number of bytes of `MEMORY.md` at the head of the list.
 const BEGINNING: usize = 2_500;
-/// Maximum number of notes listed, and likewise of waiting ones.
-const LISTED: usize = 40;
-
 /// The notes of a memory by kind.
 #[derive(Debug, Default)]
 struct Lying {
@@ -185,12 +182,6 @@ impl Lying {
         let all = || [&self.notes[..], self.today.as_slice(), &self.days[..], &self.outside[..]];
         (all().iter().map(|some| some.len()).sum(), all().iter().map(|some| size(some)).sum())
     }
-}
-
-pub(super) fn listed<T>(head: String, notes: &[T], line: impl Fn(&T) -> String) -> String {
-    let lines = notes.iter().take(LISTED).map(line);
-    let more = notes.len().checked_sub(LISTED).filter(|more| *more > 0).map(says::more_notes);
-    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 
 /// The fill level of a note in words.

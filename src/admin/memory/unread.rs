@@ -4,8 +4,7 @@
 use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
-use super::name;
-use super::overview::listed;
+use super::{listed, name};
 use crate::admin::answer::{ShownLabel, plain};
 use crate::memory::{AccessRefusal, UnreadNote};
 use crate::people::Party;

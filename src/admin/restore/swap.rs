@@ -14,9 +14,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use super::SwapFailpoint;
 use crate::config::Home;
 use crate::time::Timestamp;
+
+/// A callback between two renames. An error stops there, like a power cut.
+pub type Seam<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 
 /// Name of the plan in the staging folder.
 const PLAN: &str = "plan.json";

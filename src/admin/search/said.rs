@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::answer::ShownLabel;
-use super::super::conversations::title_of;
+use super::super::transcript::title_of;
 use super::{HitSource, MOST, SearchKind, SearchQuery, SearchRow};
 use crate::id::ConversationId;
 use crate::people::Person;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::{Turn, TurnOutcome, answer};
 use crate::engine::addresses;
-use crate::engine::history::{self, TurnRecord};
+use crate::engine::record::{Record, calls_of};
 use crate::engine::system_run::Allowance;
 use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
@@ -213,7 +213,7 @@ fn granted<'a>(record: &'a TurnRecord, seq: u32, call: &ToolCall) -> Option<&'a 
 fn remaining_calls(record: &TurnRecord, seq: u32) -> Vec<ToolCall> {
     let Some(reply) = record.steps.iter().rev().find(|step| step.kind == StepKind::Model) else { return Vec::new() };
     let made = usize::try_from(seq.saturating_sub(reply.seq + 1)).unwrap_or(usize::MAX);
-    history::calls_of(reply).into_iter().skip(made).collect()
+    calls_of(reply).into_iter().skip(made).collect()
 }
 
 fn begin(

@@ -10,29 +10,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::context::Context;
+use super::phrases::{Group, Unless};
 use super::words::{PlainText, PlainWord, skeleton, split};
 use super::{Hit, phrases, tongues};
-
-/// The rows of one rule.
-pub(super) struct Group {
-    pub(super) rule: &'static str,
-    /// The meaning, for the owner.
-    pub(super) says: &'static str,
-    /// The context that makes a match harmless.
-    pub(super) unless: Unless,
-    pub(super) rows: &'static [&'static str],
-}
-
-/// Context that makes a match harmless, in addition to being quoted as a warning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unless {
-    /// None: the row itself contains the negation.
-    Never,
-    /// A prohibition: "never ignore …".
-    Denied,
-    /// A prohibition, condition or question: "once the owner has approved".
-    DeniedOrConditional,
-}
 
 /// Finds all matches that their context does not make harmless.
 pub(super) fn find(words: &[PlainWord], context: &Context<'_>) -> Vec<Hit> {

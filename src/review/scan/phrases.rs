@@ -1,6 +1,25 @@
 //! The English phrases of each rule. `tongues` holds the other languages, with the same rules.
 
-use super::phrase::{Group, Unless};
+/// The rows of one rule.
+pub(super) struct Group {
+    pub(super) rule: &'static str,
+    /// The meaning, for the owner.
+    pub(super) says: &'static str,
+    /// The context that makes a match harmless.
+    pub(super) unless: Unless,
+    pub(super) rows: &'static [&'static str],
+}
+
+/// Context that makes a match harmless, in addition to being quoted as a warning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unless {
+    /// None: the row itself contains the negation.
+    Never,
+    /// A prohibition: "never ignore …".
+    Denied,
+    /// A prohibition, condition or question: "once the owner has approved".
+    DeniedOrConditional,
+}
 
 pub(super) const OVERRIDE: &str = "It tells the assistant to drop or replace its instructions.";
 pub(super) const ROLE: &str = "It gives the assistant another role or a mode without limits.";

@@ -4,8 +4,7 @@
 //! Diacritics on Latin letters are ignored. Each Chinese or Japanese character counts as a word, so
 //! that a phrase of several is written without separators.
 
-use super::phrase::{Group, Unless};
-use super::phrases::{EXFILTRATION, OVERRIDE, ROLE, SECRECY};
+use super::phrases::{EXFILTRATION, Group, OVERRIDE, ROLE, SECRECY, Unless};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

@@ -57,6 +57,24 @@ impl ErasureRemainder {
     }
 }
 
+/// Paraphrases that were found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Also {
+    /// Messages.
+    pub messages: usize,
+    /// Passages in summaries and reflections.
+    pub summaries: usize,
+    /// Files, by their owner's paths.
+    pub files: Vec<String>,
+}
+
+impl Also {
+    /// Returns true if there are none.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Search target with its source conversations.
 struct ErasureTarget<'a> {
     row: &'a ForgettingRow,

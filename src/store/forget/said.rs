@@ -6,29 +6,11 @@
 use crate::store::handles::Erasure;
 use std::collections::BTreeSet;
 
-use super::cut::{ErasureRemainder, words};
+use super::cut::{Also, Left, words};
 use super::text_columns::{CountAs, PLACES, TextColumn};
 use super::{ForgettingRow, Forgotten};
 use crate::id::MessageId;
 use crate::text::needle::ParaphraseMatcher;
-
-/// Paraphrases that were found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Paraphrases {
-    /// Messages.
-    pub messages: usize,
-    /// Passages in summaries and reflections.
-    pub summaries: usize,
-    /// Files, by their owner's paths.
-    pub files: Vec<String>,
-}
-
-impl Paraphrases {
-    /// Returns true if there are none.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
 
 impl Erasure<'_> {
     /// Returns the paraphrases in the journal, without the rows in `left`. Searches only for facts,

@@ -8,12 +8,13 @@
 use crate::store::handles::MessageSearch;
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
-use super::rank::RankCandidate;
 use super::{MessageQuery, before};
+use crate::id::{ConversationId, MessageId, PersonId};
 use crate::text::fold;
 use crate::text::question::Question;
+use crate::time::Timestamp;
 use crate::trust::Label;
 
 /// Texts ranked per query; about twenty milliseconds.
@@ -52,6 +53,47 @@ impl Terms {
         }
         let list = counted.into_iter().map(|(term, count)| (term, as_f64(count))).collect();
         Self { list, all_common, texts: as_f64(texts) }
+    }
+}
+
+/// Sender; none for the assistant.
+pub(super) type Speaker = Option<PersonId>;
+
+/// A candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RankCandidate {
+    /// Row id of the text.
+    pub text: i64,
+    /// Message.
+    pub message: MessageId,
+    /// Conversation.
+    pub conversation: Option<ConversationId>,
+    /// Sender.
+    pub person: Speaker,
+    /// Time.
+    pub at: Timestamp,
+    /// Score by words; zero if only the meaning matches.
+    pub words: f64,
+    /// Similarity of meaning, if known.
+    pub meaning: Option<f64>,
+    /// Indexes of the terms that it contains.
+    pub holds: Vec<usize>,
+}
+
+impl RankCandidate {
+    /// Reads a candidate from the columns of its message, which start at `first`: id, conversation,
+    /// person, time.
+    pub(super) fn of_row(row: &Row<'_>, first: usize, text: i64) -> rusqlite::Result<Self> {
+        Ok(Self {
+            text,
+            message: row.get(first)?,
+            conversation: row.get(first + 1)?,
+            person: row.get(first + 2)?,
+            at: row.get(first + 3)?,
+            words: 0.0,
+            meaning: None,
+            holds: Vec::new(),
+        })
     }
 }
 

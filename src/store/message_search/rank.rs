@@ -9,11 +9,10 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::{Datelike, NaiveDate};
-use rusqlite::Row;
 
 use super::Neighbours;
-use super::find::Terms;
-use crate::id::{ConversationId, MessageId, PersonId};
+use super::find::{RankCandidate, Speaker, Terms};
+use crate::id::{ConversationId, MessageId};
 use crate::store::hybrid_score;
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
@@ -31,47 +30,6 @@ const DATED: f64 = 0.1;
 const K1: f64 = 1.2;
 /// Length normalisation of conversations: the usual constant of BM25.
 const B: f64 = 0.75;
-
-/// Sender; none for the assistant.
-pub(super) type Speaker = Option<PersonId>;
-
-/// A candidate.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct RankCandidate {
-    /// Row id of the text.
-    pub text: i64,
-    /// Message.
-    pub message: MessageId,
-    /// Conversation.
-    pub conversation: Option<ConversationId>,
-    /// Sender.
-    pub person: Speaker,
-    /// Time.
-    pub at: Timestamp,
-    /// Score by words; zero if only the meaning matches.
-    pub words: f64,
-    /// Similarity of meaning, if known.
-    pub meaning: Option<f64>,
-    /// Indexes of the terms that it contains.
-    pub holds: Vec<usize>,
-}
-
-impl RankCandidate {
-    /// Reads a candidate from the columns of its message, which start at `first`: id, conversation,
-    /// person, time.
-    pub(super) fn of_row(row: &Row<'_>, first: usize, text: i64) -> rusqlite::Result<Self> {
-        Ok(Self {
-            text,
-            message: row.get(first)?,
-            conversation: row.get(first + 1)?,
-            person: row.get(first + 2)?,
-            at: row.get(first + 3)?,
-            words: 0.0,
-            meaning: None,
-            holds: Vec::new(),
-        })
-    }
-}
 
 /// Context of the ranking.
 pub(super) struct RankContext<'a> {
@@ -198,6 +156,7 @@ fn as_f64(count: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::PersonId;
     use proptest::prelude::*;
 
     fn candidate(message: i64, words: f64) -> RankCandidate {

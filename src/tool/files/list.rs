@@ -8,7 +8,7 @@ use super::skill;
 use crate::memory::Listed;
 use crate::model::ToolSpec;
 use crate::time::Zone;
-use crate::tool::knowledge_tools::{KnowledgeStore, failed, not_given, shown_path, text_of};
+use crate::tool::knowledge_tools::{KnowledgeStore, failed, not_given, shown_path, skill_way, text_of};
 use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::knowledge as says;
 
@@ -52,7 +52,7 @@ impl Tool for ListFiles {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
-        if let Some(way) = skill::skill_path(&path) {
+        if let Some(way) = skill_way(&path) {
             let skill::SkillList { lines, label, from } = skill::list(&self.0.review, way, call.label).await?;
             return Ok(Output { text: list_answer(lines), label, from });
         }

@@ -28,12 +28,6 @@ pub(super) struct SkillList {
     pub(super) from: Vec<Node>,
 }
 
-/// Returns the path relative to the skills folder; `None` if the path is outside of it.
-pub(in crate::tool) fn skill_path(path: &str) -> Option<&str> {
-    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
-    first.eq_ignore_ascii_case("skills").then_some(rest)
-}
-
 /// Reads one file verbatim.
 pub(super) async fn read(review: &Review, way: &str) -> Result<SkillFile, ToolError> {
     let live = active_skills(review).await?;
@@ -91,21 +85,4 @@ fn entries(one: &LiveSkill, folder: &str) -> Vec<String> {
 
 fn missing() -> ToolError {
     not_given(AccessRefusal::Missing)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_lies_among_the_skills_is_one() {
-        for (path, meant) in
-            [("skills", Some("")), ("skills/tea/SKILL.md", Some("tea/SKILL.md")), ("SKILLS/tea", Some("tea"))]
-        {
-            assert_eq!(skill_path(path), meant, "{path}");
-        }
-        for path in ["", "skillset/tea", "memory/skills/tea.md", "skills.md"] {
-            assert_eq!(skill_path(path), None, "{path}");
-        }
-    }
 }

@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 
 use super::super::finding::Finding;
 use super::super::gateway::Gateway;
-use crate::cli::signal::listens_at;
+use crate::cli::probe::listens_at;
 use crate::config;
 use crate::wording::cli::signal as says;
 

@@ -1,0 +1,68 @@
+//! Record of one turn: everything that the journal holds about it.
+
+use std::collections::HashMap;
+
+use crate::id::MessageId;
+use crate::model::ToolCall;
+use crate::store::{Attachment, Db, QuestionRow, StepRow, StoredMessage, StoredText, TurnRow};
+use crate::trust::Scope;
+
+/// Everything that the journal holds about one turn.
+#[derive(Debug)]
+pub struct Record {
+    /// The turn.
+    pub turn: TurnRow,
+    /// Messages that it answers.
+    pub messages: Vec<StoredMessage>,
+    /// Speakers of those messages, in a group.
+    pub speakers: HashMap<MessageId, String>,
+    /// Texts of those messages.
+    pub texts: Vec<StoredText>,
+    /// Files of those messages.
+    pub attachments: Vec<Attachment>,
+    /// Reactions that it was shown; blank if there were none.
+    pub reacted: String,
+    /// Steps of the turn.
+    pub steps: Vec<StepRow>,
+    /// Question whose yes began the turn, if no messages did.
+    pub yes_to: Option<QuestionRow>,
+    /// First message of the exchange that the turn continues or starts.
+    pub first_message: Option<MessageId>,
+}
+
+impl Record {
+    /// Reads a turn.
+    pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
+        let messages = db.messages().messages_of_turn(turn.id)?;
+        let (mut texts, mut attachments, mut speakers) = (Vec::new(), Vec::new(), HashMap::new());
+        for message in &messages {
+            if matches!(turn.scope, Scope::Group(_)) {
+                speakers.extend(speaker(db, message)?.map(|name| (message.id, name)));
+            }
+            texts.extend(db.messages().texts_of(message.id)?);
+            attachments.extend(db.attachments().attachments_of(message.id)?);
+        }
+        let (steps, reacted) = (db.turns().steps(turn.id)?, db.reactions().reacted(turn.id)?);
+        let yes_to = if messages.is_empty() { db.questions().question_before(turn.id)? } else { None };
+        let first_message = match &yes_to {
+            Some(question) => db.questions().first_message_of(question.turn)?,
+            None => messages.first().map(|message| message.id),
+        };
+        Ok(Self { turn, messages, speakers, texts, attachments, reacted, steps, yes_to, first_message })
+    }
+}
+
+/// Speaker of a message: the configured name of a person, or a guest's number. `None` for a message
+/// without a sender.
+pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<String>> {
+    if message.guest > 0 {
+        return Ok(Some(crate::wording::prompt::guest(message.guest)));
+    }
+    let person = message.person.map_or(Ok(None), |id| db.people().person(id))?;
+    Ok(person.map(|person| person.name))
+}
+
+/// Tool calls of a model step.
+pub fn calls_of(step: &StepRow) -> Vec<ToolCall> {
+    serde_json::from_str(&step.call).unwrap_or_default()
+}
