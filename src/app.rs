@@ -4,6 +4,7 @@
 //! the lock. Everything external (the clock, the models, the adapters, access to web pages) can be
 //! overridden, so a test builds the same app with fakes.
 
+mod assembly;
 mod lock;
 mod people;
 mod tools;
@@ -20,12 +21,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
-use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
 use crate::admin::{self, Admin, HealthSource};
 use crate::config::Config;
-use crate::engine::files::reader::DocumentReader;
-use crate::engine::{Courier, Engine, Fetch, Runtime};
+use crate::engine::{Courier, Engine, Fetch};
 use crate::gateway::commands::CommandWorker;
 use crate::gateway::dispatcher::Dispatcher;
 use crate::gateway::intake::Intake;
@@ -35,20 +34,18 @@ use crate::memory::{Index, VectorParts, Vectors, Workspace};
 use crate::message::Health;
 use crate::model::Model;
 use crate::people::Address;
-use crate::reflection::Reflector;
-use crate::review::{self, DiskFailpoint, OutboxNotifier, Policy, Review};
+use crate::review::{DiskFailpoint, OutboxNotifier, Review};
 use crate::schedule::{FreeSpace, Schedule};
-use crate::skill::builtin::{self, Builtin};
-use crate::spend::{Jitter, Ledger, ModelPool, Transcriber};
+use crate::skill::builtin::Builtin;
+use crate::spend::{Jitter, Ledger, ModelPool};
 use crate::store::{DiskSpace, Failpoint, Journal, OpenError};
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::{Clock, SystemClock};
-use crate::tool::ScheduleStore;
-use crate::tool::knowledge_tools::KnowledgeStore;
 use crate::tool::mcp::{self, Servers};
 use crate::tool::web::Fetcher;
 use crate::wording;
 
+use assembly::Foundation;
 pub use lock::{take_lock, take_lock_as_it_is};
 
 /// Time for unfinished work to end when the program stops.
@@ -157,6 +154,7 @@ impl App {
         }
         chat.recollect().await?;
         background.recollect().await?;
+        let background = Arc::new(background);
         let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
             .with_agent(&config.agent, &config.memory);
         tree.seed(clock.now()).await?;
@@ -165,146 +163,51 @@ impl App {
         let desks = Dispatcher::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
         desks.register(terminal.clone());
-        let stand =
-            |adapter: Arc<dyn Adapter>| seams.adapters.as_ref().map_or(Arc::clone(&adapter), |stand| stand(adapter));
-        if let (Some(telegram), false) = (&config.telegram, seams.terminal_only) {
-            desks.register(stand(Arc::new(Telegram::new(telegram, Arc::clone(&clock))?)));
-        }
-        let signal = match (&config.signal, seams.terminal_only) {
-            (Some(signal), false) => Some(Arc::new(Signal::new(signal, Arc::clone(&clock))?)),
-            _ => None,
+        let signal = match seams.terminal_only {
+            true => None,
+            false => assembly::register_adapters(&config, &clock, &desks, seams.adapters.as_ref())?,
         };
-        if let Some(signal) = &signal {
-            desks.register(stand(Arc::clone(signal) as _));
-        }
-        let background = Arc::new(background);
-        let review = Review::new(review::ReviewParts {
-            journal: journal.clone(),
-            clock: Arc::clone(&clock),
-            dir: config.skills.dir.clone(),
-            builtins: seams.builtins.unwrap_or_else(builtin::all),
-            policy: Policy {
-                reviewer_approves: config.skills.reviewer_approves,
-                reflections: config.reflection.review,
-                tainted_is_rejected: config.skills.tainted_is_rejected,
-                by_hand_is_live: config.skills.by_hand_is_live,
-            },
-            reviewer: Arc::clone(&background),
-            herald: Arc::new(AdminNotifier(Arc::clone(&desks))),
-            failpoint: seams.disk_failpoint,
-        });
+        let skills = (seams.builtins, seams.disk_failpoint);
+        let review = assembly::review(&config, (&journal, &clock), &background, &desks, skills);
         let limits = seams.outside.unwrap_or_default();
         let outside = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
         // Before anything reads a skill. A failure does not prevent the start.
         if let Err(error) = review.start().await {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
+        let base = Foundation { config, journal, clock, stop, ledger, tree, index, vectors, desks, review };
         let (ringer, scheduled) = crate::time::clock::wakeups();
-        desks.on_timer_delivered(ringer.clone());
-        let later = ScheduleStore::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
-        let toolbox = tools::toolbox(&config, &journal, &tree, &review, later, vectors.as_ref(), seams.fetcher)?
-            .and(tools::knowledge_tools(
-                &config,
-                &index,
-                &journal,
-                &KnowledgeStore::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(&clock), config.zone),
-            ))
-            .with_outside(Arc::clone(&outside));
-        let engine = Arc::new(Engine {
-            journal: journal.clone(),
-            clock: Arc::clone(&clock),
-            zone: config.zone,
-            conversation: config.conversation.clone(),
-            agent: config.agent.name.clone(),
-            memory: config.memory.clone(),
-            tool_rounds: config.budget.tool_rounds,
-            tree: tree.clone(),
-            index: index.clone(),
-            review: review.clone(),
-            toolbox,
-            chat,
-            background,
-            transcription: config
-                .transcription
-                .clone()
-                .map(|transcription| Transcriber::new(transcription, Arc::clone(&ledger))),
-            audience: Arc::new(Arc::clone(&desks)),
-            courier: Arc::new(FileFetcher(Arc::clone(&desks))),
-            reader: DocumentReader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
-            runtime: Runtime::new(clock.now(), stop.clone()),
-        });
-        // The engine holds the dispatcher, so a strong reference back would leak both.
-        let asks = Arc::downgrade(&engine);
-        desks.on_question_delivered(move |stream| {
-            if let Some(engine) = asks.upgrade() {
-                engine.wake_stream(stream);
-            }
-        });
+        base.desks.on_timer_delivered(ringer.clone());
+        let toolbox = base.toolbox(&ringer, seams.fetcher)?.with_outside(Arc::clone(&outside));
+        let engine = base.engine(chat, background, toolbox, seams.reader);
         engine.set_worker_waker(ringer.clone());
-        let schedule = Arc::new(Schedule {
-            journal: journal.clone(),
-            clock: Arc::clone(&clock),
-            zone: config.zone,
-            reflection: config.reflection.clone(),
-            heartbeat: config.heartbeat,
-            retention: config.retention,
-            tree: tree.clone(),
-            engine: Arc::clone(&engine),
-            audience: Arc::new(Arc::clone(&desks)),
-            reflector: Reflector {
-                journal: journal.clone(),
-                clock: Arc::clone(&clock),
-                zone: config.zone,
-                config: config.reflection.clone(),
-                engine: Arc::clone(&engine),
-                review: review.clone(),
-            },
-            free_space: seams.free_space.unwrap_or_else(|| free_space_at(config.home.path())),
-            ringer,
-            looked: Default::default(),
-            rounds: Default::default(),
-        });
-        let admin = Arc::new(Admin {
-            journal: journal.clone(),
-            clock: Arc::clone(&clock),
-            zone: config.zone,
-            engine: Arc::clone(&engine),
-            ledger,
-            review: review.clone(),
-            tree: tree.clone(),
-            index: index.clone(),
-            agent: config.agent.name.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            schedule: Arc::clone(&schedule),
-            outside: Arc::clone(&outside),
-            health: Arc::new(HealthView(Arc::clone(&desks))),
-            tries: Default::default(),
-        });
+        let schedule = base.schedule(&engine, ringer, seams.free_space);
+        let admin = base.admin(&engine, &schedule, &outside);
         let local = Arc::new(LocalServer {
-            journal: journal.clone(),
-            clock: Arc::clone(&clock),
+            journal: base.journal.clone(),
+            clock: Arc::clone(&base.clock),
             terminal,
             admin: Arc::clone(&admin),
-            agent: config.agent.name.clone(),
+            agent: base.config.agent.name.clone(),
         });
         Ok(Self {
-            journal,
-            clock,
+            journal: base.journal,
+            clock: base.clock,
             engine,
             admin,
             local,
             outside,
             schedule,
             scheduled: Mutex::new(Some(scheduled)),
-            config,
-            review,
+            config: base.config,
+            review: base.review,
             signal,
-            vectors,
-            tree,
-            index,
-            desks,
+            vectors: base.vectors,
+            tree: base.tree,
+            index: base.index,
+            desks: base.desks,
             tasks: TaskTracker::new(),
-            stop,
+            stop: base.stop,
             _lock: lock,
         })
     }

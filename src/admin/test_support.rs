@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Admin, Caller, HealthSource};
-use crate::config::{Budget, Conversation, Home, Limit};
+use crate::config::{Budget, Config, Conversation, Home, Limit};
 use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
 use crate::memory::Workspace;
@@ -19,6 +19,7 @@ use crate::model::{Model, ModelInfo};
 use crate::people::{Address, Person, Role};
 use crate::reflection::Reflector;
 use crate::review::{self, OutboxNotifier, Policy, ProposalOrigin, Review, Staged};
+use crate::schedule::Schedule;
 use crate::skill::{MAIN, SkillFolder};
 use crate::spend::{Ledger, ModelPool};
 use crate::store::{
@@ -351,31 +352,9 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         runtime: crate::engine::Runtime::new(dyn_clock.now(), CancellationToken::new()),
     });
     let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
-    let schedule = Arc::new(crate::schedule::Schedule {
-        journal: journal.clone(),
-        clock: Arc::clone(&dyn_clock),
-        zone,
-        reflection: config.reflection.clone(),
-        heartbeat: config.heartbeat,
-        retention: config.retention,
-        tree: Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone),
-        engine: Arc::clone(&engine),
-        audience: Arc::new(Nobody),
-        reflector: Reflector {
-            journal: journal.clone(),
-            clock: Arc::clone(&dyn_clock),
-            zone,
-            config: config.reflection,
-            engine: Arc::clone(&engine),
-            review: review.clone(),
-        },
-        free_space: Arc::new(|| None),
-        ringer: crate::time::clock::wakeups().0,
-        looked: Default::default(),
-        rounds: Default::default(),
-    });
-    let index_clock = Arc::clone(&dyn_clock);
-    let index_tree = Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
+    let tree = || Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
+    let schedule = schedule(&config, &engine, tree());
+    let index = crate::memory::Index::new(tree(), journal.clone(), Arc::clone(&dyn_clock));
     Admin {
         journal: journal.clone(),
         schedule,
@@ -385,13 +364,39 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         engine,
         ledger,
         review,
-        tree: Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone),
-        index: crate::memory::Index::new(index_tree, journal.clone(), index_clock),
+        tree: tree(),
+        index,
         agent: "compline".to_owned(),
         version: "0.1.0".to_owned(),
         health: Arc::new(Nobody),
         tries: Default::default(),
     }
+}
+
+fn schedule(config: &Config, engine: &Arc<Engine>, tree: Workspace) -> Arc<Schedule> {
+    Arc::new(Schedule {
+        journal: engine.journal.clone(),
+        clock: Arc::clone(&engine.clock),
+        zone: engine.zone,
+        reflection: config.reflection.clone(),
+        heartbeat: config.heartbeat,
+        retention: config.retention,
+        tree,
+        engine: Arc::clone(engine),
+        audience: Arc::new(Nobody),
+        reflector: Reflector {
+            journal: engine.journal.clone(),
+            clock: Arc::clone(&engine.clock),
+            zone: engine.zone,
+            config: config.reflection.clone(),
+            engine: Arc::clone(engine),
+            review: engine.review.clone(),
+        },
+        free_space: Arc::new(|| None),
+        ringer: crate::time::clock::wakeups().0,
+        looked: Default::default(),
+        rounds: Default::default(),
+    })
 }
 
 fn offline(name: &str) -> Arc<dyn Model> {

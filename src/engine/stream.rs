@@ -22,11 +22,11 @@ use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::ModelPool;
-use crate::store::{Conversation, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
-use crate::time::Timestamp;
+use crate::store::{Conversation, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, StoredMessage, TurnRow, Tx};
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
-use crate::trust::{Scope, Text};
+use crate::time::{Timestamp, Zone};
+use crate::trust::{Label, Scope, Text};
 use crate::wording::{self, ProgramText};
 
 /// Maximum time for which messages are joined, however fast they follow each other.
@@ -59,6 +59,66 @@ struct TurnInputs {
     party: Party,
     opening: Conversation,
     known: TurnContext,
+}
+
+/// A turn about to begin with the messages that it claims.
+struct TurnClaim {
+    stream: StreamId,
+    conversation: ConversationId,
+    person: Option<PersonId>,
+    address: AddressId,
+    scope: Scope,
+    now: Timestamp,
+    context: Text,
+    recalled: Text,
+    label: Label,
+    parents: Vec<Node>,
+    /// Zone for the times of reactions, which only people are told of.
+    zone: Option<Zone>,
+    notice: Option<Text>,
+}
+
+impl TurnClaim {
+    /// Begins the turn with those messages that still wait; `None` if none does.
+    fn write(mut self, tx: Tx<'_>, ids: &[MessageId]) -> anyhow::Result<Option<TurnRow>> {
+        let ids = tx.messages().still_queued(ids)?;
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        for id in &ids {
+            for text in tx.messages().texts_of(*id)? {
+                self.label.absorb(text.text.label());
+            }
+            for file in tx.attachments().attachments_of(*id)? {
+                self.label.absorb(&file.label);
+            }
+        }
+        let turn = tx.turns().begin_turn(&NewTurn {
+            stream: self.stream,
+            conversation: self.conversation,
+            person: self.person,
+            address: self.address,
+            scope: self.scope,
+            at: self.now,
+            context: &self.context,
+            recalled: &self.recalled,
+            label: &self.label,
+        })?;
+        tx.messages().claim(turn, &ids)?;
+        if let Some(zone) = self.zone {
+            reactions::tell(tx, self.stream, turn, zone)?;
+        }
+        for parent in self.parents {
+            tx.derivations().derive(Node::Turn(turn), parent)?;
+        }
+        for summary in tx.summaries().summaries_before(self.conversation)? {
+            tx.derivations().derive(Node::Turn(turn), Node::Summary(summary))?;
+        }
+        if let Some(notice) = self.notice {
+            tx.outbox().post(&NewOutbox::notice(self.address, &notice, self.now))?;
+        }
+        tx.turns().turn(turn)
+    }
 }
 
 /// Next action of the task.
@@ -237,51 +297,21 @@ impl StreamTask {
             .filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
         let away = self.was_away(&together);
         let notice = late.map(|said| self.notice(self.late(said, now, away)));
-        let zone = self.engine.zone;
-        let (stream, person) = (self.id, party.person().map(|person| person.id));
-        let row = self
-            .engine
-            .journal
-            .write("claim messages", move |tx| {
-                let ids = tx.messages().still_queued(&ids)?;
-                if ids.is_empty() {
-                    return Ok(None);
-                }
-                for id in &ids {
-                    for text in tx.messages().texts_of(*id)? {
-                        label.absorb(text.text.label());
-                    }
-                    for file in tx.attachments().attachments_of(*id)? {
-                        label.absorb(&file.label);
-                    }
-                }
-                let turn = tx.turns().begin_turn(&NewTurn {
-                    stream,
-                    conversation,
-                    person,
-                    address,
-                    scope,
-                    at: now,
-                    context: &context,
-                    recalled: &recalled,
-                    label: &label,
-                })?;
-                tx.messages().claim(turn, &ids)?;
-                if is_chat {
-                    reactions::store_reactions(tx, stream, turn, zone)?;
-                }
-                for parent in parents {
-                    tx.derivations().derive(Node::Turn(turn), parent)?;
-                }
-                for summary in tx.summaries().summaries_before(conversation)? {
-                    tx.derivations().derive(Node::Turn(turn), Node::Summary(summary))?;
-                }
-                if let Some(notice) = notice {
-                    tx.outbox().post(&NewOutbox::notice(address, &notice, now))?;
-                }
-                tx.turns().turn(turn)
-            })
-            .await?;
+        let claim = TurnClaim {
+            stream: self.id,
+            conversation,
+            person: party.person().map(|person| person.id),
+            address,
+            scope,
+            now,
+            context,
+            recalled,
+            label,
+            parents,
+            zone: is_chat.then_some(self.engine.zone),
+            notice,
+        };
+        let row = self.engine.journal.write("claim messages", move |tx| claim.write(tx, &ids)).await?;
         if late.is_some() {
             self.engine.audience.posted(address);
         }

@@ -11,11 +11,12 @@ use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::dispatcher::{DeliveryQueue, Dispatcher};
-use crate::adapter::{PartFormat, Typing};
+use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
 use crate::engine::{Audience, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::Outbound;
 use crate::model::StreamSink;
+use crate::store::Tx;
 use crate::text::links;
 use crate::time::ActivityGuard;
 use crate::trust::{Label, Labelled, Scope};
@@ -200,15 +201,13 @@ async fn edit_preview(
     over: &CancellationToken,
     busy: ActivityGuard,
 ) {
-    let mut shown = String::new();
-    let mut external_id = match desks.journal.read(move |db| db.outbox().preview(turn)).await {
-        Ok(known) => known,
-        Err(_) => return,
-    };
+    let Ok(external_id) = desks.journal.read(move |db| db.outbox().preview(turn)).await else { return };
     // A preview whose first sending was interrupted is in doubt; the finished reply handles it.
     if external_id.as_deref() == Some("") {
         return;
     }
+    let mut preview = Preview { desks, lane, turn, external_id };
+    let mut shown = String::new();
     let mut wake = desks.clock.wake_at(desks.clock.now().plus(pace));
     drop(busy);
     loop {
@@ -234,45 +233,68 @@ async fn edit_preview(
         let outbound =
             Outbound { text: Labelled::new(Arc::from(text.as_str()), label, Scope::Shared), buttons: Vec::new() };
         let Some(piece) = lane.adapter.render(&outbound).into_iter().next() else { continue };
-        let address = lane.id;
-        if let Some(known) = &external_id {
-            if lane.adapter.edit(&lane.address.peer, known, &piece, PartFormat::Rich).await.is_err() {
-                return;
-            }
-        } else {
-            let id = lane.id;
-            // Nothing may be pending before it, or the order would change.
-            if !matches!(desks.journal.read(move |db| db.outbox().next_outbox(id)).await, Ok(None)) {
-                continue;
-            }
-            if desks
-                .journal
-                .write("begin a preview", move |tx| tx.outbox().set_preview(turn, address, ""))
-                .await
-                .is_err()
-            {
-                return;
-            }
-            match lane.adapter.send(&lane.address.peer, &piece, PartFormat::Rich).await {
-                Ok(new) => {
-                    let to_store = new.clone();
-                    let kept = desks
-                        .journal
-                        .write("keep a preview", move |tx| tx.outbox().set_preview(turn, address, &to_store))
-                        .await;
-                    if kept.is_err() {
-                        return;
-                    }
-                    external_id = Some(new);
+        match preview.show(&piece).await {
+            PreviewOutcome::Shown => shown = text,
+            PreviewOutcome::NotYet => {}
+            PreviewOutcome::Failed => return,
+        }
+    }
+}
+
+/// The message that shows an unfinished reply.
+struct Preview<'a> {
+    desks: &'a Dispatcher,
+    lane: &'a DeliveryQueue,
+    turn: TurnId,
+    /// Id of the message, once it was sent.
+    external_id: Option<String>,
+}
+
+/// Result of showing a preview.
+enum PreviewOutcome {
+    Shown,
+    /// Something else has to be delivered before it.
+    NotYet,
+    /// Failed, or in doubt: the previews of the turn end.
+    Failed,
+}
+
+impl Preview<'_> {
+    /// Edits the message, or sends it the first time.
+    async fn show(&mut self, piece: &OutgoingPart) -> PreviewOutcome {
+        let Some(known) = &self.external_id else { return self.send(piece).await };
+        match self.lane.adapter.edit(&self.lane.address.peer, known, piece, PartFormat::Rich).await {
+            Ok(()) => PreviewOutcome::Shown,
+            Err(_) => PreviewOutcome::Failed,
+        }
+    }
+
+    async fn send(&mut self, piece: &OutgoingPart) -> PreviewOutcome {
+        let (journal, turn, address) = (&self.desks.journal, self.turn, self.lane.id);
+        // Nothing may be pending before it, or the order would change.
+        if !matches!(journal.read(move |db| db.outbox().next_outbox(address)).await, Ok(None)) {
+            return PreviewOutcome::NotYet;
+        }
+        let begun = journal.write("begin a preview", move |tx| tx.outbox().set_preview(turn, address, "")).await;
+        if begun.is_err() {
+            return PreviewOutcome::Failed;
+        }
+        match self.lane.adapter.send(&self.lane.address.peer, piece, PartFormat::Rich).await {
+            Ok(new) => {
+                let to_store = new.clone();
+                let keep = move |tx: Tx<'_>| tx.outbox().set_preview(turn, address, &to_store);
+                if journal.write("keep a preview", keep).await.is_err() {
+                    return PreviewOutcome::Failed;
                 }
-                Err(crate::adapter::SendError::OutcomeUnknown(_)) => return,
-                Err(_) => {
-                    // Certainly not sent, so there is no preview.
-                    let _ = desks.journal.write("drop a preview", move |tx| tx.outbox().drop_preview(turn)).await;
-                    return;
-                }
+                self.external_id = Some(new);
+                PreviewOutcome::Shown
+            }
+            Err(SendError::OutcomeUnknown(_)) => PreviewOutcome::Failed,
+            Err(_) => {
+                // Certainly not sent, so there is no preview.
+                let _ = journal.write("drop a preview", move |tx| tx.outbox().drop_preview(turn)).await;
+                PreviewOutcome::Failed
             }
         }
-        shown = text;
     }
 }

@@ -16,6 +16,7 @@
 
 mod circles;
 mod files;
+mod functions;
 mod imports;
 mod lexer;
 mod licences;

@@ -1,0 +1,194 @@
+//! Assembly of the parts that others are built on, one function for each of the large ones.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{AdminNotifier, FileFetcher, HealthView, Stand, room_at, tools};
+use crate::adapter::Adapter;
+use crate::adapter::signal::Signal;
+use crate::adapter::telegram::Telegram;
+use crate::admin::Admin;
+use crate::config::Config;
+use crate::engine::files::reader::DocumentReader;
+use crate::engine::{Engine, Runtime};
+use crate::gateway::dispatcher::Dispatcher;
+use crate::memory::{Index, Vectors, Workspace};
+use crate::reflection::Reflector;
+use crate::review::{self, DiskFailpoint, Policy, Review};
+use crate::schedule::{FreeSpace, Schedule};
+use crate::skill::builtin::{self, Builtin};
+use crate::spend::{Ledger, ModelPool, Transcriber};
+use crate::store::Journal;
+use crate::time::Clock;
+use crate::time::clock::WakeupSender;
+use crate::tool::knowledge_tools::Keeping;
+use crate::tool::mcp::Servers;
+use crate::tool::web::Fetcher;
+use crate::tool::{Later, Toolbox};
+
+/// Parts that most others are built on.
+pub(super) struct Foundation {
+    pub(super) config: Config,
+    pub(super) journal: Journal,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) stop: CancellationToken,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) tree: Workspace,
+    pub(super) index: Index,
+    pub(super) vectors: Option<Vectors>,
+    pub(super) desks: Arc<Dispatcher>,
+    pub(super) review: Review,
+}
+
+/// Registers the configured adapters other than the terminal. Returns the one for Signal.
+pub(super) fn register_adapters(
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    desks: &Dispatcher,
+    stand: Option<&Stand>,
+) -> anyhow::Result<Option<Arc<Signal>>> {
+    let stand = |adapter: Arc<dyn Adapter>| match stand {
+        Some(stand) => stand(adapter),
+        None => adapter,
+    };
+    if let Some(telegram) = &config.telegram {
+        desks.register(stand(Arc::new(Telegram::new(telegram, Arc::clone(clock))?)));
+    }
+    let Some(signal) = &config.signal else { return Ok(None) };
+    let signal = Arc::new(Signal::new(signal, Arc::clone(clock))?);
+    desks.register(stand(Arc::clone(&signal) as _));
+    Ok(Some(signal))
+}
+
+/// Builds the gate of skills.
+pub(super) fn review(
+    config: &Config,
+    (journal, clock): (&Journal, &Arc<dyn Clock>),
+    reviewer: &Arc<ModelPool>,
+    desks: &Arc<Dispatcher>,
+    (builtins, failpoint): (Option<&'static [Builtin]>, Option<DiskFailpoint>),
+) -> Review {
+    Review::new(review::ReviewParts {
+        journal: journal.clone(),
+        clock: Arc::clone(clock),
+        dir: config.skills.dir.clone(),
+        builtins: builtins.unwrap_or_else(builtin::all),
+        policy: Policy {
+            reviewer_approves: config.skills.reviewer_approves,
+            reflections: config.reflection.review,
+            tainted_is_rejected: config.skills.tainted_is_rejected,
+            by_hand_is_live: config.skills.by_hand_is_live,
+        },
+        reviewer: Arc::clone(reviewer),
+        herald: Arc::new(AdminNotifier(Arc::clone(desks))),
+        failpoint,
+    })
+}
+
+impl Foundation {
+    /// Builds the tools.
+    ///
+    /// # Errors
+    ///
+    /// If the client for web pages cannot be set up.
+    pub(super) fn toolbox(&self, ringer: &WakeupSender, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
+        let Self { config, journal, clock, tree, index, review, .. } = self;
+        let later = Later::new(journal.clone(), Arc::clone(clock), config.zone, ringer.clone());
+        let keeping = Keeping::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(clock), config.zone);
+        Ok(tools::toolbox(config, journal, tree, review, later, self.vectors.as_ref(), fetcher)?
+            .and(tools::keeping_tools(config, index, journal, &keeping)))
+    }
+
+    /// Builds the engine.
+    pub(super) fn engine(
+        &self,
+        chat: ModelPool,
+        background: Arc<ModelPool>,
+        toolbox: Toolbox,
+        reader: Option<PathBuf>,
+    ) -> Arc<Engine> {
+        let transcription = self.config.transcription.clone();
+        let engine = Arc::new(Engine {
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+            zone: self.config.zone,
+            conversation: self.config.conversation.clone(),
+            agent: self.config.agent.name.clone(),
+            memory: self.config.memory.clone(),
+            tool_rounds: self.config.budget.tool_rounds,
+            tree: self.tree.clone(),
+            index: self.index.clone(),
+            review: self.review.clone(),
+            toolbox,
+            chat,
+            background,
+            transcription: transcription.map(|config| Transcriber::new(config, Arc::clone(&self.ledger))),
+            audience: Arc::new(Arc::clone(&self.desks)),
+            courier: Arc::new(FileFetcher(Arc::clone(&self.desks))),
+            reader: DocumentReader::new(&reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
+            runtime: Runtime::new(self.clock.now(), self.stop.clone()),
+        });
+        // The engine holds the dispatcher, so a strong reference back would leak both.
+        let asks = Arc::downgrade(&engine);
+        self.desks.on_question_delivered(move |stream| {
+            if let Some(engine) = asks.upgrade() {
+                engine.ring(stream);
+            }
+        });
+        engine
+    }
+
+    /// Builds the scheduler.
+    pub(super) fn schedule(
+        &self,
+        engine: &Arc<Engine>,
+        ringer: WakeupSender,
+        free_space: Option<FreeSpace>,
+    ) -> Arc<Schedule> {
+        Arc::new(Schedule {
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+            zone: self.config.zone,
+            reflection: self.config.reflection.clone(),
+            heartbeat: self.config.heartbeat,
+            retention: self.config.retention,
+            tree: self.tree.clone(),
+            engine: Arc::clone(engine),
+            audience: Arc::new(Arc::clone(&self.desks)),
+            reflector: Reflector {
+                journal: self.journal.clone(),
+                clock: Arc::clone(&self.clock),
+                zone: self.config.zone,
+                config: self.config.reflection.clone(),
+                engine: Arc::clone(engine),
+                review: self.review.clone(),
+            },
+            free_space: free_space.unwrap_or_else(|| room_at(self.config.home.path())),
+            ringer,
+            looked: Default::default(),
+            rounds: Default::default(),
+        })
+    }
+
+    /// Builds the implementation of all commands.
+    pub(super) fn admin(&self, engine: &Arc<Engine>, schedule: &Arc<Schedule>, outside: &Arc<Servers>) -> Arc<Admin> {
+        Arc::new(Admin {
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+            zone: self.config.zone,
+            engine: Arc::clone(engine),
+            ledger: Arc::clone(&self.ledger),
+            review: self.review.clone(),
+            tree: self.tree.clone(),
+            index: self.index.clone(),
+            agent: self.config.agent.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            schedule: Arc::clone(schedule),
+            outside: Arc::clone(outside),
+            health: Arc::new(HealthView(Arc::clone(&self.desks))),
+            tries: Default::default(),
+        })
+    }
+}
