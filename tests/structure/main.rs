@@ -24,6 +24,7 @@ mod lists;
 mod manifest;
 mod promises;
 mod sql;
+mod tables;
 mod tree;
 mod wording;
 
