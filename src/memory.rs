@@ -76,8 +76,8 @@ pub use remember::{NoteDraft, StoredNote};
 pub use vectors::{
     COUNT_UP_TO as VECTORS_COUNTED_UP_TO, Near, VectorFailure as VectorTrouble, VectorHealth, VectorParts, Vectors,
 };
-pub use workspace::{NotWritten, Workspace};
-pub use write::{Author, ChangeOrigin, New, Written};
+pub use workspace::{Workspace, WriteRefusal};
+pub use write::{Author, ChangeOrigin, New, WriteResult};
 
 use crate::trust::Text;
 

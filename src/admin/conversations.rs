@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, plain, sources};
 use super::status::ConversationEnds;
-use super::transcript::{self, ConversationItem, tell};
+use super::transcript::{self, ConversationItem, describe};
 use crate::id::{ConversationId, PersonId};
 use crate::store::{Db, SummaryContent};
 use crate::time::Timestamp;

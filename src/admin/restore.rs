@@ -42,7 +42,7 @@ use crate::wording::upkeep as says;
 use difference::PresentHome;
 
 pub use difference::{ActingPerson, ConfigChange, Difference};
-pub use swap::{Seam, Settled, is_left, is_unfinished, settle};
+pub use swap::{Settled, SwapFailpoint, is_left, is_unfinished, settle};
 
 /// The destination of a restore.
 #[derive(Debug, Clone)]

@@ -53,7 +53,11 @@ struct TranscriptEntry {
     label: Label,
 }
 
-pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow::Result<ConversationItem> {
+pub(super) fn describe(
+    db: Db<'_>,
+    conversation: Conversation,
+    ends: ConversationEnds,
+) -> anyhow::Result<ConversationItem> {
     let id = conversation.id;
     Ok(ConversationItem {
         person: person_of(db, &conversation)?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{AdminNotifier, FileFetcher, HealthView, Stand, room_at, tools};
+use super::{AdminNotifier, FileFetcher, HealthView, WrapAdapter, free_space_at, tools};
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
@@ -23,10 +23,10 @@ use crate::spend::{Ledger, ModelPool, Transcriber};
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
-use crate::tool::knowledge_tools::Keeping;
+use crate::tool::knowledge_tools::KnowledgeStore;
 use crate::tool::mcp::Servers;
 use crate::tool::web::Fetcher;
-use crate::tool::{Later, Toolbox};
+use crate::tool::{ScheduleStore, Toolbox};
 
 /// Parts that most others are built on.
 pub(super) struct Foundation {
@@ -47,7 +47,7 @@ pub(super) fn register_adapters(
     config: &Config,
     clock: &Arc<dyn Clock>,
     desks: &Dispatcher,
-    stand: Option<&Stand>,
+    stand: Option<&WrapAdapter>,
 ) -> anyhow::Result<Option<Arc<Signal>>> {
     let stand = |adapter: Arc<dyn Adapter>| match stand {
         Some(stand) => stand(adapter),
@@ -95,10 +95,11 @@ impl Foundation {
     /// If the client for web pages cannot be set up.
     pub(super) fn toolbox(&self, ringer: &WakeupSender, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
         let Self { config, journal, clock, tree, index, review, .. } = self;
-        let later = Later::new(journal.clone(), Arc::clone(clock), config.zone, ringer.clone());
-        let keeping = Keeping::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(clock), config.zone);
+        let later = ScheduleStore::new(journal.clone(), Arc::clone(clock), config.zone, ringer.clone());
+        let keeping =
+            KnowledgeStore::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(clock), config.zone);
         Ok(tools::toolbox(config, journal, tree, review, later, self.vectors.as_ref(), fetcher)?
-            .and(tools::keeping_tools(config, index, journal, &keeping)))
+            .and(tools::knowledge_tools(config, index, journal, &keeping)))
     }
 
     /// Builds the engine.
@@ -134,7 +135,7 @@ impl Foundation {
         let asks = Arc::downgrade(&engine);
         self.desks.on_question_delivered(move |stream| {
             if let Some(engine) = asks.upgrade() {
-                engine.ring(stream);
+                engine.wake_stream(stream);
             }
         });
         engine
@@ -165,7 +166,7 @@ impl Foundation {
                 engine: Arc::clone(engine),
                 review: self.review.clone(),
             },
-            free_space: free_space.unwrap_or_else(|| room_at(self.config.home.path())),
+            free_space: free_space.unwrap_or_else(|| free_space_at(self.config.home.path())),
             ringer,
             looked: Default::default(),
             rounds: Default::default(),

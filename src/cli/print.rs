@@ -56,13 +56,13 @@ pub fn is_dialogue() -> bool {
 
 impl CliError {
     /// Prints the failure on standard error.
-    pub fn tell(self) -> Exit {
+    pub fn print(self) -> Exit {
         let (words, exit) = match self {
             Self::Wrong(words) => (words, Exit::Wrong),
             Self::Failed(words) => (words, Exit::Failed),
             Self::Unread => return Exit::Done,
         };
-        aside(&words);
+        print_remark(&words);
         exit
     }
 }

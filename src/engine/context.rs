@@ -24,7 +24,7 @@ use crate::wording::document::{self, Sent};
 use crate::wording::{self, prompt};
 
 use super::context_budget::{Block, ContextBudget};
-use super::record::Record;
+use super::record::TurnRecord;
 use super::truncate;
 
 /// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.

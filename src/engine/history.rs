@@ -14,13 +14,13 @@ use std::sync::Arc;
 use crate::config::Placement;
 use crate::id::{ConversationId, TurnId};
 use crate::model::{Message, Request, RequestPart, Role, ToolCall, ToolSpec};
-use crate::store::{Db, StepRow};
+use crate::store::{Db, StepKind, StepRow, TurnState};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 
 use super::addresses::Addresses;
 use super::context;
-use super::record::{Record, calls_of};
+use super::record::{TurnRecord, calls_of};
 
 /// One past turn as messages.
 #[derive(Debug, Clone)]

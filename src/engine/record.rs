@@ -1,4 +1,4 @@
-//! Record of one turn: everything that the journal holds about it.
+//! TurnRecord of one turn: everything that the journal holds about it.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::trust::Scope;
 
 /// Everything that the journal holds about one turn.
 #[derive(Debug)]
-pub struct Record {
+pub struct TurnRecord {
     /// The turn.
     pub turn: TurnRow,
     /// Messages that it answers.
@@ -30,7 +30,7 @@ pub struct Record {
     pub first_message: Option<MessageId>,
 }
 
-impl Record {
+impl TurnRecord {
     /// Reads a turn.
     pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
         let messages = db.messages().messages_of_turn(turn.id)?;

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::TurnContext;
 use super::context_budget::ContextBudget;
-use super::history::{History, Shape};
-use super::record::Record;
+use super::history::{History, HistorySettings};
+use super::record::TurnRecord;
 use super::system_run::{Allowance, RunKind};
 use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, PATIENCE, compaction_trigger, context, reactions, summarizer};
@@ -106,7 +106,7 @@ impl TurnClaim {
         })?;
         tx.messages().claim(turn, &ids)?;
         if let Some(zone) = self.zone {
-            reactions::tell(tx, self.stream, turn, zone)?;
+            reactions::store_reactions(tx, self.stream, turn, zone)?;
         }
         for parent in self.parents {
             tx.derivations().derive(Node::Turn(turn), parent)?;

@@ -3,7 +3,7 @@
 use super::disk;
 use super::label::{self, Foreign};
 use super::path_walk::PathType;
-use super::workspace::{NotWritten, blocking};
+use super::workspace::{WriteRefusal, blocking};
 use super::{layout, page};
 use crate::memory::workspace::FileVersions;
 use crate::store::{Db, NewFile, Tx};

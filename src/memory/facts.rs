@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::agent::Home;
 use super::memory_md;
-use super::workspace::NotWritten;
+use super::workspace::WriteRefusal;
 use super::workspace::blocking;
 use super::write::{ChangeOrigin, New};
 use super::{label, layout, page};

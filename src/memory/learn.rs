@@ -10,7 +10,7 @@ use crate::memory::workspace::Notes;
 use std::sync::Arc;
 
 use super::memory_md::{self, Fact};
-use super::workspace::NotWritten;
+use super::workspace::WriteRefusal;
 use super::write::{Author, ChangeOrigin, New};
 use crate::people::Party;
 use crate::store::{Correction, Node};

@@ -7,7 +7,7 @@
 
 use super::default_files::DefaultFile as First;
 use super::remember::StoredNote;
-use super::workspace::NotWritten;
+use super::workspace::WriteRefusal;
 use super::write::{ChangeOrigin, New};
 use super::{layout, memory_md, section};
 use crate::memory::workspace::WorkspaceFiles;

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use super::default_files::DefaultFile as First;
 use super::note::{self, Note};
-use super::workspace::NotWritten;
-use super::write::{ChangeOrigin, New, Written};
+use super::workspace::WriteRefusal;
+use super::write::{ChangeOrigin, New, WriteResult};
 use super::{layout, memory_md, page};
 use crate::wording::knowledge as says;
 

@@ -2,8 +2,8 @@
 
 use super::note;
 use super::remember::{NoteDraft, StoredNote};
-use super::workspace::NotWritten;
-use super::write::{ChangeOrigin, LabelSource, New, Written};
+use super::workspace::WriteRefusal;
+use super::write::{ChangeOrigin, LabelSource, New, WriteResult};
 use super::{layout, page};
 use crate::id::FileId;
 use crate::memory::workspace::FileVersions;

@@ -11,7 +11,7 @@ use super::agent::Home;
 use super::default_files::DefaultFile as First;
 use super::facts::is_same_fact;
 use super::remember::{NoteDraft, StoredNote};
-use super::workspace::NotWritten;
+use super::workspace::WriteRefusal;
 use super::write::{ChangeOrigin, New};
 use super::{memory_md, note, passage};
 use crate::memory::workspace::Notes;

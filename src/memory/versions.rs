@@ -4,9 +4,9 @@ use crate::memory::workspace::FileVersions;
 use std::path::PathBuf;
 
 use super::file_access::AccessRefusal;
-use super::workspace::NotWritten;
+use super::workspace::WriteRefusal;
 use super::workspace::blocking;
-use super::write::{ChangeOrigin, New, Written};
+use super::write::{ChangeOrigin, New, WriteResult};
 use crate::people::Party;
 use crate::store::{Db, FileRow};
 

@@ -42,7 +42,7 @@ pub(super) struct WorkspaceInner {
 
 /// Reason for a refused change, by what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotWritten {
+pub enum WriteRefusal {
     /// The path is invalid or leads out of the folder.
     #[error("The path leads out of the folder")]
     Elsewhere,

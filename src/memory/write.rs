@@ -21,7 +21,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::before::Before;
 use super::disk::ReplaceOutcome;
-use super::workspace::{NotWritten, blocking};
+use super::workspace::{WriteRefusal, blocking};
 use super::{layout, page};
 use crate::id::FileId;
 use crate::people::Party;

@@ -17,7 +17,7 @@ mod said;
 mod sweep;
 mod whole;
 
-pub use cut::{Also, Left};
+pub use cut::{ErasureRemainder, Paraphrases};
 pub use grown::KeptWords;
 
 use crate::store::handles::{Erasure, ErasureMut};

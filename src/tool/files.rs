@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 pub use edit::EditFile;
 pub use list::ListFiles;
 
-use super::knowledge_tools::{KnowledgeStore, failed, no_skill, not_given, refused, short, shown_path, skill_way, text_of};
+use super::knowledge_tools::{
+    KnowledgeStore, failed, no_skill, not_given, refused, short, shown_path, skill_way, text_of,
+};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::memory::{AccessRefusal, ChangeOrigin, EXPERIENCE, New, StoredNote, WriteRefusal, WriteResult, note};
 use crate::model::ToolSpec;

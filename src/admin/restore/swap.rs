@@ -18,7 +18,7 @@ use crate::config::Home;
 use crate::time::Timestamp;
 
 /// A callback between two renames. An error stops there, like a power cut.
-pub type Seam<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
+pub type SwapFailpoint<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 
 /// Name of the plan in the staging folder.
 const PLAN: &str = "plan.json";

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::{Turn, TurnOutcome, answer};
 use crate::engine::addresses;
-use crate::engine::record::{Record, calls_of};
+use crate::engine::record::{TurnRecord, calls_of};
 use crate::engine::system_run::Allowance;
 use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;

@@ -15,7 +15,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::super::path_walk::PathType;
-use super::super::workspace::NotWritten;
+use super::super::workspace::WriteRefusal;
 use super::super::workspace::blocking;
 use super::super::{disk, label, layout};
 use super::listing::{Listing, stamp};

@@ -12,7 +12,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
 use super::text_columns::{CountAs, PLACES, Redaction, RetainedMatch, TextColumn};
-use super::{Counts, ForgettingRow, Paraphrases};
+use super::{Counts, ForgettingRow};
 use crate::id::{ConversationId, ForgettingId, MessageId};
 use crate::store::Node;
 use crate::store::redact::{FORGOT, UNCUT};
@@ -59,7 +59,7 @@ impl ErasureRemainder {
 
 /// Paraphrases that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Also {
+pub struct Paraphrases {
     /// Messages.
     pub messages: usize,
     /// Passages in summaries and reflections.
@@ -68,7 +68,7 @@ pub struct Also {
     pub files: Vec<String>,
 }
 
-impl Also {
+impl Paraphrases {
     /// Returns true if there are none.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()

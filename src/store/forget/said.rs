@@ -6,7 +6,7 @@
 use crate::store::handles::Erasure;
 use std::collections::BTreeSet;
 
-use super::cut::{Also, Left, words};
+use super::cut::{ErasureRemainder, Paraphrases, words};
 use super::text_columns::{CountAs, PLACES, TextColumn};
 use super::{ForgettingRow, Forgotten};
 use crate::id::MessageId;
