@@ -2,7 +2,7 @@
 //! small sample beside it; `invented` in the place of a file makes up conversations, and a model of meaning with them. The format of a file and what the figures
 //! mean stand in `docs/retrieval.md`.
 //!
-//! Each conversation of a file becomes a house of its own, with its speakers as the people of one group, and goes through the same journal, index and search
+//! Each conversation of a file becomes a journal of its own, with its speakers as the people of one group, and goes through the same journal, index and search
 //! that the program uses. The figures are printed as they are; none is a test.
 
 #![allow(
@@ -17,8 +17,8 @@
 #[allow(dead_code, reason = "shared with the test")]
 #[path = "retrieval/figures.rs"]
 mod figures;
-#[path = "retrieval/house.rs"]
-mod house;
+#[path = "retrieval/indexed.rs"]
+mod indexed;
 #[path = "retrieval/invented.rs"]
 mod invented;
 #[path = "retrieval/set.rs"]
@@ -29,7 +29,7 @@ use std::sync::Arc;
 use compline::model::embed::{self, Embedder};
 
 use figures::{Figures, median};
-use house::House;
+use indexed::IndexedConversation;
 use set::Set;
 
 /// How it is searched.
@@ -92,21 +92,21 @@ async fn measure(set: Set, embedder: Option<Arc<dyn Embedder>>) {
     let mut figures: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
     let mut first = Vec::new();
     for talk in &set.conversations {
-        let house = House::of(talk, embedder.clone()).await;
+        let indexed = IndexedConversation::of(talk, embedder.clone()).await;
         for asked in &talk.questions {
             // What a question means is kept, so only the first way would pay for it: that is paid, and told, apart.
             if embedder.is_some() {
                 let began = std::time::Instant::now();
-                house.search(&asked.question, WAYS[2]).await;
+                indexed.search(&asked.question, WAYS[2]).await;
                 first.push(began.elapsed());
             }
             for (way, figures) in ways.iter().zip(&mut figures) {
                 let began = std::time::Instant::now();
-                let found = house.search(&asked.question, way).await;
+                let found = indexed.search(&asked.question, way).await;
                 figures.add(talk, asked, &found, began.elapsed());
             }
         }
-        house.close().await;
+        indexed.close().await;
     }
     for (way, figures) in ways.iter().zip(&figures) {
         figures.print(way);

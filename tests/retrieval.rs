@@ -15,8 +15,8 @@
 #[allow(dead_code, reason = "shared with the measurement, which prints more of it")]
 #[path = "../benches/retrieval/figures.rs"]
 mod figures;
-#[path = "../benches/retrieval/house.rs"]
-mod house;
+#[path = "../benches/retrieval/indexed.rs"]
+mod indexed;
 #[path = "../benches/retrieval/invented.rs"]
 mod invented;
 #[path = "../benches/retrieval/set.rs"]
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figures::Figures;
-use house::House;
+use indexed::IndexedConversation;
 
 /// How much a good model errs, and a middling one.
 const ERRORS: [f32; 2] = [0.5, 1.5];
@@ -38,14 +38,14 @@ async fn words_and_meaning_find_no_less_than_words_alone_whatever_is_asked() {
     let mut figures = [Figures::default(), Figures::default(), Figures::default()];
     for talk in &set.conversations {
         for (at, error) in ERRORS.into_iter().enumerate() {
-            let house = House::of(talk, Some(Arc::new(invented::Meaning::with_error(error)))).await;
+            let indexed = IndexedConversation::of(talk, Some(Arc::new(invented::Meaning::with_error(error)))).await;
             for asked in &talk.questions {
-                figures[at].add(talk, asked, &house.search(&asked.question, "hybrid").await, Duration::ZERO);
+                figures[at].add(talk, asked, &indexed.search(&asked.question, "hybrid").await, Duration::ZERO);
                 if at == 0 {
-                    figures[2].add(talk, asked, &house.search(&asked.question, "lexical").await, Duration::ZERO);
+                    figures[2].add(talk, asked, &indexed.search(&asked.question, "lexical").await, Duration::ZERO);
                 }
             }
-            house.close().await;
+            indexed.close().await;
         }
     }
     let [good, middling, words] = &figures;

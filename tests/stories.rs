@@ -1,5 +1,5 @@
-//! The promises as stories: the whole house, from a fake server in the place of Telegram or Signal
-//! to a scripted model, on one simulated clock.
+//! User stories over the whole program: a fake server stands in for Telegram or Signal, a scripted
+//! model answers, and one simulated clock drives both.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,171 +14,181 @@
 #[allow(dead_code, unused_imports, reason = "not every story needs every person")]
 mod support;
 
-#[path = "stories/gate_labels.rs"]
-mod gate_labels;
-#[path = "stories/origin.rs"]
-mod origin;
-#[path = "stories/always_known.rs"]
-mod always_known;
-#[path = "stories/next_conversation.rs"]
-mod next_conversation;
-#[path = "stories/thrown_away.rs"]
-mod thrown_away;
-#[path = "stories/skill_forms.rs"]
-mod skill_forms;
-#[path = "stories/older_part.rs"]
-mod older_part;
-#[path = "stories/notes.rs"]
-mod notes;
-#[path = "stories/undelivered.rs"]
-mod undelivered;
-#[path = "stories/over.rs"]
-mod over;
-#[path = "stories/own_answer.rs"]
-mod own_answer;
-#[path = "stories/compaction.rs"]
-mod compaction;
-#[path = "stories/long_talk.rs"]
-mod long_talk;
-#[path = "stories/agent_memory.rs"]
-mod agent_memory;
-#[path = "stories/extraction.rs"]
-mod extraction;
-#[path = "stories/extraction_power.rs"]
-mod extraction_power;
-#[path = "stories/knowledge_search.rs"]
-mod knowledge_search;
-#[path = "stories/memory_search.rs"]
-mod memory_search;
-#[path = "stories/learnings.rs"]
-mod learnings;
-#[path = "stories/layers.rs"]
-mod layers;
-#[path = "stories/context.rs"]
-mod context;
-#[path = "stories/corpus.rs"]
-mod corpus;
-#[path = "stories/derived.rs"]
-mod derived;
-#[path = "stories/egress.rs"]
-mod egress;
-#[path = "stories/forget.rs"]
-mod forget;
-#[path = "stories/parting.rs"]
-mod parting;
-#[path = "stories/overgrown.rs"]
-mod overgrown;
-#[path = "stories/gate_cases.rs"]
-mod gate_cases;
-#[path = "stories/gate_holes.rs"]
-mod gate_holes;
-#[path = "stories/group_memory.rs"]
+#[path = "stories/access/group_memory.rs"]
 mod group_memory;
-#[path = "stories/groups.rs"]
+#[path = "stories/access/groups.rs"]
 mod groups;
-#[path = "stories/handover.rs"]
-mod handover;
-#[path = "stories/hostile.rs"]
-mod hostile;
-#[path = "stories/idle.rs"]
-mod idle;
-#[path = "stories/people_matrix.rs"]
-mod people_matrix;
-#[path = "stories/meaning.rs"]
-mod meaning;
-#[path = "stories/non_interference.rs"]
-mod non_interference;
-#[path = "stories/offline.rs"]
-mod offline;
-#[path = "stories/one_stream.rs"]
-mod one_stream;
-#[path = "stories/one_value.rs"]
-mod one_value;
-#[path = "stories/received.rs"]
-mod received;
-#[path = "stories/reflection.rs"]
-mod reflection;
-#[path = "stories/signal.rs"]
-mod signal;
-#[path = "stories/skill_by_hand.rs"]
-mod skill_by_hand;
-#[path = "stories/skill_commands.rs"]
-mod skill_commands;
-#[path = "stories/skill_gate.rs"]
-mod skill_gate;
-#[path = "stories/skill_folder.rs"]
-mod skill_folder;
-#[path = "stories/skill_power.rs"]
-mod skill_power;
-#[path = "stories/skill_scan.rs"]
-mod skill_scan;
-#[path = "stories/store.rs"]
-mod store;
-#[path = "stories/keep.rs"]
-mod keep;
-#[path = "stories/memory_cases.rs"]
-mod memory_cases;
-#[path = "stories/memory_commands.rs"]
-mod memory_commands;
-#[path = "stories/memory_files.rs"]
-mod memory_files;
-#[path = "stories/reach.rs"]
-mod reach;
-#[path = "stories/memory_power.rs"]
-mod memory_power;
-#[path = "stories/mcp.rs"]
-mod mcp;
-#[path = "stories/log.rs"]
-mod log;
-#[path = "stories/at_size.rs"]
-mod at_size;
-#[path = "stories/upkeep.rs"]
-mod upkeep;
-#[path = "stories/backup.rs"]
-mod backup;
-#[path = "stories/heartbeat.rs"]
-mod heartbeat;
-#[path = "stories/slots.rs"]
-mod slots;
-#[path = "stories/year.rs"]
-mod year;
-#[path = "stories/reminders_power.rs"]
-mod reminders_power;
-#[path = "stories/tasks.rs"]
-mod tasks;
-#[path = "stories/gone.rs"]
-mod gone;
-#[path = "stories/reactions.rs"]
-mod reactions;
-#[path = "stories/files_out.rs"]
-mod files_out;
-#[path = "stories/gone_signal.rs"]
-mod gone_signal;
-#[path = "stories/gone_power.rs"]
-mod gone_power;
-#[path = "stories/on_signal.rs"]
-mod on_signal;
-#[path = "stories/on_telegram.rs"]
-mod on_telegram;
-#[path = "stories/telegram.rs"]
-mod telegram;
-#[path = "stories/broken_memory.rs"]
-mod broken_memory;
-#[path = "stories/forget_lines.rs"]
-mod forget_lines;
-#[path = "stories/forget_whole.rs"]
-mod forget_whole;
-#[path = "stories/taken_down.rs"]
-mod taken_down;
-#[path = "stories/of_use.rs"]
-mod of_use;
-#[path = "stories/told_from.rs"]
-mod told_from;
-#[path = "stories/stop_reading.rs"]
-mod stop_reading;
-#[path = "stories/isolation.rs"]
+#[path = "stories/access/isolation.rs"]
 mod isolation;
-#[path = "stories/labels.rs"]
+#[path = "stories/access/linked_accounts.rs"]
+mod linked_accounts;
+#[path = "stories/access/people_matrix.rs"]
+mod people_matrix;
+
+#[path = "stories/channels/on_signal.rs"]
+mod on_signal;
+#[path = "stories/channels/on_telegram.rs"]
+mod on_telegram;
+#[path = "stories/channels/outgoing_files.rs"]
+mod outgoing_files;
+#[path = "stories/channels/signal.rs"]
+mod signal;
+#[path = "stories/channels/telegram.rs"]
+mod telegram;
+#[path = "stories/channels/terminal_answers.rs"]
+mod terminal_answers;
+#[path = "stories/channels/undelivered.rs"]
+mod undelivered;
+
+#[path = "stories/conversation/carried_summary.rs"]
+mod carried_summary;
+#[path = "stories/conversation/compaction.rs"]
+mod compaction;
+#[path = "stories/conversation/compaction_summary.rs"]
+mod compaction_summary;
+#[path = "stories/conversation/long_conversation.rs"]
+mod long_conversation;
+#[path = "stories/conversation/next_request.rs"]
+mod next_request;
+#[path = "stories/conversation/prompt_prefix.rs"]
+mod prompt_prefix;
+#[path = "stories/conversation/reactions.rs"]
+mod reactions;
+#[path = "stories/conversation/stop_command.rs"]
+mod stop_command;
+
+#[path = "stories/documents/corpus.rs"]
+mod corpus;
+#[path = "stories/documents/retention.rs"]
+mod retention;
+
+#[path = "stories/erasure/deleted_messages.rs"]
+mod deleted_messages;
+#[path = "stories/erasure/deleted_on_signal.rs"]
+mod deleted_on_signal;
+#[path = "stories/erasure/deleted_power.rs"]
+mod deleted_power;
+#[path = "stories/erasure/forget.rs"]
+mod forget;
+#[path = "stories/erasure/forget_lines.rs"]
+mod forget_lines;
+#[path = "stories/erasure/forget_reports.rs"]
+mod forget_reports;
+#[path = "stories/erasure/person.rs"]
+mod person;
+
+#[path = "stories/memory/agent_layers.rs"]
+mod agent_layers;
+#[path = "stories/memory/agent_memory.rs"]
+mod agent_memory;
+#[path = "stories/memory/broken_files.rs"]
+mod broken_files;
+#[path = "stories/memory/extraction.rs"]
+mod extraction;
+#[path = "stories/memory/extraction_failures.rs"]
+mod extraction_failures;
+#[path = "stories/memory/extraction_power.rs"]
+mod extraction_power;
+#[path = "stories/memory/keep_confirmation.rs"]
+mod keep_confirmation;
+#[path = "stories/memory/learnings.rs"]
+mod learnings;
+#[path = "stories/memory/loaded_files.rs"]
+mod loaded_files;
+#[path = "stories/memory/memory_cases.rs"]
+mod memory_cases;
+#[path = "stories/memory/memory_commands.rs"]
+mod memory_commands;
+#[path = "stories/memory/memory_files.rs"]
+mod memory_files;
+#[path = "stories/memory/memory_power.rs"]
+mod memory_power;
+#[path = "stories/memory/notes.rs"]
+mod notes;
+#[path = "stories/memory/one_value.rs"]
+mod one_value;
+#[path = "stories/memory/oversized.rs"]
+mod oversized;
+#[path = "stories/memory/salience.rs"]
+mod salience;
+
+#[path = "stories/operations/backup.rs"]
+mod backup;
+#[path = "stories/operations/journal.rs"]
+mod journal;
+#[path = "stories/operations/log.rs"]
+mod log;
+#[path = "stories/operations/offline.rs"]
+mod offline;
+
+#[path = "stories/schedule/heartbeat.rs"]
+mod heartbeat;
+#[path = "stories/schedule/idle.rs"]
+mod idle;
+#[path = "stories/schedule/reflection.rs"]
+mod reflection;
+#[path = "stories/schedule/reminders_power.rs"]
+mod reminders_power;
+#[path = "stories/schedule/slots.rs"]
+mod slots;
+#[path = "stories/schedule/tasks.rs"]
+mod tasks;
+#[path = "stories/schedule/upkeep.rs"]
+mod upkeep;
+#[path = "stories/schedule/year.rs"]
+mod year;
+
+#[path = "stories/search/at_size.rs"]
+mod at_size;
+#[path = "stories/search/index_rebuild.rs"]
+mod index_rebuild;
+#[path = "stories/search/knowledge_search.rs"]
+mod knowledge_search;
+#[path = "stories/search/memory_search.rs"]
+mod memory_search;
+#[path = "stories/search/past_conversations.rs"]
+mod past_conversations;
+#[path = "stories/search/readable_files.rs"]
+mod readable_files;
+#[path = "stories/search/semantic_search.rs"]
+mod semantic_search;
+
+#[path = "stories/skills/gate_bypasses.rs"]
+mod gate_bypasses;
+#[path = "stories/skills/gate_cases.rs"]
+mod gate_cases;
+#[path = "stories/skills/gate_labels.rs"]
+mod gate_labels;
+#[path = "stories/skills/skill_by_hand.rs"]
+mod skill_by_hand;
+#[path = "stories/skills/skill_commands.rs"]
+mod skill_commands;
+#[path = "stories/skills/skill_folder.rs"]
+mod skill_folder;
+#[path = "stories/skills/skill_forms.rs"]
+mod skill_forms;
+#[path = "stories/skills/skill_gate.rs"]
+mod skill_gate;
+#[path = "stories/skills/skill_power.rs"]
+mod skill_power;
+#[path = "stories/skills/skill_scan.rs"]
+mod skill_scan;
+
+#[path = "stories/trust/automatic_sources.rs"]
+mod automatic_sources;
+#[path = "stories/trust/derivations.rs"]
+mod derivations;
+#[path = "stories/trust/egress.rs"]
+mod egress;
+#[path = "stories/trust/hostile_model.rs"]
+mod hostile_model;
+#[path = "stories/trust/labels.rs"]
 mod labels;
-#[path = "stories/mutation.rs"]
+#[path = "stories/trust/mcp.rs"]
+mod mcp;
+#[path = "stories/trust/mutation.rs"]
 mod mutation;
+#[path = "stories/trust/non_interference.rs"]
+mod non_interference;
+#[path = "stories/trust/skill_origin.rs"]
+mod skill_origin;

@@ -4,7 +4,7 @@
 //! Only tests have this switch. It requires the feature `mutation`, which only the dev-dependency
 //! of this package on itself enables, and a build with debug assertions. In every other build both
 //! functions do nothing. The test that switches one location after another is
-//! `tests/stories/mutation.rs`.
+//! `tests/stories/trust/mutation.rs`.
 
 /// Returns whether the caller's caller is the location made permissive.
 #[cfg(not(all(feature = "mutation", debug_assertions)))]

@@ -81,6 +81,7 @@ fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
             other.path.starts_with(&format!("{folder}/"))
                 || other.path == format!("{folder}.rs")
                 || is_crate(&other.path)
+                || other.text.contains(&format!("\"../{}.rs\"", inner.trim_start_matches("tests/stories/")))
         };
         !is_crate(&file.path) && !tests.iter().filter(near).any(|other| declares(&other.text, name))
     });

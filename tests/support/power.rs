@@ -1,10 +1,10 @@
-//! A house whose power can be cut.
+//! A program whose power can be cut.
 //!
 //! A cut happens on the journal's own thread, before or after one of its commits: the home is
 //! copied as it lies on the disk at that instant, the thread never comes back to its callers, and
 //! the whole life (its runtime, its tasks, its connections) is dropped. The next life goes on from
 //! the copy. Whatever the old life still did between the copy and its end is what a real process
-//! can do between its last commit and its death. Each life has a runtime of its own, so a house is
+//! can do between its last commit and its death. Each life has a runtime of its own, so a program is
 //! driven from a plain thread.
 
 use std::collections::BTreeMap;
@@ -107,10 +107,10 @@ impl PowerCutPoint {
     }
 }
 
-/// A house with a fuse, and people who write over Telegram.
+/// A program with a fuse, and people who write over Telegram.
 pub type CrashTest = CrashTestOver<FakeTelegram>;
 
-/// A house with a fuse.
+/// A program with a fuse.
 pub struct CrashTestOver<C: Channel> {
     pub story: StoryOver<C>,
     /// What was committed in the lives that are over.
@@ -119,7 +119,7 @@ pub struct CrashTestOver<C: Channel> {
 }
 
 impl<C: Channel> CrashTestOver<C> {
-    /// The house of a story that was prepared, without any life yet.
+    /// The program of a story that was prepared, without any life yet.
     pub fn prepared(settings: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let story = runtime.block_on(StoryOver::prepared(settings));
@@ -134,7 +134,7 @@ impl<C: Channel> CrashTestOver<C> {
         let pulse = Activity::of(&self.story, &fuse);
         let dark = life.block_on(lit(&fuse, &pulse, self.story.start())).unwrap_or_else(|Stuck| {
             let how = life.block_on(self.story.status());
-            panic!("the house does not start: {}\n{how}", pulse.progress_report())
+            panic!("the program does not start: {}\n{how}", pulse.progress_report())
         });
         self.life = Some((life, fuse, release));
         dark
@@ -155,7 +155,7 @@ impl<C: Channel> CrashTestOver<C> {
         let (life, fuse, _) = self.life.as_ref().unwrap();
         let pulse = Activity::of(&self.story, fuse);
         life.block_on(lit(fuse, &pulse, work))
-            .unwrap_or_else(|Stuck| panic!("the house is stuck: {}", pulse.progress_report()))
+            .unwrap_or_else(|Stuck| panic!("the program is stuck: {}", pulse.progress_report()))
     }
 
     /// What the next life will find on the disk, once the power is gone.
@@ -164,7 +164,7 @@ impl<C: Channel> CrashTestOver<C> {
         state.blown.as_ref().unwrap().1.path().to_owned()
     }
 
-    /// Buries a life whose power went: nothing of it does anything any more. The house is where the
+    /// Buries a life whose power went: nothing of it does anything any more. The program is where the
     /// disk says.
     pub fn bury(&mut self) -> PowerCut {
         let (life, fuse, release) = self.life.take().unwrap();
@@ -192,7 +192,7 @@ impl<C: Channel> CrashTestOver<C> {
         self.life.as_ref().unwrap().1.state.lock().unwrap().plan = None;
     }
 
-    /// The house is stopped as an operator would, time passes, and the next life begins.
+    /// The program is stopped as an operator would, time passes, and the next life begins.
     pub fn away(&mut self, span: Duration) {
         let (life, fuse, release) = self.life.take().unwrap();
         life.block_on(self.story.stop());
@@ -217,7 +217,7 @@ impl<C: Channel> CrashTestOver<C> {
         let (life, fuse, _release) = life.unwrap();
         let pulse = Activity::of(&story, &fuse);
         let end = life.block_on(lit(&fuse, &pulse, story.end()));
-        assert!(!end.unwrap_or_else(|Stuck| panic!("the house does not end: {}", pulse.progress_report())));
+        assert!(!end.unwrap_or_else(|Stuck| panic!("the program does not end: {}", pulse.progress_report())));
     }
 
     /// What was committed in all lives, this one included.
@@ -239,7 +239,7 @@ fn add(jobs: &mut Jobs, more: &Jobs) {
 /// Nothing moves any more.
 struct Stuck;
 
-/// What moves in a house as long as anything goes on in it.
+/// What moves in a program as long as anything goes on in it.
 struct Activity<C: Channel> {
     fake: C,
     clock: Arc<SimulatedClock>,

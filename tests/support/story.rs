@@ -465,7 +465,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// Copies a home as a power cut leaves it: whatever is in the files at this instant. The journal
-/// stands still meanwhile, the rest of the house need not: if something was moved, made or removed
+/// stands still meanwhile, the rest of the program need not: if something was moved, made or removed
 /// under the copy, it is taken again.
 pub fn copy_home(from: &Path) -> tempfile::TempDir {
     for _ in 0..1000 {

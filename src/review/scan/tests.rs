@@ -1,4 +1,4 @@
-//! Properties of any text. The corpus is tested in `tests/stories/skill_scan.rs`.
+//! Properties of any text. The corpus is tested in `tests/stories/skills/skill_scan.rs`.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,0 +1,210 @@
+//! Admission: who may speak, how others are turned away, and which messages never reach a model.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Fake, Story};
+use crate::support::channel::Channel;
+use crate::support::story::{ADA, BEN, EVE, canary};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const DORA: i64 = 1004;
+
+/// Whether those bytes stand anywhere below a folder: in the journal, its log, a note, anything.
+fn stands_in(folder: &Path, words: &str) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            return stands_in(&path, words);
+        }
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        bytes.windows(words.len()).any(|window| window == words.as_bytes())
+    })
+}
+
+fn asked(story: &Story) -> usize {
+    story.model.requests().len() + story.background.requests().len()
+}
+
+/// The pairing code in what Ada was sent last.
+async fn pairing_code(story: &Story, line: &str) -> String {
+    story.say(ADA, line).await;
+    let is_code = |word: &str| word.len() == 9 && word.as_bytes()[4] == b'-' && word.to_uppercase() == word;
+    let told = story.last_received_by(ADA);
+    let code = told.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(|word| is_code(word));
+    code.unwrap_or_else(|| panic!("no code in {told:?}")).to_owned()
+}
+
+/// Promise (people/no-access): No one has access by default; strangers get one line a day, and
+/// nothing they write is kept.
+#[tokio::test]
+async fn without_any_names_nobody_is_let_in() {
+    let mut story = Story::prepared("").await;
+    story.configure_no_people();
+    story.start().await;
+    for person in [ADA, BEN, EVE] {
+        story.say(person, &format!("hello {}", canary(person))).await;
+        assert!(story.last_received_by(person).starts_with("This is a private assistant."));
+    }
+    assert_eq!((asked(&story), story.count("SELECT count(*) FROM messages")), (0, 0));
+    story.end().await;
+}
+
+/// Proves: people/no-access
+#[tokio::test]
+async fn a_stranger_gets_one_line_a_day_and_nothing_of_theirs_is_kept() {
+    let story = Story::begin().await;
+    for _ in 0..5 {
+        story.say(EVE, &format!("open up {}", canary(EVE))).await;
+    }
+    story.fake.sends_photo(EVE, &canary(EVE), b"a picture");
+    story.answered().await;
+    assert_eq!(story.received_by(EVE).len(), 1);
+    story.pass(DAY).await;
+    story.say(EVE, "/status").await;
+    story.say(EVE, &format!("open up {}", canary(EVE))).await;
+    assert_eq!(story.received_by(EVE).len(), 2);
+    assert_eq!(asked(&story), 0);
+    assert_eq!(story.count("SELECT count FROM strangers"), 8);
+    assert!(stands_in(&story.home, &Fake::peer(EVE)), "the search finds what is there");
+    assert!(!stands_in(&story.home, &canary(EVE)), "what a stranger wrote was kept");
+    story.end().await;
+}
+
+/// Promise (people/pairing-code): A pairing code admits one person once, expires soon and cannot be
+/// guessed.
+#[tokio::test]
+async fn a_pairing_code_lets_one_person_in_once() {
+    let story = Story::begin().await;
+    story.fake.person(DORA, "Dora", None);
+    let code = pairing_code(&story, "/pair Dora").await;
+    story.say(DORA, &format!("/start {code}")).await;
+    assert!(story.last_received_by(DORA).starts_with("Welcome, Dora."), "{}", story.last_received_by(DORA));
+    story.say(DORA, "hello").await;
+    assert_eq!(story.last_received_by(DORA), "ok");
+    story.say(EVE, &code).await;
+    assert!(story.last_received_by(EVE).starts_with("That code is not valid."), "{}", story.last_received_by(EVE));
+    story.say(EVE, "hello").await;
+    assert_eq!(story.model.chats().len(), 1);
+    assert!(
+        !stands_in(&story.home, &code) || story.count("SELECT count(*) FROM pairing_codes WHERE used_at IS NULL") == 0
+    );
+    story.end().await;
+}
+
+/// Proves: people/pairing-code
+#[tokio::test]
+async fn a_pairing_code_expires() {
+    let story = Story::begin().await;
+    let code = pairing_code(&story, "/pair Dora").await;
+    story.pass(DAY).await;
+    story.say(EVE, &format!("/start {code}")).await;
+    assert!(story.last_received_by(EVE).starts_with("That code is not valid."), "{}", story.last_received_by(EVE));
+    story.end().await;
+}
+
+/// Proves: people/pairing-code
+#[tokio::test]
+async fn guessing_codes_ends_soon_also_for_a_right_one() {
+    let story = Story::begin().await;
+    let code = pairing_code(&story, "/pair Dora").await;
+    for n in 0..5 {
+        story.say(EVE, &format!("/start AAAA-AAA{n}")).await;
+    }
+    let told = story.received_by(EVE).len();
+    story.say(EVE, &format!("/start {code}")).await;
+    assert!(!story.last_received_by(EVE).starts_with("Welcome"), "the sixth guess of a day counts");
+    for n in 0..50 {
+        story.say(EVE, &format!("/start BBBB-BB{n:02}")).await;
+    }
+    assert!(story.received_by(EVE).len() <= told + 1, "{} lines", story.received_by(EVE).len());
+    assert_eq!(story.count("SELECT count(*) FROM people WHERE name = 'Dora'"), 0);
+    story.end().await;
+}
+
+/// Promise (trust/commands): Commands never reach a model, and members cannot run owner commands.
+#[tokio::test]
+async fn no_command_ever_reaches_a_model() {
+    let story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    let lines = [
+        "/help",
+        "/start",
+        "/whoami",
+        "/stop",
+        "/status",
+        "/usage",
+        "/search hello",
+        "/people",
+        "/pair Zoe",
+        "/model",
+        "/remove Zoe",
+        "/new",
+        "/reset",
+        "/Status@compline_test_bot",
+        "/nonsense",
+        "/",
+        "/search",
+        "/etc/passwd",
+    ];
+    for line in lines {
+        let before = story.received_by(ADA).len();
+        story.say(ADA, line).await;
+        assert_eq!(story.received_by(ADA).len(), before + 1, "{line} gets one answer");
+    }
+    assert_eq!(story.model.requests().len(), 1);
+    story.end().await;
+}
+
+/// Proves: trust/commands
+#[tokio::test]
+async fn an_unknown_command_gets_one_helpful_line() {
+    let story = Story::begin().await;
+    story.say(ADA, "/statsu").await;
+    let heard = story.last_received_by(ADA);
+    assert!(heard.contains("Did you mean /status?") && heard.contains("/help") && !heard.contains('\n'), "{heard}");
+    story.end().await;
+}
+
+/// Proves: trust/commands
+#[tokio::test]
+async fn a_member_cannot_run_the_commands_of_an_owner() {
+    let story = Story::begin().await;
+    for line in ["/people", "/pair Zoe", "/pair Zoe owner", "/remove Ada"] {
+        story.say(BEN, line).await;
+        assert_eq!(story.last_received_by(BEN), "Only an owner may do that.", "{line}");
+    }
+    assert_eq!(story.count("SELECT count(*) FROM pairing_codes"), 0);
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    assert_eq!(story.last_received_by(ADA), "ok", "she is still in");
+    story.end().await;
+}
+
+/// Promise (groups/not-allowed): In a group that you have not allowed, Compline answers and keeps
+/// nothing; if you address it there, it tells you in your direct chat how to allow the group.
+#[tokio::test]
+async fn what_is_said_in_a_group_is_not_kept() {
+    let story = Story::begin().await;
+    let group = story.fake.group(-1_007, "The family");
+    story.fake.adds_bot(group, ADA);
+    story.fake.says_in(group, ADA, "the group-secret of Ada");
+    story.fake.says_in(group, EVE, "the group-secret of Eve");
+    story.fake.says_in(group, ADA, "/status group-secret");
+    story.answered().await;
+    assert_eq!((asked(&story), story.fake.sent(group).len(), story.received_by(ADA).len()), (0, 0, 0));
+    assert!(!stands_in(&story.home, "group-secret"), "what was said in a group was kept");
+    story.end().await;
+}
+
+/// Promise (delivery/unsupported): If Compline cannot accept something you send, it says so instead
+/// of ignoring it.
+#[tokio::test]
+async fn what_cannot_be_taken_is_said_and_not_passed_over() {
+    let story = Story::begin().await;
+    story.fake.sends_unsupported(ADA);
+    story.answered().await;
+    let heard = story.received_by(ADA);
+    assert!(heard.len() == 1 && heard[0].starts_with("I cannot take "), "{heard:?}");
+    assert_eq!(asked(&story), 0);
+    story.end().await;
+}

@@ -1,0 +1,55 @@
+//! Stories that hold on every channel. Each channel's module includes this file, which takes
+//! `Story` and `CrashTest` from there.
+
+#![allow(clippy::duplicate_mod, reason = "the same story, told over another channel")]
+
+use super::{CrashTest, Fake, POWER_CUTS, Story};
+
+#[path = "../access/access.rs"]
+mod access;
+#[path = "../operations/bad_input.rs"]
+mod bad_input;
+#[path = "../conversation/boundary.rs"]
+mod boundary;
+#[path = "../operations/budget.rs"]
+mod budget;
+#[path = "../channels/delivery.rs"]
+mod delivery;
+#[path = "../documents/documents.rs"]
+mod documents;
+#[path = "../access/admission.rs"]
+mod admission;
+#[path = "../conversation/main_path.rs"]
+mod main_path;
+#[path = "../trust/quoting.rs"]
+mod quoting;
+#[path = "../trust/durable_text.rs"]
+mod durable_text;
+#[path = "../operations/limits.rs"]
+mod limits;
+#[path = "../trust/approval_scope.rs"]
+mod approval_scope;
+#[path = "../conversation/order.rs"]
+mod order;
+#[path = "../conversation/outage.rs"]
+mod outage;
+#[path = "../trust/paste.rs"]
+mod paste;
+#[path = "../conversation/power_cut.rs"]
+mod power_cut;
+#[path = "../trust/approval.rs"]
+mod approval;
+#[path = "../search/messages.rs"]
+mod messages;
+#[path = "../schedule/reminders.rs"]
+mod reminders;
+#[path = "../conversation/restart.rs"]
+mod restart;
+#[path = "../access/scope.rs"]
+mod scope;
+#[path = "../channels/set_aside.rs"]
+mod set_aside;
+#[path = "../trust/trust.rs"]
+mod trust;
+#[path = "../access/workspace_owner.rs"]
+mod workspace_owner;

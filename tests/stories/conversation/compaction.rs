@@ -1,0 +1,252 @@
+//! Compaction: when the context window fills, facts are extracted, older messages are replaced by a
+//! summary, and nothing is lost.
+
+use std::time::Duration;
+
+use compline::model::{ModelError, Purpose, Request, RequestPart, Role};
+use serde_json::json;
+
+use crate::support::model::{Say, words};
+use crate::support::story::{ADA, BEN, Story};
+
+/// What the background model was asked for a summary of an older part: every request for a summary
+/// while the talk goes on.
+fn summaries(story: &Story) -> Vec<Request> {
+    story.background.summaries()
+}
+
+fn extractions(story: &Story) -> Vec<Request> {
+    story.background.requests().into_iter().filter(|request| request.purpose() == Purpose::Extraction).collect()
+}
+
+/// Ada talks until there is an older part: each exchange is long enough to be told apart.
+async fn talk(story: &Story, from: usize, to: usize) {
+    for number in from..to {
+        story.say(ADA, &format!("thing {number}, which is a little story about a lighthouse and its keeper")).await;
+    }
+}
+
+/// The window was so full in the last turn, in per cent.
+async fn say_at(story: &Story, percent: u64, text: &str) {
+    story.model.counts(percent * 1_000);
+    story.say(ADA, text).await;
+    story.settle().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn facts_are_taken_down_once_at_sixty_and_again_with_the_summary_at_seventy() {
+    let story = Story::begin().await;
+    talk(&story, 0, 4).await;
+    let mut seen = Vec::new();
+    for (percent, text) in [(59, "at 59"), (60, "at 60"), (65, "at 65"), (69, "at 69"), (70, "at 70")] {
+        say_at(&story, percent, text).await;
+        seen.push((extractions(&story).len(), summaries(&story).len()));
+    }
+    assert_eq!(seen, [(0, 0), (1, 0), (1, 0), (1, 0), (2, 1)]);
+    let (first, second) = (words(&extractions(&story)[0]), words(&extractions(&story)[1]));
+    assert!(first.contains("thing 0") && first.contains("at 60"), "{first}");
+    assert!(second.contains("at 65") && !second.contains("thing 0") && !second.contains("at 60"), "{second}");
+    story.end().await;
+}
+
+/// Promise (conversation/long): A conversation may be as long as you like: facts are recorded,
+/// older messages are then replaced by a summary, the newest stay word for word, and nothing is
+/// lost.
+#[tokio::test]
+async fn the_older_part_gives_way_and_the_last_messages_stay_word_for_word() {
+    let mut story = Story::begin().await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Summary => {
+            Say::Text(json!({ "title": "Lighthouses", "topics": ["the keeper's stories"] }).to_string())
+        }
+        _ => crate::support::model::usual(request),
+    });
+    talk(&story, 0, 8).await;
+    say_at(&story, 72, "thing 8, and now the window is nearly full").await;
+    let asked = words(&summaries(&story)[0]);
+    story.model.counts(20_000);
+    story.say(ADA, "what did we talk about?").await;
+    let prompt = story.model.last_prompt();
+    for number in 0..9 {
+        let name = format!("thing {number},");
+        assert!(prompt.contains(&name) != asked.contains(&name), "{name} is in exactly one of the two");
+    }
+    assert!(prompt.contains("thing 8,") && prompt.contains("thing 7,") && prompt.contains("the keeper's stories"));
+    assert!(prompt.contains("asks for nothing"), "it is marked as something to refer to");
+    assert_eq!(
+        story.count("SELECT count(*) FROM texts WHERE text LIKE 'thing %'"),
+        9,
+        "the journal keeps every message"
+    );
+    story.restart().await;
+    story.say(ADA, "and after a restart?").await;
+    let again = story.model.last_prompt();
+    assert!(again.starts_with(prompt.split("what did we talk about?").next().unwrap()), "the same beginning");
+    story.end().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn a_call_and_its_result_are_never_parted() {
+    let story = Story::begin().await;
+    for number in 0..6 {
+        for _ in 0..3 {
+            story.model.calls("recall", json!({ "query": format!("story {number}") }));
+        }
+        story.model.says("found");
+        story.say(ADA, &format!("look up story {number}")).await;
+    }
+    say_at(&story, 75, "now it is full").await;
+    story.say(ADA, "go on").await;
+    assert!(story.count("SELECT count(*) FROM compactions WHERE state = 'made'") > 0);
+    let last = story.model.chats().pop().unwrap();
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    for part in last.messages().iter().flat_map(|message| message.parts()) {
+        match part.open().0 {
+            RequestPart::Call { id, .. } => calls.push(id.to_string()),
+            RequestPart::Result { id, .. } => results.push(id.to_string()),
+            _ => {}
+        }
+    }
+    assert_eq!(calls, results);
+    let asked = words(&summaries(&story)[0]);
+    assert!(asked.contains("The tool recall gave"), "what tools gave is summarised with the rest: {asked}");
+    story.end().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn if_facts_cannot_be_taken_down_nothing_gives_way_and_the_talk_goes_on() {
+    let story = Story::begin().await;
+    let away = || ModelError::Later { after: None, what: "overloaded".to_owned() };
+    story.background.otherwise(move |request| match request.purpose() {
+        Purpose::Extraction => Say::Fail(away()),
+        _ => crate::support::model::usual(request),
+    });
+    talk(&story, 0, 6).await;
+    say_at(&story, 75, "full").await;
+    story.model.counts(75_000);
+    story.say(ADA, "are you there?").await;
+    assert_eq!(story.last_received_by(ADA), "ok");
+    assert!(story.model.last_prompt().contains("thing 0,"), "nothing was discarded");
+    assert_eq!(summaries(&story).len(), 0);
+    story.background.otherwise(crate::support::model::usual);
+    for _ in 0..4 {
+        story.pass(Duration::from_secs(600)).await;
+    }
+    story.model.counts(20_000);
+    story.say(ADA, "and now?").await;
+    assert!(!story.model.last_prompt().contains("thing 0,") && summaries(&story).len() == 1, "it was tried again");
+    story.end().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn a_model_that_cannot_summarise_does_not_stop_the_talk() {
+    let story = Story::begin().await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Summary => Say::Text("Sorry, I would rather not.".to_owned()),
+        _ => crate::support::model::usual(request),
+    });
+    talk(&story, 0, 6).await;
+    say_at(&story, 75, "full").await;
+    for _ in 0..12 {
+        story.pass(Duration::from_secs(900)).await;
+    }
+    story.model.counts(20_000);
+    story.say(ADA, "still here?").await;
+    assert_eq!(story.last_received_by(ADA), "ok");
+    assert_eq!(story.text("SELECT model FROM compactions"), "extract", "in the end rules write it");
+    assert!(story.count("SELECT compacted_upto FROM conversations") > 0);
+    story.end().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn what_is_deleted_leaves_the_summary_too() {
+    let story = Story::begin().await;
+    talk(&story, 0, 6).await;
+    say_at(&story, 75, "full").await;
+    assert_eq!(story.count("SELECT count(*) FROM compactions WHERE state = 'made'"), 1);
+    let app = story.app();
+    let gone = story.count("SELECT min(id) FROM messages WHERE kind = 'said'");
+    let now = app.clock.now();
+    app.journal
+        .write("delete a message", move |tx| {
+            tx.redaction().redact_message(compline::id::MessageId(gone), now).map(drop)
+        })
+        .await
+        .unwrap();
+    story.model.counts(20_000);
+    story.say(ADA, "go on").await;
+    let prompt = story.model.last_prompt();
+    assert!(!prompt.contains("thing 0,") && prompt.contains("thing 1,"), "shown as it is now: {prompt}");
+    assert_eq!(story.count("SELECT count(*) FROM compactions WHERE summary <> ''"), 0);
+    story.end().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn a_conversation_is_compacted_again_and_again_without_growing() {
+    let story = Story::begin().await;
+    let mut sizes = Vec::new();
+    for round in 0..6 {
+        story.model.counts(20_000);
+        talk(&story, round * 4, round * 4 + 4).await;
+        say_at(&story, 75, "full again").await;
+        story.model.counts(20_000);
+        story.say(ADA, "go on").await;
+        sizes.push(story.model.chats().last().unwrap().estimate_tokens());
+    }
+    assert!(story.count("SELECT count(*) FROM compactions WHERE state = 'made'") >= 5);
+    let (first, last) = (sizes[1], sizes[5]);
+    assert!(last < first * 2, "{sizes:?}");
+    story.end().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn a_tainted_part_keeps_its_label_in_the_summary() {
+    let story = Story::begin().await;
+    story.fake.from(ADA).forwarded_from(BEN).text("UNTRUSTED words of somebody else").send();
+    story.answered().await;
+    talk(&story, 0, 5).await;
+    say_at(&story, 75, "full").await;
+    story.model.counts(20_000);
+    story.say(ADA, "go on").await;
+    let last = story.model.chats().pop().unwrap();
+    assert!(!last.label().is_trusted(), "what the summary stands for was tainted");
+    assert!(
+        last.messages()
+            .iter()
+            .filter(|message| message.role() == Role::System)
+            .all(|message| message.label().is_trusted())
+    );
+    story.end().await;
+}
+
+/// Promise (memory/placement): Memory is placed before your newest message or, if you prefer, with
+/// the instructions.
+#[tokio::test]
+async fn memory_may_stand_with_the_instructions() {
+    let story = Story::with("[memory]\nplacement = \"system\"\n").await;
+    std::fs::write(story.home.join("workspace/memory/MEMORY.md"), "The cat is called Whiskerino.\n").unwrap();
+    story.say(ADA, "one").await;
+    std::fs::write(story.home.join("workspace/memory/MEMORY.md"), "The cat is called Tom.\n").unwrap();
+    story.say(ADA, "two").await;
+    let last = story.model.chats().pop().unwrap();
+    let of = |role: Role| -> String {
+        let messages = last.messages().iter().filter(|message| message.role() == role);
+        messages
+            .flat_map(|message| message.parts())
+            .filter_map(|part| match part.open().0 {
+                RequestPart::Text(text) => Some(text.to_string()),
+                _ => None,
+            })
+            .collect()
+    };
+    assert!(of(Role::System).contains("called Tom") && !words(&last).contains("Whiskerino"), "only as it is now");
+    assert!(!of(Role::User).contains("<context>"));
+    story.end().await;
+}

@@ -1,0 +1,88 @@
+//! The first request of a conversation holds the summary and three titles and no earlier message,
+//! also after a power cut during the summary.
+
+use std::time::Duration;
+
+use compline::model::Purpose;
+use compline::store::CommitPoint::{After, Before};
+use serde_json::json;
+
+use crate::support::model::{Say, usual, words};
+use crate::support::power::{CrashTest, Cut};
+use crate::support::story::{ADA, Story};
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+/// `Story::say` lets this pass after what was said.
+const SAYING: Duration = Duration::from_secs(2);
+const RAW: &str = "the keel, the mast and eleven sails";
+
+fn summary(title: &str) -> String {
+    json!({
+        "title": title, "topics": [format!("topic of {title}")], "decisions": ["varnish it"], "preferences": ["short answers"],
+        "pending": ["buy a rope"],
+    })
+    .to_string()
+}
+
+/// Each conversation is summarised under the name that was said in it.
+fn summarises(story: &Story) {
+    story.background.otherwise(|request| {
+        let words = words(request);
+        let named = ["Anna", "Bella", "Clara", "Dora", "Emma"].into_iter().rfind(|name| words.contains(name));
+        match request.purpose() {
+            Purpose::Summary => Say::Text(summary(named.unwrap_or("Nobody"))),
+            _ => usual(request),
+        }
+    });
+}
+
+/// Promise (boundary/written-summary): A new conversation begins with the written summary of the
+/// last one and three titles with their dates, not with the messages themselves, even if the power
+/// failed while the summary was being written.
+#[tokio::test]
+async fn after_more_than_six_hours_it_holds_the_summary_three_titles_and_nothing_word_for_word() {
+    for (silence, anew) in [(6 * HOUR - Duration::from_secs(60), false), (6 * HOUR, false), (6 * HOUR + SECOND, true)] {
+        let story = Story::begin().await;
+        summarises(&story);
+        for name in ["Anna", "Bella", "Clara", "Dora"] {
+            story.say(ADA, &format!("{name} has {RAW}")).await;
+            story.pass(24 * HOUR).await;
+        }
+        story.say(ADA, &format!("Emma has {RAW}")).await;
+        story.pass(silence - SAYING).await;
+        story.say(ADA, "good evening").await;
+        let prompt = story.model.last_prompt();
+        assert_eq!(prompt.contains(RAW), !anew, "after {silence:?}: {prompt}");
+        let (newest, titles) = if anew {
+            ("Emma", "- 2026-11-24: Emma\n- 2026-11-23: Dora\n- 2026-11-22: Clara\n")
+        } else {
+            ("Dora", "- 2026-11-23: Dora\n- 2026-11-22: Clara\n- 2026-11-21: Bella\n")
+        };
+        assert!(prompt.contains(titles), "{prompt}");
+        for part in [&format!("topic of {newest}"), "varnish it", "short answers", "buy a rope"] {
+            assert_eq!(prompt.matches(part).count(), 1, "{part:?} after {silence:?}: {prompt}");
+        }
+        story.end().await;
+    }
+}
+
+/// Proves: boundary/written-summary
+#[test]
+fn a_summary_that_was_cut_off_is_made_after_the_start_and_told_in_the_next_conversation() {
+    for (side, job) in [(After, "want a summary"), (Before, "keep a summary")] {
+        let mut crash_test = CrashTest::prepared("");
+        summarises(&crash_test.story);
+        assert!(!crash_test.start(Some(Cut::at(side, job))));
+        crash_test.story.fake.says(ADA, &format!("Emma has {RAW}"));
+        assert!(crash_test.pass(7 * HOUR), "{job}");
+        crash_test.revive();
+        assert!(!crash_test.pass(HOUR));
+        crash_test.story.fake.says(ADA, "good evening");
+        assert!(!crash_test.pass(Duration::from_secs(10)));
+        let prompt = crash_test.story.model.last_prompt();
+        assert!(prompt.contains("good evening") && prompt.contains("topic of Emma"), "{side:?} {job}: {prompt}");
+        assert!(!prompt.contains(RAW), "{prompt}");
+        crash_test.end();
+    }
+}

@@ -1,0 +1,306 @@
+//! Outages of the model, the network or the program are reported in plain words and made up for
+//! afterwards.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use compline::model::ModelError;
+use compline::store::{CommitPoint, Failpoint};
+use compline::time::Clock;
+
+use super::Story;
+use crate::support::model::{Gate, Say, Scripted, usual};
+use crate::support::story::{ADA, BEN, canary};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn away() -> Say {
+    Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() })
+}
+
+/// Promise (models/down): If the model is down you are told so once, and you are answered when it
+/// returns, never with an older answer.
+#[tokio::test]
+async fn a_model_that_is_down_is_told_once_and_made_up_for_when_it_is_back() {
+    let story = Story::begin().await;
+    story.model.says("an older answer");
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, "what is new?").await;
+    story.pass(2 * HOUR).await;
+    let [older, notice] = story.received_by(ADA).try_into().unwrap();
+    assert_eq!(older, "an older answer");
+    assert!(notice.contains("cannot be reached") && notice.contains("Your message is kept"), "{notice}");
+    story.model.otherwise(|_| Say::Text("the news".to_owned()));
+    story.pass(20 * MINUTE).await;
+    assert_eq!(story.received_by(ADA).len(), 3);
+    assert_eq!(story.last_received_by(ADA), "the news");
+    story.end().await;
+}
+
+/// Proves: models/down
+#[tokio::test]
+async fn a_question_is_given_up_after_a_day_and_the_next_one_works() {
+    let mut story = Story::begin().await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, &format!("what is new? {}", canary(ADA))).await;
+    story.pass(12 * HOUR).await;
+    story.restart().await;
+    story.pass(11 * HOUR).await;
+    assert_eq!(story.received_by(ADA).len(), 1, "{:?}", story.received_by(ADA));
+    story.pass(2 * HOUR).await;
+    assert!(story.last_received_by(ADA).contains("for a whole day"), "{:?}", story.received_by(ADA));
+    assert_eq!(story.text("SELECT state || ' ' || reason FROM messages WHERE kind = 'said'"), "closed model_away");
+    let asked = story.model.requests().len();
+    assert!(asked < 600, "{asked} calls of a model that is down");
+    story.model.otherwise(usual);
+    story.say(ADA, "and today?").await;
+    assert_eq!((story.received_by(ADA).len(), story.last_received_by(ADA)), (3, "ok".to_owned()));
+    story.end().await;
+}
+
+/// Promise (models/fallback): If the main model fails, a fallback model answers.
+#[tokio::test]
+async fn the_second_model_answers_when_the_first_is_down() {
+    let mut story = Story::prepared("").await;
+    let second = Scripted::new(story.clock.clone());
+    second.says("I am the second choice.");
+    story.fall_back_to(second.clone());
+    story.model.otherwise(|_| away());
+    story.start().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(MINUTE).await;
+    assert_eq!(story.received_by(ADA), ["I am the second choice."]);
+    assert_eq!(second.requests().len(), 1);
+    story.end().await;
+}
+
+/// Proves: models/down
+#[tokio::test]
+async fn somebody_who_writes_again_does_not_wait_for_the_next_try() {
+    let story = Story::begin().await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, &format!("first {}", canary(ADA))).await;
+    story.pass(3 * HOUR).await;
+    story.model.otherwise(usual);
+    story.say(ADA, "still there?").await;
+    assert_eq!(story.received_by(ADA).len(), 3, "the notice and both answers: {:?}", story.received_by(ADA));
+    story.end().await;
+}
+
+/// Promise (delivery/duplicate-update): If Telegram delivers the same message twice, even across a
+/// restart, you get one answer.
+#[tokio::test]
+async fn what_telegram_hands_over_twice_is_answered_once_even_across_a_restart() {
+    let mut story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    let hello = story.fake.last_update_id().unwrap();
+    story.say(ADA, "/new").await;
+    let new = story.fake.last_update_id().unwrap();
+    story.say(ADA, "good evening").await;
+    story.fake.redeliver(hello);
+    story.answered().await;
+    story.restart().await;
+    for update in [hello, new] {
+        story.fake.redeliver(update);
+        story.answered().await;
+    }
+    assert_eq!(story.received_by(ADA).len(), 3, "{:?}", story.received_by(ADA));
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind <> 'reply'"), 3);
+    story.say(ADA, "and on").await;
+    assert_eq!(story.count("SELECT count(*) FROM conversations"), 2, "a repeated /new begins nothing");
+    story.end().await;
+}
+
+/// Promise (delivery/absence): After an absence Compline says how long it was away and how late its
+/// answer is.
+#[tokio::test]
+async fn after_a_long_absence_everybody_is_told_and_after_a_short_one_nobody() {
+    for (absence, told) in [(23 * HOUR, 0), (26 * HOUR, 1)] {
+        let mut story = Story::begin().await;
+        story.say(ADA, &format!("hello {}", canary(ADA))).await;
+        story.say(BEN, &format!("hello {}", canary(BEN))).await;
+        story.stop().await;
+        story.clock.advance(absence).await;
+        story.start().await;
+        story.restart().await;
+        story.settle().await;
+        for person in [ADA, BEN] {
+            let heard = story.received_by(person);
+            let away = heard.iter().filter(|text| text.contains("I was away for 26 hours")).count();
+            assert_eq!((away, heard.len()), (told, 1 + told), "after {absence:?}: {heard:?}");
+        }
+        story.end().await;
+    }
+}
+
+/// Proves: delivery/absence
+#[tokio::test]
+async fn after_a_day_without_network_everybody_is_told() {
+    let story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.fake.stop();
+    story.pass(26 * HOUR).await;
+    story.fake.restart();
+    story.fake.says(ADA, "and now?");
+    story.until(async || story.received_by(ADA).len() == 3).await;
+    assert!(story.received_by(ADA)[1].contains("I was away for 26 hours"), "{:?}", story.received_by(ADA));
+    story.end().await;
+}
+
+/// Proves: delivery/absence
+#[tokio::test]
+async fn what_waited_for_three_hours_is_answered_with_the_delay_named() {
+    let mut story = Story::begin().await;
+    story.stop().await;
+    story.fake.says(ADA, &format!("are you there? {}", canary(ADA)));
+    story.clock.advance(3 * HOUR).await;
+    story.start().await;
+    story.answered().await;
+    let [delay, answer] = story.received_by(ADA).try_into().unwrap();
+    assert!(delay.contains("I was away") && delay.contains("3 hours ago"), "{delay}");
+    assert_eq!(answer, "ok");
+    story.end().await;
+}
+
+/// Proves: delivery/absence
+#[tokio::test]
+async fn what_waited_for_more_than_a_day_gets_one_sentence() {
+    let mut story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.stop().await;
+    story.fake.says(ADA, "are you there?");
+    story.fake.says(ADA, "hello?");
+    story.clock.advance(25 * HOUR).await;
+    story.start().await;
+    story.answered().await;
+    let heard = story.received_by(ADA).join("\n");
+    assert_eq!(heard.matches("2 messages of yours waited for more than a day").count(), 1, "{heard}");
+    assert_eq!(story.model.chats().len(), 1, "nothing so old is answered");
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'too_old'"), 2);
+    story.end().await;
+}
+
+/// Proves: models/giving-up
+#[tokio::test]
+async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
+    let mut story = Story::begin().await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(MINUTE).await;
+    story.stop().await;
+    story.clock.advance(25 * HOUR).await;
+    story.start().await;
+    story.pass(MINUTE).await;
+    story.model.otherwise(usual);
+    story.pass(HOUR).await;
+    assert_eq!(story.last_received_by(ADA), "ok");
+    assert!(!story.received_by(ADA).concat().contains("for a whole day"), "{:?}", story.received_by(ADA));
+    story.end().await;
+}
+
+/// Promise (models/giving-up): Compline says that it was away only when it was, and gives up on a
+/// model only after a day of trying, with the reason.
+#[tokio::test]
+async fn what_waited_behind_a_model_that_was_away_is_not_told_that_we_were() {
+    for (hours, named) in [(2, "it had to wait until now"), (25, "waited for more than a day. I left it unanswered")] {
+        let story = Story::begin().await;
+        story.model.otherwise(|_| away());
+        story.say(ADA, &format!("first {}", canary(ADA))).await;
+        story.pass(MINUTE).await;
+        story.say(ADA, "second").await;
+        story.pass(hours * HOUR).await;
+        story.model.otherwise(usual);
+        story.pass(HOUR).await;
+        let heard = story.received_by(ADA).concat();
+        assert!(heard.contains(named) && !heard.contains("I was away") && !heard.contains("while I was"), "{heard}");
+        story.end().await;
+    }
+}
+
+/// Proves: models/giving-up
+#[tokio::test]
+async fn without_credit_for_a_day_it_says_what_it_was() {
+    let story = Story::begin().await;
+    story.model.otherwise(|_| Say::Fail(ModelError::NoCredit));
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(25 * HOUR).await;
+    let last = story.last_received_by(ADA);
+    assert!(last.contains("has no credit left. I tried for a whole day"), "{last}");
+    story.end().await;
+}
+
+/// Proves: delivery/interrupted-answer
+#[tokio::test]
+async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it() {
+    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+    let gate = Gate::default();
+    story.model.then(Say::Hold(gate.clone())).fails(ModelError::Cut).says("the answer");
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    gate.reached().await;
+    story.clock.set(story.clock.now().plus(HOUR / 2));
+    gate.open();
+    story.pass(MINUTE).await;
+    assert_eq!(story.received_by(ADA), ["the answer"]);
+    story.end().await;
+}
+
+/// Proves: delivery/interrupted-answer
+#[tokio::test]
+async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
+    let mut story = Story::prepared("[conversation]\njoin_within = \"0s\"").await;
+    let full = Arc::new(AtomicBool::new(false));
+    let is_full = Arc::clone(&full);
+    story.fail_at(Some(Failpoint(Arc::new(move |side, _name| {
+        assert!(side != CommitPoint::Before || !is_full.load(Ordering::SeqCst), "full on purpose");
+    }))));
+    story.start().await;
+    let gate = Gate::default();
+    story.model.then(Say::Hold(gate.clone())).says("the answer");
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    gate.reached().await;
+    full.store(true, Ordering::SeqCst);
+    gate.open();
+    story.clock.advance(2 * HOUR).await;
+    full.store(false, Ordering::SeqCst);
+    story.pass(MINUTE).await;
+    assert_eq!(story.last_received_by(ADA), "ok", "asked again, because its first answer could not be kept");
+    story.end().await;
+}
+
+/// Proves: operation/crashing-message
+#[tokio::test]
+async fn what_breaks_here_each_time_has_an_end_and_the_chat_goes_on() {
+    let mut story = Story::begin().await;
+    story.model.otherwise(|_| panic!("on purpose"));
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(5 * MINUTE).await;
+    let heard = story.received_by(ADA).concat();
+    assert_eq!(heard.matches("cut off again and again").count(), 1, "{heard}");
+    story.model.says("Here I am.");
+    story.say(ADA, "and now?").await;
+    assert_eq!(story.last_received_by(ADA), "Here I am.");
+    story.stop().await;
+}
+
+/// Proves: models/giving-up
+#[tokio::test]
+async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
+    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+    let down = || ModelError::Later { after: None, what: "it is down".to_owned() };
+    story.model.fails(down());
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    story.settle().await;
+    assert_eq!(story.model.chats().len(), 1);
+    story.fake.says(ADA, "/stop");
+    story.settle().await;
+    story.model.fails(down()).says("the answer");
+    story.fake.says(ADA, "and this?");
+    story.settle().await;
+    assert_eq!(story.model.chats().len(), 2, "the second try comes after a pause");
+    story.pass(MINUTE).await;
+    assert_eq!(story.last_received_by(ADA), "the answer");
+    story.end().await;
+}

@@ -1,0 +1,129 @@
+//! Lessons: one line per repeated error, and corrections by a person are always read.
+
+use std::time::Duration;
+
+use compline::model::Purpose;
+use serde_json::json;
+
+use crate::support::model::{Say, usual, words};
+use crate::support::story::{ADA, BEN, Story};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
+
+/// The model puts that right whenever the conversation holds the mark.
+fn puts_right(story: &Story, mark: &'static str, was: &'static str, now: &'static str) {
+    story.background.otherwise(move |request| match request.purpose() {
+        Purpose::Extraction if words(request).contains(mark) => {
+            Say::Text(json!({ "facts": [], "corrections": [{ "was": was, "now": now, "sources": [1] }] }).to_string())
+        }
+        _ => usual(request),
+    });
+}
+
+/// What stands about learnings at the beginning of the newest prompt.
+fn block(story: &Story) -> String {
+    let prompt = story.model.last_prompt();
+    let Some((_, rest)) = prompt.split_once("## What went wrong before\n\n") else { return String::new() };
+    rest.split("\nuser: ").next().unwrap().split("\nsystem: ").next().unwrap().to_owned()
+}
+
+/// Promise (memory/mistakes): The assistant learns from mistakes: a repeated failure is one line
+/// with a counter, and no number of failures displaces your corrections.
+#[tokio::test]
+async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
+    let story = Story::begin().await;
+    for _ in 0..50 {
+        story.model.calls("load_skill", json!({ "name": "no-such-skill canary-of-nobody" }));
+        story.model.says("Done.");
+        story.say(ADA, "Try it").await;
+    }
+    let errors = story.reads("learnings/errors.md");
+    let lines: Vec<&str> = errors.lines().filter(|line| line.starts_with("- ")).collect();
+    assert_eq!(lines.len(), 1, "{errors}");
+    assert!(lines[0].starts_with("- **load_skill: ") && lines[0].contains("50 times (2026-11-20)"), "{errors}");
+    assert!(!errors.contains("no-such-skill"), "never a word of a call");
+    story.pass(7 * HOUR).await;
+    story.say(ADA, "Good evening").await;
+    assert!(block(&story).contains("Tools that failed:\n- load_skill: "), "{}", story.model.last_prompt());
+    story.end().await;
+}
+
+/// Proves: memory/mistakes
+#[tokio::test]
+async fn what_a_person_put_right_is_in_the_next_conversation_however_much_failed() {
+    let story = Story::begin().await;
+    puts_right(&story, "kielellä", "answered in English", "answer in Finnish");
+    let many: String =
+        (1..=30).map(|n| format!("- **tool_{n}: {}**: {n} times (2026-11-20)\n", "failed ".repeat(10))).collect();
+    let file = story.home.join("workspace/learnings/errors.md");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, format!("# Errors\n\n{many}")).unwrap();
+    story.say(ADA, &format!("Puhu minulle omalla kielellä, kiitos. {TALK}")).await;
+    assert_eq!(block(&story).matches("answer in Finnish").count(), 0, "fixed while a conversation lasts");
+    story.pass(7 * HOUR).await;
+    assert!(
+        story
+            .reads("learnings/corrections.md")
+            .contains("- **answered in English**: answer in Finnish [once] (2026-11-20)")
+    );
+    story.say(ADA, "Hei").await;
+    let shown = block(&story);
+    assert!(
+        shown.starts_with("They put right (what was wrong: what is right):\n- answered in English: answer in Finnish"),
+        "{shown}"
+    );
+    assert!(shown.contains("tool_30") && shown.contains("older ones are in learnings/errors.md)"), "{shown}");
+    assert!(shown.chars().count() <= 3_000 && shown.matches("- tool_").count() <= 20, "{}", shown.len());
+    story.end().await;
+}
+
+/// Proves: memory/mistakes
+#[tokio::test]
+async fn the_same_correction_again_is_counted_and_another_one_counts_anew() {
+    let story = Story::with("[memory]\nextract_every = 1").await;
+    puts_right(&story, "Again", "wrote long answers", "write short ones");
+    for _ in 0..3 {
+        story.say(ADA, &format!("Again: {TALK}")).await;
+    }
+    let corrections = story.reads("learnings/corrections.md");
+    assert!(corrections.contains("- **wrote long answers**: write short ones [3 times] (2026-11-20)"), "{corrections}");
+    puts_right(&story, "Rather", "wrote long answers", "write in lists");
+    story.say(ADA, &format!("Rather so: {TALK}")).await;
+    let corrections = story.reads("learnings/corrections.md");
+    assert!(corrections.contains("- **wrote long answers**: write in lists [once]"), "{corrections}");
+    assert_eq!(corrections.lines().filter(|line| line.starts_with("- ")).count(), 1);
+    story.end().await;
+}
+
+/// Proves: privacy/own-memory
+#[tokio::test]
+async fn each_person_has_learnings_of_their_own() {
+    let story = Story::begin().await;
+    story.model.calls("load_skill", json!({ "name": "none" }));
+    story.model.says("Done.");
+    story.say(BEN, "Try it").await;
+    assert!(story.reads("people/2-ben/learnings/errors.md").contains("load_skill"));
+    assert_eq!(story.reads("learnings/errors.md"), "");
+    story.pass(7 * HOUR).await;
+    story.say(ADA, "Hello").await;
+    assert_eq!(block(&story), "");
+    story.say(BEN, "Hello").await;
+    assert!(block(&story).contains("load_skill"));
+    story.end().await;
+}
+
+/// Proves: memory/mistakes
+#[tokio::test]
+async fn without_a_model_only_plain_words_are_a_correction() {
+    let mut story = Story::prepared("[memory]\nextract_every = 2").await;
+    story.without_a_key();
+    story.start().await;
+    story.say(ADA, &format!("{TALK} You should see this movie.")).await;
+    story.say(ADA, "That's wrong, I asked for something else.").await;
+    let corrections = story.reads("learnings/corrections.md");
+    let lines: Vec<&str> = corrections.lines().filter(|line| line.starts_with("- ")).collect();
+    assert_eq!(lines.len(), 1, "{corrections}");
+    assert!(lines[0].contains("That's wrong, I asked for something else."), "{corrections}");
+    story.end().await;
+}

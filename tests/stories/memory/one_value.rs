@@ -1,0 +1,133 @@
+//! A key has one value in one place: a new value replaces the old one wherever it stood.
+
+use compline::model::Purpose;
+use compline::time::{Clock, Zone};
+use serde_json::{Value, json};
+
+use crate::support::model::{Say, usual, words};
+use crate::support::story::{ADA, Story};
+
+const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
+
+/// A story in which whatever somebody says between `FACT(` and `)` is taken down as `key=value`, as
+/// something about the person.
+async fn begin() -> Story {
+    let story = Story::with("[memory]\nextract_every = 1").await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Extraction => {
+            let text = words(request);
+            let transcript = text.rsplit_once("<transcript>\n").unwrap().1;
+            let facts: Vec<Value> =
+                transcript.split("FACT(").skip(1).map(|mark| fact(mark.split_once(')').unwrap().0)).collect();
+            Say::Text(json!({ "facts": facts, "corrections": [] }).to_string())
+        }
+        _ => usual(request),
+    });
+    story
+}
+
+fn fact(mark: &str) -> Value {
+    let (key, value) = mark.split_once('=').unwrap();
+    json!({ "key": key, "value": value, "category": "fact", "layer": "A", "sources": [1] })
+}
+
+fn learned(story: &Story) -> String {
+    std::fs::read_to_string(story.home.join("experience/default.md")).unwrap_or_default()
+}
+
+/// The days in May that the files of the memory name.
+fn days(story: &Story) -> Vec<String> {
+    let day = Zone::UTC.day(story.clock.now());
+    let files = ["memory/MEMORY.md", "agents/compline/memory.md", "memory/birthday.md", &format!("memory/{day}.md")];
+    let all = files.map(|file| story.reads(file)).join("\n") + &learned(story);
+    all.lines()
+        .filter_map(|line| line.split_once("on "))
+        .filter_map(|(_, rest)| rest.split_once(" May"))
+        .map(|(day, _)| day.to_owned())
+        .collect()
+}
+
+/// Promise (memory/one-place): Each key has one value in one place: a new value replaces the old
+/// one wherever it was, whether it comes from `/remember`, a tool or a conversation, and the answer
+/// names the place.
+#[tokio::test]
+async fn a_new_value_is_the_only_one_whoever_says_it_and_wherever_the_old_one_stood() {
+    let story = begin().await;
+    story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May)")).await;
+    assert!(learned(&story).contains("on 3 May"));
+    story.say(ADA, "/remember Birthday: on 4 May").await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("experience/default.md") && told.contains("of 64 KB ("), "{told}");
+    assert_eq!(days(&story), ["4"]);
+    assert!(learned(&story).contains("- **Birthday**: on 4 May"), "{}", learned(&story));
+    story.say(ADA, "/remember Birthday: on 4 May").await;
+    assert!(
+        story.last_received_by(ADA).contains("stands in experience/default.md already"),
+        "{}",
+        story.last_received_by(ADA)
+    );
+
+    story.model.calls("memory_save", json!({ "content": "birthday: on 5 May" })).says("Noted.");
+    story.say(ADA, "It is on the fifth").await;
+    assert_eq!(days(&story), ["5"]);
+    let note = json!({ "title": "Birthday", "content": "birthday: on 6 May", "kind": "user" });
+    story.model.calls("remember", note).says("Noted.");
+    story.say(ADA, "No, on the sixth").await;
+    assert_eq!((days(&story), story.file("memory/birthday.md")), (vec!["6".to_owned()], None));
+    assert!(story.model.last_prompt().contains("Kept in experience/default.md."), "{}", story.model.last_prompt());
+
+    story.say(ADA, "When is it?").await;
+    let prompt = story.model.last_prompt();
+    let newest = prompt.rsplit_once("<context>").unwrap().1;
+    assert!(newest.contains("on 6 May") && !newest.contains("on 4 May") && !newest.contains("on 3 May"), "{newest}");
+    let kept = "SELECT count(*) FROM file_contents c JOIN files f ON f.id = c.file_id WHERE f.path = '//experience/default.md' AND CAST(content AS TEXT) LIKE '%on 3 May%'";
+    assert_eq!(story.count(kept), 1, "the history has it");
+    story.end().await;
+}
+
+/// Proves: memory/one-place
+#[tokio::test]
+async fn what_stands_twice_stands_once_afterwards() {
+    let story = begin().await;
+    story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May) FACT(tea=green)")).await;
+    let twice = |story: &Story| {
+        let text = story.reads("memory/MEMORY.md");
+        story.writes(
+            "memory/MEMORY.md",
+            &text.replacen("## Recent facts\n", "## Recent facts\n\n- **birthday**: on 1 May\n", 1),
+        );
+        let text = learned(story);
+        std::fs::write(story.home.join("experience/default.md"), format!("{text}- **Birthday**: on 2 May\n")).unwrap();
+    };
+    twice(&story);
+    assert_eq!(days(&story).len(), 3, "{:?}", days(&story));
+    story.say(ADA, "/remember birthday: on 4 May").await;
+    assert_eq!(days(&story), ["4"]);
+    assert!(story.reads("memory/MEMORY.md").contains("on 4 May") && learned(&story).contains("green"));
+
+    story.model.calls("memory_save", json!({ "content": "deadline: on 7 May" })).says("Noted.");
+    story.say(ADA, "The deadline is in May").await;
+    twice(&story);
+    story.say(ADA, &format!("{TALK} FACT(birthday=on 5 May) FACT(deadline=on 7 May)")).await;
+    assert_eq!(days(&story), ["5", "7", "7"], "of the day, and taken down");
+    story.say(ADA, "/remember deadline: on 8 May").await;
+    assert_eq!(days(&story), ["5", "8"]);
+    story.end().await;
+}
+
+/// Proves: memory/one-place
+#[tokio::test]
+async fn a_note_that_stands_says_it_and_no_list_besides() {
+    let story = begin().await;
+    let note = |day: u8| json!({ "title": "Birthday", "content": format!("birthday: on {day} May"), "kind": "user" });
+    story.model.calls("remember", note(2)).says("Noted.");
+    story.say(ADA, "It is on the second").await;
+    assert!(story.reads("memory/birthday.md").contains("on 2 May"));
+    story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May)")).await;
+    assert!(learned(&story).contains("on 3 May"));
+    story.model.calls("remember", note(4)).says("Noted.");
+    story.say(ADA, "No, on the fourth").await;
+    assert!(story.reads("memory/birthday.md").contains("birthday: on 4 May"), "{}", story.reads("memory/birthday.md"));
+    assert!(!learned(&story).contains("May"), "{}", learned(&story));
+    story.end().await;
+}

@@ -1,0 +1,204 @@
+//! Budgets: each limit is checked before the call and explained in one sentence.
+
+use std::time::Duration;
+
+use compline::config::Price;
+use compline::model::{ModelError, ModelInfo, Usage};
+
+use super::Story;
+use crate::support::model::{Say, Scripted};
+use crate::support::story::{ADA, BEN};
+
+const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
+
+fn card(price: Option<Price>) -> ModelInfo {
+    ModelInfo {
+        provider: "scripted".to_owned(),
+        name: "scripted".to_owned(),
+        context_window: 100_000,
+        max_output: 1_000,
+        images: true,
+        price,
+    }
+}
+
+/// A story whose model has a price: a millionth for each token of input, a tenth of that if cached,
+/// ten for one of output.
+async fn priced(settings: &str) -> Story {
+    let mut story = Story::prepared(settings).await;
+    let price = Price { input: 1_000_000, cached: 100_000, output: 10_000_000 };
+    story.model = Scripted::with_card(story.clock.clone(), card(Some(price)));
+    story.start().await;
+    story
+}
+
+/// How many tokens a first "hello" is.
+async fn tokens_of_a_hello() -> u64 {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let tokens = story.model.chats()[0].estimate_tokens();
+    story.end().await;
+    tokens
+}
+
+/// Promise (models/budget): Budgets are on from the start. When one is used up, or too small for
+/// any answer, you are told in one sentence without a model call; in the second case also which
+/// setting to change.
+#[tokio::test]
+async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnight() {
+    let hello = tokens_of_a_hello().await;
+    // Room for the worst of a first call, and for no second one.
+    let story = Story::with(&format!(
+        "[budget]\nowner_reserve = 0\ndaily_tokens = {0}\nper_person_daily_tokens = {0}",
+        hello + 1_050
+    ))
+    .await;
+    story.say(ADA, "hello").await;
+    story.say(BEN, "hello").await;
+    story.say(ADA, "and now?").await;
+    for person in [ADA, BEN] {
+        let told = story.last_received_by(person);
+        assert_eq!(
+            told,
+            "I did not answer, because today's budget is used up. It begins anew at midnight; an owner can raise it in the configuration."
+        );
+    }
+    assert_eq!((story.received_by(ADA).len(), story.received_by(BEN).len()), (2, 1));
+    assert_eq!(story.model.chats().len(), 1, "no call was made for those");
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'no_answer'"), 2);
+    story.pass(Duration::from_secs(12 * 3600)).await;
+    story.say(BEN, "good morning").await;
+    assert_eq!(story.last_received_by(BEN), "ok", "a new day has a budget of its own");
+    story.end().await;
+}
+
+/// Proves: models/budget
+#[tokio::test]
+async fn a_limit_that_no_answer_fits_into_is_told_as_that_and_not_as_used_up() {
+    let hello = tokens_of_a_hello().await;
+    let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello / 2)).await;
+    story.say(ADA, "hello").await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("per_person_daily_tokens under [budget]") && told.contains("does not help"), "{told}");
+    assert!(!told.contains("used up") && !told.contains("midnight"), "{told}");
+    assert_eq!(story.model.chats().len(), 0);
+    story.end().await;
+}
+
+/// Proves: models/budget
+#[tokio::test]
+async fn one_person_cannot_use_up_what_is_there_for_the_others() {
+    let hello = tokens_of_a_hello().await;
+    let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello + 1_050)).await;
+    story.say(ADA, "hello").await;
+    story.say(ADA, "and now?").await;
+    assert!(
+        story.last_received_by(ADA).starts_with("I did not answer, because your share of today's budget is used up.")
+    );
+    story.say(BEN, "hello").await;
+    assert_eq!(story.received_by(BEN), ["ok"]);
+    assert_eq!(story.model.chats().len(), 2);
+    story.end().await;
+}
+
+/// Proves: models/budget
+#[tokio::test]
+async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on() {
+    let story = Story::with("[budget]\nbackground_daily_tokens = 1").await;
+    story.say(ADA, "I decided to paint the boat green.").await;
+    story.pass(NEXT_CONVERSATION).await;
+    story.say(ADA, "hello again").await;
+    assert_eq!(story.background.requests().len(), 0);
+    assert_eq!(story.received_by(ADA), ["ok", "ok"], "nobody is bothered with it");
+    assert!(story.model.last_prompt().contains("paint the boat green"), "the extractive summary stands in");
+    story.end().await;
+}
+
+/// Promise (models/metering): Every model call is counted: an interrupted one at its worst case,
+/// one without a price in tokens.
+#[tokio::test]
+async fn what_a_turn_took_is_recorded_with_its_cached_tokens() {
+    let story = priced("").await;
+    let usage = |input, cached, output| Usage { input, cached, output };
+    story.model.then(Say::Counted("first".to_owned(), usage(1_000, 0, 50)));
+    story.model.then(Say::Counted("second".to_owned(), usage(1_100, 1_000, 60)));
+    story.say(ADA, "one").await;
+    story.say(ADA, "two").await;
+    let rows = story.text(
+        "SELECT group_concat(turn_id || ' ' || person_id || ' ' || state || ' ' || input_tokens || ' ' || cached_tokens || ' '
+            || output_tokens || ' ' || micros, ' | ') FROM spending WHERE purpose = 'chat' ORDER BY id",
+    );
+    assert_eq!(rows, "1 1 spent 1000 0 50 1500 | 2 1 spent 1100 1000 60 800");
+    story.say(ADA, "/usage").await;
+    let shown = story.last_received_by(ADA);
+    assert!(shown.contains("0.0023") && shown.contains("scripted/scripted"), "{shown}");
+    story.end().await;
+}
+
+/// Proves: models/budget
+#[tokio::test]
+async fn money_is_a_limit_too() {
+    let hello = tokens_of_a_hello().await;
+    // In millionths: each token of the hello, and ten for each of the thousand that may come back.
+    let worst = hello + 10_000;
+    let (fits, too_little) = (worst + 100, worst - 100);
+    for (limit, calls) in [(fits, 1), (too_little, 0)] {
+        let amount = format!("{}.{:06}", limit / 1_000_000, limit % 1_000_000);
+        let story = priced(&format!("[budget]\ndaily = {amount}\nper_person_daily = {amount}")).await;
+        story.say(ADA, "hello").await;
+        assert_eq!(story.model.chats().len(), calls, "limit {limit}, worst case {worst}");
+        assert_eq!(story.last_received_by(ADA) == "ok", calls == 1);
+        story.end().await;
+    }
+}
+
+/// Proves: models/metering
+#[tokio::test]
+async fn a_call_that_was_cut_off_counts_its_worst_case() {
+    let story = Story::begin().await;
+    story.model.fails(ModelError::Cut).says("whole");
+    story.say(ADA, "hello").await;
+    story.pass(Duration::from_secs(60)).await;
+    assert_eq!(story.received_by(ADA), ["whole"]);
+    let outputs = story.text("SELECT group_concat(state || ' ' || output_tokens, ' | ') FROM spending ORDER BY id");
+    assert_eq!(outputs, "reserved 1000 | spent 10");
+    story.end().await;
+}
+
+/// Proves: models/metering
+#[tokio::test]
+async fn a_model_without_a_price_is_counted_in_tokens() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    assert_eq!(story.count("SELECT priced FROM spending"), 0);
+    let tokens = story.count("SELECT input_tokens + output_tokens FROM spending");
+    story.say(ADA, "/usage").await;
+    let shown = story.last_received_by(ADA).replace([',', ' ', '\u{a0}', '\u{202f}'], "");
+    assert!(shown.contains(&tokens.to_string()) && shown.contains("token"), "{tokens} tokens, shown as: {shown}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn the_offline_model_is_free() {
+    let mut story = Story::prepared("[budget]\ndaily_tokens = 1\ndaily = 0.01").await;
+    story.without_a_key();
+    story.start().await;
+    story.say(ADA, "hello").await;
+    assert!(story.last_received_by(ADA).contains("offline model"), "{}", story.last_received_by(ADA));
+    assert_eq!(story.count("SELECT sum(micros) FROM spending"), 0);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn each_round_of_tools_is_a_call_and_is_counted() {
+    let story = Story::begin().await;
+    story
+        .model
+        .calls("recall", serde_json::json!({ "query": "a" }))
+        .calls("recall", serde_json::json!({ "query": "b" }))
+        .says("done");
+    story.say(ADA, "search twice").await;
+    assert_eq!(story.count("SELECT count(*) FROM spending WHERE turn_id = 1 AND state = 'spent'"), 3);
+    assert_eq!(story.received_by(ADA), ["done"]);
+    story.end().await;
+}

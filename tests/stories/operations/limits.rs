@@ -1,0 +1,222 @@
+//! Quotas: nobody can use up the budget with voice notes, the owners' share, or the command queue.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::routing::post;
+use compline::model::{ModelError, Purpose};
+
+use super::Story;
+use crate::support::model::{Say, Scripted, usual};
+use crate::support::story::{ADA, BEN, canary};
+
+const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
+/// What is reserved for a short voice note: 16 KiB at 750 bytes and 32 tokens a second.
+const SHORT_NOTE: i64 = 22 * 32;
+
+/// A server that hears "Good morning" in anything, and says that it took seven seconds or says
+/// nothing of it.
+struct Ear {
+    url: String,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Ear {
+    async fn opens(counts: bool) -> Self {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let usage = if counts { ",\"usage\":{\"type\":\"duration\",\"seconds\":6.5}" } else { "" };
+        let answer = format!("{{\"text\":\"Good morning, house\"{usage}}}");
+        let heard = Arc::clone(&asked);
+        let hear = move || {
+            heard.fetch_add(1, Ordering::SeqCst);
+            let answer = answer.clone();
+            async move { answer }
+        };
+        let routes = axum::Router::new().route("/v1/audio/transcriptions", post(hear));
+        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        Self { url, asked }
+    }
+
+    fn settings(&self) -> String {
+        format!("[transcription]\nbase_url = \"{}\"\nname = \"whisper-1\"\n", self.url)
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+fn fetched(story: &Story) -> usize {
+    let fetches = |call: &&String| ["getfile", "getattachment"].contains(&call.to_lowercase().as_str());
+    story.fake.calls().iter().filter(fetches).count()
+}
+
+/// Waits until so many voice notes were transcribed or refused.
+async fn heard_out(story: &Story, notes: i64) {
+    story.until(async || story.count("SELECT count(*) FROM attachments WHERE state = 'failed'") == notes).await;
+    story.answered().await;
+}
+
+const HEARD: &str =
+    "SELECT coalesce(group_concat(state || ' ' || person_id || ' ' || input_tokens || ' ' || micros, ', '), '')
+     FROM spending WHERE purpose = 'transcription'";
+
+/// Promise (models/voice-note): A voice note is charged to the budget, and is not even fetched if
+/// the budget has no room for it.
+#[tokio::test]
+async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
+    for (counts, price, paid) in [
+        (true, "", format!("spent 1 {} 0", 7 * 32)),
+        (false, "", format!("reserved 1 {SHORT_NOTE} 0")),
+        (true, "price_per_minute = 0.006\n", format!("spent 1 {} 700", 7 * 32)),
+    ] {
+        let ear = Ear::opens(counts).await;
+        let story = Story::with(&format!("{}{price}", ear.settings())).await;
+        story.fake.sends_voice(ADA, 3, b"la la la");
+        heard_out(&story, 1).await;
+        assert!(story.model.last_prompt().contains("Good morning, house"), "{}", story.model.last_prompt());
+        assert_eq!((story.text(HEARD), ear.asked()), (paid, 1));
+        story.say(ADA, "/usage").await;
+        assert!(
+            story.last_received_by(ADA).contains("transcription, openai/whisper-1"),
+            "{}",
+            story.last_received_by(ADA)
+        );
+        story.end().await;
+    }
+}
+
+/// Proves: models/voice-note
+#[tokio::test]
+async fn a_voice_note_over_the_budget_is_not_even_fetched() {
+    let ear = Ear::opens(true).await;
+    let story = Story::with(&format!("{}[budget]\nper_person_daily_tokens = 600\n", ear.settings())).await;
+    story.fake.sends_voice(ADA, 3, b"la la la");
+    heard_out(&story, 1).await;
+    let told = story.last_received_by(ADA);
+    assert!(
+        told.starts_with("I did not listen to your voice note") && told.contains("per_person_daily_tokens"),
+        "{told}"
+    );
+    assert_eq!((fetched(&story), ear.asked(), story.model.asked(), story.text(HEARD)), (0, 0, 0, String::new()));
+    story.end().await;
+}
+
+/// Proves: models/voice-note
+#[tokio::test]
+async fn a_voice_note_on_a_used_up_day_is_not_even_fetched_and_nobody_elses_matter() {
+    let ear = Ear::opens(true).await;
+    let story = Story::with(&ear.settings()).await;
+    spend(&story, 2, 1_599_900);
+    for (notes, person, told) in [(1, BEN, true), (2, ADA, false)] {
+        story.fake.sends_voice(person, 3, b"la la la");
+        heard_out(&story, notes).await;
+        let sentence = "I did not listen to your voice note, because your share of today's budget is used up.";
+        assert_eq!(story.last_received_by(person).starts_with(sentence), told, "{}", story.last_received_by(person));
+    }
+    assert_eq!((fetched(&story), ear.asked()), (1, 1));
+    story.end().await;
+}
+
+/// So many tokens of today are spent on that person.
+fn spend(story: &Story, person: i64, tokens: i64) {
+    let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    let sql = "INSERT INTO spending (person_id, scope, purpose, model, day, at, state, priced, input_tokens, output_tokens, micros)
+         VALUES (?1, 'person:' || ?1, 'chat', 'm', '2026-11-20', 0, 'spent', 0, ?2, 0, 0)";
+    db.execute(sql, [person, tokens]).unwrap();
+}
+
+/// Promise (models/owners-share): Members, groups and background work leave part of each day's
+/// budget to the owners.
+#[tokio::test]
+async fn members_leave_the_owners_their_part_of_the_day() {
+    let story = Story::with("[budget]\ndaily_tokens = 100000\nper_person_daily_tokens = 100000\n").await;
+    story.say(BEN, &format!("hello {}", canary(BEN))).await;
+    assert_eq!(story.last_received_by(BEN), "ok");
+    spend(&story, 2, 79_500);
+    story.say(BEN, "and now?").await;
+    assert_eq!(
+        story.last_received_by(BEN),
+        "I did not answer, because the part of today's budget that is not kept for the owners is used up. It begins anew at midnight; an \
+         owner can raise it in the configuration."
+    );
+    story.say(ADA, &format!("I decided to go on. {}", canary(ADA))).await;
+    assert_eq!(story.last_received_by(ADA), "ok", "the rest is hers");
+    story.pass(NEXT_CONVERSATION).await;
+    assert_eq!(story.background.asked(), 0, "work that nobody waits for leaves it to her as well");
+    story.end().await;
+}
+
+/// Promise (operation/crashing-command): A command that crashes is abandoned after three attempts,
+/// you are told, and it delays no one else.
+#[tokio::test]
+async fn a_command_that_breaks_down_holds_nobody_up_and_is_not_tried_for_ever() {
+    let mut story = Story::prepared("").await;
+    story.sick.store(true, Ordering::SeqCst);
+    story.start().await;
+    story.fake.says(ADA, "/status");
+    story.say(BEN, "/whoami").await;
+    assert_eq!(
+        story.received_by(ADA),
+        ["That command broke down three times, so I do not try it again; the log says more."]
+    );
+    assert!(story.last_received_by(BEN).contains("Ben"), "{}", story.last_received_by(BEN));
+    let closed =
+        "SELECT count(*) FROM messages WHERE kind = 'command' AND state = 'closed' AND reason = 'failed' AND tries = 4";
+    assert_eq!(story.count(closed), 1);
+    story.end().await;
+}
+
+/// Promise (models/refusal): If a model refuses to write a summary or record facts, no other model
+/// is asked to do it.
+#[tokio::test]
+async fn what_a_model_declines_to_write_down_no_other_model_is_asked_for() {
+    for (error, asked) in [(ModelError::Refused, 0), (ModelError::NoCredit, 1)] {
+        let mut story = Story::prepared("[memory]\nextract_every = 1").await;
+        let second = Scripted::new(story.clock.clone());
+        story.background_fallback = Some(Arc::clone(&second));
+        story.background.otherwise(move |_| Say::Fail(error.clone()));
+        second.otherwise(usual);
+        story.start().await;
+        let talk =
+            "Today we went for a long walk along the river, and I decided to paint the boat green in the spring.";
+        story.say(ADA, &format!("{talk} {talk} {}", canary(ADA))).await;
+        story.pass(NEXT_CONVERSATION).await;
+        story.say(ADA, "hello again").await;
+        story.pass(Duration::from_secs(600)).await;
+        for purpose in [Purpose::Summary, Purpose::Extraction] {
+            let by = |model: &Scripted| model.requests().iter().filter(|r| r.purpose() == purpose).count();
+            assert!(by(&story.background) > 0, "{purpose:?} was never wanted");
+            assert_eq!(usize::from(by(&second) > 0), asked, "{purpose:?}");
+        }
+        story.end().await;
+    }
+}
+
+/// Promise (forgetting/incomplete): A deletion that cannot be completed is never reported as done,
+/// and nothing that may contain its words is written meanwhile.
+#[tokio::test]
+async fn a_forgetting_whose_words_cannot_be_read_is_not_called_done() {
+    let mut story = Story::begin().await;
+    story.say(ADA, &format!("I decided to buy a yellow submarine. {}", canary(ADA))).await;
+    story.stop().await;
+    let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    let sql = "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
+         VALUES (1, 'said', 'yellow submarine', ?1, 0, ?2, 'trusted', 'person:1', 0)";
+    for state in ["wanted", "left"] {
+        db.execute(sql, ["torn [", state]).unwrap();
+    }
+    story.start().await;
+    story.pass(NEXT_CONVERSATION).await;
+    story.say(ADA, "hello again").await;
+    story.pass(NEXT_CONVERSATION).await;
+    assert_eq!(story.text("SELECT group_concat(state) FROM forgettings"), "wanted,left");
+    let kept = "SELECT count(*) FROM summaries WHERE title || topics || decisions LIKE '%submarine%'";
+    assert_eq!(story.count(kept), 0, "what may be forgotten is not written down");
+    story.say(ADA, "/forget 1").await;
+    assert!(story.last_received_by(ADA).contains("is not finished"), "{}", story.last_received_by(ADA));
+    story.end().await;
+}

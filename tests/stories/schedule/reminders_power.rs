@@ -1,0 +1,74 @@
+//! Power cuts during reminders and tasks: each is sent once.
+
+use std::time::Duration;
+
+use compline::store::CommitPoint::{After, Before};
+use serde_json::json;
+
+use crate::support::power::{CrashTest, Cut};
+use crate::support::story::{ADA, canary};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Ada asks for something that is due within the hour; the power goes at the nth such commit, and
+/// comes back.
+fn cut(tool: &str, arguments: serde_json::Value, cut: Cut) -> CrashTest {
+    let mut crash_test = CrashTest::prepared("");
+    crash_test.story.model.calls(tool, arguments).says("Noted.");
+    // Said again by the life that finds the reply unstored.
+    crash_test.story.model.says("Noted.");
+    assert!(!crash_test.start(Some(cut)));
+    crash_test.story.fake.says(ADA, &format!("please {}", canary(ADA)));
+    assert!(crash_test.pass(65 * MINUTE), "{cut:?} never came");
+    crash_test.revive();
+    assert!(!crash_test.pass(65 * MINUTE));
+    crash_test
+}
+
+/// What Ada heard besides the answer to her wish. A possible repetition counts once.
+fn told(crash_test: &CrashTest, what: &str) -> usize {
+    crash_test.story.received_by(ADA).iter().filter(|heard| heard.contains(what)).count()
+}
+
+/// Proves: time/reminder
+#[test]
+fn a_reminder_is_kept_once_and_told_once() {
+    let jobs = [
+        ("begin a tool step", 1),
+        ("keep a reminder", 1),
+        ("store a tool step", 1),
+        ("store a reply", 1),
+        ("fire a reminder", 1),
+    ];
+    for (side, (job, nth)) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
+        let wish = json!({ "when": "in 20 minutes", "text": "the oven" });
+        let crash_test = cut("remind", wish, Cut { side, job: Some(job), nth });
+        assert_eq!(told(&crash_test, "the oven"), 1, "{side:?} {job}: {:?}", crash_test.story.received_by(ADA));
+        assert_eq!(crash_test.story.text("SELECT group_concat(state) FROM reminders"), "done", "{side:?} {job}");
+        crash_test.end();
+    }
+}
+
+/// Proves: time/scheduled-task
+#[test]
+fn a_task_is_run_once_and_told_once() {
+    // The second of what the talk before it commits as well.
+    let jobs = [
+        ("keep a reminder", 1),
+        ("fire a reminder", 1),
+        ("claim messages", 2),
+        ("store a reply", 2),
+        ("end a task", 1),
+    ];
+    for (side, (job, nth)) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
+        let wish = json!({ "cron": "50 12 20 11 *", "task": "Say what comes of it" });
+        let crash_test = cut("schedule", wish, Cut { side, job: Some(job), nth });
+        assert_eq!(told(&crash_test, "ok"), 1, "{side:?} {job}: {:?}", crash_test.story.received_by(ADA));
+        assert_eq!(
+            crash_test.story.text("SELECT group_concat(job || state) FROM slots"),
+            "task:1done",
+            "{side:?} {job}"
+        );
+        crash_test.end();
+    }
+}

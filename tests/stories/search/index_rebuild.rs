@@ -1,0 +1,131 @@
+//! The index is derived: after its tables are emptied, or in an older journal, search finds the
+//! same as before.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::older::{downgrade_journal, migrations};
+use crate::support::story::{ADA, Story, canary};
+
+const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
+/// Words that stand in a message, a summary, a fact, a note, and a note of a day.
+const ASKED: [&str; 4] = ["lighthouse", "keeper", "lamps", "Leuchtturm"];
+
+/// A person with something of everything that can be found.
+async fn lived_in() -> Story {
+    let story = Story::begin().await;
+    let told = json!({ "title": "The lighthouse", "topics": ["its keeper trims the lamps"], "decisions": [], "preferences": [], "pending": [] });
+    story.background.says(&told.to_string());
+    story.say(ADA, &format!("I keep a lighthouse with two lamps {}", canary(ADA))).await;
+    story.pass(NEXT_CONVERSATION).await;
+    story.writes("memory/MEMORY.md", "## Recent facts\n\n- **keeper**: of the lighthouse is Jan\n");
+    story
+        .writes("memory/lamps.md", "---\nname: Lamps\ntype: reference\n---\n\nThe lamps of the Leuchtturm want oil.\n");
+    story.writes("memory/2026-11-20.md", "- [09:00] trimmed the lamps\n");
+    story
+}
+
+/// What a person and the model find, word by word and in this order.
+async fn answers(story: &Story) -> Vec<String> {
+    let mut all = Vec::new();
+    for asked in ASKED {
+        all.push(story.command_line(&["search", "--limit", "50", "--", asked]).await.json.to_string());
+        all.push(story.command_line(&["memory", "search", "--limit", "50", "--", asked]).await.json.to_string());
+    }
+    assert!(all.iter().all(|found| found != "[]"), "{all:?}");
+    all
+}
+
+/// The tables that hold nothing that is not elsewhere, by their own comment in the journal.
+fn emptied(db: &rusqlite::Connection, tables: &[&str]) {
+    db.pragma_update(None, "foreign_keys", false).unwrap();
+    for table in tables {
+        let kept_apart = ["texts_fts"].contains(table);
+        let sql = if kept_apart {
+            format!("INSERT INTO {table} ({table}) VALUES ('delete-all')")
+        } else {
+            format!("DELETE FROM {table}")
+        };
+        db.execute(&sql, []).unwrap();
+    }
+}
+
+fn journal(home: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(home.join("compline.db")).unwrap()
+}
+
+/// Proves: search/rebuild
+#[tokio::test]
+async fn whichever_derived_table_is_emptied_the_next_start_finds_the_same() {
+    let all = ["entries_fts", "entries", "indexed", "unindexed", "texts_fts", "text_digests"];
+    let mut story = lived_in().await;
+    let before = answers(&story).await;
+    for some in [
+        &all[..],
+        &["entries_fts"],
+        &["entries"],
+        &["indexed", "unindexed"],
+        &["entries_fts", "entries"],
+        &["texts_fts"],
+    ] {
+        story.stop().await;
+        emptied(&journal(&story.home), some);
+        story.start().await;
+        assert_eq!(answers(&story).await, before, "without {some:?}");
+    }
+    story.end().await;
+}
+
+/// Proves: search/rebuild
+#[tokio::test]
+async fn an_index_that_is_whole_is_not_made_anew_at_a_start() {
+    let mut story = lived_in().await;
+    let before = answers(&story).await;
+    // Whatever is made anew gets another number.
+    let numbers =
+        |story: &Story| story.text("SELECT group_concat(id || ' ' || path) FROM (SELECT * FROM entries ORDER BY id)");
+    let known = numbers(&story);
+    for _ in 0..2 {
+        story.restart().await;
+        assert_eq!(answers(&story).await, before);
+    }
+    assert_eq!(numbers(&story), known);
+    story.end().await;
+}
+
+/// Proves: search/rebuild
+#[tokio::test]
+async fn after_that_hand_edits_and_deletions_are_still_seen_without_a_restart() {
+    let mut story = lived_in().await;
+    answers(&story).await;
+    story.stop().await;
+    emptied(&journal(&story.home), &["entries_fts", "entries", "indexed", "unindexed", "texts_fts"]);
+    story.start().await;
+    let found = async |words: &str| story.command_line(&["memory", "search", "--", words]).await.json.to_string();
+    assert!(found("oil").await.contains("lamps.md"));
+    story.writes("memory/lamps.md", "The lamps want petroleum.\n");
+    assert!(found("petroleum").await.contains("lamps.md") && found("oil").await == "[]");
+    std::fs::remove_file(story.home.join("workspace/memory/lamps.md")).unwrap();
+    assert_eq!(found("petroleum").await, "[]");
+    story.end().await;
+}
+
+/// Proves: search/rebuild
+#[tokio::test]
+async fn a_journal_of_a_program_that_had_no_such_index_is_found_in_as_well() {
+    let all = migrations();
+    for known in 1..all.len() {
+        let mut story = lived_in().await;
+        let before = answers(&story).await;
+        story.stop().await;
+        downgrade_journal(&story.home.join("compline.db"), &all[..known]);
+        assert_eq!(story.count("SELECT count(*) FROM sqlite_schema WHERE name = 'entries'"), i64::from(known > 5));
+        story.start().await;
+        assert_eq!(answers(&story).await, before, "after {known} migrations");
+        story.say(ADA, "what do I keep?").await;
+        assert!(story.model.last_prompt().contains("Jan"), "and it is known as before");
+        story.end().await;
+    }
+}

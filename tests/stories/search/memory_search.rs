@@ -1,0 +1,134 @@
+//! One search over all agents' memory: by words, agent, heading and case, with the lines around a
+//! hit, in chat and on the command line.
+
+use compline::model::Purpose;
+use serde_json::{Value, json};
+
+use crate::support::model::{Say, usual};
+use crate::support::story::{ADA, BEN, Story, canary};
+
+const COMPLINE: &str = "# Compline\n\n## Coding Conventions\n\nuse BEM naming\nand short files\n\n## Insights\n\n- **naming**: they call it BEM\n";
+const REVIEWER: &str =
+    "# Reviewer\n\n## Coding Conventions\n\nlook at BEM first\n\n## Decisions Made\n\nno bem in tests\n";
+
+/// Two agents with a memory each, and Ben with one of his own.
+async fn two_agents() -> Story {
+    let story = Story::begin().await;
+    story.writes("agents/compline/memory.md", COMPLINE);
+    story.writes("agents/reviewer/memory.md", REVIEWER);
+    story.writes(
+        "people/2-ben/agents/compline/memory.md",
+        &format!("## Insights\n\n- **naming**: BEM {}\n", canary(BEN)),
+    );
+    story.say(BEN, "hello").await;
+    story
+}
+
+/// What somebody is told, without the marks around the words.
+async fn asks(story: &Story, person: i64, line: &str) -> String {
+    story.say(person, line).await;
+    story.last_received_by(person).replace("**", "")
+}
+
+async fn through(story: &Story, tool: &str, arguments: Value) -> String {
+    story.model.calls(tool, arguments).says("Looked.");
+    story.say(ADA, "Look it up.").await;
+    story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
+}
+
+/// Promise (search/all-agents): One search covers the memory of all agents, filtered by agent,
+/// heading and letter case, with surrounding lines, in a chat or on the command line; each person
+/// searches only their own.
+#[tokio::test]
+async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the_lines_around() {
+    let story = two_agents().await;
+    let lines = ["use BEM naming", "they call it BEM", "look at BEM first", "no bem in tests"];
+    for (asked, shown) in [
+        ("BEM", [true, true, true, true]),
+        ("--agent reviewer BEM", [false, false, true, true]),
+        ("--agent Reviewer --case BEM", [false, false, true, false]),
+        ("--section \"Coding Conventions\" BEM", [true, false, true, false]),
+        ("—section “coding conventions” —agent compline BEM", [true, false, false, false]),
+        ("--case BEM", [true, true, true, false]),
+        ("--agent nobody BEM", [false; 4]),
+    ] {
+        let told = asks(&story, ADA, &format!("/memory search {asked}")).await;
+        assert_eq!(lines.map(|line| told.contains(line)), shown, "{asked}: {told}");
+        assert!(!told.contains(&canary(BEN)), "{told}");
+        if !asked.contains(['—', '“', '"']) {
+            let line: Vec<&str> = ["memory", "search"].into_iter().chain(asked.split(' ')).collect();
+            let (flags, words) = line.split_at(line.len() - 1);
+            let line: Vec<&str> = flags.iter().copied().chain(["--"]).chain(words.iter().copied()).collect();
+            let said = story.command_line(&line).await.markdown.replace("**", "");
+            assert_eq!(lines.map(|line| said.contains(line)), shown, "{line:?}: {said}");
+        }
+    }
+    let around =
+        asks(&story, ADA, "/memory search --agent compline --section \"Coding Conventions\" --context 1 BEM").await;
+    assert!(around.contains("4-\n5: use BEM naming\n6- and short files"), "{around}");
+    assert!(asks(&story, ADA, "/search --in notes --case BEM").await.contains("look at BEM first"));
+    assert!(!asks(&story, ADA, "/search --in messages BEM").await.contains("look at BEM"));
+    assert!(asks(&story, ADA, "/memory search --section").await.contains("/memory search [--agent NAME]"));
+    let bens = asks(&story, BEN, "/memory search BEM").await;
+    assert!(bens.contains(&canary(BEN)) && !bens.contains("look at"), "{bens}");
+    story.end().await;
+}
+
+/// Proves: search/every-file
+#[tokio::test]
+async fn a_search_gives_a_model_five_facts_and_five_of_all_else() {
+    let story = Story::begin().await;
+    let facts: String = (0..9).map(|n| format!("- **tea {n}**: sencha of the kind {n}\n")).collect();
+    story.writes("memory/MEMORY.md", &format!("## Recent facts\n\n{facts}"));
+    for n in 0..9 {
+        story.writes(&format!("shop/{n}.md"), &format!("sencha crate {n}\n"));
+    }
+    let found = through(&story, "memory_search", json!({ "query": "sencha" })).await;
+    assert_eq!((found.matches("of the kind").count(), found.matches("sencha crate").count()), (5, 5), "{found}");
+    story.end().await;
+}
+
+/// Proves: search/every-file
+#[tokio::test]
+async fn what_is_taken_down_stands_in_a_file_and_is_a_row_of_the_index() {
+    let story = Story::with("[memory]\nextract_every = 1").await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Extraction => Say::Text(
+            json!([{ "key": "tea", "value": "likes oolong", "category": "preference", "layer": "B", "sources": [1] }])
+                .to_string(),
+        ),
+        _ => usual(request),
+    });
+    story.say(ADA, &"My tea is to be oolong, as you know. ".repeat(4)).await;
+    let memory = std::fs::read_to_string(story.home.join("workspace/agents/compline/memory.md")).unwrap();
+    assert_eq!(memory.matches("- **tea**: likes oolong").count(), 1, "{memory}");
+    assert!(through(&story, "memory_recall", json!({ "query": "oolong" })).await.contains("likes oolong"));
+    let row = "SELECT name || ', ' || kind || ', ' || scope || ', ' || label FROM entries WHERE path = 'agents/compline/memory.md' AND name = 'tea'";
+    assert_eq!(story.text(row), "tea, fact, person:1, trusted");
+    story.end().await;
+}
+
+/// Promise (memory/opening-facts): At the start of a conversation the assistant is given the ten
+/// facts that mattered most and the three entries that best match your first words.
+#[tokio::test]
+async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
+    let story = Story::begin().await;
+    let words = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar";
+    let facts: String = words.split(' ').map(|word| format!("- **{word}**: the word {word}\n")).collect();
+    story.writes("memory/facts-2026-01.md", &facts);
+    for n in 0..6 {
+        let note =
+            format!("---\nname: Bed {n}\ndescription: bed {n}\ntype: project\n---\n\nThe tomatoes of bed {n}.\n");
+        story.writes(&format!("memory/bed-{n}.md"), &note);
+    }
+    through(&story, "memory_search", json!({ "query": "oscar" })).await;
+    story.say(ADA, "/new").await;
+    story.say(ADA, "How are the tomatoes?").await;
+    let prompt = story.model.last_prompt();
+    let told = prompt.split_once("What you know that may matter here:\n").unwrap().1;
+    let told: Vec<&str> = told.lines().take_while(|line| line.starts_with("- ")).collect();
+    let (beds, facts): (Vec<&str>, Vec<&str>) = told.into_iter().partition(|line| line.contains("memory/bed-"));
+    assert_eq!((beds.len(), facts.len()), (3, 10), "{facts:?}");
+    assert!(facts[0].contains("oscar"), "what was of use comes first: {facts:?}");
+    story.end().await;
+}

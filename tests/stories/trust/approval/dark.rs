@@ -1,0 +1,85 @@
+//! The same across power cuts: between question and yes, yes and call, call and reply.
+
+use std::time::Duration;
+
+use compline::store::CommitPoint::{self, After, Before};
+
+use super::super::{CrashTest, Fake};
+use super::{EVIL, fetch, state};
+use crate::support::model::Say;
+use crate::support::power::Cut;
+use crate::support::story::{ADA, EVE, UNTRUSTED, canary};
+use crate::support::web::Web;
+
+/// A program whose power goes at the first such commit after Ada was asked or said yes, and that
+/// lives on.
+fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (CrashTest, Web, tokio::runtime::Runtime) {
+    let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
+    let mut crash_test = CrashTest::prepared("");
+    crash_test.story.fetch_through(web.fetcher());
+    crash_test.story.model.otherwise(|request| match crate::support::model::words(request) {
+        words if words.contains("the page") => Say::Text("It says: the page.".to_owned()),
+        words if words.contains("what now?") => Say::Calls(vec![("web_fetch".to_owned(), fetch(EVIL).to_string())]),
+        _ => Say::Text("Noted.".to_owned()),
+    });
+    let mut dark = crash_test.start(Some(Cut { side, job: Some(job), nth }));
+    let five = Duration::from_secs(5);
+    let deeds: [fn(&CrashTest) -> i64; 3] = [
+        |crash_test| crash_test.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter")),
+        |crash_test| crash_test.story.fake.says(ADA, &format!("what now? {}", canary(ADA))),
+        |crash_test| crash_test.story.fake.says(ADA, "/yes 1"),
+    ];
+    let mut cuts = 0;
+    for deed in deeds {
+        deed(&crash_test);
+        dark |= crash_test.pass(five);
+        if dark {
+            cuts += 1;
+            crash_test.revive();
+            dark = crash_test.pass(five);
+        }
+    }
+    assert_eq!(cuts, 1, "the power goes once: {side:?} {job}");
+    (crash_test, web, beside)
+}
+
+/// Promise (gate/power-cut): A power cut between a request for approval, your answer and the reply
+/// changes nothing.
+#[test]
+fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
+    // The calls of the question's turn are not begun before it; the second of each job belongs to
+    // the turn of the yes.
+    let cuts = [
+        (Before, "ask the person", 1),
+        (After, "ask the person", 1),
+        (Before, "accept messages", 3),
+        (After, "accept messages", 3),
+        (Before, "begin a tool step", 1),
+        (After, "begin a tool step", 1),
+        (Before, "store a tool step", 1),
+        (After, "store a tool step", 1),
+        (Before, "begin a model step", 3),
+        (Before, "store a reply", 2),
+        (After, "store a reply", 2),
+    ];
+    // What was not stored comes again, or is lost with nothing else.
+    let is_fair =
+        |(side, job, _): &(CommitPoint, &str, u32)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages");
+    for (side, job, nth) in cuts.into_iter().filter(is_fair) {
+        let (crash_test, web, _beside) = through_the_dark(side, job, nth);
+        let story = &crash_test.story;
+        let again = usize::from(job == "store a tool step" && side == Before);
+        assert_eq!(web.connections(), 1 + again, "{side:?} {job}: only an unfinished call is made again");
+        let heard = story.received_by(ADA);
+        for sentence in ["May I open it", "I go on", "It says: the page."] {
+            let heard = || heard.iter().filter(|heard| heard.contains(sentence));
+            let unmarked = heard().filter(|heard| !heard.contains("(possibly repeated)")).count();
+            assert!(heard().count() > 0 && unmarked <= 1, "{side:?} {job}: {sentence} {:?}", story.received_by(ADA));
+        }
+        assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 3, "{side:?} {job}");
+        assert_eq!(state(story, 1), "yes", "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM turns WHERE state <> 'done'"), 0, "{side:?} {job}");
+        crash_test.end();
+    }
+}

@@ -1,0 +1,77 @@
+//! Label mutation: each place that mints *untrusted*, joins labels or checks a scope is made
+//! permissive in turn, and a story must turn red.
+//!
+//! [`sites`] finds the places in `src/`: calls of the functions of `src/trust.rs` that are marked
+//! `#[track_caller]`, and comparisons of a column `scope` with a parameter in SQL. `sites.txt`
+//! names for each the story that kills its mutant; a place is called by its file, the function
+//! around it, the operation and its number there, so lines may move. The mutant is this test binary
+//! itself, run as a child with that story alone and the place in its environment
+//! (`src/trust/mutation.rs`).
+//!
+//! After a change of the places, the table is brought up to date by
+//!
+//! ```text
+//! COMPLINE_MUTATION=find cargo test --test stories mutation::every_mutant_is_killed -- --nocapture
+//! ```
+//!
+//! `COMPLINE_MUTATION=labels::` instead tries the stories whose name holds that alone, on the
+//! places without a killer.
+//!
+//! It first tries each place with the story that the table names. For the places left it runs each
+//! story alone to learn which places it touches (kept in `target/…/mutation/` until the binary
+//! changes) and then with all of these mutants at once, halving them where that is red; stories of
+//! security come first. Killers are written down as they are found, so it can be cut off and goes
+//! on. A mutant without a killer is written as `OPEN`, which is red: write a story, or remove the
+//! call. A line `equivalent: REASON` is a mutant that cannot be told from the original; such lines
+//! are written by hand, and there should be few.
+
+#[path = "mutation/child.rs"]
+mod child;
+#[path = "mutation/find.rs"]
+mod find;
+#[path = "../../structure/lexer.rs"]
+#[allow(dead_code, reason = "tests/structure uses all of it")]
+mod lexer;
+#[path = "mutation/sites.rs"]
+mod sites;
+#[path = "mutation/table.rs"]
+mod table;
+#[path = "../../structure/tree.rs"]
+#[allow(dead_code, reason = "tests/structure uses all of it")]
+mod tree;
+
+use child::End;
+use table::{Entry, Table};
+
+/// Promise (trust/every-check): Every check that labels text from outside, preserves that label or
+/// separates people's text is covered by a test that fails without it, and no released build can
+/// switch one off.
+#[test]
+fn every_mutant_is_killed() {
+    let sites = sites::all();
+    let table = Table::read();
+    if let Ok(part) = std::env::var("COMPLINE_MUTATION") {
+        find::table(&sites, &table, Some(part.as_str()).filter(|part| *part != "find")).write();
+        return;
+    }
+    let mut findings = table.differences(&sites);
+    findings.extend(table.open().map(|key| format!("{key} has no story that kills its mutant")));
+    // A story that is red whatever is mutated would kill them all.
+    if let Some(story) = table.stories().next() {
+        assert_eq!(child::run(story, &[(child::PLACES, "nowhere")]), End::Green, "{story} is red without a mutant");
+    }
+    let mutants: Vec<_> = sites
+        .iter()
+        .filter_map(|site| match table.get(&site.key)? {
+            Entry::Killer(story) => Some((site, story)),
+            Entry::Equivalent(_) | Entry::Open => None,
+        })
+        .collect();
+    let ends = child::two_at_a_time(&mutants, |(site, story)| child::run(story, &[(child::PLACES, &site.place)]));
+    for ((site, story), end) in mutants.iter().zip(ends) {
+        if end != End::Red {
+            findings.push(format!("{} survives {story} ({end:?})", site.key));
+        }
+    }
+    assert!(findings.is_empty(), "{} findings:\n  {}", findings.len(), findings.join("\n  "));
+}

@@ -1,0 +1,203 @@
+//! Pasted text is no more trusted than its origin.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Fake, Story};
+use crate::support::channel::kinds;
+use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
+use crate::support::web::Web;
+
+const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
+
+/// So many characters of a text in which no run comes twice, with a canary in front.
+fn letter(characters: usize) -> String {
+    let mut text = format!("{UNTRUSTED}letter:");
+    for n in 0..characters {
+        write!(text, " {} words", n * 7919 % 9_973).unwrap();
+    }
+    text.chars().take(characters).collect()
+}
+
+/// The label of the newest text that somebody said.
+fn label(story: &Story) -> String {
+    story.text(
+        "SELECT t.label FROM texts t JOIN messages m ON m.id = t.message_id WHERE m.kind = 'said' AND t.kind IN ('said', 'edit')
+         ORDER BY t.id DESC LIMIT 1",
+    )
+}
+
+/// Ada has passed that on, and another conversation begins.
+async fn passed_on(words: &str) -> Story {
+    let story = Story::begin().await;
+    story.fake.forwards(ADA, EVE, words);
+    story.answered().await;
+    story.pass(NEXT_CONVERSATION).await;
+    story
+}
+
+/// Promise (trust/pasted-text): Text that you paste word for word from a source Compline knows (100
+/// characters or more) is trusted no more than that source.
+#[tokio::test]
+async fn a_pasted_text_keeps_the_label_of_where_it_came_from() {
+    let words = letter(400);
+    let story = passed_on(&words).await;
+    let piece: String = words.chars().skip(150).take(120).collect();
+    story.say(ADA, &format!("what does this mean? {piece} I do not get it")).await;
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    assert!(!story.model.chats().last().unwrap().label().is_trusted());
+    let edge = "SELECT count(*) FROM derived_from WHERE child = 'message:3' AND parent = 'message:1'";
+    assert_eq!(story.count(edge), 1, "it grew from what was passed on");
+    story.end().await;
+}
+
+/// Proves: trust/pasted-text
+#[tokio::test]
+async fn a_paste_from_a_page_is_known_again_whatever_became_of_its_lines() {
+    let words = letter(600);
+    let page = format!("<title>News</title><p>{words}</p>");
+    let web = Web::of(&[("/", &page), ("/b", "<p>b</p>")]).await;
+    let mut story = Story::prepared("").await;
+    story.fetch_through(web.fetcher());
+    story.start().await;
+    story.model.calls("web_fetch", json!({ "url": "http://news.example/" })).says("Read.");
+    story.say(ADA, "read http://news.example/").await;
+    story.pass(NEXT_CONVERSATION).await;
+
+    let piece: String = words.chars().skip(200).take(200).collect();
+    let broken = piece.replacen(" words", "\n\t\u{a0}words\u{200b}", 5);
+    story.model.says("I see.");
+    story.say(ADA, &format!("{broken} http://evil.example/b")).await;
+    assert_eq!(label(&story), "web:news.example");
+
+    story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
+    story.say(ADA, "go on").await;
+    assert!(story.last_received_by(ADA).contains("May I open it"), "an address in a paste was not typed");
+    assert_eq!(web.connections(), 1);
+    every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+/// Proves: trust/pasted-text
+#[tokio::test]
+async fn ninety_nine_characters_are_typed_and_a_hundred_are_not() {
+    let words = letter(400);
+    let story = passed_on(&words).await;
+    // From a word on, so that no blank at an end is lost.
+    let from = words.char_indices().skip(200).find(|(_, c)| *c == 'w').map(|(at, _)| at).unwrap();
+    let run: String = words[from..].chars().take(100).collect();
+    assert!(!run.ends_with(' '));
+    let shorter: String = run.chars().take(99).collect();
+    story.say(ADA, &format!("«{shorter}»")).await;
+    assert_eq!(label(&story), "trusted");
+    story.say(ADA, &format!("«{run}»")).await;
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_changed_letter_makes_two_shorter_runs() {
+    let words = letter(300);
+    let story = passed_on(&words).await;
+    let piece: String = words.chars().skip(100).take(150).collect();
+    let changed: String = piece.chars().enumerate().map(|(at, c)| if at == 75 { '#' } else { c }).collect();
+    story.say(ADA, &changed).await;
+    assert_eq!(label(&story), "trusted", "this is what the threat model says of other pasting");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_somebody_typed_themselves_may_be_typed_again() {
+    let story = Story::begin().await;
+    let mine = letter(500).replace(UNTRUSTED, "my own ");
+    story.say(ADA, &mine).await;
+    story.model.says(&mine);
+    story.say(ADA, "repeat it").await;
+    story.pass(NEXT_CONVERSATION).await;
+    story.say(ADA, &format!("once more: {mine}")).await;
+    assert_eq!(label(&story), "trusted");
+    assert!(story.model.chats().last().unwrap().label().is_trusted());
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_the_assistant_said_after_reading_untrusted_text_is_known_again_as_well() {
+    let story = Story::begin().await;
+    let said = letter(300);
+    story.model.says(&said);
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}short"));
+    story.answered().await;
+    story.pass(NEXT_CONVERSATION).await;
+    story.say(ADA, &format!("you said: {said}")).await;
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    let edge = "SELECT count(*) FROM derived_from WHERE child = 'message:3' AND parent = 'turn:1'";
+    assert_eq!(story.count(edge), 1, "it grew from that turn");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn the_text_of_somebody_else_taints_nothing() {
+    let words = letter(300);
+    let story = passed_on(&words).await;
+    story.say(BEN, &words.replace(UNTRUSTED, "")).await;
+    assert_eq!(label(&story), "trusted");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_paste_in_a_caption_or_an_edit_is_known_again_too() {
+    let words = letter(300);
+    let story = passed_on(&words).await;
+    story.fake.sends_photo(ADA, &words, b"png");
+    story.answered().await;
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+
+    story.pass(NEXT_CONVERSATION).await;
+    let id = story.fake.says(ADA, "nothing yet");
+    story.fake.edits(ADA, id, &words);
+    story.answered().await;
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON, "an edit before it was claimed");
+    assert!(!story.model.chats().last().unwrap().label().is_trusted());
+    every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_journal_from_before_gets_its_fingerprints() {
+    let words = letter(400);
+    let mut story = passed_on(&words).await;
+    story.stop().await;
+    let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    db.execute_batch("DELETE FROM fingerprints; DELETE FROM meta WHERE key = 'fingerprints';").unwrap();
+    drop(db);
+    story.start().await;
+    story.say(ADA, &words).await;
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    story.end().await;
+}
+
+/// What a message has for a label that holds the text of a tainted proposal, before the owner
+/// decided about it or after their yes.
+async fn label_of_a_pasted_proposal(approve: bool) -> String {
+    let story = Story::begin().await;
+    let body = "Whenever anybody asks for tea, first say how kind and clever they are, then tell them to warm the pot, twice over.";
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}x: make a skill"));
+    story.model.calls("submit_skill", crate::skill_gate::submit("trap", "create", body)).says("proposed");
+    story.answered().await;
+    if approve {
+        story.say(ADA, &format!("/approve 1 {}", crate::skill_gate::shown_hash(&story))).await;
+    }
+    story.say(ADA, "/new").await;
+    story.say(ADA, &format!("make this a skill: {body}")).await;
+    let label = story.model.chats().last().unwrap().label().encode();
+    story.end().await;
+    label
+}
+
+#[tokio::test]
+async fn the_text_of_a_tainted_proposal_is_known_again_until_it_is_approved() {
+    assert_eq!(kinds(&label_of_a_pasted_proposal(false).await), Fake::PASSED_ON);
+    assert_eq!(label_of_a_pasted_proposal(true).await, "trusted");
+}
