@@ -140,7 +140,7 @@ pub fn no_such_address(id: AddressId) -> String {
 
 /// Error: the configuration contains the address.
 pub fn address_in_configuration(name: &str) -> String {
-    format!("That address of {name} stands in the configuration, which wins: delete it there and restart.")
+    format!("That address of {name} is set in the configuration, which takes precedence: delete it there and restart.")
 }
 
 /// Error: the only owner's only address cannot be unlinked.

@@ -27,14 +27,15 @@ pub const PIPE_UNSTORED: &str = "The piped text was not stored.";
 pub const NOTHING_SAID: &str =
     "There is nothing to send: the input is empty. Give the question as arguments or pipe a text in.";
 /// Warning that the piped text was not UTF-8.
-pub const MENDED: &str = "The piped text is not valid UTF-8; what could not be read was replaced by \u{fffd}.";
+pub const REPLACED_INVALID: &str =
+    "The piped text is not valid UTF-8; what could not be read was replaced by \u{fffd}.";
 /// Heading on standard error of an answer to an older message.
 pub const EARLIER: &str = "This came in answer to something earlier:";
 
 /// Heading on standard error of other messages.
 pub const MEANWHILE: &str = "This came meanwhile, and is no answer:";
 /// Reason: the client disconnected before its answer.
-pub const ASKER_LEFT: &str = "whoever waited for it did not take it";
+pub const ASKER_LEFT: &str = "the command that asked for it has ended";
 
 /// Error: the piped text is too long.
 pub fn pipe_too_long(most: usize) -> String {

@@ -16,7 +16,7 @@ pub const NO_HOME: &str = "There is no home: neither HOME nor COMPLINE_HOME is s
 /// Fix for a journal of a newer version.
 pub const FIX_NEWER: &str = "install that newer version again, or name another home with --home; nothing was changed";
 /// Fix for a damaged journal.
-pub const FIX_DAMAGED: &str = "put a copy from a backup in its place, or move the file and its -wal and -shm away to begin anew; nothing was changed";
+pub const FIX_DAMAGED: &str = "put a copy from a backup in its place, or move the file and its -wal and -shm away to start over; nothing was changed";
 /// Fix for a locked journal.
 pub const FIX_LOCKED: &str =
     "close the program that has it open (`fuser` names it), then try again; nothing was changed";

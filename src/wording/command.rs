@@ -10,7 +10,7 @@ use crate::people::Address;
 /// Reply to a command that only owners may use.
 pub const OWNER_ONLY: &str = "Only an owner may do that.";
 /// Reply to a command that failed with an internal error.
-pub const FAILED: &str = "That did not work, and I do not know why. The log says more; nothing was changed.";
+pub const FAILED: &str = "That did not work, and I do not know why. The log has the details; nothing was changed.";
 /// Reply when the disk is full or the journal at its limit.
 pub const NO_ROOM: &str = "That could not be done: nothing more can be written, because the disk is full or a limit is reached. Make room \
     (`df -h` says how much there is) and do it again.";
@@ -41,7 +41,7 @@ pub const NO_CONVERSATIONS: &str = "There are no conversations yet.";
 pub const NO_USAGE: &str = "No model has been used yet.";
 
 /// Reply to a command that is quarantined after three failures.
-pub const QUARANTINED: &str = "That command broke down three times, so I do not try it again; the log says more.";
+pub const QUARANTINED: &str = "That command failed three times, so I will not try it again; the log has the details.";
 
 /// Note that no claim code is needed because an owner is reachable.
 pub const CLAIMED: &str = "An owner can be reached already; `compline people pair NAME` lets more people in.";
@@ -88,9 +88,9 @@ pub const DIRECT_ONLY: &str = "I answer that only in our direct chat.";
 /// Reply to the removal of the last owner.
 pub const LAST_OWNER: &str = "That is the only owner; there has to be one. Let another owner in first.";
 /// Reply to an unknown person number.
-pub const NOBODY_THERE: &str = "There is nobody of that number here. /people shows who there is.";
+pub const NOBODY_THERE: &str = "Nobody here has that number. /people lists everybody.";
 /// An empty list of people.
-pub const NOBODY: &str = "Nobody is allowed in yet.";
+pub const NOBODY: &str = "Nobody has access yet.";
 /// Scope of the memory, in `/whoami`.
 pub const MEMORY_SCOPE: &str = "- memory: your own notes and conversations, and nobody else's";
 /// Placeholder for the name of a removed person.
@@ -205,7 +205,7 @@ pub fn purpose_and_model(purpose: &str, model: &str) -> String {
 
 /// Person that a call was made for.
 pub fn spender(person: &str) -> String {
-    if person.is_empty() { "nobody in particular".to_owned() } else { person.to_owned() }
+    if person.is_empty() { "no person".to_owned() } else { person.to_owned() }
 }
 
 /// A row of the usage report.
@@ -313,17 +313,19 @@ pub fn let_in(adapter: &str, id: &str) -> String {
 
 /// Reply to an unknown name.
 pub fn no_such_person(name: &str) -> String {
-    format!("There is nobody named {name}. /people shows who there is.")
+    format!("Nobody here is named {name}. /people lists everybody.")
 }
 
 /// Reply to the removal of a person whom the configuration names.
 pub fn stands_in_configuration(name: &str) -> String {
-    format!("{name} stands in the configuration, which wins: delete the entry under [[people]] there and restart.")
+    format!(
+        "{name} is set in the configuration, which takes precedence: delete the entry under [[people]] there and restart."
+    )
 }
 
 /// Reply to the removal of a person.
 pub fn removed(name: &str) -> String {
-    format!("{name} is let in no longer. What was said is kept.")
+    format!("{name} no longer has access. Past messages are kept.")
 }
 
 /// Reply to an invalid name.

@@ -66,8 +66,9 @@ pub fn message_too_long(characters: usize, most: usize) -> ProgramText {
 pub fn no_such_person(name: Option<&str>) -> String {
     match name {
         Some(name) => format!("There is nobody named {name:?} here. `compline people list` shows who is."),
-        None => "Nobody is allowed in yet. Add yourself to [[people]] in the configuration, or run `compline init`."
-            .to_owned(),
+        None => {
+            "Nobody has access yet. Add yourself to [[people]] in the configuration, or run `compline init`.".to_owned()
+        }
     }
 }
 
@@ -95,11 +96,11 @@ pub fn group_not_allowed(id: &str) -> ProgramText {
 }
 
 /// Reply to an owner who sends the code of a person who is not an owner.
-pub const JOIN_AS_LESS: &str = "That code belongs to somebody who is not an owner. I have not used it: with it everything that you ever told me would have \
+pub const JOIN_AS_LESS: &str = "That code belongs to a person who is not an owner. I have not used it: with it everything that you ever told me would have \
     become theirs.";
 /// Reply to a configured person who sends another person's code.
 pub const JOIN_IN_CONFIGURATION: &str =
-    "This address stands in the configuration. To join it to somebody else, move it there in the configuration.";
+    "This address is set in the configuration. To link it to another person, move it there.";
 /// Reply to another person's code while an answer is in progress.
 pub const JOIN_LATER: &str = "I am still answering you here. Send the code again when I am done.";
 

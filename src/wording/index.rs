@@ -5,7 +5,7 @@ pub const NOT_TEXT: &str = "it is not UTF-8 text, so it is not searched";
 /// Reason: too large.
 pub const TOO_LARGE: &str = "it is larger than one megabyte, so it is not searched";
 /// Reason: written for another person than the folder's owner.
-pub const FOREIGN: &str = "it was written for somebody else, so it is neither loaded nor searched";
+pub const FOREIGN: &str = "it was written for another person, so it is neither loaded nor searched";
 /// Reason: unterminated front matter.
 pub const ENDLESS_FRONT_MATTER: &str =
     "it begins with --- and no second --- ends its front matter, so all of it is taken for text";

@@ -20,7 +20,7 @@ pub const READ_FILE: &str = "Read a text file of this person's folder (memory/â€
 pub const WRITE_FILE: &str = "Write a text file whole. Empty content deletes it. Earlier versions are kept. For a fact use `remember`, for a few \
      words `edit_file`.";
 /// Description of `edit_file`.
-pub const EDIT_FILE: &str = "Replace one passage of a text file that stands there exactly once. Read the file first in this turn, or give its hash \
+pub const EDIT_FILE: &str = "Replace one passage that occurs exactly once in a text file. Read the file first in this turn, or give its hash \
      as `expected`.";
 /// Description of `list_files`.
 pub const LIST_FILES: &str = "List a folder of this person, with sizes and times.";
@@ -80,9 +80,9 @@ pub const READ_FIRST: &str = "Read the file first: it was not read in this turn 
 /// Error: the file has another hash.
 pub const OTHER_HASH: &str = "The file is not the one with that hash any more. Read it again. Nothing was changed.";
 /// Error: the passage does not exist.
-pub const OLD_MISSING: &str = "That passage does not stand in the file, or not exactly so. Nothing was changed.";
+pub const OLD_MISSING: &str = "That passage is not in the file, or not exactly so. Nothing was changed.";
 /// Error: the passage is not unique.
-pub const OLD_TWICE: &str = "That passage stands in the file more than once. Give more of it. Nothing was changed.";
+pub const OLD_TWICE: &str = "That passage is in the file more than once. Give more of it. Nothing was changed.";
 /// An empty folder.
 pub const EMPTY_FOLDER: &str = "There is nothing in it.";
 /// Prefix of the result for a quarantined file.
@@ -101,7 +101,7 @@ pub fn redirected(path: &str) -> String {
 
 /// Result: stored already.
 pub fn kept_already(path: &str) -> String {
-    format!("That stands in {path} already.")
+    format!("{path} says that already.")
 }
 
 /// Result: written.
@@ -132,7 +132,7 @@ pub fn too_large(most: usize) -> String {
 /// Error: the file is not readable as text.
 pub fn broken_file(path: &str) -> String {
     format!(
-        "{path} cannot be read as text, so nothing was changed. Only the person can mend it: tell them that `compline doctor` says more."
+        "{path} cannot be read as text, so nothing was changed. Only the person can fix it: tell them that `compline doctor` has the details."
     )
 }
 

@@ -150,12 +150,12 @@ pub const NOT_OPENED: &str = "it cannot be opened, or leads out of the folder";
 /// Warning that `MEMORY.md` cannot be read.
 pub fn index_unread(why: &str) -> String {
     format!(
-        "**MEMORY.md** cannot be read: {why}. Nothing of it is known, and nothing is added, until you mend it by hand."
+        "**MEMORY.md** cannot be read: {why}. It is not used, and nothing is added to it, until you fix it by hand."
     )
 }
 
 /// Heading of the unreadable files.
-pub const UNREAD: &str = "**Not read, not searched**, until you mend them by hand:";
+pub const UNREAD: &str = "**Not read, not searched**, until you fix them by hand:";
 
 /// An unreadable file.
 pub fn unread(name: &str, why: &str) -> String {
@@ -173,7 +173,7 @@ pub fn remembered(path: &str, gauge: &str) -> String {
 }
 
 /// Added to the reply when the file holds text from outside and is not loaded.
-pub const REMEMBERED_UNREAD: &str = "That stands in MEMORY.md now, but words from outside are in that file, so I do not read it by myself. `/promote MEMORY` shows \
+pub const REMEMBERED_UNREAD: &str = "MEMORY.md says that now, but that file contains text from outside, so I do not read it by myself. `/promote MEMORY` shows \
     it and how to make it yours.";
 
 /// Reply when a long text was stored as a note.
@@ -183,7 +183,7 @@ pub fn remembered_as_note(path: &str, bytes: u64) -> String {
 
 /// Reply when the text is stored already.
 pub fn known_already(path: &str) -> String {
-    format!("That stands in {path} already.")
+    format!("{path} says that already.")
 }
 
 /// Reply when a file is full. Its limit is `most`, or its current size if that is larger.
@@ -233,7 +233,7 @@ pub fn too_long_to_promote(name: &str) -> String {
 /// Reply to a promotion code that does not match the current text.
 pub fn wrong_code(name: &str, way: Surface) -> String {
     format!(
-        "That code is not for what stands there now, so nothing was changed. `{}` shows the text and its code.",
+        "That code is for an earlier content, so nothing was changed. `{}` shows the text and its code.",
         way.command(&format!("promote {name}"), &format!("memory promote {name}"))
     )
 }

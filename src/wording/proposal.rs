@@ -13,7 +13,7 @@ pub const FROM_A_SKILL: &str = "A skill of a third party had a part in it.";
 /// Reason for a decision by the owner: a newer version of a built-in skill that the owner changed.
 pub const SHIPPED: &str = "You changed this skill, so its newer version is yours to decide.";
 /// Reason for a decision by the owner: comes from a person who is not an owner.
-pub const NOT_THE_OWNERS: &str = "It comes from a conversation with somebody who is not an owner.";
+pub const NOT_THE_OWNERS: &str = "It comes from a conversation with a person who is not an owner.";
 /// Reason for a decision by the owner: pasted text in the material of a reflection.
 pub const PASTED_AMONG: &str = "Among what the reflection looked back on stands a message with a quoted or code block, or one of more than 1,000 characters.";
 /// Rejection: the reflection is not an owner's.
@@ -171,7 +171,7 @@ pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
 pub fn carried_over(names: &[String]) -> ProgramText {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     ProgramText::message(format!(
-        "From this version on, a folder that somebody puts among the skills is not used until you accept it. These skills were put there by hand \
+        "From this version on, a folder added to the skills by hand is not used until you accept it. These skills were put there by hand \
          before, and stay in use: {}. If you do not know one of them, look at it on the computer with `compline skills show NAME`, and delete its folder.",
         names.join(", ")
     ))
@@ -196,8 +196,7 @@ pub fn files(count: usize, scripts: usize) -> String {
 }
 
 /// Note that a third party's skill contains no web address.
-pub const NO_HOSTS: &str =
-    "No web address stands in it. While it is in use, you are asked before anything is sent out.";
+pub const NO_HOSTS: &str = "It contains no web address. While it is in use, you are asked before anything is sent out.";
 
 /// Heading of the hosts in a third party's skill.
 pub fn hosts(more: usize) -> String {
@@ -244,7 +243,7 @@ pub fn state(state: &str, reason: &str) -> String {
     let words = match state {
         "approved" => "It was approved.",
         "rejected" => "It was refused.",
-        "expired" => "Nobody decided in time, or what it was about is not there any more. It is void.",
+        "expired" => "Nobody decided in time, or its subject no longer exists. It has expired.",
         "conflict" => "The skill was changed meanwhile, so it was not applied.",
         _ => "It waits.",
     };

@@ -33,7 +33,7 @@ pub const WHEN_FAR: &str = "That is more than five years away. Ask the person wh
 /// Error: no text.
 pub const NO_WORDS: &str = "There are no words to keep.";
 /// Error: the sender is not a person with access.
-pub const NOBODYS: &str = "Only somebody who is allowed in can be reminded, in their own chat.";
+pub const NOBODYS: &str = "Only people with access can be reminded, in their own chat.";
 /// Error: invalid number.
 pub const WHICH: &str = "`id` is the number of a reminder or task; list_scheduled has them.";
 /// Error: the reminder could not be stored.

@@ -160,10 +160,10 @@ pub fn over(id: ProposalId, state: &str) -> String {
         "approved" => "was approved already.",
         "rejected" => "was refused already, and exactly that is not proposed again.",
         "conflict" => {
-            "could not be applied, because the skill was changed meanwhile. If it is still wanted, ask for it anew."
+            "could not be applied, because the skill was changed meanwhile. If it is still wanted, ask for it again."
         }
         _ => {
-            "is void, because nobody decided in time or what it was about has changed. If it is still wanted, ask for it anew."
+            "is void, because nobody decided in time or what it was about has changed. If it is still wanted, ask for it again."
         }
     };
     format!("Nothing was changed: proposal {id} {became}")
@@ -171,13 +171,13 @@ pub fn over(id: ProposalId, state: &str) -> String {
 
 /// Reply to a decision on an expired proposal.
 pub fn expired(id: ProposalId) -> String {
-    format!("Nothing was changed: proposal {id} waited too long and is void. If it is still wanted, ask for it anew.")
+    format!("Nothing was changed: proposal {id} waited too long and is void. If it is still wanted, ask for it again.")
 }
 
 /// Reply to an approval whose skill has changed in the meantime.
 pub fn conflict(id: ProposalId) -> String {
     format!(
-        "Nothing was changed: the skill was edited after proposal {id} was made, and the edit stays. Ask for the change anew."
+        "Nothing was changed: the skill was edited after proposal {id} was made, and the edit stays. Ask for the change again."
     )
 }
 

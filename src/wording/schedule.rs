@@ -24,12 +24,12 @@ pub fn on_it(period: &str) -> String {
 
 /// Reply: the reflection is finished.
 pub fn done(period: &str) -> String {
-    format!("I have looked back on {period}. `compline reflections list` has it.")
+    format!("The reflection on {period} is done: `compline reflections list` shows it.")
 }
 
 /// Reply: too few messages for a reflection.
 pub fn quiet(period: &str) -> String {
-    format!("There was too little in {period} to look back on, so no model was asked.")
+    format!("{period} had too few messages for a reflection, so no model was asked.")
 }
 
 /// Reply: the reflection continues in the background.
@@ -45,7 +45,7 @@ pub fn failed(period: &str, reason: &str) -> String {
 /// Reply: the reflection exists already.
 pub fn done_already(job: &str, period: &str) -> String {
     format!(
-        "{period} was looked back on already. To do it once more: `/reflect {job} {period} again`, or --again on the command line."
+        "{period} has a reflection already. To repeat it: `/reflect {job} {period} again`, or --again on the command line."
     )
 }
 

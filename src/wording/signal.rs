@@ -5,7 +5,7 @@ pub const UNREACHABLE: &str = "The Signal daemon cannot be reached. This is trie
     the daemon runs and listens where signal.endpoint says.";
 /// Problem: the connection is silent.
 pub const DEAF: &str = "Nothing was heard from the Signal daemon for more than a minute, not even a sign of life. The \
-    connection is made anew by itself; if it lasts, start the daemon again.";
+    program reconnects by itself; if this lasts, restart the daemon.";
 /// State before the first successful receive.
 pub const NOT_YET: &str = "Nothing could be received from the Signal daemon since the start.";
 /// Problem: the daemon does not have the configured account.
@@ -70,7 +70,7 @@ pub fn proof(token: &str) -> String {
 
 /// Problem: Signal limits the rate.
 pub fn rate_limited(seconds: u64) -> String {
-    format!("Signal asks to wait {seconds} seconds because too much was sent. This goes on by itself.")
+    format!("Signal asks to wait {seconds} seconds because too much was sent. It continues by itself.")
 }
 
 /// Problem: some members of a group were not reached.

@@ -2,7 +2,7 @@
 
 /// Problem: another program polls with the same token.
 pub const CONFLICT: &str = "Another program is receiving for the same Telegram bot, so messages may go \
-    there. Stop it, or give each program a bot of its own; then this goes on by itself.";
+    there. Stop it, or give each program a bot of its own; then it continues by itself.";
 /// Problem: Telegram refuses the token.
 pub const BAD_TOKEN: &str = "Telegram refuses the bot's token. Ask BotFather for the current one (/token), \
     put it in place of the old one and start again.";
@@ -10,7 +10,7 @@ pub const BAD_TOKEN: &str = "Telegram refuses the bot's token. Ask BotFather for
 pub const UNREACHABLE: &str = "Telegram cannot be reached. This is tried again by itself; if it lasts, \
     look at the network, the proxy and telegram.api_url.";
 /// Problem: status 429 while polling.
-pub const WAIT: &str = "Telegram asks to wait because it was called too often. This goes on by itself.";
+pub const WAIT: &str = "Telegram asks to wait because it was called too often. It continues by itself.";
 /// Problem: no poll has succeeded within the time that one can take.
 pub const SILENT: &str = "Nothing was heard from Telegram for some minutes, not even that there is \
     nothing new. If it lasts, start the gateway again.";

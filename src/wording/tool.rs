@@ -146,12 +146,12 @@ pub fn may_i(question: QuestionId, ask: &str, shown: &str, minutes: u64) -> Stri
 
 /// Reason for the question, about the conversation.
 fn has_read(label: &Label) -> &'static str {
-    if label.is_trusted() { "uses a skill of somebody else" } else { "has read text from outside" }
+    if label.is_trusted() { "uses a third-party skill" } else { "has read text from outside" }
 }
 
 /// Reason for the question, in the first person.
 pub fn i_have_read(label: &Label) -> &'static str {
-    if label.is_trusted() { "I am using a skill of somebody else" } else { "I have read text from outside" }
+    if label.is_trusted() { "I am using a third-party skill" } else { "I have read text from outside" }
 }
 
 /// Question for consent to open an address.

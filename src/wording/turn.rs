@@ -10,33 +10,34 @@ pub const EMPTY_ANSWER: &str = "(I had nothing to say to that. Please ask again 
 /// Note that the model's limit cut off the answer.
 pub const CUT_BY_LIMIT: &str = "_(The answer reached the length limit and ends here. Write \"go on\" for the rest.)_";
 /// Warning about an address in an untrusted answer that no source contains.
-pub const STRANGE_ADDRESS: &str = "_(Careful: an address with [.] in it stands in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it \
+pub const STRANGE_ADDRESS: &str = "_(Careful: an address with [.] in it appears in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it \
      unless you know it.)_";
 /// Reply when the provider declined.
 pub const REFUSED: &str = "The model provider declined to answer that.";
 /// Reply when the request exceeds the context window.
-pub const TOO_LONG: &str = "That is more than the model can read at once. Please send less, or start afresh with /new.";
+pub const TOO_LONG: &str =
+    "That is more than the model can read at once. Please send less, or begin a new conversation with /new.";
 /// Reply when a turn was interrupted too often.
-pub const CUT_OFF: &str = "I was cut off again and again while I worked on this, so I stopped. Please ask again, perhaps in another way; my log says more.";
+pub const CUT_OFF: &str = "I was interrupted several times while working on this, so I stopped. Please ask again, perhaps in another way; the log has the details.";
 
 /// Reply when the model was unreachable for a day.
 pub fn model_away_too_long(why: &'static str) -> ProgramText {
     ProgramText::message(format!(
-        "{why} I tried for a whole day, and stopped now. Please ask again when that is mended."
+        "{why} I tried for a whole day, and stopped now. Please ask again once that is fixed."
     ))
 }
 
 /// Reply when the budget is used up.
 pub fn over_budget(which: &str) -> ProgramText {
     ProgramText::message(format!(
-        "I did not answer, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
+        "I did not answer, because {which} is used up. It resets at midnight; an owner can raise it in the configuration."
     ))
 }
 
 /// Reply to a voice note alone, when the budget does not allow a transcription.
 pub fn unheard_over_budget(which: &str) -> ProgramText {
     ProgramText::message(format!(
-        "I did not listen to your voice note, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
+        "I did not listen to your voice note, because {which} is used up. It resets at midnight; an owner can raise it in the configuration."
     ))
 }
 
@@ -59,7 +60,7 @@ pub fn above_limit(setting: &str) -> ProgramText {
 /// Reason: the provider refuses the key.
 pub const BAD_KEY: &str = "The model provider refuses our key.";
 /// Reason: no credit left.
-pub const NO_CREDIT: &str = "Our account with the model provider has no credit left.";
+pub const NO_CREDIT: &str = "The account with the model provider has no credit left.";
 /// Reason: the provider rejects the request.
 pub const REJECTED: &str = "The model provider rejects our request.";
 /// Reason: the model is unreachable.

@@ -33,7 +33,7 @@ pub fn clean(id: ProposalId, origin: &str) -> String {
     let how = match origin {
         "note" => "It was made from a note that you wrote.",
         "shipped" => "It came with an update of the program.",
-        "reflection" => "The assistant made it when it looked back on what was typed here.",
+        "reflection" => "The assistant made it in a reflection on what was typed here.",
         _ => "The assistant made it of what was typed here and of the program's own words.",
     };
     format!("Nothing from outside had a part in proposal {id}. {how}")
@@ -100,7 +100,7 @@ pub fn step(after: TraceStep, step: TraceStep, at: &str, between: usize) -> Stri
         TraceStep::File => format!("a file of the workspace, written on {at}"),
         TraceStep::Attachment => format!("a file that was sent on {at}"),
         TraceStep::Version => format!("a skill as it was on {at}"),
-        TraceStep::Facts => format!("the facts that were taken down on {at}"),
+        TraceStep::Facts => format!("the facts that were extracted on {at}"),
     };
     format!("{subject} {verb} {thing}.")
 }
@@ -142,8 +142,8 @@ pub fn in_words(source: &Source) -> String {
     match kind {
         "web" => format!("text from the web, {detail}"),
         "file" => "the content of a file".to_owned(),
-        "forward" => "words that somebody else wrote and that were passed on".to_owned(),
-        "quote" => "a quote of somebody else's words".to_owned(),
+        "forward" => "a forwarded text of another person".to_owned(),
+        "quote" => "a quote of another person".to_owned(),
         "via_bot" => "words that another bot wrote".to_owned(),
         "stdin" => "text that was piped in".to_owned(),
         "tool" => format!("what the outside tool {detail} gave"),

@@ -360,7 +360,7 @@ fn a_key_that_others_can_read_counts_for_nothing() {
         .refused(1, &["can be read by others", "chmod 600"]);
     home.run(&format!("restore --yes {}", file.display())).refused(1, &["can be read by others", "chmod 600"]);
     assert!(home.run("doctor --offline").out.contains("backup.key"));
-    assert!(home.run("doctor --offline --fix").out.contains("mended"));
+    assert!(home.run("doctor --offline --fix").out.contains("fixed"));
     home.run(&format!("restore --yes {}", file.display())).done();
 }
 

@@ -38,8 +38,8 @@ fn a_person_is_forgotten_only_on_purpose_and_then_wholly() {
     let home = lived_in();
     assert!(stands(&home, WORD));
     home.run("forget Ben").refused(2, &["--yes"]);
-    home.run("forget Ben --yes").refused(1, &["stands in the configuration"]);
-    home.run("forget Ada --yes").refused(1, &["stands in the configuration"]);
+    home.run("forget Ben --yes").refused(1, &["is set in the configuration"]);
+    home.run("forget Ada --yes").refused(1, &["is set in the configuration"]);
     let home = home.with("compline.toml", PLAIN);
     let said = home.run("forget Ben --yes").done();
     assert!(said.contains("Ben is forgotten") && said.contains("Backups"), "{said}");

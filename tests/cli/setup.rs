@@ -48,7 +48,7 @@ fn init_closes_an_empty_home_and_tells_of_one_in_which_something_lay() {
     let told = used.run("init --non-interactive --owner Ada");
     assert!(told.code == 0 && told.err.contains("chmod 700") && told.err.contains("doctor --fix`"), "{told:?}");
     assert_eq!(mode(&used), 0o755, "who is to see what lay there is not ours to decide");
-    assert!(used.run("doctor --offline --fix").out.contains("mended  home"));
+    assert!(used.run("doctor --offline --fix").out.contains("fixed   home"));
     assert_eq!(mode(&used), 0o700);
 }
 
@@ -87,8 +87,8 @@ fn doctor_finds_mends_and_says_so() {
     assert!(found.out.contains("WRONG   home") && found.out.contains("chmod 700"), "{}", found.out);
     assert!(found.out.contains("missing: SOUL.md"), "{}", found.out);
 
-    let mended = home.run("doctor --fix").done();
-    assert!(mended.contains("mended  home"), "{mended}");
+    let fixed = home.run("doctor --fix").done();
+    assert!(fixed.contains("fixed   home"), "{fixed}");
     assert!(home.file("workspace/SOUL.md").exists());
     assert_eq!(std::fs::metadata(home.path()).unwrap().permissions().mode() & 0o777, 0o700);
     home.run("doctor").done();
@@ -148,8 +148,8 @@ fn doctor_looks_at_what_is_known_and_mends_what_decides_nothing() {
         assert!(found.contains(words), "{words:?} is missing in {found}");
     }
     assert!(!found.contains("quince") && !found.contains("zoe"), "a report may be pasted anywhere: {found}");
-    let mended = home.run("doctor --offline --fix").out;
-    assert!(mended.contains("lines that lead to notes") && !mended.contains("missing: inbox"), "{mended}");
+    let fixed = home.run("doctor --offline --fix").out;
+    assert!(fixed.contains("lines that lead to notes") && !fixed.contains("missing: inbox"), "{fixed}");
     let memory = std::fs::read_to_string(home.file("workspace/memory/MEMORY.md")).unwrap();
     assert!(memory.contains("[Quince jam](quince.md)"), "{memory}");
     assert!(home.file("workspace/inbox").is_dir());
@@ -192,7 +192,7 @@ fn beside_a_running_gateway_doctor_looks_at_what_is_known_as_well() {
     std::fs::remove_file(home.file("workspace/SOUL.md")).unwrap();
     let found = home.run("doctor --offline --fix");
     assert_eq!(found.code, 1, "{found:?}");
-    for words in ["WRONG   knowledge", "cannot be read as text", "1 files cannot be searched", "mended  workspace"] {
+    for words in ["WRONG   knowledge", "cannot be read as text", "1 files cannot be searched", "fixed   workspace"] {
         assert!(found.out.contains(words), "{words:?} is missing in {}", found.out);
     }
     assert!(home.file("workspace/SOUL.md").exists());

@@ -69,7 +69,7 @@ fn piped(pipe: impl Read, notes: &mut impl Write) -> Result<Option<String>, NoIn
     }
     let text = String::from_utf8(bytes).unwrap_or_else(|broken| {
         // Standard error may be closed; the text is still usable.
-        let _ = writeln!(notes, "{}", words::MENDED);
+        let _ = writeln!(notes, "{}", words::REPLACED_INVALID);
         String::from_utf8_lossy(broken.as_bytes()).into_owned()
     });
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
@@ -109,6 +109,6 @@ mod tests {
     fn broken_text_is_mended_and_that_is_said() {
         let (input, notes) = gathered(&[], b"a\xff");
         assert_eq!(input, question(None, Some("a\u{fffd}")));
-        assert!(notes.contains(words::MENDED));
+        assert!(notes.contains(words::REPLACED_INVALID));
     }
 }

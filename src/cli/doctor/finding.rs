@@ -15,7 +15,7 @@ pub(super) enum FindingState {
     /// Informational.
     Note,
     /// Fixed during this run.
-    Mended,
+    Fixed,
     /// Needs fixing.
     Wrong,
 }
@@ -40,7 +40,7 @@ impl Finding {
     }
 
     pub(super) fn fixed(check: &'static str, what: &str) -> Self {
-        Self::of(check, FindingState::Mended, what, "")
+        Self::of(check, FindingState::Fixed, what, "")
     }
 
     pub(super) fn wrong(check: &'static str, what: &str, fix: &str) -> Self {
@@ -57,7 +57,7 @@ impl fmt::Display for Finding {
         let state = match self.state {
             FindingState::Ok => says::OK,
             FindingState::Note => says::NOTE,
-            FindingState::Mended => says::MENDED,
+            FindingState::Fixed => says::FIXED,
             FindingState::Wrong => says::WRONG,
         };
         let what = self.what.replace('\n', "\n                        ");

@@ -58,7 +58,7 @@ fn findings(known: &Knowledge) -> Vec<Finding> {
     let mut findings = about_files(&known.files);
     let mended = known.mended;
     if mended.folders + mended.lines > 0 {
-        findings.push(Finding::fixed(says::KNOWLEDGE, &says::mended_knowledge(mended.folders, mended.lines)));
+        findings.push(Finding::fixed(says::KNOWLEDGE, &says::fixed_knowledge(mended.folders, mended.lines)));
     }
     let index = known.index;
     let what = says::index(index.entries, index.troubled, index.waiting);

@@ -58,7 +58,7 @@ pub const OK: &str = "ok";
 /// Status: informational.
 pub const NOTE: &str = "note";
 /// Status: fixed by `--fix`.
-pub const MENDED: &str = "mended";
+pub const FIXED: &str = "fixed";
 /// Status: needs fixing.
 pub const WRONG: &str = "WRONG";
 /// Prefix of the suggested fix.
@@ -100,7 +100,7 @@ pub const WORKSPACE_FILES: [&str; 4] = ["AGENTS.md", "SOUL.md", "USER.md", "memo
 /// Fix for missing workspace files.
 pub const FIX_WORKSPACE: &str = "`compline doctor --fix` or the next start makes them";
 /// Fix for an invalid skill folder.
-pub const FIX_SKILL: &str = "`compline skills check` says what is wrong and where; mend that, or move the folder away";
+pub const FIX_SKILL: &str = "`compline skills check` says what is wrong and where; fix it, or move the folder away";
 /// Fix for a skill that is held back.
 pub const FIX_HELD_SKILL: &str = "`compline skills accept NAME` shows it and asks; or fix the folder, or move it away";
 /// Hint about pending proposals.
@@ -137,9 +137,9 @@ pub fn head(version: &str, os: &str, arch: &str) -> String {
 /// Last line of the report.
 pub fn verdict(wrong: usize) -> String {
     match wrong {
-        0 => "Nothing has to be mended.".to_owned(),
-        1 => "One thing has to be mended.".to_owned(),
-        many => format!("{many} things have to be mended."),
+        0 => "Nothing to fix.".to_owned(),
+        1 => "One thing to fix.".to_owned(),
+        many => format!("{many} things to fix."),
     }
 }
 
@@ -327,7 +327,8 @@ pub const FIX_ROOT_IS_CLOSED: &str =
 /// Fix for a file that was written for another person.
 pub const FIX_MISPLACED: &str = "nobody is shown it, and none of its versions. If it is right where it lies, copy its words into a new file there; else move it by hand into the folder of the person it was written for. Whoever was shown it before may have said so: search for it";
 /// Fix for rows that were written for another person.
-pub const FIX_MISPLACED_ROWS: &str = "keep a backup, and tell the makers of the program: this is a fault of it, or somebody has changed the journal by hand";
+pub const FIX_MISPLACED_ROWS: &str =
+    "keep a backup, and tell the makers of the program: this is a bug, or the journal was changed by hand";
 /// Fix for files that cannot be indexed.
 pub const FIX_INDEX: &str =
     "give it a moment while the gateway runs; what stays is no text, or too large to be searched";
@@ -338,7 +339,7 @@ pub fn knowledge(files: usize, bytes: u64, percent: u64) -> String {
 }
 
 /// Folders and index lines that `--fix` created.
-pub fn mended_knowledge(folders: usize, lines: usize) -> String {
+pub fn fixed_knowledge(folders: usize, lines: usize) -> String {
     format!("made {folders} folders, and {lines} lines that lead to notes")
 }
 
@@ -374,7 +375,7 @@ pub fn misplaced(path: &str, written_for: &str, lies_with: &str, stands: bool) -
 
 /// Number of misplaced files that are not listed.
 pub fn more_misplaced(count: usize) -> String {
-    format!("{count} more files were written for somebody else than the one they lie with")
+    format!("{count} more files were written for another person than the owner of their folder")
 }
 
 /// Finding: rows have another scope than the item they belong to.

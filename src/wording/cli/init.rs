@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Introduction.
-pub const WELCOME: &str = "A few questions; enter takes what stands in brackets. Nothing is written before the end.\n";
+pub const WELCOME: &str = "A few questions; enter takes the value in brackets. Nothing is written before the end.\n";
 /// Question: the owner's name.
 pub const ASK_NAME: &str = "Your name, as the assistant is to call you";
 /// Default name of the owner.

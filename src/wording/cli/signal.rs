@@ -127,7 +127,7 @@ pub fn open(socket: &str) -> String {
 /// Finding: only the mode of the socket keeps other users out.
 pub fn nearly_open(socket: &str) -> String {
     format!(
-        "everybody on this computer can reach {socket}; only its own mode keeps them out, which is made anew at each start"
+        "everybody on this computer can reach {socket}; only its own mode keeps them out, which is recreated at each start"
     )
 }
 

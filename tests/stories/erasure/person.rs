@@ -137,7 +137,7 @@ async fn what_is_larger_than_a_chat_takes_is_said() {
 async fn who_stands_in_the_configuration_is_taken_out_of_it_first() {
     let story = both_talked("").await;
     let answer = story.command_line(&["forget", "Ben", "--yes"]).await;
-    assert!(answer.failed && answer.markdown.contains("stands in the configuration"), "{}", answer.markdown);
+    assert!(answer.failed && answer.markdown.contains("is set in the configuration"), "{}", answer.markdown);
     let answer = story.command_line(&["forget", "Zoe", "--yes"]).await;
     assert!(answer.failed && answer.markdown.contains("Nobody"), "{}", answer.markdown);
     assert!(journal_contains(&story, &canary(BEN)));

@@ -60,7 +60,7 @@ async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnig
         let told = story.last_received_by(person);
         assert_eq!(
             told,
-            "I did not answer, because today's budget is used up. It begins anew at midnight; an owner can raise it in the configuration."
+            "I did not answer, because today's budget is used up. It resets at midnight; an owner can raise it in the configuration."
         );
     }
     assert_eq!((story.received_by(ADA).len(), story.received_by(BEN).len()), (2, 1));

@@ -140,7 +140,7 @@ async fn members_leave_the_owners_their_part_of_the_day() {
     story.say(BEN, "and now?").await;
     assert_eq!(
         story.last_received_by(BEN),
-        "I did not answer, because the part of today's budget that is not kept for the owners is used up. It begins anew at midnight; an \
+        "I did not answer, because the part of today's budget that is not kept for the owners is used up. It resets at midnight; an \
          owner can raise it in the configuration."
     );
     story.say(ADA, &format!("I decided to go on. {}", canary(ADA))).await;
@@ -161,7 +161,7 @@ async fn a_command_that_breaks_down_holds_nobody_up_and_is_not_tried_for_ever() 
     story.say(BEN, "/whoami").await;
     assert_eq!(
         story.received_by(ADA),
-        ["That command broke down three times, so I do not try it again; the log says more."]
+        ["That command failed three times, so I will not try it again; the log has the details."]
     );
     assert!(story.last_received_by(BEN).contains("Ben"), "{}", story.last_received_by(BEN));
     let closed =

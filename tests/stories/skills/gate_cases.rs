@@ -198,7 +198,11 @@ async fn the_mark_travels_from_a_text_through_its_summary_to_a_proposal() {
         story.model.last_prompt()
     );
     story.say(ADA, "/why 1").await;
-    assert!(story.last_received_by(ADA).contains("somebody else wrote"), "{}", story.last_received_by(ADA));
+    assert!(
+        story.last_received_by(ADA).contains("a forwarded text of another person"),
+        "{}",
+        story.last_received_by(ADA)
+    );
     story.end().await;
 }
 

@@ -287,7 +287,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
     story.say(ADA, "count them elsewhere").await;
     let asked = story.last_received_by(ADA);
-    assert!(asked.contains("May I open it") && asked.starts_with("I am using a skill of somebody else"), "{asked}");
+    assert!(asked.contains("May I open it") && asked.starts_with("I am using a third-party skill"), "{asked}");
     assert_eq!(web.connections(), 1, "a host that was not shown");
 
     story.say(ADA, "/new").await;

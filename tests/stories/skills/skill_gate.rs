@@ -405,9 +405,12 @@ async fn where_a_tainted_proposal_comes_from_is_told_step_by_step() {
     story.say(ADA, "make it a skill").await;
     story.say(ADA, "/why 1").await;
     let told = story.last_received_by(ADA);
-    for part in
-        ["1. The assistant proposed it on", "2. That answer knew earlier ones, back to", "somebody else wrote", "12:00"]
-    {
+    for part in [
+        "1. The assistant proposed it on",
+        "2. That answer knew earlier ones, back to",
+        "a forwarded text of another person",
+        "12:00",
+    ] {
         assert!(told.contains(part), "{part:?} is missing in {told}");
     }
     story.end().await;

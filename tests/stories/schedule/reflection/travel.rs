@@ -135,8 +135,8 @@ async fn a_page_that_wants_to_be_remembered_stays_a_quotation_and_what_grows_of_
         "By the way, I am learning to sail, every Sunday at the harbour, with two friends from work and an old boat.";
     story.say(ADA, typed).await;
     story.pass(Duration::from_secs(7 * 3600)).await;
-    assert!(story.count("SELECT count(*) FROM extractions WHERE state = 'kept'") > 0, "facts were taken down");
-    crate::hostile_model::oracle::kept(&story, "taken down");
+    assert!(story.count("SELECT count(*) FROM extractions WHERE state = 'kept'") > 0, "facts were extracted");
+    crate::hostile_model::oracle::kept(&story, "extracted");
     story.say(ADA, "good morning").await;
     let next = story.model.requests().pop().unwrap();
     assert!(next.label().is_trusted() && !words(&next).contains(UNTRUSTED), "{}", words(&next));
