@@ -115,7 +115,7 @@ async fn what_waited_too_long_is_void() {
     house.tampers("UPDATE proposals SET told = 1");
     assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
     let shown = ask(&house, &format!("/show {id}")).await;
-    assert!(shown.buttons.is_empty() && shown.markdown.contains("void"), "{}", shown.markdown);
+    assert!(shown.buttons.is_empty() && shown.markdown.contains("expired"), "{}", shown.markdown);
     assert_eq!(shown.json["state"], "expired");
     let late = ask(&house, &format!("/approve {id} {hash}")).await;
     assert_eq!((late.failed, late.markdown), (true, says::expired(id)));

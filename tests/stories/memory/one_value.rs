@@ -62,7 +62,7 @@ async fn a_new_value_is_the_only_one_whoever_says_it_and_wherever_the_old_one_st
     assert!(learned(&story).contains("- **Birthday**: on 4 May"), "{}", learned(&story));
     story.say(ADA, "/remember Birthday: on 4 May").await;
     assert!(
-        story.last_received_by(ADA).contains("stands in experience/default.md already"),
+        story.last_received_by(ADA).contains("experience/default.md says that already"),
         "{}",
         story.last_received_by(ADA)
     );

@@ -68,7 +68,7 @@ async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the
     assert!(around.contains("4-\n5: use BEM naming\n6- and short files"), "{around}");
     assert!(asks(&story, ADA, "/search --in notes --case BEM").await.contains("look at BEM first"));
     assert!(!asks(&story, ADA, "/search --in messages BEM").await.contains("look at BEM"));
-    assert!(asks(&story, ADA, "/memory search --section").await.contains("/memory search [--agent NAME]"));
+    assert!(asks(&story, ADA, "/memory search --section").await.contains("search also takes --agent NAME"));
     let bens = asks(&story, BEN, "/memory search BEM").await;
     assert!(bens.contains(&canary(BEN)) && !bens.contains("look at"), "{bens}");
     story.end().await;
