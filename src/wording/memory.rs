@@ -233,7 +233,7 @@ pub fn too_long_to_promote(name: &str) -> String {
 /// Reply to a promotion code that does not match the current text.
 pub fn wrong_code(name: &str, way: Surface) -> String {
     format!(
-        "That code is for an earlier content, so nothing was changed. `{}` shows the text and its code.",
+        "That code does not match the present content, so nothing was changed. `{}` shows the text and its code.",
         way.command(&format!("promote {name}"), &format!("memory promote {name}"))
     )
 }

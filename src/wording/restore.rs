@@ -65,7 +65,7 @@ pub fn unsigned(file: &Path) -> String {
 
 /// Error: the archive was modified.
 pub fn changed(file: &Path) -> String {
-    let what = format!("{} was changed since it was made, or another program made it", file.display());
+    let what = format!("{} was changed since it was made, or another person made it", file.display());
     with_fix(&what, OR_UNSIGNED)
 }
 

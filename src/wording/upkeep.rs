@@ -87,7 +87,7 @@ pub fn made(file: &Path, kibibytes: u64, files: usize) -> String {
 }
 
 /// Warning that the backup contains secrets.
-pub const HOLDS_SECRETS: &str = "It is not encrypted. It holds compline.toml, and with it every key and token in it. Keep it as you keep those, or use --without-config.";
+pub const HOLDS_SECRETS: &str = "It is not encrypted. It holds compline.toml with every key and token in it. Keep it as you keep those, or use --without-config.";
 /// Note that the backup does not contain the configuration.
 pub const WITHOUT_CONFIG: &str = "It is not encrypted. It does not hold compline.toml; keep a copy of that yourself.";
 
@@ -183,8 +183,8 @@ pub const CLOSED: [(&str, &str); 10] = [
     ("question that waited for a yes is over", "questions that waited for a yes are over"),
     ("scheduled run that was under way is over", "scheduled runs that were under way are over"),
     (
-        "file matches nothing that the journal knows, and is not trusted until a person changes it",
-        "files match nothing that the journal knows, and are not trusted until a person changes them",
+        "file matches nothing that the journal knows, and is not trusted until a person changes it by hand",
+        "files match nothing that the journal knows, and are not trusted until a person changes them by hand",
     ),
     (
         "skill is held until the owner says yes, because nobody accepted it in that form",

@@ -158,14 +158,17 @@ async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
     };
     for code in [&digest[..10], "0123456789", &digest] {
         assert!(
-            asks(&story, ADA, &format!("/promote recipe {code}")).await.contains("for an earlier content"),
+            asks(&story, ADA, &format!("/promote recipe {code}")).await.contains("does not match the present content"),
             "{code}"
         );
     }
     assert!(asks(&story, BEN, &command).await.contains("There is no such note"));
     let before = story.file("memory/untrusted/recipe.md").unwrap();
     story.writes("memory/untrusted/recipe.md", &before.replace("Ten", "Twelve"));
-    assert!(asks(&story, ADA, &command).await.contains("for an earlier content"), "it was changed meanwhile");
+    assert!(
+        asks(&story, ADA, &command).await.contains("does not match the present content"),
+        "it was changed meanwhile"
+    );
     story.writes("memory/untrusted/recipe.md", &before);
     let asked = story.model.asked();
     assert!(
