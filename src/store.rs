@@ -29,6 +29,7 @@ mod fingerprints;
 mod disk_full;
 pub mod hybrid_score;
 mod forget;
+mod from_row;
 mod redact;
 mod groups;
 mod handles;

@@ -4,6 +4,7 @@
 //! last (exclusive). System runs are counted apart from chats, so that reflection never counts
 //! itself.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::Activity;
 use rusqlite::params;
 
@@ -22,6 +23,8 @@ pub struct ToolUse {
     pub failed: u32,
 }
 
+from_row! { ToolUse { tool, calls, failed } }
+
 /// Read count of one skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillUse {
@@ -30,6 +33,8 @@ pub struct SkillUse {
     /// Number of reads.
     pub times: u32,
 }
+
+from_row! { SkillUse { skill: "name", times } }
 
 /// Model usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,62 +49,60 @@ pub struct ModelUse {
     pub output: u64,
 }
 
+from_row! {
+    ModelUse { calls, failed }
+    with |row| {
+        input: row.get::<_, i64>("input")?.try_into().unwrap_or(0),
+        output: row.get::<_, i64>("output")?.try_into().unwrap_or(0),
+    }
+}
+
 impl Activity<'_> {
     /// Returns the messages that a person sent in their own stream, in order.
     pub fn messages_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<MessageId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT m.id FROM messages m JOIN streams s ON s.id = m.stream_id
              WHERE s.person_id = ?1 AND m.kind = 'said' AND m.received_at >= ?2 AND m.received_at < ?3 ORDER BY m.id",
-        )?;
-        Ok(query.query_map(params![person, from, to], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            params![person, from, to],
+        )
     }
 
     /// Returns the reply of a turn.
     pub fn reply_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.db.prepare_cached("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'")?;
-        Ok(query.query_row([turn], |row| row.get(0))?)
+        self.db.one("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'", [turn])
     }
 
     /// Returns the tools that were called, most used first.
     pub fn tools_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ToolUse>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT tool, count(*) AS calls, sum(failed) AS failed FROM steps
              WHERE kind = 'tool' AND scope = ?1 AND started_at >= ?2 AND started_at < ?3
              GROUP BY tool ORDER BY count(*) DESC, tool",
-        )?;
-        let rows = query.query_map(params![scope, from, to], |row| {
-            Ok(ToolUse { tool: row.get("tool")?, calls: row.get("calls")?, failed: row.get("failed")? })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            params![scope, from, to],
+        )
     }
 
     /// Returns the skills that were read, most read first.
     pub fn skills_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<SkillUse>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT name, count(*) AS times FROM (
-                 SELECT CASE WHEN json_valid(call ->> 'arguments') THEN (call ->> 'arguments') ->> 'name' END AS name FROM steps
-                 WHERE kind = 'tool' AND tool = 'load_skill' AND failed = 0 AND json_valid(call)
-                   AND scope = ?1 AND started_at >= ?2 AND started_at < ?3)
+             SELECT CASE WHEN json_valid(call ->> 'arguments') THEN (call ->> 'arguments') ->> 'name' END AS name
+             FROM steps
+             WHERE kind = 'tool' AND tool = 'load_skill' AND failed = 0 AND json_valid(call)
+             AND scope = ?1 AND started_at >= ?2 AND started_at < ?3)
              WHERE typeof(name) = 'text' GROUP BY name ORDER BY count(*) DESC, name",
-        )?;
-        let rows = query.query_map(params![scope, from, to], |row| {
-            Ok(SkillUse { skill: row.get("name")?, times: row.get("times")? })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            params![scope, from, to],
+        )
     }
 
     /// Returns the model usage. An interrupted call counts with its worst-case cost.
     pub fn models_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<ModelUse> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT count(*) AS calls, coalesce(sum(state = 'reserved' OR output_tokens = 0), 0) AS failed,
-                    coalesce(sum(input_tokens), 0) AS input, coalesce(sum(output_tokens), 0) AS output
+             coalesce(sum(input_tokens), 0) AS input, coalesce(sum(output_tokens), 0) AS output
              FROM spending WHERE scope = ?1 AND at >= ?2 AND at < ?3",
-        )?;
-        let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);
-        Ok(query.query_row(params![scope, from, to], |row| {
-            let (input, output) = (unsigned(row.get("input")?), unsigned(row.get("output")?));
-            Ok(ModelUse { calls: row.get("calls")?, failed: row.get("failed")?, input, output })
-        })?)
+            params![scope, from, to],
+        )
     }
 
     /// Counts the chat turns that ended without an answer, by reason.
@@ -109,24 +112,22 @@ impl Activity<'_> {
         from: Timestamp,
         to: Timestamp,
     ) -> anyhow::Result<Vec<(String, u32)>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT t.reason, count(*) FROM turns t JOIN streams s ON s.id = t.stream_id
              WHERE s.person_id = ?1 AND t.state = 'gave_up' AND t.claimed_at >= ?2 AND t.claimed_at < ?3
              GROUP BY t.reason ORDER BY count(*) DESC, t.reason",
-        )?;
-        let rows = query.query_map(params![person, from, to], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            params![person, from, to],
+        )
     }
 
     /// Counts the system runs for a person, by kind, without reflections.
     pub fn work_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<(String, u32)>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT c.kind, count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id
              WHERE s.work_of = ?1 AND c.kind <> 'reflection' AND c.opened_at >= ?2 AND c.opened_at < ?3
              GROUP BY c.kind ORDER BY c.kind",
-        )?;
-        let rows = query.query_map(params![person, from, to], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            params![person, from, to],
+        )
     }
 }
 

@@ -58,24 +58,24 @@ impl AfterRestore<'_> {
 
     /// Returns the paths of received files that should be in the workspace.
     pub fn received_files(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare("SELECT path FROM attachments WHERE state = 'here'")?;
-        Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all("SELECT path FROM attachments WHERE state = 'here'", [])
     }
 
     /// Returns the scope for which a file was last written.
     pub fn last_scope_of(&self, path: &str) -> anyhow::Result<Scope> {
-        let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
-        let mut rows = query.query([path])?;
-        Ok(rows.next()?.map(|row| row.get(0)).transpose()?.unwrap_or(Scope::Shared))
+        Ok(self
+            .db
+            .first("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1", [path])?
+            .unwrap_or(Scope::Shared))
     }
 }
 
 impl AfterRestoreMut<'_> {
     /// Closes all pending work.
     pub fn park(&self, now: Timestamp) -> anyhow::Result<ParkedWork> {
-        let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute(params![REASON, now])?) };
-        let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([REASON])?) };
-        let at = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([now])?) };
+        let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.execute(sql, params![REASON, now])?) };
+        let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.execute(sql, [REASON])?) };
+        let at = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.execute(sql, [now])?) };
         // Runs before the skill changes are closed: approved proposals whose change was not yet
         // made are void as well.
         over(
@@ -125,12 +125,11 @@ impl AfterRestoreMut<'_> {
     /// Records that a received file is missing from the backup because it arrived while that was
     /// made. Its adapter still has it.
     pub fn received_file_missing(&self, path: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE attachments SET state = 'remote', path = '', text_path = '', digest = '' WHERE state = 'here' AND path = ?1",
-            )?
-            .execute([path])?;
-        Ok(())
+        self.db.run(
+            "UPDATE attachments SET state = 'remote', path = '', text_path = '', digest = '' WHERE state = 'here'
+             AND path = ?1",
+            [path],
+        )
     }
 
     /// Records a file of unknown origin in the restored workspace.

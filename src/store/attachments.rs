@@ -1,7 +1,8 @@
 //! Files that came with messages: metadata from their senders, and paths once they are fetched.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Attachments, AttachmentsMut};
-use rusqlite::{Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AttachmentId, MessageId, TurnId};
@@ -50,46 +51,38 @@ pub struct Attachment {
     pub scope: Scope,
 }
 
-fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
-    let size: Option<i64> = row.get("size")?;
-    Ok(Attachment {
-        id: row.get("id")?,
-        message: row.get("message_id")?,
+from_row! {
+    Attachment { id, message: "message_id", state, path, trouble, label, scope, text_path, is_part }
+    with |row| {
         remote: RemoteFile {
             kind: row.get("kind")?,
             reference: row.get("reference")?,
             mime: row.get("mime")?,
             name: row.get("name")?,
-            size: size.and_then(|size| u64::try_from(size).ok()),
+            size: row.get::<_, Option<i64>>("size")?.and_then(|size| u64::try_from(size).ok()),
         },
-        state: row.get("state")?,
-        path: row.get("path")?,
-        trouble: row.get("trouble")?,
-        label: row.get("label")?,
-        scope: row.get("scope")?,
-        text_path: row.get("text_path")?,
-        is_part: row.get("is_part")?,
-    })
+    }
 }
 
 impl Attachments<'_> {
     /// Returns the files of a message.
     pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope, text_path, is_part
+        self.db.all(
+            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope,
+             text_path, is_part
              FROM attachments
              WHERE message_id = ?1 ORDER BY id",
-        )?;
-        Ok(query.query_map([id], attachment)?.collect::<Result<_, _>>()?)
+            [id],
+        )
     }
 
     /// Returns true if any message that a turn answers holds text.
     pub fn turn_has_words(&self, turn: TurnId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        self.db.exists(
             "SELECT 1 FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.turn_id = ?1 AND m.kind = 'said' AND trim(t.text) <> ''",
-        )?;
-        Ok(query.exists([turn])?)
+            [turn],
+        )
     }
 }
 
@@ -104,24 +97,23 @@ impl AttachmentsMut<'_> {
     ) -> anyhow::Result<AttachmentId> {
         let size = file.size.and_then(|size| i64::try_from(size).ok());
         self.db
-            .prepare_cached(
+            .insert(
                 "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
-            )?
-            .execute(params![message, file.kind, file.reference, file.mime, file.name, size, label, scope])?;
-        Ok(AttachmentId(self.db.last_insert_rowid()))
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
+                params![message, file.kind, file.reference, file.mime, file.name, size, label, scope],
+            )
+            .map(AttachmentId)
     }
 
     /// Records that a file was fetched to `path`. If the message was deleted meanwhile, the file is
     /// queued for deletion.
     pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE attachments SET state = CASE state WHEN 'gone' THEN state ELSE 'here' END, path = ?2, digest = ?3, size = ?4
-                 WHERE id = ?1",
-            )?
-            .execute(params![id, path, digest, size])?;
-        Ok(())
+        self.db.run(
+            "UPDATE attachments SET state = CASE state WHEN 'gone' THEN state ELSE 'here' END, path = ?2, digest =
+             ?3, size = ?4
+             WHERE id = ?1",
+            params![id, path, digest, size],
+        )
     }
 
     /// Records the result of reading a file: the path of its extracted text, whether prompts hold
@@ -133,19 +125,18 @@ impl AttachmentsMut<'_> {
         is_part: bool,
         trouble: &str,
     ) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE attachments SET text_path = ?2, is_part = ?3, trouble = CASE state WHEN 'gone' THEN '' ELSE ?4 END WHERE id = ?1",
-            )?
-            .execute(params![id, text_path, is_part, trouble])?;
-        Ok(())
+        self.db.run(
+            "UPDATE attachments SET text_path = ?2, is_part = ?3, trouble = CASE state WHEN 'gone' THEN '' ELSE ?4
+             END WHERE id = ?1",
+            params![id, text_path, is_part, trouble],
+        )
     }
 
     /// Records that a file will not arrive.
     pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1 AND state <> 'gone'")?
-            .execute(params![id, trouble])?;
-        Ok(())
+        self.db.run(
+            "UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1 AND state <> 'gone'",
+            params![id, trouble],
+        )
     }
 }

@@ -1,9 +1,10 @@
 //! Streams and their conversations.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Conversations, ConversationsMut};
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
@@ -100,27 +101,17 @@ const COLUMNS: &str =
     "id, stream_id, scope, began_because, opened_at, last_at, last_message_id, messages, closed_at, opening,
     opening_state, kind, opening_label";
 
-fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
-    let words: Arc<str> = row.get("opening")?;
-    let opening = Labelled::new(words, row.get("opening_label")?, row.get("scope")?);
-    Ok(Conversation {
-        id: row.get("id")?,
-        stream: row.get("stream_id")?,
-        scope: row.get("scope")?,
-        began_because: row.get("began_because")?,
-        opened_at: row.get("opened_at")?,
-        last_at: row.get("last_at")?,
-        last_message: row.get("last_message_id")?,
-        messages: row.get("messages")?,
-        closed_at: row.get("closed_at")?,
-        opening: Some(opening).filter(says_something),
-        opening_state: row.get("opening_state")?,
-        kind: row.get("kind")?,
-    })
-}
-
-fn says_something(text: &Text) -> bool {
-    !text.open().0.is_empty()
+from_row! {
+    Conversation {
+        id, stream: "stream_id", scope, began_because, opened_at, last_at, last_message: "last_message_id", messages,
+        closed_at, opening_state, kind,
+    }
+    with |row| {
+        opening: match row.get::<_, Arc<str>>("opening")? {
+            words if words.is_empty() => None,
+            words => Some(Labelled::new(words, row.get("opening_label")?, row.get("scope")?)),
+        },
+    }
 }
 
 /// A conversation to open.
@@ -141,154 +132,148 @@ pub struct NewConversation {
 impl Conversations<'_> {
     /// Returns a person's stream, if they ever wrote.
     pub fn stream_of(&self, person: PersonId) -> anyhow::Result<Option<StreamId>> {
-        let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
-        Ok(query.query_row([person], |row| row.get(0)).optional()?)
+        self.db.first("SELECT id FROM streams WHERE person_id = ?1", [person])
     }
 
     /// Returns the person for whom system runs use that stream; none for a chat stream.
     pub fn works_for(&self, stream: StreamId) -> anyhow::Result<Option<PersonId>> {
-        let mut query = self.db.prepare_cached("SELECT work_of FROM streams WHERE id = ?1")?;
-        Ok(query.query_row([stream], |row| row.get(0)).optional()?.flatten())
+        Ok(self.db.first("SELECT work_of FROM streams WHERE id = ?1", [stream])?.flatten())
     }
 
     /// Returns all streams with the person and scope of each.
     pub fn streams(&self) -> anyhow::Result<Vec<(StreamId, Option<PersonId>, Scope)>> {
-        let mut query = self.db.prepare_cached("SELECT id, person_id, scope FROM streams ORDER BY id")?;
-        Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?)
+        self.db.all("SELECT id, person_id, scope FROM streams ORDER BY id", [])
     }
 
     /// Returns the time of `/new` if no message has come since.
     pub fn break_of(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
-        let mut query = self.db.prepare_cached("SELECT break_at FROM streams WHERE id = ?1")?;
-        Ok(query.query_row([stream], |row| row.get(0))?)
+        self.db.one("SELECT break_at FROM streams WHERE id = ?1", [stream])
     }
 
     /// Returns the newest chat of a stream.
     pub fn newest_conversation(&self, stream: StreamId) -> anyhow::Result<Option<Conversation>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1"
-        ))?;
-        Ok(query.query_row([stream], conversation).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1"
+            ),
+            [stream],
+        )
     }
 
     /// Returns a conversation by id.
     pub fn conversation(&self, id: ConversationId) -> anyhow::Result<Option<Conversation>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"))?;
-        Ok(query.query_row([id], conversation).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"), [id])
     }
 
     /// Returns the chats of a stream before the given one, newest first.
     pub fn conversations_before(&self, of: &Conversation, limit: u32) -> anyhow::Result<Vec<Conversation>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat' ORDER BY id DESC LIMIT ?3"
-        ))?;
-        Ok(query.query_map(params![of.stream, of.id, limit], conversation)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat'
+                 ORDER BY id DESC LIMIT ?3"
+            ),
+            params![of.stream, of.id, limit],
+        )
     }
 
     /// Returns conversations, newest first; of one stream, or of all.
     pub fn conversations(&self, stream: Option<StreamId>, limit: u32) -> anyhow::Result<Vec<Conversation>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2"
-        ))?;
-        Ok(query.query_map(params![stream, limit], conversation)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2"
+            ),
+            params![stream, limit],
+        )
     }
 
     /// Returns the chats that need a summary: closed ones, and open ones silent since
     /// `silent_since`.
     pub fn ended_without_summary(&self, silent_since: Timestamp) -> anyhow::Result<Vec<Conversation>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
-             AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id"
-        ))?;
-        Ok(query.query_map([silent_since], conversation)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
+                 AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id"
+            ),
+            [silent_since],
+        )
     }
 
     /// Returns the time of the last message in the open, unsummarised chat that has been silent
     /// longest.
     pub fn longest_silence(&self) -> anyhow::Result<Option<Timestamp>> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT min(last_at) FROM conversations
              WHERE written_down = 0 AND messages > 0 AND kind = 'chat' AND closed_at IS NULL",
-        )?;
-        Ok(query.query_row([], |row| row.get(0))?)
+            [],
+        )
     }
 
     /// Returns the latest effective time of any person's message, which the clock must not be
     /// behind. System runs say nothing about the time and do not count.
     pub fn high_water(&self) -> anyhow::Result<Option<Timestamp>> {
-        let mut query = self.db.prepare_cached("SELECT max(last_at) FROM conversations WHERE kind = 'chat'")?;
-        Ok(query.query_row([], |row| row.get(0))?)
+        self.db.one("SELECT max(last_at) FROM conversations WHERE kind = 'chat'", [])
     }
 }
 
 impl ConversationsMut<'_> {
     /// Returns a person's stream, creating it if needed.
     pub fn stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO streams (person_id, scope) VALUES (?1, ?2) ON CONFLICT (person_id) DO NOTHING",
-            )?
-            .execute(params![person, Scope::Person(person)])?;
-        let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
-        Ok(query.query_row([person], |row| row.get(0))?)
+        self.db.run(
+            "INSERT INTO streams (person_id, scope) VALUES (?1, ?2) ON CONFLICT (person_id) DO NOTHING",
+            params![person, Scope::Person(person)],
+        )?;
+        self.db.one("SELECT id FROM streams WHERE person_id = ?1", [person])
     }
 
     /// Returns the stream for system runs for a person, creating it if needed.
     pub fn work_stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
-        let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE work_of = ?1")?;
-        if let Some(id) = query.query_row([person], |row| row.get(0)).optional()? {
+        if let Some(id) = self.db.first("SELECT id FROM streams WHERE work_of = ?1", [person])? {
             return Ok(id);
         }
         self.db
-            .prepare_cached("INSERT INTO streams (person_id, scope, work_of) VALUES (NULL, ?1, ?2)")?
-            .execute(params![Scope::Person(person), person])?;
-        Ok(StreamId(self.db.last_insert_rowid()))
+            .insert(
+                "INSERT INTO streams (person_id, scope, work_of) VALUES (NULL, ?1, ?2)",
+                params![Scope::Person(person), person],
+            )
+            .map(StreamId)
     }
 
     /// Makes the next message of the stream begin a new conversation; `None` cancels that.
     pub fn set_break(&self, stream: StreamId, at: Option<Timestamp>) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE streams SET break_at = ?2 WHERE id = ?1")?.execute(params![stream, at])?;
-        Ok(())
+        self.db.run("UPDATE streams SET break_at = ?2 WHERE id = ?1", params![stream, at])
     }
 
     /// Opens a conversation.
     pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
         self.db
-            .prepare_cached(
+            .insert(
                 "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
-                 VALUES (?1, ?5, ?2, ?3, ?4, ?4)",
-            )?
-            .execute(params![new.stream, new.scope, new.because, new.at, new.kind])?;
-        Ok(ConversationId(self.db.last_insert_rowid()))
+             VALUES (?1, ?5, ?2, ?3, ?4, ?4)",
+                params![new.stream, new.scope, new.because, new.at, new.kind],
+            )
+            .map(ConversationId)
     }
 
     /// Closes a conversation, unless it is closed.
     pub fn close_conversation(&self, id: ConversationId, at: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL")?
-            .execute(params![id, at])?;
-        Ok(())
+        self.db.run("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL", params![id, at])
     }
 
     /// Counts a person's new message in a conversation.
     pub fn count_message(&self, id: ConversationId, message: MessageId, at: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1,
-                     written_down = 0 WHERE id = ?1",
-            )?
-            .execute(params![id, message, at])?;
-        Ok(())
+        self.db.run(
+            "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1,
+             written_down = 0 WHERE id = ?1",
+            params![id, message, at],
+        )
     }
 
     /// Fixes the opening of a conversation.
     pub fn set_opening(&self, id: ConversationId, opening: Option<&Text>, state: OpeningState) -> anyhow::Result<()> {
         let (words, label) = opening.map(|text| (&**text.open().0, text.label())).unzip();
-        self.db
-            .prepare_cached(
-                "UPDATE conversations SET opening = ?2, opening_state = ?3, opening_label = ?4 WHERE id = ?1",
-            )?
-            .execute(params![id, words.unwrap_or_default(), state, label.map(Label::encode).unwrap_or_default()])?;
-        Ok(())
+        self.db.run(
+            "UPDATE conversations SET opening = ?2, opening_state = ?3, opening_label = ?4 WHERE id = ?1",
+            params![id, words.unwrap_or_default(), state, label.map(Label::encode).unwrap_or_default()],
+        )
     }
 }

@@ -3,6 +3,7 @@
 //! They are stored with the person, independently of our account on a channel, so that people are
 //! identified before any channel is connected.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{People, PeopleMut};
 use rusqlite::params;
 
@@ -26,19 +27,19 @@ pub struct KnownPerson {
     pub linked: Vec<(String, String)>,
 }
 
+from_row! {
+    KnownPerson { id, name, is_in, by_config }
+    with |_row| { declared: Vec::new(), linked: Vec::new() }
+}
+
 impl People<'_> {
     /// Returns everyone who is admitted or may be again, newest last.
     pub fn known_people(&self) -> anyhow::Result<Vec<KnownPerson>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id, name, removed_at IS NULL AS is_in, declared = 'config' AS by_config FROM people WHERE ended = '' ORDER BY id",
+        let mut people: Vec<KnownPerson> = self.db.all(
+            "SELECT id, name, removed_at IS NULL AS is_in, declared = 'config' AS by_config FROM people
+             WHERE ended = '' ORDER BY id",
+            [],
         )?;
-        let rows = query.query_map([], |row| {
-            let (declared, linked) = (Vec::new(), Vec::new());
-            let (id, name, is_in, by_config) =
-                (row.get("id")?, row.get("name")?, row.get("is_in")?, row.get("by_config")?);
-            Ok(KnownPerson { id, name, is_in, by_config, declared, linked })
-        })?;
-        let mut people = rows.collect::<Result<Vec<_>, _>>()?;
         for person in &mut people {
             person.declared = self.declared_addresses_of(person.id)?;
             person.linked = self.peers_of(person.id)?;
@@ -48,35 +49,33 @@ impl People<'_> {
 
     /// Returns a person's addresses from the configuration: adapter and peer.
     pub fn declared_addresses_of(&self, person: PersonId) -> anyhow::Result<Vec<(String, String)>> {
-        let mut query =
-            self.db.prepare_cached("SELECT adapter, peer FROM declared_addresses WHERE person_id = ?1 ORDER BY id")?;
-        Ok(query.query_map([person], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+        self.db.all("SELECT adapter, peer FROM declared_addresses WHERE person_id = ?1 ORDER BY id", [person])
     }
 
     /// Returns the addresses on one adapter that the configuration gives to admitted people.
     pub fn declared_on(&self, adapter: &str) -> anyhow::Result<Vec<(String, PersonId)>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT d.peer, d.person_id FROM declared_addresses d JOIN people p ON p.id = d.person_id
              WHERE d.adapter = ?1 AND p.removed_at IS NULL AND p.declared = 'config' ORDER BY d.id",
-        )?;
-        Ok(query.query_map([adapter], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+            [adapter],
+        )
     }
 
     /// Returns true if the configuration gives that address to its person, by peer or alias.
     pub fn is_declared(&self, id: AddressId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        self.db.exists(
             "SELECT 1 FROM addresses a JOIN declared_addresses d
              ON d.person_id = a.person_id AND d.adapter = a.adapter AND d.peer IN (a.peer, a.alias) WHERE a.id = ?1",
-        )?;
-        Ok(query.exists([id])?)
+            [id],
+        )
     }
 
     fn peers_of(&self, person: PersonId) -> anyhow::Result<Vec<(String, String)>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT adapter, peer FROM addresses WHERE person_id = ?1 AND adapter <> 'terminal'
              UNION SELECT adapter, alias FROM addresses WHERE person_id = ?1 AND alias <> ''",
-        )?;
-        Ok(query.query_map([person], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+            [person],
+        )
     }
 }
 
@@ -91,20 +90,17 @@ impl PeopleMut<'_> {
     ) -> anyhow::Result<()> {
         for (adapter, peer) in self.declared_addresses_of(person)? {
             if !addresses.contains(&(adapter.clone(), peer.clone())) {
-                self.db
-                    .prepare_cached("DELETE FROM declared_addresses WHERE adapter = ?1 AND peer = ?2")?
-                    .execute([&adapter, &peer])?;
+                self.db.run("DELETE FROM declared_addresses WHERE adapter = ?1 AND peer = ?2", [&adapter, &peer])?;
                 self.release_address(&adapter, &peer, "person_id = ?3", person)?;
                 self.void_codes_of(person, now)?;
             }
         }
         for (adapter, peer) in addresses {
-            self.db
-                .prepare_cached(
-                    "INSERT INTO declared_addresses (person_id, adapter, peer) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (adapter, peer) DO UPDATE SET person_id = ?1",
-                )?
-                .execute(params![person, adapter, peer])?;
+            self.db.run(
+                "INSERT INTO declared_addresses (person_id, adapter, peer) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (adapter, peer) DO UPDATE SET person_id = ?1",
+                params![person, adapter, peer],
+            )?;
             let of_others = "person_id <> ?3 AND person_id IN (SELECT id FROM people WHERE declared = 'config')";
             self.release_address(adapter, peer, of_others, person)?;
         }
@@ -116,15 +112,11 @@ impl PeopleMut<'_> {
             "UPDATE addresses SET person_id = NULL, alias = ''
              WHERE adapter = ?1 AND (peer = ?2 OR alias = ?2) AND {whose}"
         );
-        self.db.prepare_cached(&sql)?.execute(params![adapter, peer, person])?;
-        Ok(())
+        self.db.run(&sql, params![adapter, peer, person])
     }
 
     /// Moves declared addresses from one person to another when the two are merged.
     pub fn move_declared_addresses(&self, from: PersonId, into: PersonId) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE declared_addresses SET person_id = ?2 WHERE person_id = ?1")?
-            .execute(params![from, into])?;
-        Ok(())
+        self.db.run("UPDATE declared_addresses SET person_id = ?2 WHERE person_id = ?1", params![from, into])
     }
 }

@@ -7,8 +7,6 @@
 use crate::store::handles::{Derivations, DerivationsMut};
 use std::fmt;
 
-use rusqlite::OptionalExtension;
-
 use crate::id::{
     AttachmentId, CompactionId, ExtractionId, ForgettingId, MessageId, ProposalId, SummaryId, TurnId, VersionId,
 };
@@ -81,25 +79,25 @@ impl Node {
 impl DerivationsMut<'_> {
     /// Records that `child` derives from `parent`.
     pub fn derive(&self, child: Node, parent: Node) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("INSERT OR IGNORE INTO derived_from (child, parent) VALUES (?1, ?2)")?
-            .execute([child.to_string(), parent.to_string()])?;
-        Ok(())
+        self.db.run(
+            "INSERT OR IGNORE INTO derived_from (child, parent) VALUES (?1, ?2)",
+            [child.to_string(), parent.to_string()],
+        )
     }
 }
 
 impl Derivations<'_> {
     /// Returns the node of a message's text: the turn for a reply, else the message itself.
     pub fn node_of(&self, message: MessageId) -> anyhow::Result<Node> {
-        let mut query = self.db.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
-        let turn: Option<Option<TurnId>> = query.query_row([message], |row| row.get(0)).optional()?;
+        let turn: Option<Option<TurnId>> =
+            self.db.first("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'", [message])?;
         Ok(turn.flatten().map_or(Node::Message(message), Node::Turn))
     }
 
     /// Returns the direct parents of `child`.
     pub fn parents(&self, child: Node) -> anyhow::Result<Vec<Node>> {
-        let mut query = self.db.prepare_cached("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent")?;
-        let words: Vec<String> = query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let words: Vec<String> =
+            self.db.all("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent", [child.to_string()])?;
         Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
     }
 
@@ -120,7 +118,7 @@ impl Derivations<'_> {
             Node::Compaction(id) => ("SELECT wanted_at, label FROM compactions WHERE id = ?1", id.0),
             Node::Forgetting(id) => ("SELECT wanted_at, label FROM forgettings WHERE id = ?1", id.0),
         };
-        Ok(self.db.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+        self.db.first(sql, [id])
     }
 
     fn birth_of_message(&self, id: MessageId) -> anyhow::Result<Option<(Timestamp, Label)>> {
@@ -133,12 +131,12 @@ impl Derivations<'_> {
 
     /// Returns all direct and indirect origins of `child`.
     pub fn origins(&self, child: Node) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "WITH RECURSIVE origin (node) AS (
-                 SELECT parent FROM derived_from WHERE child = ?1
-                 UNION SELECT d.parent FROM derived_from d JOIN origin o ON d.child = o.node
+             SELECT parent FROM derived_from WHERE child = ?1
+             UNION SELECT d.parent FROM derived_from d JOIN origin o ON d.child = o.node
              ) SELECT node FROM origin ORDER BY node",
-        )?;
-        Ok(query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            [child.to_string()],
+        )
     }
 }

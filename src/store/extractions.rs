@@ -7,11 +7,13 @@
 //! step of a piece moves the watermark. So everything below it is in the files, and everything
 //! above it will be extracted.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Extractions, ExtractionsMut};
 use std::time::Duration;
 
 use rusqlite::types::FromSqlError;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
+use serde::de::DeserializeOwned;
 use strum::{EnumString, IntoStaticStr};
 
 use super::Node;
@@ -143,88 +145,91 @@ impl Extraction {
 const COLUMNS: &str =
     "id, conversation_id, upto_message, cause, state, attempts, facts, corrections, label, scope, wanted_at";
 
-fn extraction(row: &Row<'_>) -> rusqlite::Result<Extraction> {
-    let (facts, corrections): (String, String) = (row.get("facts")?, row.get("corrections")?);
-    let taken = ExtractedItems {
-        facts: serde_json::from_str(&facts).map_err(FromSqlError::other)?,
-        corrections: serde_json::from_str(&corrections).map_err(FromSqlError::other)?,
-    };
-    Ok(Extraction {
-        id: row.get("id")?,
-        conversation: row.get("conversation_id")?,
-        upto: row.get("upto_message")?,
-        cause: row.get("cause")?,
-        state: row.get("state")?,
-        attempts: row.get("attempts")?,
-        taken: Labelled::new(taken, row.get("label")?, row.get("scope")?),
-        wanted_at: row.get("wanted_at")?,
-    })
+from_row! {
+    Extraction {
+        id, conversation: "conversation_id", upto: "upto_message", cause, state, attempts, wanted_at,
+    }
+    with |row| {
+        taken: Labelled::new(
+            ExtractedItems { facts: json(row, "facts")?, corrections: json(row, "corrections")? },
+            row.get("label")?,
+            row.get("scope")?,
+        ),
+    }
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    Ok(serde_json::from_str(&row.get::<_, String>(column)?).map_err(FromSqlError::other)?)
 }
 
 impl Extractions<'_> {
     /// Returns a job by id.
     pub fn extraction(&self, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM extractions WHERE id = ?1"))?;
-        Ok(query.query_row([id], extraction).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM extractions WHERE id = ?1"), [id])
     }
 
     /// Returns the next job due at `now`. A retry more than `longest` ahead was set by a clock that
     /// was fast, and counts as due.
     pub fn due_extraction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Extraction>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
-        ))?;
-        Ok(query.query_row([now, now.plus(longest)], extraction).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1
+                 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
+            ),
+            [now, now.plus(longest)],
+        )
     }
 
     /// Returns the next open job of a conversation up to that message.
     pub fn open_extraction(&self, conversation: ConversationId, upto: MessageId) -> anyhow::Result<Option<Extraction>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM extractions WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked')
-             ORDER BY state = 'wanted', upto_message LIMIT 1"
-        ))?;
-        Ok(query.query_row(params![conversation, upto], extraction).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM extractions WHERE conversation_id = ?1 AND upto_message <= ?2
+                 AND state IN ('wanted', 'asked')
+                 ORDER BY state = 'wanted', upto_message LIMIT 1"
+            ),
+            params![conversation, upto],
+        )
     }
 
     /// Returns when the next job may run.
     pub fn next_extraction_at(&self) -> anyhow::Result<Option<Timestamp>> {
-        let mut query =
-            self.db.prepare_cached("SELECT min(retry_at) FROM extractions WHERE state IN ('wanted', 'asked')")?;
-        Ok(query.query_row([], |row| row.get(0))?)
+        self.db.one("SELECT min(retry_at) FROM extractions WHERE state IN ('wanted', 'asked')", [])
     }
 
     /// Returns the last message of a conversation whose facts are in the files.
     pub fn extracted_upto(&self, conversation: ConversationId) -> anyhow::Result<MessageId> {
-        let mut query = self.db.prepare_cached("SELECT extracted_upto FROM conversations WHERE id = ?1")?;
-        Ok(query.query_row([conversation], |row| row.get(0))?)
+        self.db.one("SELECT extracted_upto FROM conversations WHERE id = ?1", [conversation])
     }
 
     /// Returns the first stored answer of a conversation that is not yet in the files.
     pub fn answered_extraction(&self, conversation: ConversationId) -> anyhow::Result<Option<ExtractionId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.first(
             "SELECT id FROM extractions WHERE conversation_id = ?1 AND state = 'asked' ORDER BY upto_message LIMIT 1",
-        )?;
-        Ok(query.query_row([conversation], |row| row.get(0)).optional()?)
+            [conversation],
+        )
     }
 
     /// Returns the newest message before the first unanswered one; replies count too. An unanswered
     /// message may have text that is not yet stored, such as a voice note.
     pub fn newest_message(&self, conversation: ConversationId) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < coalesce(
-                 (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND state IN ('queued', 'claimed')), 9223372036854775807)",
-        )?;
-        Ok(query.query_row([conversation], |row| row.get(0))?)
+             (SELECT min(id) FROM messages WHERE conversation_id = ?1
+             AND state IN ('queued', 'claimed')), 9223372036854775807)",
+            [conversation],
+        )
     }
 
     /// Counts the answered turns of a conversation after the last one covered by a job.
     pub fn turns_since_extraction(&self, conversation: ConversationId) -> anyhow::Result<u32> {
-        let mut query = self.db.prepare_cached(
-            "SELECT count(DISTINCT m.turn_id) FROM messages m WHERE m.conversation_id = ?1 AND m.kind = 'reply' AND m.id > max(
-                 (SELECT extracted_upto FROM conversations WHERE id = ?1),
-                 coalesce((SELECT max(upto_message) FROM extractions WHERE conversation_id = ?1), 0))",
-        )?;
-        Ok(query.query_row([conversation], |row| row.get(0))?)
+        self.db.one(
+            "SELECT count(DISTINCT m.turn_id) FROM messages m WHERE m.conversation_id = ?1 AND m.kind = 'reply'
+             AND m.id > max(
+             (SELECT extracted_upto FROM conversations WHERE id = ?1),
+             coalesce((SELECT max(upto_message) FROM extractions WHERE conversation_id = ?1), 0))",
+            [conversation],
+        )
     }
 }
 
@@ -240,25 +245,23 @@ impl ExtractionsMut<'_> {
         scope: Scope,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO extractions (conversation_id, after_message, upto_message, cause, state, retry_at, label, scope, wanted_at)
-                 SELECT id, extracted_upto, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6 FROM conversations WHERE id = ?1 AND extracted_upto < ?2
-                 ON CONFLICT (conversation_id, upto_message) DO NOTHING",
-            )?
-            .execute(params![of, upto, cause, label, scope, now])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO extractions (conversation_id, after_message, upto_message, cause, state, retry_at, label,
+             scope, wanted_at)
+             SELECT id, extracted_upto, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6 FROM conversations WHERE id = ?1
+             AND extracted_upto < ?2
+             ON CONFLICT (conversation_id, upto_message) DO NOTHING",
+            params![of, upto, cause, label, scope, now],
+        )
     }
 
     /// Makes the jobs up to that message due at once, including abandoned ones.
     pub fn hurry_extractions(&self, of: ConversationId, upto: MessageId, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE extractions SET retry_at = min(retry_at, ?3), state = replace(state, 'given_up', 'wanted')
-                 WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked', 'given_up')",
-            )?
-            .execute(params![of, upto, now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE extractions SET retry_at = min(retry_at, ?3), state = replace(state, 'given_up', 'wanted')
+             WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked', 'given_up')",
+            params![of, upto, now],
+        )
     }
 
     /// Stores an answer that covers a job up to that message; the job stays wanted for any rest.
@@ -272,16 +275,18 @@ impl ExtractionsMut<'_> {
         now: Timestamp,
     ) -> anyhow::Result<ExtractionId> {
         let (says, label, scope) = taken.open();
-        self.db
-            .prepare_cached(
-                "INSERT INTO extractions (conversation_id, after_message, upto_message, cause, state, retry_at, facts, corrections, model,
-                     label, scope, wanted_at)
-                 SELECT ?1, extracted_upto, ?2, ?3, 'asked', ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM conversations WHERE id = ?1
-                 ON CONFLICT (conversation_id, upto_message) DO UPDATE SET state = 'asked', after_message = excluded.after_message,
-                     retry_at = excluded.retry_at, attempts = 0, facts = excluded.facts, corrections = excluded.corrections,
-                     model = excluded.model, label = excluded.label",
-            )?
-            .execute(params![
+        self.db.run(
+            "INSERT INTO extractions (conversation_id, after_message, upto_message, cause, state, retry_at, facts,
+             corrections, model,
+             label, scope, wanted_at)
+             SELECT ?1, extracted_upto, ?2, ?3, 'asked', ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM conversations
+             WHERE id = ?1
+             ON CONFLICT (conversation_id, upto_message) DO UPDATE
+             SET state = 'asked', after_message = excluded.after_message,
+             retry_at = excluded.retry_at, attempts = 0, facts = excluded.facts, corrections =
+             excluded.corrections,
+             model = excluded.model, label = excluded.label",
+            params![
                 job.conversation,
                 upto,
                 job.cause,
@@ -292,10 +297,12 @@ impl ExtractionsMut<'_> {
                 label,
                 scope,
                 job.wanted_at,
-            ])?;
-        let mut query =
-            self.db.prepare_cached("SELECT id FROM extractions WHERE conversation_id = ?1 AND upto_message = ?2")?;
-        let id = query.query_row(params![job.conversation, upto], |row| row.get(0))?;
+            ],
+        )?;
+        let id = self.db.one(
+            "SELECT id FROM extractions WHERE conversation_id = ?1 AND upto_message = ?2",
+            params![job.conversation, upto],
+        )?;
         let facts = says.facts.iter().flat_map(|fact| &fact.sources);
         let corrections = says.corrections.iter().flat_map(|correction| &correction.sources);
         facts
@@ -307,39 +314,33 @@ impl ExtractionsMut<'_> {
     /// Moves the watermark once the facts of a job are in the files. Does nothing if text was
     /// deleted meanwhile, which makes the answer void.
     pub fn finish_extraction(&self, id: ExtractionId, now: Timestamp) -> anyhow::Result<()> {
-        let kept = self.db
-            .prepare_cached(
-                "UPDATE extractions SET ended_at = ?2, state = CASE WHEN facts = '[]' AND corrections = '[]' THEN 'nothing' ELSE 'kept' END
-                 WHERE id = ?1 AND state = 'asked'",
-            )?
-            .execute(params![id, now])?;
+        let kept = self.db.execute(
+            "UPDATE extractions SET ended_at = ?2, state = CASE WHEN facts = '[]'
+             AND corrections = '[]' THEN 'nothing' ELSE 'kept' END
+             WHERE id = ?1 AND state = 'asked'",
+            params![id, now],
+        )?;
         if kept == 0 {
             return Ok(());
         }
-        self.db
-            .prepare_cached(
-                "UPDATE conversations SET extracted_upto = max(extracted_upto, (SELECT upto_message FROM extractions WHERE id = ?1))
-                 WHERE id = (SELECT conversation_id FROM extractions WHERE id = ?1)",
-            )?
-            .execute([id])?;
-        Ok(())
+        self.db.run(
+            "UPDATE conversations SET extracted_upto = max(extracted_upto, (SELECT upto_message FROM extractions
+             WHERE id = ?1))
+             WHERE id = (SELECT conversation_id FROM extractions WHERE id = ?1)",
+            [id],
+        )
     }
 
     /// Ends a job without an answer, as `nothing` or `given_up`. The watermark stays, so the next
     /// job covers the same messages.
     pub fn end_extraction(&self, id: ExtractionId, state: ExtractionState, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE extractions SET state = ?2, ended_at = ?3 WHERE id = ?1")?
-            .execute(params![id, state, now])?;
-        Ok(())
+        self.db.run("UPDATE extractions SET state = ?2, ended_at = ?3 WHERE id = ?1", params![id, state, now])
     }
 
     /// Postpones a job after a failed attempt.
     pub fn postpone_extraction(&self, id: ExtractionId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
-            .prepare_cached("UPDATE extractions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
-            .execute(params![id, attempts, retry_at])?;
-        Ok(())
+            .run("UPDATE extractions SET attempts = ?2, retry_at = ?3 WHERE id = ?1", params![id, attempts, retry_at])
     }
 
     /// Fails if one of these nodes is a void answer, made before text of its conversation was
@@ -361,12 +362,11 @@ impl ExtractionsMut<'_> {
     /// Voids answers that are not yet in the files after text of their conversation was deleted:
     /// they may contain it. The job is asked again.
     pub(super) fn answers_void(&self, of: ConversationId) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE extractions SET state = 'wanted', facts = '[]', corrections = '[]' WHERE conversation_id = ?1 AND state = 'asked'",
-            )?
-            .execute([of])?;
-        Ok(())
+        self.db.run(
+            "UPDATE extractions SET state = 'wanted', facts = '[]', corrections = '[]' WHERE conversation_id = ?1
+             AND state = 'asked'",
+            [of],
+        )
     }
 }
 

@@ -8,8 +8,9 @@
 //! untrusted text causes a rewrite, the trusted version can be restored. Author and time are kept
 //! for every version.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{FileVersions, FileVersionsMut};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::Node;
 use crate::id::FileId;
@@ -74,19 +75,13 @@ const COLUMNS: &str =
         coalesce(length(c.content), 0) AS size
     FROM files f LEFT JOIN file_contents c ON c.file_id = f.id";
 
-fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
-    Ok(FileRow {
-        id: row.get("id")?,
-        path: row.get("path")?,
-        digest: row.get("digest")?,
-        label: row.get("label")?,
-        scope: row.get("scope")?,
-        author: row.get("author")?,
-        cause: row.get("cause")?,
-        at: row.get("written_at")?,
-        has_content: row.get("has_content")?,
+from_row! {
+    FileRow {
+        id, path, digest, label, scope, author, cause, at: "written_at", has_content,
+    }
+    with |row| {
         size: u64::from(row.get::<_, u32>("size")?),
-    })
+    }
 }
 
 /// A pending version, perhaps not yet in place.
@@ -104,19 +99,18 @@ pub struct Unplaced {
     pub content: Option<Vec<u8>>,
 }
 
+from_row! { Unplaced { id, path, digest, replaces, content } }
+
 impl FileVersionsMut<'_> {
     /// Records a version that is about to be written, or was found.
     pub fn file_version_of(&self, new: &NewFile<'_>) -> anyhow::Result<FileId> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO files (path, digest, label, scope, written_at, author, cause) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![new.path, new.digest, new.label, new.scope, new.at, new.author, new.cause])?;
-        let id = FileId(self.db.last_insert_rowid());
+        let id = FileId(self.db.insert(
+            "INSERT INTO files (path, digest, label, scope, written_at, author, cause)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![new.path, new.digest, new.label, new.scope, new.at, new.author, new.cause],
+        )?);
         if let Some(content) = new.content {
-            self.db
-                .prepare_cached("INSERT INTO file_contents (file_id, content) VALUES (?1, ?2)")?
-                .execute(params![id, content])?;
+            self.db.run("INSERT INTO file_contents (file_id, content) VALUES (?1, ?2)", params![id, content])?;
             self.drop_old_contents(new.path)?;
         }
         Ok(id)
@@ -126,23 +120,21 @@ impl FileVersionsMut<'_> {
     /// listed by [`FileVersions::files_to_place`] until [`Self::file_placed`] is called.
     pub fn file_announced(&self, new: &NewFile<'_>, replaces: &str) -> anyhow::Result<FileId> {
         let id = self.file_version_of(new)?;
-        self.db.prepare_cached("UPDATE files SET replaces = ?2 WHERE id = ?1")?.execute(params![id, replaces])?;
+        self.db.run("UPDATE files SET replaces = ?2 WHERE id = ?1", params![id, replaces])?;
         Ok(id)
     }
 
     /// Marks a version as placed or superseded.
     pub fn file_placed(&self, id: FileId) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE files SET replaces = NULL WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("UPDATE files SET replaces = NULL WHERE id = ?1", [id])
     }
 
     /// Deletes a pending version that was never placed: a person wrote first, and a new version is
     /// made from their text.
     pub fn withdraw_file(&self, id: FileId) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM derived_from WHERE child = ?1")?.execute([Node::File(id.0).to_string()])?;
-        self.db.prepare_cached("DELETE FROM file_contents WHERE file_id = ?1")?.execute([id])?;
-        self.db.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("DELETE FROM derived_from WHERE child = ?1", [Node::File(id.0).to_string()])?;
+        self.db.run("DELETE FROM file_contents WHERE file_id = ?1", [id])?;
+        self.db.run("DELETE FROM files WHERE id = ?1", [id])
     }
 
     /// Records a version without content that is about to be written.
@@ -164,17 +156,17 @@ impl FileVersionsMut<'_> {
     }
 
     fn drop_old_contents(&self, path: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(&format!(
+        self.db.run(
+            &format!(
                 "DELETE FROM file_contents WHERE file_id IN (
-                     SELECT f.id FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path = ?1
-                     AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id
-                         WHERE t.path = ?1 AND {}), 0)
-                     ORDER BY f.id DESC LIMIT -1 OFFSET ?2)",
+                 SELECT f.id FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path = ?1
+                 AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id
+                 WHERE t.path = ?1 AND {}), 0)
+                 ORDER BY f.id DESC LIMIT -1 OFFSET ?2)",
                 Label::is_trusted_sql("t.label")
-            ))?
-            .execute(params![path, VERSIONS_KEPT])?;
-        Ok(())
+            ),
+            params![path, VERSIONS_KEPT],
+        )
     }
 }
 
@@ -182,79 +174,66 @@ impl FileVersions<'_> {
     /// Returns row and label of the newest version of that path with that content; `None` if we did
     /// not write it.
     pub fn file_version(&self, path: &str, digest: &str) -> anyhow::Result<Option<(i64, Label)>> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT id, label FROM files WHERE path = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1")?;
-        Ok(query.query_row([path, digest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+        self.db.first(
+            "SELECT id, label FROM files WHERE path = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1",
+            [path, digest],
+        )
     }
 
     /// Returns the digest of the newest version of that path.
     pub fn last_digest_of(&self, path: &str) -> anyhow::Result<Option<String>> {
-        let mut query = self.db.prepare_cached("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
-        Ok(query.query_row([path], |row| row.get(0)).optional()?)
+        self.db.first("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1", [path])
     }
 
     /// Returns the pending file versions, oldest first.
     pub fn files_to_place(&self) -> anyhow::Result<Vec<Unplaced>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT f.id, f.path, f.digest, f.replaces, c.content FROM files f LEFT JOIN file_contents c ON c.file_id = f.id
+        self.db.all(
+            "SELECT f.id, f.path, f.digest, f.replaces, c.content FROM files f LEFT JOIN file_contents c
+             ON c.file_id = f.id
              WHERE f.replaces IS NOT NULL ORDER BY f.id",
-        )?;
-        let rows = query.query_map([], |row| {
-            Ok(Unplaced {
-                id: row.get("id")?,
-                path: row.get("path")?,
-                digest: row.get("digest")?,
-                replaces: row.get("replaces")?,
-                content: row.get("content")?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            [],
+        )
     }
 
     /// Returns the label of the newest version of that path that we wrote, for any content.
     /// Files found after a restore do not count.
     pub fn last_label_of(&self, path: &str) -> anyhow::Result<Option<Label>> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id DESC LIMIT 1")?;
-        Ok(query.query_row([path, FOUND], |row| row.get(0)).optional()?)
+        self.db.first("SELECT label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id DESC LIMIT 1", [path, FOUND])
     }
 
     /// Returns the labels of all versions ever written below a folder, except those without source
     /// and origin.
     pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {
         // Paths that begin with the folder and a slash: `0` is the character after `/`.
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT DISTINCT label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND label <> 'trusted'",
-        )?;
-        Ok(query.query_map([folder], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            [folder],
+        )
     }
 
     /// Returns the versions of a path, newest first.
     pub fn file_history(&self, path: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
-        let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"))?;
-        Ok(query.query_map(params![path, limit], file_row)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"), params![path, limit])
     }
 
     /// Returns the newest trusted version of a path whose content is kept.
     pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
-            Label::is_trusted_sql("f.label")
-        ))?;
-        Ok(query.query_row([path], file_row).optional()?)
+        self.db.first(
+            &format!(
+                "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
+                Label::is_trusted_sql("f.label")
+            ),
+            [path],
+        )
     }
 
     /// Returns a version by id.
     pub fn file_row(&self, id: FileId) -> anyhow::Result<Option<FileRow>> {
-        let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.id = ?1"))?;
-        Ok(query.query_row([id], file_row).optional()?)
+        self.db.first(&format!("{COLUMNS} WHERE f.id = ?1"), [id])
     }
 
     /// Returns the content of a version; `None` if it is no longer kept.
     pub fn file_content(&self, id: FileId) -> anyhow::Result<Option<Vec<u8>>> {
-        let mut query = self.db.prepare_cached("SELECT content FROM file_contents WHERE file_id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?)
+        self.db.first("SELECT content FROM file_contents WHERE file_id = ?1", [id])
     }
 }

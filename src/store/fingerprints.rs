@@ -11,7 +11,7 @@ use crate::store::handles::{Fingerprints, FingerprintsMut};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::Node;
 use crate::id::{MessageId, ProposalId, StepId, TurnId};
@@ -45,12 +45,9 @@ impl Fingerprints<'_> {
     pub fn pasted_from(&self, words: &str, scope: Scope) -> anyhow::Result<Vec<Pasted>> {
         let typed = plain(words);
         let hashes = fingerprints(&typed);
-        let mut query = self.db.prepare_cached("SELECT node FROM fingerprints WHERE hash = ?1")?;
-        let mut candidates: BTreeSet<String> = BTreeSet::new();
+        let mut candidates = BTreeSet::<String>::new();
         for hash in &hashes {
-            for node in query.query_map([hash], |row| row.get(0))? {
-                candidates.insert(node?);
-            }
+            candidates.extend(self.db.all("SELECT node FROM fingerprints WHERE hash = ?1", [hash])?);
         }
         let mut found = self.pasted_from_tools(&typed, &hashes)?;
         for node in candidates {
@@ -76,12 +73,8 @@ impl Fingerprints<'_> {
             "step" => "SELECT text, scope, label, turn_id FROM steps WHERE id = ?1",
             _ => return Ok(None),
         };
-        let id: i64 = id.parse()?;
-        let row = self
-            .db
-            .prepare_cached(sql)?
-            .query_row([id], |row| Ok((row.get::<_, Arc<str>>(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?)));
-        let Some((text, scope, label, of)) = row.optional()? else { return Ok(None) };
+        let row: Option<(Arc<str>, Scope, Label, i64)> = self.db.first(sql, [id.parse::<i64>()?])?;
+        let Some((text, scope, label, of)) = row else { return Ok(None) };
         let from = if kind == "text" { self.db.derivations().node_of(MessageId(of))? } else { Node::Turn(TurnId(of)) };
         Ok(Some((text, scope, Pasted { label, from: Some(from) })))
     }
@@ -89,8 +82,7 @@ impl Fingerprints<'_> {
     /// Returns the reason of a proposal, or a stage's note, which an owner sees next to the files.
     /// Approval covers only the files, so these stay untrusted.
     fn shown(&self, sql: &str, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
-        let row = self.db.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-        Ok(row.optional()?.map(|(words, label, proposal)| {
+        Ok(self.db.first(sql, [id])?.map(|(words, label, proposal)| {
             (words, Scope::Shared, Pasted { label, from: Some(Node::Proposal(proposal)) })
         }))
     }
@@ -113,17 +105,15 @@ impl Fingerprints<'_> {
         }
         Ok(found)
     }
-}
 
-impl Fingerprints<'_> {
     /// Returns a file of a proposal. Owners see everyone's proposals, so it counts as shared; after
     /// approval it is trusted.
     fn fingerprinted_file(&self, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
-        let mut query = self.db.prepare_cached(
+        let row: Option<(Vec<u8>, Label, ProposalId)> = self.db.first(
             "SELECT f.bytes, f.label, p.id FROM skill_files f JOIN proposals p ON p.id = f.proposal_id
              WHERE f.id = ?1 AND p.state <> 'approved'",
+            [id],
         )?;
-        let row = query.query_row([id], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get(1)?, row.get(2)?))).optional()?;
         Ok(row.and_then(|(bytes, label, proposal)| {
             let words = String::from_utf8(bytes).ok()?;
             Some((Arc::from(words), Scope::Shared, Pasted { label, from: Some(Node::Proposal(proposal)) }))
@@ -134,7 +124,7 @@ impl Fingerprints<'_> {
 impl FingerprintsMut<'_> {
     /// Rebuilds all fingerprints.
     pub fn rebuild_fingerprints(&self) -> anyhow::Result<()> {
-        self.db.execute("DELETE FROM fingerprints", [])?;
+        self.db.run("DELETE FROM fingerprints", [])?;
         let untrusted = format!("NOT {}", Label::is_trusted_sql("label"));
         for words in [
             "'text:' || id, text FROM texts WHERE true",

@@ -4,8 +4,9 @@
 //! first use, so a new name of theirs neither loses the folder nor gives it to another person.
 //! While a move is open, [`Folders::folder_of`] returns no folder for the people it concerns.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Folders, FoldersMut};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::PersonId;
@@ -89,23 +90,18 @@ pub struct WrittenFor {
     pub scope: Scope,
 }
 
-fn folder_move(row: &Row<'_>) -> rusqlite::Result<FolderMove> {
-    Ok(FolderMove {
-        id: row.get("id")?,
-        kind: row.get("kind")?,
-        state: row.get("state")?,
-        person: row.get("person_id")?,
-        heir: row.get("heir_id")?,
-        source: row.get("source")?,
-        target: row.get("target")?,
-    })
+from_row! { WrittenFor { path, scope } }
+
+from_row! {
+    FolderMove {
+        id, kind, state, person: "person_id", heir: "heir_id", source, target,
+    }
 }
 
 impl Folders<'_> {
     /// Returns the owner of the workspace root, admitted or removed.
     pub fn workspace_owner(&self) -> anyhow::Result<Option<PersonId>> {
-        let mut query = self.db.prepare_cached("SELECT owner_id FROM workspace")?;
-        Ok(query.query_row([], |row| row.get(0)).optional()?)
+        self.db.first("SELECT owner_id FROM workspace", [])
     }
 
     /// Returns the owner of the workspace root, if admitted.
@@ -136,14 +132,13 @@ impl Folders<'_> {
             Scope::Group(stream) => return Ok(FolderState::At(format!("groups/{stream}"))),
             Scope::Shared => return Ok(FolderState::Closed),
         };
-        let mut query = self.db.prepare_cached(
+        let found: Option<(String, bool, Option<PersonId>, bool, bool)> = self.db.first(
             "SELECT p.folder, p.removed_at IS NOT NULL, (SELECT owner_id FROM workspace),
-                 EXISTS (SELECT 1 FROM folder_moves m WHERE m.person_id = p.id OR m.heir_id = p.id),
-                 EXISTS (SELECT 1 FROM people o WHERE o.role = 'owner' AND o.removed_at IS NULL)
+             EXISTS (SELECT 1 FROM folder_moves m WHERE m.person_id = p.id OR m.heir_id = p.id),
+             EXISTS (SELECT 1 FROM people o WHERE o.role = 'owner' AND o.removed_at IS NULL)
              FROM people p WHERE p.id = ?1",
+            [id],
         )?;
-        let row = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)));
-        let found: Option<(String, bool, Option<PersonId>, bool, bool)> = row.optional()?;
         Ok(match found {
             Some((_, _, _, true, _)) => FolderState::Closed,
             Some((_, removed, Some(owner), ..)) if owner == id => {
@@ -165,37 +160,32 @@ impl Folders<'_> {
         if self.workspace_owner()? == Some(id) {
             return Ok(Some(String::new()));
         }
-        let mut query = self.db.prepare_cached("SELECT folder FROM people WHERE id = ?1 AND folder <> ''")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?)
+        self.db.first("SELECT folder FROM people WHERE id = ?1 AND folder <> ''", [id])
     }
 
     /// Returns the stored folder of a person, even if they own the root; blank if there is none.
     pub fn stored_folder(&self, id: PersonId) -> anyhow::Result<String> {
-        let mut query = self.db.prepare_cached("SELECT folder FROM people WHERE id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
+        Ok(self.db.first("SELECT folder FROM people WHERE id = ?1", [id])?.unwrap_or_default())
     }
 
     /// Returns the name of a person, admitted or removed.
     pub fn name_once_of(&self, id: PersonId) -> anyhow::Result<Option<String>> {
-        let mut query = self.db.prepare_cached("SELECT name FROM people WHERE id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?)
+        self.db.first("SELECT name FROM people WHERE id = ?1", [id])
     }
 
     /// Returns the scope of the newest version of a file; `None` for an unknown file.
     pub fn newest_scope_of(&self, path: &str) -> anyhow::Result<Option<Scope>> {
-        let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
-        Ok(query.query_row([path], |row| row.get(0)).optional()?)
+        self.db.first("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1", [path])
     }
 
     /// Returns the scope of the newest version of each file, except shared, deleted and erased
     /// ones.
     pub fn newest_scopes(&self) -> anyhow::Result<Vec<WrittenFor>> {
-        let mut query = self.db.prepare(
+        self.db.all(
             "SELECT path, scope FROM files f WHERE id = (SELECT max(id) FROM files WHERE path = f.path)
              AND scope <> 'shared' AND digest <> '' AND path NOT LIKE 'forgotten/%' ORDER BY path",
-        )?;
-        let rows = query.query_map([], |row| Ok(WrittenFor { path: row.get("path")?, scope: row.get("scope")? }))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            [],
+        )
     }
 
     /// Returns the rows whose scope differs from their parent's: table, count and first id. Skips
@@ -221,8 +211,7 @@ impl Folders<'_> {
                 "SELECT count(*), coalesce(min(t.id), 0) FROM {table} t {belongs}
                  AND t.scope <> o.scope AND t.scope <> 'shared'"
             );
-            let (count, first): (u32, i64) =
-                self.db.prepare(&sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (count, first): (u32, i64) = self.db.one(&sql, [])?;
             if count > 0 {
                 found.push((table.to_owned(), usize::try_from(count)?, first));
             }
@@ -232,20 +221,17 @@ impl Folders<'_> {
 
     /// Returns the pending moves in order.
     pub fn folder_moves(&self) -> anyhow::Result<Vec<FolderMove>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id, kind, state, person_id, heir_id, source, target FROM folder_moves ORDER BY id",
-        )?;
-        Ok(query.query_map([], folder_move)?.collect::<Result<_, _>>()?)
+        self.db.all("SELECT id, kind, state, person_id, heir_id, source, target FROM folder_moves ORDER BY id", [])
     }
 
     /// Returns true while a turn, an erasure or a move of a person is in progress.
     fn is_at_work(&self, id: PersonId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT EXISTS (SELECT 1 FROM turns WHERE scope = ?2 AND state = 'running')
-                 OR EXISTS (SELECT 1 FROM forgettings WHERE scope = ?2 AND state = 'wanted')
-                 OR EXISTS (SELECT 1 FROM folder_moves WHERE person_id = ?1 OR heir_id = ?1)",
-        )?;
-        Ok(query.query_row(params![id, Scope::Person(id)], |row| row.get(0))?)
+             OR EXISTS (SELECT 1 FROM forgettings WHERE scope = ?2 AND state = 'wanted')
+             OR EXISTS (SELECT 1 FROM folder_moves WHERE person_id = ?1 OR heir_id = ?1)",
+            params![id, Scope::Person(id)],
+        )
     }
 }
 
@@ -256,18 +242,15 @@ impl FoldersMut<'_> {
         if self.workspace_owner()?.is_some() {
             return Ok(());
         }
-        let written_for: Option<Scope> = self
-            .db
-            .prepare_cached(
-                "WITH own AS (SELECT id, path, scope FROM files
-                     WHERE (path IN ('USER.md', 'HEARTBEAT.md') OR path LIKE 'memory/%') AND scope LIKE 'person:%'),
-                 newest AS (SELECT scope FROM own o WHERE id = (SELECT max(id) FROM own WHERE path = o.path))
-                 SELECT scope FROM newest GROUP BY scope
-                 ORDER BY count(*) DESC, (SELECT count(*) FROM own WHERE own.scope = newest.scope) DESC,
-                     CAST(substr(scope, 8) AS INTEGER) LIMIT 1",
-            )?
-            .query_row([], |row| row.get(0))
-            .optional()?;
+        let written_for: Option<Scope> = self.db.first(
+            "WITH own AS (SELECT id, path, scope FROM files
+             WHERE (path IN ('USER.md', 'HEARTBEAT.md') OR path LIKE 'memory/%') AND scope LIKE 'person:%'),
+             newest AS (SELECT scope FROM own o WHERE id = (SELECT max(id) FROM own WHERE path = o.path))
+             SELECT scope FROM newest GROUP BY scope
+             ORDER BY count(*) DESC, (SELECT count(*) FROM own WHERE own.scope = newest.scope) DESC,
+             CAST(substr(scope, 8) AS INTEGER) LIMIT 1",
+            [],
+        )?;
         let owner = match written_for {
             Some(Scope::Person(id)) => Some(id),
             _ => self
@@ -284,28 +267,23 @@ impl FoldersMut<'_> {
 
     /// Sets the owner of the root, for a hand-over or a merge of two people.
     pub(super) fn set_workspace_owner(&self, owner: PersonId) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO workspace (id, owner_id) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET owner_id = ?1",
-            )?
-            .execute([owner])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO workspace (id, owner_id) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET owner_id = ?1",
+            [owner],
+        )
     }
 
     /// Sets the folder of a person who has none.
     pub fn settle_folder(&self, id: PersonId, folder: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE people SET folder = ?2 WHERE id = ?1 AND folder = ''")?
-            .execute(params![id, folder])?;
-        Ok(())
+        self.db.run("UPDATE people SET folder = ?2 WHERE id = ?1 AND folder = ''", params![id, folder])
     }
 
     /// Records source and target of a rename.
     pub fn rename_begun(&self, id: i64, source: &str, target: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE folder_moves SET state = 'begun', source = ?2, target = ?3 WHERE id = ?1")?
-            .execute(params![id, source, target])?;
-        Ok(())
+        self.db.run(
+            "UPDATE folder_moves SET state = 'begun', source = ?2, target = ?3 WHERE id = ?1",
+            params![id, source, target],
+        )
     }
 
     /// Completes a rename: updates all paths into the folder.
@@ -328,12 +306,11 @@ impl FoldersMut<'_> {
         if self.is_at_work(owner)? || self.is_at_work(heir)? {
             return Ok(Err(MoveRefusal::Busy));
         }
-        self.db
-            .prepare_cached(
-                "INSERT INTO folder_moves (kind, state, person_id, heir_id, source, target)
-                 VALUES ('hand_over', 'begun', ?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![owner, heir, source, target])?;
+        self.db.run(
+            "INSERT INTO folder_moves (kind, state, person_id, heir_id, source, target)
+             VALUES ('hand_over', 'begun', ?1, ?2, ?3, ?4)",
+            params![owner, heir, source, target],
+        )?;
         let (id, target) = (self.db.last_insert_rowid(), target.to_owned());
         let (kind, state) = (MoveKind::HandOver, MoveState::Begun);
         Ok(Ok(FolderMove { id, kind, state, person: owner, heir: Some(heir), source, target }))
@@ -341,8 +318,7 @@ impl FoldersMut<'_> {
 
     /// Records that the former owner's files have left the root.
     pub fn root_cleared(&self, id: i64) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE folder_moves SET state = 'cleared' WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("UPDATE folder_moves SET state = 'cleared' WHERE id = ?1", [id])
     }
 
     /// Completes a hand-over: updates all paths and makes the heir the owner.
@@ -351,22 +327,18 @@ impl FoldersMut<'_> {
         self.move_paths(moved)?;
         // An incomplete erasure of the former owner continues in their new folder; the heir's does
         // not cover the root.
-        self.db
-            .prepare_cached(
-                "UPDATE forgettings SET target = CASE person_id WHEN ?1 THEN ?2 ELSE '' END
-                 WHERE kind = 'person' AND state = 'left' AND person_id IN (?1, ?3)",
-            )?
-            .execute(params![of.person, of.target, heir])?;
-        self.db
-            .prepare_cached("UPDATE people SET folder = ?2 WHERE id = ?1")?
-            .execute(params![of.person, of.target])?;
+        self.db.run(
+            "UPDATE forgettings SET target = CASE person_id WHEN ?1 THEN ?2 ELSE '' END
+             WHERE kind = 'person' AND state = 'left' AND person_id IN (?1, ?3)",
+            params![of.person, of.target, heir],
+        )?;
+        self.db.run("UPDATE people SET folder = ?2 WHERE id = ?1", params![of.person, of.target])?;
         self.set_workspace_owner(heir)?;
         self.move_over(of.id)
     }
 
     fn move_over(&self, id: i64) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM folder_moves WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("DELETE FROM folder_moves WHERE id = ?1", [id])
     }
 
     /// Replaces every stored path for which `moved` returns a new one, and drops those paths from
@@ -382,20 +354,15 @@ impl FoldersMut<'_> {
         ];
         for (table, column, which) in columns {
             let sql = format!("SELECT id, {column} FROM {table} WHERE {column} <> '' AND {which}");
-            let rows: Vec<(i64, String)> = self
-                .db
-                .prepare(&sql)?
-                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<Result<_, _>>()?;
+            let rows: Vec<(i64, String)> = self.db.all(&sql, [])?;
             let update = format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1");
             for (id, path) in rows {
                 if let Some(path) = moved(&path) {
-                    self.db.prepare_cached(&update)?.execute(params![id, path])?;
+                    self.db.run(&update, params![id, path])?;
                 }
             }
         }
-        let indexed: Vec<String> =
-            self.db.prepare("SELECT path FROM indexed")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let indexed: Vec<String> = self.db.all("SELECT path FROM indexed", [])?;
         indexed.iter().filter(|path| moved(path).is_some()).try_for_each(|path| self.tx().entries().drop_indexed(path))
     }
 }

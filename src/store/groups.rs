@@ -4,63 +4,56 @@
 //! keeps naming the group's first id.
 
 use crate::store::handles::{Groups, GroupsMut};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use crate::id::{AddressId, StreamId};
-use crate::people::Address;
+use crate::people::{Address, KnownAddress};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
 impl Groups<'_> {
     /// Returns the configured id of a group whose id has changed since.
     pub fn group_allowed_as(&self, adapter: &str, account: &str, chat: &str) -> anyhow::Result<Option<String>> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT allowed_as FROM groups WHERE adapter = ?1 AND account = ?2 AND chat = ?3")?;
-        Ok(query.query_row([adapter, account, chat], |row| row.get(0)).optional()?)
+        self.db.first(
+            "SELECT allowed_as FROM groups WHERE adapter = ?1 AND account = ?2 AND chat = ?3",
+            [adapter, account, chat],
+        )
     }
 
     /// Returns the address of a group's stream; `None` for a person's stream.
     pub fn group_of(&self, stream: StreamId) -> anyhow::Result<Option<(AddressId, Address)>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id WHERE s.id = ?1",
+        let known: Option<KnownAddress> = self.db.first(
+            "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id
+             WHERE s.id = ?1",
+            [stream],
         )?;
-        let row = query.query_row([stream], |row| {
-            Ok((
-                row.get("id")?,
-                Address { adapter: row.get("adapter")?, account: row.get("account")?, peer: row.get("peer")? },
-            ))
-        });
-        Ok(row.optional()?)
+        Ok(known.map(|known| (known.id, known.address)))
     }
 
     /// Returns true for a group's address.
     pub fn is_group(&self, address: AddressId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached("SELECT 1 FROM streams WHERE address_id = ?1")?;
-        Ok(query.exists([address])?)
+        self.db.exists("SELECT 1 FROM streams WHERE address_id = ?1", [address])
     }
 }
 
 impl GroupsMut<'_> {
     /// Returns the stream and address of a group (chat and topic), creating them if needed.
     pub fn stream_for_group(&self, at: &Address, now: Timestamp) -> anyhow::Result<(StreamId, AddressId)> {
-        let mut query = self.db.prepare_cached(
+        let place = params![at.adapter, at.account, at.peer];
+        if let Some(known) = self.db.first(
             "SELECT s.id, a.id FROM addresses a JOIN streams s ON s.address_id = a.id
              WHERE a.adapter = ?1 AND a.account = ?2 AND a.peer = ?3",
-        )?;
-        let place = params![at.adapter, at.account, at.peer];
-        if let Some(known) = query.query_row(place, |row| Ok((row.get(0)?, row.get(1)?))).optional()? {
+            place,
+        )? {
             return Ok(known);
         }
         let address = self.tx().addresses().link(at, None, now)?;
         // The scope is named after the stream, whose number is known only after the insert.
-        self.db
-            .prepare_cached("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)")?
-            .execute(params![address, Scope::Shared])?;
-        let stream = StreamId(self.db.last_insert_rowid());
-        self.db
-            .prepare_cached("UPDATE streams SET scope = ?2 WHERE id = ?1")?
-            .execute(params![stream, Scope::Group(stream)])?;
+        let stream = StreamId(
+            self.db
+                .insert("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)", params![address, Scope::Shared])?,
+        );
+        self.db.run("UPDATE streams SET scope = ?2 WHERE id = ?1", params![stream, Scope::Group(stream)])?;
         Ok((stream, address))
     }
 
@@ -75,32 +68,27 @@ impl GroupsMut<'_> {
         now: Timestamp,
     ) -> anyhow::Result<()> {
         let allowed_as = self.group_allowed_as(adapter, account, from)?.unwrap_or_else(|| from.to_owned());
-        self.db
-            .prepare_cached(
-                "INSERT INTO groups (adapter, account, chat, allowed_as, first_at) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (adapter, account, chat) DO NOTHING",
-            )?
-            .execute(params![adapter, account, to, allowed_as, now])?;
+        self.db.run(
+            "INSERT INTO groups (adapter, account, chat, allowed_as, first_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (adapter, account, chat) DO NOTHING",
+            params![adapter, account, to, allowed_as, now],
+        )?;
         // Messages that arrived under the new id before we heard of the change have rows of their
         // own, which stay.
-        self.db
-            .prepare_cached(
-                "UPDATE OR IGNORE addresses SET peer = ?4 || substr(peer, length(?3) + 1)
-                 WHERE adapter = ?1 AND account = ?2 AND (peer = ?3 OR substr(peer, 1, length(?3) + 1) = ?3 || '/')",
-            )?
-            .execute([adapter, account, from, to])?;
-        Ok(())
+        self.db.run(
+            "UPDATE OR IGNORE addresses SET peer = ?4 || substr(peer, length(?3) + 1)
+             WHERE adapter = ?1 AND account = ?2 AND (peer = ?3 OR substr(peer, 1, length(?3) + 1) = ?3 || '/')",
+            [adapter, account, from, to],
+        )
     }
 
     /// Returns the number of a guest within that group, from 1.
     pub fn guest(&self, stream: StreamId, sender: &str) -> anyhow::Result<u32> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO guests (stream_id, sender, number)
-                 SELECT ?1, ?2, 1 + count(*) FROM guests WHERE stream_id = ?1 ON CONFLICT (stream_id, sender) DO NOTHING",
-            )?
-            .execute(params![stream, sender])?;
-        let mut query = self.db.prepare_cached("SELECT number FROM guests WHERE stream_id = ?1 AND sender = ?2")?;
-        Ok(query.query_row(params![stream, sender], |row| row.get(0))?)
+        self.db.run(
+            "INSERT INTO guests (stream_id, sender, number)
+             SELECT ?1, ?2, 1 + count(*) FROM guests WHERE stream_id = ?1 ON CONFLICT (stream_id, sender) DO NOTHING",
+            params![stream, sender],
+        )?;
+        self.db.one("SELECT number FROM guests WHERE stream_id = ?1 AND sender = ?2", params![stream, sender])
     }
 }

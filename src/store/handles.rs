@@ -3,11 +3,16 @@
 //! [`Db`] and [`Tx`] have no queries of their own. Each family's file implements its handle's
 //! methods, and reaches other families through `self.db` or `self.tx()`. All SQL passes through
 //! [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a scope check permissive.
+//!
+//! Most queries need one of [`Db::one`], [`Db::first`], [`Db::all`], [`Db::exists`], [`Db::run`],
+//! [`Db::execute`] and [`Db::insert`]. The first three read whatever type the caller expects: a
+//! value, a tuple, or a struct with a [`from_row!`] declaration.
 
 use std::ops::Deref;
 
-use rusqlite::{CachedStatement, Params, Row, Statement};
+use rusqlite::{CachedStatement, OptionalExtension, Params, Row, Statement};
 
+use super::from_row::FromRow;
 use crate::trust::mutation;
 
 /// A read-only connection. Every method of a handle fails if the database or the disk fails; a
@@ -41,8 +46,40 @@ impl<'a> Db<'a> {
         self.0.query_row(sql, values, read)
     }
 
-    pub(super) fn execute(self, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
-        self.0.execute(sql, values)
+    /// Returns the only row of a query that always has one.
+    pub(super) fn one<K, T: FromRow<K>>(self, sql: &str, values: impl Params) -> anyhow::Result<T> {
+        Ok(self.prepare_cached(sql)?.query_row(values, T::from_row)?)
+    }
+
+    /// Returns the first row, if there is one.
+    pub(super) fn first<K, T: FromRow<K>>(self, sql: &str, values: impl Params) -> anyhow::Result<Option<T>> {
+        Ok(self.prepare_cached(sql)?.query_row(values, T::from_row).optional()?)
+    }
+
+    /// Returns all rows.
+    pub(super) fn all<K, T: FromRow<K>>(self, sql: &str, values: impl Params) -> anyhow::Result<Vec<T>> {
+        Ok(self.prepare_cached(sql)?.query_map(values, T::from_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns true if there is a row.
+    pub(super) fn exists(self, sql: &str, values: impl Params) -> anyhow::Result<bool> {
+        Ok(self.prepare_cached(sql)?.exists(values)?)
+    }
+
+    /// Runs a statement.
+    pub(super) fn run(self, sql: &str, values: impl Params) -> anyhow::Result<()> {
+        self.execute(sql, values).map(drop)
+    }
+
+    /// Runs a statement and returns the number of rows that it changed.
+    pub(super) fn execute(self, sql: &str, values: impl Params) -> anyhow::Result<usize> {
+        Ok(self.prepare_cached(sql)?.execute(values)?)
+    }
+
+    /// Inserts a row and returns its id.
+    pub(super) fn insert(self, sql: &str, values: impl Params) -> anyhow::Result<i64> {
+        self.run(sql, values)?;
+        Ok(self.last_insert_rowid())
     }
 
     pub(super) fn execute_batch(self, sql: &str) -> rusqlite::Result<()> {

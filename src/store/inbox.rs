@@ -1,7 +1,7 @@
 //! Raw items from the adapters, and the cursors that confirm them.
 
 use crate::store::handles::{Inbox, InboxMut};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::InboxId;
@@ -52,31 +52,28 @@ pub struct InboxItem<'a> {
 impl InboxMut<'_> {
     /// Stores a raw item. `None` if it is already stored and must not be processed again.
     pub fn receive(&self, item: &InboxItem<'_>) -> anyhow::Result<Option<InboxId>> {
-        let stored = self.db
-            .prepare_cached(
-                "INSERT INTO inbox (adapter, account, external_id, received_at, fate, raw) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (adapter, account, external_id) DO NOTHING",
-            )?
-            .execute(params![item.adapter, item.account, item.external_id, item.received_at, item.fate, item.raw])?;
+        let stored = self.db.execute(
+            "INSERT INTO inbox (adapter, account, external_id, received_at, fate, raw)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (adapter, account, external_id) DO NOTHING",
+            params![item.adapter, item.account, item.external_id, item.received_at, item.fate, item.raw],
+        )?;
         Ok((stored == 1).then(|| InboxId(self.db.last_insert_rowid())))
     }
 
     /// Moves the cursor of an account.
     pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO cursors (adapter, account, cursor, last_event_at) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (adapter, account) DO UPDATE SET cursor = ?3, last_event_at = ?4",
-            )?
-            .execute(params![adapter, account, cursor, now])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO cursors (adapter, account, cursor, last_event_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (adapter, account) DO UPDATE SET cursor = ?3, last_event_at = ?4",
+            params![adapter, account, cursor, now],
+        )
     }
 }
 
 impl Inbox<'_> {
     /// Returns the cursor of an account.
     pub fn cursor(&self, adapter: &str, account: &str) -> anyhow::Result<Option<String>> {
-        let mut query = self.db.prepare_cached("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2")?;
-        Ok(query.query_row([adapter, account], |row| row.get(0)).optional()?)
+        self.db.first("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2", [adapter, account])
     }
 }

@@ -6,17 +6,17 @@
 //! same counter as those of other questions, so `/yes 7` is unambiguous. The time limit starts when
 //! the question is delivered or given up.
 
+use crate::store::from_row::{from_row, text};
 use crate::store::handles::{KeepRequests, KeepRequestsMut};
-use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
 use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
-use crate::trust::{Labelled, Scope, Text};
+use crate::trust::{Scope, Text};
 
 /// Time limit for an answer. Other messages do not end it.
 pub const KEEP_WAITS: Duration = Duration::from_secs(24 * 3600);
@@ -80,21 +80,12 @@ impl KeepRow {
 const COLUMNS: &str =
     "id, number, turn_id, person_id, address_id, path, digest, shown, label, scope, state, expires_at, decided_at";
 
-fn keep_row(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
-    let (shown, scope): (Arc<str>, Scope) = (row.get("shown")?, row.get("scope")?);
-    Ok(KeepRow {
-        id: row.get("id")?,
-        number: row.get("number")?,
-        turn: row.get("turn_id")?,
-        person: row.get("person_id")?,
-        address: row.get("address_id")?,
-        path: row.get("path")?,
-        digest: row.get("digest")?,
-        shown: Labelled::new(shown, row.get("label")?, scope),
-        state: row.get("state")?,
-        expires_at: row.get("expires_at")?,
-        decided_at: row.get("decided_at")?,
-    })
+from_row! {
+    KeepRow {
+        id, number, turn: "turn_id", person: "person_id", address: "address_id", path, digest, state, expires_at,
+        decided_at,
+    }
+    with |row| { shown: text(row, "shown")? }
 }
 
 /// Commands belong to no conversation and are found by their time.
@@ -110,28 +101,26 @@ impl KeepRequests<'_> {
 
     /// Returns the request with that question number, if it is one.
     pub fn keep_request_by_number(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
-        Ok(query.query_row([number], keep_row).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"), [number])
     }
 
     /// Returns the first accepted request after that one that is not yet carried out.
     pub fn next_accepted_keep(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
         let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
-        Ok(self.db.prepare_cached(&sql)?.query_row([after], keep_row).optional()?)
+        self.db.first(&sql, [after])
     }
 
     /// Returns the first file written because of a person's yes at that time.
     pub fn promoted_at(&self, scope: Scope, at: Timestamp) -> anyhow::Result<Option<String>> {
-        let mut query = self.db.prepare_cached(
+        self.db.first(
             "SELECT path FROM files WHERE written_at = ?2 AND scope = ?1 AND cause = 'promote' AND digest <> ''
              ORDER BY id LIMIT 1",
-        )?;
-        Ok(query.query_row(params![scope, at], |row| row.get(0)).optional()?)
+            params![scope, at],
+        )
     }
 
     fn keep_requests_where(&self, whose: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Vec<KeepRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"))?;
-        Ok(query.query_map([id], keep_row)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"), [id])
     }
 }
 
@@ -148,21 +137,19 @@ impl KeepRequestsMut<'_> {
         shown: &Text,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE keeps SET state = 'changed', decided_at = ?4
-                 WHERE turn_id = ?1 AND path = ?2 AND digest <> ?3 AND state = 'new'",
-            )?
-            .execute(params![turn, path, digest, now])?;
+        self.db.run(
+            "UPDATE keeps SET state = 'changed', decided_at = ?4
+             WHERE turn_id = ?1 AND path = ?2 AND digest <> ?3 AND state = 'new'",
+            params![turn, path, digest, now],
+        )?;
         let (words, label, scope) = shown.open();
-        self.db
-            .prepare_cached(
-                "INSERT INTO keeps (turn_id, person_id, path, digest, shown, label, scope, state, wanted_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'new', ?8)
-                 ON CONFLICT (turn_id, path, digest) DO UPDATE SET state = 'new', decided_at = NULL WHERE state = 'changed'",
-            )?
-            .execute(params![turn, person, path, digest, &**words, label, scope, now])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO keeps (turn_id, person_id, path, digest, shown, label, scope, state, wanted_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'new', ?8)
+             ON CONFLICT (turn_id, path, digest) DO UPDATE SET state = 'new', decided_at = NULL
+             WHERE state = 'changed'",
+            params![turn, person, path, digest, &**words, label, scope, now],
+        )
     }
 
     /// Marks a request as asked at that address, and returns its new question number.
@@ -171,12 +158,10 @@ impl KeepRequestsMut<'_> {
     /// If it was asked before.
     pub fn mark_keep_asked(&self, id: KeepId, address: AddressId) -> anyhow::Result<QuestionId> {
         let number = self.next_question_number()?;
-        let asked = self
-            .db
-            .prepare_cached(
-                "UPDATE keeps SET state = 'open', number = ?2, address_id = ?3 WHERE id = ?1 AND state = 'new'",
-            )?
-            .execute(params![id, number, address])?;
+        let asked = self.db.execute(
+            "UPDATE keeps SET state = 'open', number = ?2, address_id = ?3 WHERE id = ?1 AND state = 'new'",
+            params![id, number, address],
+        )?;
         anyhow::ensure!(asked == 1, "A person was asked twice about text {id}");
         Ok(number)
     }
@@ -184,10 +169,10 @@ impl KeepRequestsMut<'_> {
     /// Starts the time limit of the request with that number, if it is one, after delivery or
     /// giving up.
     pub fn start_keep_limit(&self, number: QuestionId, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'")?
-            .execute(params![number, now.plus(KEEP_WAITS)])?;
-        Ok(())
+        self.db.run(
+            "UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'",
+            params![number, now.plus(KEEP_WAITS)],
+        )
     }
 
     /// Changes the state of a request. Returns `false` and changes nothing unless its state is
@@ -200,36 +185,28 @@ impl KeepRequestsMut<'_> {
         address: Option<AddressId>,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        let decided = self
-            .db
-            .prepare_cached(
-                "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
-                 WHERE id = ?1 AND state = ?2",
-            )?
-            .execute(params![id, before, state, address, now])?;
-        Ok(decided == 1)
+        Ok(self.db.execute(
+            "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
+             WHERE id = ?1 AND state = ?2",
+            params![id, before, state, address, now],
+        )? == 1)
     }
 
     /// Returns the external id of the command that said yes, which the result answers; blank if
     /// unknown.
     pub fn yes_to(&self, keep: &KeepRow) -> anyhow::Result<String> {
-        let mut query = self.db.prepare_cached(YES_TO)?;
-        let found = query.query_row(params![keep.person, keep.address, keep.decided_at, keep.number], |row| row.get(0));
-        Ok(found.optional()?.unwrap_or_default())
+        let found = self.db.first(YES_TO, params![keep.person, keep.address, keep.decided_at, keep.number])?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Takes the next number of the question counter, so that no question gets it.
     fn next_question_number(&self) -> anyhow::Result<QuestionId> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO sqlite_sequence (name, seq) SELECT 'questions', 0
-                 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'questions')",
-            )?
-            .execute([])?;
-        let mut query = self
-            .db
-            .prepare_cached("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'questions' RETURNING seq")?;
-        Ok(query.query_row([], |row| row.get(0))?)
+        self.db.run(
+            "INSERT INTO sqlite_sequence (name, seq) SELECT 'questions', 0
+             WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'questions')",
+            [],
+        )?;
+        self.db.one("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'questions' RETURNING seq", [])
     }
 }
 
@@ -240,7 +217,7 @@ mod tests {
     use crate::people::{Address, Role};
     use crate::store::Tx;
     use crate::store::{BoundaryReason, ConversationKind, Journal, NewConversation, NewTurn};
-    use crate::trust::{Label, Source};
+    use crate::trust::{Label, Labelled, Source};
 
     const NOW: Timestamp = Timestamp(1_000);
 

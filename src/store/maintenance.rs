@@ -7,8 +7,9 @@
 //! Each method handles at most `limit` rows and returns their number. The caller decides on the
 //! schedule.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Maintenance, MaintenanceMut};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::fingerprints::FingerprintOwner;
 use crate::id::{AttachmentId, ConversationId};
@@ -32,6 +33,8 @@ pub struct OldFile {
     pub text_path: String,
 }
 
+from_row! { OldFile { id, path, digest, text_path } }
+
 /// Mismatches between the search index and the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexMismatch {
@@ -52,46 +55,40 @@ impl Maintenance<'_> {
     /// Returns the oldest conversation that ended before `before`, has no open work and still has
     /// text.
     pub fn conversation_to_forget(&self, before: Timestamp) -> anyhow::Result<Option<ConversationId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.first(
             "SELECT c.id FROM conversations c WHERE c.forgotten_at IS NULL AND c.last_at < ?1
-             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'claimed'))
+             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id
+             AND m.state IN ('queued', 'claimed'))
              AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.received_at >= ?1)
-             AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.conversation_id = c.id AND u.state IN ('running', 'waiting'))
+             AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.conversation_id = c.id
+             AND u.state IN ('running', 'waiting'))
              AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.conversation_id = c.id AND q.state = 'open')
-             AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.conversation_id = c.id AND s.state IN ('claimed', 'working'))
+             AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.conversation_id = c.id
+             AND s.state IN ('claimed', 'working'))
              AND NOT EXISTS (SELECT 1 FROM summaries y WHERE y.conversation_id = c.id AND y.state = 'wanted')
              AND NOT EXISTS (SELECT 1 FROM outbox o JOIN messages m ON m.id = o.message_id
-                             WHERE m.conversation_id = c.id AND o.state = 'pending')
+             WHERE m.conversation_id = c.id AND o.state = 'pending')
              ORDER BY c.last_at LIMIT 1",
-        )?;
-        Ok(query.query_row([before], |row| row.get(0)).optional()?)
+            [before],
+        )
     }
 
     /// Returns received files of messages older than `before` that are in the workspace and belong
     /// to no open work; only rows after `after`.
     pub fn old_files(&self, before: Timestamp, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT a.id, a.path, a.digest, a.text_path FROM attachments a JOIN messages m ON m.id = a.message_id
-             WHERE a.state IN ('here', 'failed') AND a.path <> '' AND a.id > ?2 AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed')
+             WHERE a.state IN ('here', 'failed') AND a.path <> '' AND a.id > ?2 AND m.received_at < ?1
+             AND m.state NOT IN ('queued', 'claimed')
              ORDER BY a.id LIMIT ?3",
-        )?;
-        let rows = query.query_map(params![before, after, limit], |row| {
-            Ok(OldFile {
-                id: row.get("id")?,
-                path: row.get("path")?,
-                digest: row.get("digest")?,
-                text_path: row.get("text_path")?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            params![before, after, limit],
+        )
     }
 
     /// Returns mismatches between the search index and the texts, at most `limit` of each kind.
     /// Reads every row, but no text.
     pub fn index_mismatches(&self, limit: u32) -> anyhow::Result<IndexMismatch> {
-        let list = |sql: &str| -> anyhow::Result<Vec<i64>> {
-            Ok(self.db.prepare(sql)?.query_map([limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
-        };
+        let list = |sql: &str| -> anyhow::Result<Vec<i64>> { self.db.all(sql, [limit]) };
         Ok(IndexMismatch {
             missing: list(&format!(
                 "SELECT t.id FROM texts t JOIN messages m ON m.id = t.message_id
@@ -105,10 +102,10 @@ impl Maintenance<'_> {
 
     /// Returns the tables for [`Self::check_table`].
     pub fn tables(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare(
+        self.db.all(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
-        )?;
-        Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            [],
+        )
     }
 
     /// Returns the defects of one table and its indexes; none if it is sound.
@@ -117,13 +114,13 @@ impl Maintenance<'_> {
     /// If it cannot be read at all.
     pub fn check_table(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let sql = format!("PRAGMA quick_check('{}')", name.replace('\'', "''"));
-        let lines: Vec<String> = self.db.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let lines: Vec<String> = self.db.all(&sql, [])?;
         Ok(lines.into_iter().filter(|line| line != "ok").take(5).collect())
     }
 
     /// Returns when the first person was admitted, which is when this journal came into use.
     pub fn used_since(&self) -> anyhow::Result<Option<Timestamp>> {
-        Ok(self.db.prepare_cached("SELECT min(created_at) FROM people")?.query_row([], |row| row.get(0))?)
+        self.db.one("SELECT min(created_at) FROM people", [])
     }
 }
 
@@ -151,25 +148,21 @@ impl MaintenanceMut<'_> {
             "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
                  (SELECT o.id FROM messages m JOIN outbox o ON o.message_id = m.id WHERE m.conversation_id = ?1)",
         ] {
-            self.db.prepare_cached(sql)?.execute([id])?;
+            self.db.run(sql, [id])?;
         }
-        self.db
-            .prepare_cached("UPDATE conversations SET forgotten_at = ?2 WHERE id = ?1")?
-            .execute(params![id, now])?;
+        self.db.run("UPDATE conversations SET forgotten_at = ?2 WHERE id = ?1", params![id, now])?;
         Ok(0)
     }
 
     /// Reopens cleared conversations in which a message was edited since.
     pub fn remember_edited(&self) -> anyhow::Result<usize> {
-        Ok(self
-            .db
-            .prepare_cached(
-                "UPDATE conversations SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND id IN
-                     (SELECT m.conversation_id FROM messages m JOIN conversations c ON c.id = m.conversation_id
-                      WHERE m.edited_at IS NOT NULL AND m.edited_at >= c.forgotten_at
-                      AND EXISTS (SELECT 1 FROM texts t WHERE t.message_id = m.id AND t.text <> ''))",
-            )?
-            .execute([])?)
+        self.db.execute(
+            "UPDATE conversations SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND id IN
+             (SELECT m.conversation_id FROM messages m JOIN conversations c ON c.id = m.conversation_id
+             WHERE m.edited_at IS NOT NULL AND m.edited_at >= c.forgotten_at
+             AND EXISTS (SELECT 1 FROM texts t WHERE t.message_id = m.id AND t.text <> ''))",
+            [],
+        )
     }
 
     /// Deletes the text of commands older than `before`.
@@ -182,33 +175,33 @@ impl MaintenanceMut<'_> {
     /// Deletes the text of notices and command answers older than `before` that were delivered or
     /// given up.
     pub fn forget_notices(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
-        self.db.prepare_cached(
-            "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
-                 (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
-        )?
-        .execute(params![before, limit])?;
-        Ok(self
-            .db
-            .prepare_cached(
-                "UPDATE outbox SET text = '', buttons = '[]' WHERE id IN
-                     (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
-            )?
-            .execute(params![before, limit])?)
+        self.db.run(
+            "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE (rich <> '' OR plain <> '')
+             AND outbox_id IN
+             (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
+            params![before, limit],
+        )?;
+        self.db.execute(
+            "UPDATE outbox SET text = '', buttons = '[]' WHERE id IN
+             (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
+            params![before, limit],
+        )
     }
 
     /// Blanks originals received before `before`.
     pub fn purge_originals(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         let sql = "UPDATE inbox SET raw = '' WHERE id IN
              (SELECT id FROM inbox WHERE raw <> '' AND received_at < ?1 LIMIT ?2)";
-        Ok(self.db.prepare_cached(sql)?.execute(params![before, limit])?)
+        self.db.execute(sql, params![before, limit])
     }
 
     /// Records that a received file was deleted because of its age.
     pub fn file_dropped(&self, id: AttachmentId, why: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0 WHERE id = ?1")?
-            .execute(params![id, why])?;
-        Ok(())
+        self.db.run(
+            "UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0
+             WHERE id = ?1",
+            params![id, why],
+        )
     }
 
     /// Deletes small obsolete rows: contacts by strangers, slots of recurring jobs, expired codes.
@@ -233,7 +226,7 @@ impl MaintenanceMut<'_> {
             ),
             ("DELETE FROM strangers WHERE id IN (SELECT id FROM strangers WHERE last_at < ?1 LIMIT ?2)", year),
         ] {
-            swept += self.db.prepare_cached(sql)?.execute(params![before, limit])?;
+            swept += self.db.execute(sql, params![before, limit])?;
         }
         Ok(swept)
     }
@@ -241,7 +234,7 @@ impl MaintenanceMut<'_> {
     /// Repairs the mismatches found by [`Maintenance::index_mismatches`].
     pub fn fix_index(&self, astray: &IndexMismatch) -> anyhow::Result<()> {
         for id in &astray.left_over {
-            self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
+            self.db.run("DELETE FROM texts_fts WHERE rowid = ?1", [id])?;
         }
         for id in &astray.missing {
             self.tx().message_search().index_text(*id)?;
@@ -260,7 +253,7 @@ impl MaintenanceMut<'_> {
             "INSERT INTO entries_fts (entries_fts, rank) VALUES ('merge', ?1)",
         ] {
             let before = self.db.total_changes();
-            self.db.prepare_cached(sql)?.execute([pages])?;
+            self.db.run(sql, [pages])?;
             // The insert itself counts as one.
             more |= self.db.total_changes().saturating_sub(before) >= 2;
         }
@@ -273,32 +266,23 @@ impl MaintenanceMut<'_> {
     }
 
     pub(super) fn blank_texts(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
-        let texts: Vec<(i64, String)> = self
-            .db
-            .prepare_cached(sql)?
-            .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<_, _>>()?;
+        let texts: Vec<(i64, String)> = self.db.all(sql, of)?;
         for (id, words) in &texts {
             self.tx().fingerprints().drop_fingerprints(FingerprintOwner::Text(*id), words)?;
             self.tx().message_search().unindex_text(*id)?;
-            self.db.prepare_cached("UPDATE texts SET text = '' WHERE id = ?1")?.execute([id])?;
+            self.db.run("UPDATE texts SET text = '' WHERE id = ?1", [id])?;
         }
         Ok(texts.len())
     }
 
     pub(super) fn blank_steps(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
-        let steps: Vec<(i64, String)> = self
-            .db
-            .prepare_cached(sql)?
-            .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<_, _>>()?;
+        let steps: Vec<(i64, String)> = self.db.all(sql, of)?;
         for (id, words) in &steps {
             self.tx().fingerprints().drop_fingerprints(FingerprintOwner::Step(*id), words)?;
-            self.db
-                .prepare_cached(
-                    "UPDATE steps SET text = '', call = CASE kind WHEN 'model' THEN '[]' ELSE '' END WHERE id = ?1",
-                )?
-                .execute([id])?;
+            self.db.run(
+                "UPDATE steps SET text = '', call = CASE kind WHEN 'model' THEN '[]' ELSE '' END WHERE id = ?1",
+                [id],
+            )?;
         }
         Ok(steps.len())
     }

@@ -4,8 +4,9 @@
 //! available. A tool that was never accepted and is no longer listed is deleted, so that a server
 //! that invents names cannot fill the journal.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{McpTools, McpToolsMut};
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use crate::id::PersonId;
 use crate::time::Timestamp;
@@ -54,8 +55,7 @@ const COLUMNS: &str =
 impl McpTools<'_> {
     /// Returns all tools, by server and name.
     pub fn outside_tools(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
-        let mut query = self.db.prepare_cached(&format!("{COLUMNS} ORDER BY server, name"))?;
-        Ok(query.query_map([], tool)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("{COLUMNS} ORDER BY server, name"), [])
     }
 }
 
@@ -63,32 +63,20 @@ impl McpToolsMut<'_> {
     /// Replaces the tools of a server by this list.
     pub fn saw_tools(&self, server: &str, tools: &[SeenTool], now: Timestamp) -> anyhow::Result<()> {
         for tool in tools {
-            self.db
-                .prepare_cached(
-                    "INSERT INTO outside_tools (server, name, description, schema, digest, label, scope, seen_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                     ON CONFLICT (server, name) DO UPDATE
-                     SET description = ?3, schema = ?4, digest = ?5, label = ?6, scope = ?7, seen_at = ?8",
-                )?
-                .execute(params![
-                    server,
-                    tool.name,
-                    tool.description,
-                    tool.schema,
-                    tool.digest,
-                    tool.label,
-                    Scope::Shared,
-                    now
-                ])?;
+            self.db.run(
+                "INSERT INTO outside_tools (server, name, description, schema, digest, label, scope, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (server, name) DO UPDATE
+                 SET description = ?3, schema = ?4, digest = ?5, label = ?6, scope = ?7, seen_at = ?8",
+                params![server, tool.name, tool.description, tool.schema, tool.digest, tool.label, Scope::Shared, now],
+            )?;
         }
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        self.db
-            .prepare_cached(
-                "DELETE FROM outside_tools WHERE server = ?1 AND accepted_digest = ''
-                 AND name NOT IN (SELECT value FROM json_each(?2))",
-            )?
-            .execute(params![server, serde_json::Value::from(names).to_string()])?;
-        Ok(())
+        self.db.run(
+            "DELETE FROM outside_tools WHERE server = ?1 AND accepted_digest = ''
+             AND name NOT IN (SELECT value FROM json_each(?2))",
+            params![server, serde_json::Value::from(names).to_string()],
+        )
     }
 
     /// Accepts a tool with that digest. Returns false if that is not the digest last seen.
@@ -100,20 +88,19 @@ impl McpToolsMut<'_> {
         by: Option<PersonId>,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        let changed = self
-            .db
-            .prepare_cached(
-                "UPDATE outside_tools SET accepted_digest = digest, accepted_at = ?4, accepted_by = ?5
-                 WHERE server = ?1 AND name = ?2 AND digest = ?3",
-            )?
-            .execute(params![server, name, digest, now, by])?;
-        Ok(changed == 1)
+        Ok(self.db.execute(
+            "UPDATE outside_tools SET accepted_digest = digest, accepted_at = ?4, accepted_by = ?5
+             WHERE server = ?1 AND name = ?2 AND digest = ?3",
+            params![server, name, digest, now, by],
+        )? == 1)
     }
 }
 
-fn tool(row: &Row<'_>) -> rusqlite::Result<OutsideToolRow> {
-    Ok(OutsideToolRow {
-        server: row.get("server")?,
+from_row! {
+    OutsideToolRow {
+        server, scope, seen_at, accepted_digest,
+    }
+    with |row| {
         seen: SeenTool {
             name: row.get("name")?,
             description: row.get("description")?,
@@ -121,8 +108,5 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<OutsideToolRow> {
             digest: row.get("digest")?,
             label: row.get("label")?,
         },
-        scope: row.get("scope")?,
-        seen_at: row.get("seen_at")?,
-        accepted_digest: row.get("accepted_digest")?,
-    })
+    }
 }

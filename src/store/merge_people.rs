@@ -50,40 +50,39 @@ const IN_STREAM: &[&str] = &["conversations", "messages", "questions", "turns"];
 impl PeopleMut<'_> {
     /// Returns true if a person has no pending or running work, which a merge requires.
     pub fn is_at_rest(&self, person: PersonId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        Ok(!self.db.exists(
             "SELECT 1 FROM streams s WHERE (s.person_id = ?1 OR s.work_of = ?1) AND (
-                 EXISTS (SELECT 1 FROM messages m WHERE m.stream_id = s.id AND m.state IN ('queued', 'claimed'))
-                 OR EXISTS (SELECT 1 FROM turns t WHERE t.stream_id = s.id AND t.state IN ('running', 'waiting')))",
-        )?;
-        Ok(!query.exists([person])?)
+             EXISTS (SELECT 1 FROM messages m WHERE m.stream_id = s.id AND m.state IN ('queued', 'claimed'))
+             OR EXISTS (SELECT 1 FROM turns t WHERE t.stream_id = s.id AND t.state IN ('running', 'waiting')))",
+            [person],
+        )?)
     }
 
     /// Merges the stream of `from` into that of `into`, and removes `from`. `from` must have no
     /// open work. The next message begins a new conversation.
     pub fn absorb(&self, from: PersonId, into: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let target = self.tx().conversations().stream_for(into)?;
-        self.db
-            .prepare_cached("UPDATE addresses SET person_id = ?2 WHERE person_id = ?1")?
-            .execute(params![from, into])?;
+        self.db.run("UPDATE addresses SET person_id = ?2 WHERE person_id = ?1", params![from, into])?;
         if let Some(source) = self.db.conversations().stream_of(from)? {
             self.move_stream(source, target, now)?;
         }
         for table in SCOPED {
-            self.db
-                .prepare_cached(&format!("UPDATE {table} SET scope = ?2 WHERE scope = ?1"))?
-                .execute(params![Scope::Person(from), Scope::Person(into)])?;
+            self.db.run(
+                &format!("UPDATE {table} SET scope = ?2 WHERE scope = ?1"),
+                params![Scope::Person(from), Scope::Person(into)],
+            )?;
         }
         for (table, column) in NAMED {
             self.db
-                .prepare_cached(&format!("UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1"))?
-                .execute(params![from, into])?;
+                .run(&format!("UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1"), params![from, into])?;
         }
         // The indexes store the scope of each text.
         self.tx().message_search().rebuild_index()?;
         self.tx().erasure().drop_entries_of(Scope::Person(from))?;
-        self.db
-            .prepare_cached("UPDATE unindexed SET scope = ?2 WHERE scope = ?1")?
-            .execute(params![Scope::Person(from), Scope::Person(into)])?;
+        self.db.run(
+            "UPDATE unindexed SET scope = ?2 WHERE scope = ?1",
+            params![Scope::Person(from), Scope::Person(into)],
+        )?;
         self.move_declared_addresses(from, into)?;
         if self.db.folders().workspace_owner()? == Some(from) {
             // The two are one person, so files in the root stay theirs.
@@ -91,12 +90,10 @@ impl PeopleMut<'_> {
         }
         self.disallow(from, now)?;
         // A later person of that name is a different one, with files of their own.
-        self.db
-            .prepare_cached(
-                "UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1",
-            )?
-            .execute([from])?;
-        Ok(())
+        self.db.run(
+            "UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1",
+            [from],
+        )
     }
 
     fn move_stream(&self, source: StreamId, target: StreamId, now: Timestamp) -> anyhow::Result<()> {
@@ -107,9 +104,7 @@ impl PeopleMut<'_> {
         }
         self.tx().conversations().set_break(target, Some(now))?;
         for table in IN_STREAM {
-            self.db
-                .prepare_cached(&format!("UPDATE {table} SET stream_id = ?2 WHERE stream_id = ?1"))?
-                .execute(params![source, target])?;
+            self.db.run(&format!("UPDATE {table} SET stream_id = ?2 WHERE stream_id = ?1"), params![source, target])?;
         }
         Ok(())
     }

@@ -1,15 +1,15 @@
 //! Messages and their texts. Each text is stored once; other rows refer to it.
 
+use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Messages, MessagesMut};
-use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
 use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Scope, Text};
 
 /// Kind of message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -133,23 +133,11 @@ const COLUMNS: &str =
     "id, conversation_id, address_id, person_id, kind, received_at, effective_at, turn_id, state, reason, album,
     guest, external_id, gone_at IS NOT NULL AS gone";
 
-fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
-    Ok(StoredMessage {
-        id: row.get("id")?,
-        conversation: row.get("conversation_id")?,
-        address: row.get("address_id")?,
-        person: row.get("person_id")?,
-        guest: row.get("guest")?,
-        external_id: row.get("external_id")?,
-        kind: row.get("kind")?,
-        received_at: row.get("received_at")?,
-        effective_at: row.get("effective_at")?,
-        turn: row.get("turn_id")?,
-        state: row.get("state")?,
-        reason: row.get("reason")?,
-        album: row.get("album")?,
-        gone: row.get("gone")?,
-    })
+from_row! {
+    StoredMessage {
+        id, conversation: "conversation_id", address: "address_id", person: "person_id", guest, external_id,
+        kind, received_at, effective_at, turn: "turn_id", state, reason, album, gone,
+    }
 }
 
 /// A text of a message.
@@ -163,13 +151,9 @@ pub struct StoredText {
     pub text: Text,
 }
 
-fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
-    let words: Arc<str> = row.get("text")?;
-    Ok(StoredText {
-        message: row.get("message_id")?,
-        kind: row.get("kind")?,
-        text: Labelled::new(words, row.get("label")?, row.get("scope")?),
-    })
+from_row! {
+    StoredText { message: "message_id", kind }
+    with |row| { text: text(row, "text")? }
 }
 
 impl Messages<'_> {
@@ -178,124 +162,123 @@ impl Messages<'_> {
 
     /// Returns the queued messages of a stream, in order.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages
-             WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued' AND kind IN ('said', 'task') ORDER BY id"
-        ))?;
-        Ok(query.query_map([stream], message)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM messages
+                 WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued'
+                 AND kind IN ('said', 'task') ORDER BY id"
+            ),
+            [stream],
+        )
     }
 
     /// Returns the queued commands, in order.
     pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self.db.prepare_cached(&waiting_commands())?;
-        Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
+        self.db.all(&waiting_commands(), [])
     }
 
     /// Returns the streams with pending messages, open turns or open questions.
     pub fn streams_with_work(&self) -> anyhow::Result<Vec<StreamId>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind IN ('said', 'task')
+        self.db.all(
+            "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed')
+             AND kind IN ('said', 'task')
              UNION SELECT DISTINCT stream_id FROM turns WHERE state IN ('running', 'waiting')
              UNION SELECT DISTINCT stream_id FROM questions WHERE state = 'open'",
-        )?;
-        Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            [],
+        )
     }
 
     /// Counts the queued and claimed messages of a stream.
     pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
-        let mut query = self.db.prepare_cached(
-            "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind IN ('said', 'task')",
-        )?;
-        Ok(query.query_row([stream], |row| row.get(0))?)
+        self.db.one(
+            "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed')
+             AND kind IN ('said', 'task')",
+            [stream],
+        )
     }
 
     /// Counts the queued and claimed messages of one guest of a group, and of all its guests.
     pub fn waiting_of_guests(&self, stream: StreamId, number: u32) -> anyhow::Result<(i64, i64)> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT count(*) FILTER (WHERE guest = ?2), count(*) FROM messages
              WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND guest > 0",
-        )?;
-        Ok(query.query_row(params![stream, number], |row| Ok((row.get(0)?, row.get(1)?)))?)
+            params![stream, number],
+        )
     }
 
     /// Returns true if the previous message of the stream was dropped because the queue was full.
     pub fn was_full_before(&self, stream: StreamId, message: MessageId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
-            "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
+        Ok(self
+            .db
+            .first(
+                "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
              ORDER BY received_at DESC, id DESC LIMIT 1",
-        )?;
-        Ok(query.query_row(params![stream, message], |row| row.get(0)).optional()?.unwrap_or(false))
+                params![stream, message],
+            )?
+            .unwrap_or(false))
     }
 
     /// Returns the messages that a turn answers, in order.
     pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id"
-        ))?;
-        Ok(query.query_map([turn], message)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!("SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id"),
+            [turn],
+        )
     }
 
     /// Returns all messages of a conversation, in order.
     pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self
-            .db
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"))?;
-        Ok(query.query_map([conversation], message)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"), [conversation])
     }
 
     /// Returns a message by id.
     pub fn message(&self, id: MessageId) -> anyhow::Result<Option<StoredMessage>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"))?;
-        Ok(query.query_row([id], message).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"), [id])
     }
 
     /// Returns the texts of a message, in order.
     pub fn texts_of(&self, id: MessageId) -> anyhow::Result<Vec<StoredText>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id",
-        )?;
-        Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
+        self.db.all("SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id", [id])
     }
 
     /// Returns the texts of all messages of a conversation, in order.
     pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT t.message_id, t.kind, t.text, t.label, t.scope FROM messages m JOIN texts t ON t.message_id = m.id
+        self.db.all(
+            "SELECT t.message_id, t.kind, t.text, t.label, t.scope FROM messages m JOIN texts t
+             ON t.message_id = m.id
              WHERE m.conversation_id = ?1 ORDER BY m.id, t.id",
-        )?;
-        Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
+            [id],
+        )
     }
 
     /// Returns a message at that address by its channel id, received or sent by us.
     pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         for name in ["external_id", "also"] {
-            let mut query = self.db.prepare_cached(&named(name))?;
-            if let Some(found) = query.query_row(params![address, external_id], message).optional()? {
+            if let Some(found) = self.db.first(&named(name), params![address, external_id])? {
                 return Ok(Some(found));
             }
         }
-        let mut query = self.db.prepare_cached(
+        let ours: Option<MessageId> = self.db.first(
             "SELECT o.message_id FROM parts p JOIN outbox o ON o.id = p.outbox_id
              WHERE p.external_id = ?2 AND o.address_id = ?1 AND o.message_id IS NOT NULL ORDER BY p.id DESC LIMIT 1",
+            params![address, external_id],
         )?;
-        let ours: Option<MessageId> = query.query_row(params![address, external_id], |row| row.get(0)).optional()?;
         ours.map_or(Ok(None), |id| self.message(id))
     }
 
     /// Returns the label of a delivery of ours to that address by the channel id of one of its
     /// parts; `None` if it is not ours.
     pub fn label_of_ours(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<Label>> {
-        let mut query = self.db.prepare_cached(
+        self.db.first(
             "SELECT o.label FROM parts p JOIN outbox o ON o.id = p.outbox_id
              WHERE p.external_id = ?2 AND o.address_id = ?1 ORDER BY p.id DESC LIMIT 1",
-        )?;
-        Ok(query.query_row(params![address, external_id], |row| row.get(0)).optional()?)
+            params![address, external_id],
+        )
     }
 
     /// Returns the newest queued message of an album from that address.
     pub fn album(&self, address: AddressId, album: &str) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.db.prepare_cached(ALBUM)?;
-        Ok(query.query_row(params![address, album], |row| row.get(0)).optional()?)
+        self.db.first(ALBUM, params![address, album])
     }
 }
 
@@ -320,8 +303,7 @@ const ALBUM: &str = "SELECT id FROM messages INDEXED BY messages_waiting
 impl MessagesMut<'_> {
     /// Records a second channel id that an edit gave to a message.
     pub fn add_external_id(&self, id: MessageId, name: &str) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE messages SET also = ?2 WHERE id = ?1")?.execute(params![id, name])?;
-        Ok(())
+        self.db.run("UPDATE messages SET also = ?2 WHERE id = ?1", params![id, name])
     }
 
     /// Stores a message: queued if it needs processing, done if it is ours.
@@ -331,29 +313,30 @@ impl MessagesMut<'_> {
             MessageKind::Said | MessageKind::Command | MessageKind::Task => MessageState::Queued,
         };
         self.db
-            .prepare_cached(
-                "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope, external_id,
-                     album, received_at, server_at, effective_at, state, turn_id, guest)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            )?
-            .execute(params![
-                new.stream,
-                new.conversation,
-                new.inbox,
-                new.address,
-                new.person,
-                new.kind,
-                new.scope,
-                new.external_id,
-                new.album,
-                new.received_at,
-                new.server_at,
-                new.effective_at,
-                state,
-                new.turn,
-                new.guest,
-            ])?;
-        Ok(MessageId(self.db.last_insert_rowid()))
+            .insert(
+                "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope,
+             external_id,
+             album, received_at, server_at, effective_at, state, turn_id, guest)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                params![
+                    new.stream,
+                    new.conversation,
+                    new.inbox,
+                    new.address,
+                    new.person,
+                    new.kind,
+                    new.scope,
+                    new.external_id,
+                    new.album,
+                    new.received_at,
+                    new.server_at,
+                    new.effective_at,
+                    state,
+                    new.turn,
+                    new.guest,
+                ],
+            )
+            .map(MessageId)
     }
 
     /// Adds a text to a message and to the search index, which excludes commands. Does nothing for
@@ -363,9 +346,10 @@ impl MessagesMut<'_> {
             return Ok(());
         }
         let (words, label, scope) = text.open();
-        self.db
-            .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![message, kind, &**words, label, scope])?;
+        self.db.run(
+            "INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![message, kind, &**words, label, scope],
+        )?;
         let row = self.db.last_insert_rowid();
         self.tx().fingerprints().fingerprint_text(row, words, label)?;
         self.tx().message_search().index_text(row)
@@ -377,18 +361,18 @@ impl MessagesMut<'_> {
             return Ok(());
         }
         let (words, label, scope) = text.open();
-        self.db
-            .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![message, kind, &**words, label, scope])?;
+        self.db.run(
+            "INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![message, kind, &**words, label, scope],
+        )?;
         self.tx().fingerprints().fingerprint_text(self.db.last_insert_rowid(), words, label)
     }
 
     /// Returns the given messages that are still queued.
     pub fn still_queued(&self, messages: &[MessageId]) -> anyhow::Result<Vec<MessageId>> {
-        let mut query = self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND state = 'queued'")?;
         let mut waiting = Vec::new();
         for id in messages {
-            if query.exists([id])? {
+            if self.db.exists("SELECT 1 FROM messages WHERE id = ?1 AND state = 'queued'", [id])? {
                 waiting.push(*id);
             }
         }
@@ -397,37 +381,34 @@ impl MessagesMut<'_> {
 
     /// Assigns messages to a turn.
     pub fn claim(&self, turn: TurnId, messages: &[MessageId]) -> anyhow::Result<()> {
-        let mut update = self
-            .db
-            .prepare_cached("UPDATE messages SET state = 'claimed', turn_id = ?1 WHERE id = ?2 AND state = 'queued'")?;
+        let sql = "UPDATE messages SET state = 'claimed', turn_id = ?1 WHERE id = ?2 AND state = 'queued'";
         for id in messages {
-            anyhow::ensure!(update.execute(params![turn, id])? == 1, "Message {id} was claimed twice");
+            anyhow::ensure!(self.db.execute(sql, params![turn, id])? == 1, "Message {id} was claimed twice");
         }
         Ok(())
     }
 
     /// Marks the messages of a turn as answered, or closed for a reason.
     pub fn settle_turn(&self, turn: TurnId, state: MessageState, reason: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'")?
-            .execute(params![turn, state, reason])?;
-        Ok(())
+        self.db.run(
+            "UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'",
+            params![turn, state, reason],
+        )
     }
 
     /// Marks a queued message as answered, or closed for a reason. Returns false if it was not
     /// queued.
     pub fn settle_message(&self, id: MessageId, state: MessageState, reason: &str) -> anyhow::Result<bool> {
-        let settled = self
-            .db
-            .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE id = ?1 AND state = 'queued'")?
-            .execute(params![id, state, reason])?;
-        Ok(settled == 1)
+        Ok(self.db.execute(
+            "UPDATE messages SET state = ?2, reason = ?3 WHERE id = ?1 AND state = 'queued'",
+            params![id, state, reason],
+        )? == 1)
     }
 
     /// Records the start of a command. Returns the number of starts, including this one.
     pub fn begin_command(&self, id: MessageId) -> anyhow::Result<u32> {
         let sql = "UPDATE messages SET tries = tries + 1 WHERE id = ?1 RETURNING tries";
-        Ok(self.db.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
+        self.db.one(sql, [id])
     }
 
     /// Replaces the text of a queued message. Returns false and changes nothing if it is already
@@ -435,21 +416,17 @@ impl MessagesMut<'_> {
     pub fn replace_text(&self, id: MessageId, text: &Text, now: Timestamp) -> anyhow::Result<bool> {
         let marked = self
             .db
-            .prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1 AND state = 'queued'")?
-            .execute(params![id, now])?;
+            .execute("UPDATE messages SET edited_at = ?2 WHERE id = ?1 AND state = 'queued'", params![id, now])?;
         if marked == 0 {
-            self.db.prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+            self.db.run("UPDATE messages SET edited_at = ?2 WHERE id = ?1", params![id, now])?;
             return Ok(false);
         }
-        let old: Vec<(i64, String)> = self
-            .db
-            .prepare_cached("SELECT id, text FROM texts WHERE message_id = ?1 AND kind = 'said'")?
-            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<_, _>>()?;
+        let old: Vec<(i64, String)> =
+            self.db.all("SELECT id, text FROM texts WHERE message_id = ?1 AND kind = 'said'", [id])?;
         for (row, words) in old {
             self.tx().fingerprints().drop_fingerprints(super::fingerprints::FingerprintOwner::Text(row), &words)?;
             self.tx().message_search().unindex_text(row)?;
-            self.db.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
+            self.db.run("DELETE FROM texts WHERE id = ?1", [row])?;
         }
         self.add_text(id, TextKind::Said, text)?;
         Ok(true)

@@ -4,16 +4,16 @@
 //! is unknown: it is sent again and marked as possibly repeated. Parts are sent in order, so at
 //! most one part of an address is ever in doubt.
 
+use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Outbox, OutboxMut};
-use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, MessageId, OutboxId, PartId, TurnId};
 use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
-use crate::trust::{Labelled, Text};
+use crate::trust::Text;
 
 /// Kind of delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -144,52 +144,31 @@ pub struct PartRow {
     pub digest: String,
 }
 
-fn buttons(stored: &str) -> Vec<(String, String)> {
-    serde_json::from_str(stored).unwrap_or_default()
+fn buttons(row: &Row<'_>) -> rusqlite::Result<Vec<(String, String)>> {
+    Ok(serde_json::from_str(&row.get::<_, String>("buttons")?).unwrap_or_default())
 }
 
-fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
-    let (stored, form): (String, String) = (row.get("buttons")?, row.get("form")?);
-    Ok(PartRow {
-        id: row.get("id")?,
-        seq: row.get("seq")?,
-        rich: row.get("rich")?,
-        plain: row.get("plain")?,
-        buttons: buttons(&stored),
-        state: row.get("state")?,
-        plain_only: form == "plain",
-        repeated: row.get("repeated")?,
-        external_id: row.get("external_id")?,
-        file: row.get("file")?,
-        digest: row.get("digest")?,
-    })
+from_row! {
+    PartRow { id, seq, rich, plain, state, plain_only, repeated, external_id, file, digest }
+    with |row| { buttons: buttons(row)? }
 }
 
 /// The oldest pending row of an address after a given row, except one kind.
 const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
          CASE WHEN o.message_id IS NULL THEN o.text
               ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END AS words, o.quotes,
-         o.failed_at, o.tells_of
+         nullif(o.failed_at, 0) AS failed_at, nullif(o.tells_of, 0) AS tells_of
      FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
      WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3 ORDER BY o.id LIMIT 1";
 
-fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
-    let (stored, words): (String, Arc<str>) = (row.get("buttons")?, row.get("words")?);
-    let tells_of: i64 = row.get("tells_of")?;
-    Ok(OutboxRow {
-        id: row.get("id")?,
-        address: row.get("address_id")?,
-        kind: row.get("kind")?,
-        turn: row.get("turn_id")?,
-        text: Labelled::new(words, row.get("label")?, row.get("scope")?),
-        buttons: buttons(&stored),
-        quotes: row.get("quotes")?,
-        created_at: row.get("created_at")?,
-        attempts: row.get("attempts")?,
-        retry_at: row.get("retry_at")?,
-        failed_at: row.get("failed_at")?,
-        tells_of: (tells_of > 0).then_some(OutboxId(tells_of)),
-    })
+from_row! {
+    OutboxRow {
+        id, address: "address_id", kind, turn: "turn_id", quotes, created_at, attempts, retry_at, failed_at, tells_of,
+    }
+    with |row| {
+        text: text(row, "words")?,
+        buttons: buttons(row)?,
+    }
 }
 
 impl OutboxRow {
@@ -208,68 +187,64 @@ pub(super) const STOPPED_SINCE: &str = "SELECT m.external_id FROM turns t CROSS 
 impl Outbox<'_> {
     /// Returns the external ids of the messages from that address that a turn answers.
     pub fn asked_of(&self, turn: TurnId, from: AddressId) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT external_id FROM messages
              WHERE turn_id = ?1 AND address_id = ?2 AND kind = 'said' AND external_id <> '' ORDER BY id",
-        )?;
-        Ok(query.query_map(params![turn, from], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            params![turn, from],
+        )
     }
 
     /// Returns the external ids of messages from that address whose turn was stopped since then:
     /// they get no other answer.
     pub fn stopped_since(&self, from: AddressId, since: Timestamp) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare_cached(STOPPED_SINCE)?;
-        Ok(query.query_map(params![from, since], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all(STOPPED_SINCE, params![from, since])
     }
 
     /// Returns the oldest pending delivery to that address.
     pub fn next_outbox(&self, address: AddressId) -> anyhow::Result<Option<OutboxRow>> {
-        let mut query = self.db.prepare_cached(NEXT)?;
-        Ok(query.query_row(params![address, 0, ""], outbox_row).optional()?)
+        self.db.first(NEXT, params![address, 0, ""])
     }
 
     /// Returns the oldest pending delivery to the same address after that one, except reactions.
     pub fn next_behind(&self, row: &OutboxRow) -> anyhow::Result<Option<OutboxRow>> {
-        let mut query = self.db.prepare_cached(NEXT)?;
-        Ok(query.query_row(params![row.address, row.id, "reaction"], outbox_row).optional()?)
+        self.db.first(NEXT, params![row.address, row.id, "reaction"])
     }
 
     /// Returns the addresses of an account with pending deliveries.
     pub fn addresses_with_outbox(&self, adapter: &str, account: &str) -> anyhow::Result<Vec<AddressId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.all(
             "SELECT DISTINCT a.id FROM outbox o JOIN addresses a ON a.id = o.address_id
              WHERE o.state = 'pending' AND a.adapter = ?1 AND a.account = ?2",
-        )?;
-        Ok(query.query_map([adapter, account], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            [adapter, account],
+        )
     }
 
     /// Counts the pending deliveries.
     pub fn waiting_outbox(&self) -> anyhow::Result<i64> {
-        let mut query = self.db.prepare_cached("SELECT count(*) FROM outbox WHERE state = 'pending'")?;
-        Ok(query.query_row([], |row| row.get(0))?)
+        self.db.one("SELECT count(*) FROM outbox WHERE state = 'pending'", [])
     }
 
     /// Returns true if that notice is pending for that address.
     pub fn says_soon(&self, address: AddressId, what: &Text) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        self.db.exists(
             "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice' AND text = ?2",
-        )?;
-        Ok(query.exists(params![address, what.open().0])?)
+            params![address, what.open().0],
+        )
     }
 
     /// Returns the parts of a delivery, in order.
     pub fn parts(&self, of: OutboxId) -> anyhow::Result<Vec<PartRow>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id, seq, rich, plain, buttons, state, form, repeated, external_id, file, digest FROM parts WHERE outbox_id = ?1 ORDER BY seq",
-        )?;
-        Ok(query.query_map([of], part)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            "SELECT id, seq, rich, plain, buttons, state, form = 'plain' AS plain_only, repeated, external_id,
+             file, digest FROM parts WHERE outbox_id = ?1 ORDER BY seq",
+            [of],
+        )
     }
 
     /// Returns the external id of a turn's live preview message: `Some("")` until its first sending
     /// is confirmed.
     pub fn preview(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
-        let mut query = self.db.prepare_cached("SELECT external_id FROM previews WHERE turn_id = ?1")?;
-        Ok(query.query_row([turn], |row| row.get(0)).optional()?)
+        self.db.first("SELECT external_id FROM previews WHERE turn_id = ?1", [turn])
     }
 }
 
@@ -279,22 +254,23 @@ impl OutboxMut<'_> {
         let (words, label, scope) = new.text.open();
         let own_words: &str = if new.message.is_some() { "" } else { words };
         self.db
-            .prepare_cached(
-                "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at, quotes)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)",
-            )?
-            .execute(params![
-                new.address,
-                new.kind,
-                new.message,
-                own_words,
-                label,
-                scope,
-                serde_json::to_string(new.buttons)?,
-                new.at,
-                new.quotes,
-            ])?;
-        Ok(OutboxId(self.db.last_insert_rowid()))
+            .insert(
+                "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at,
+             quotes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)",
+                params![
+                    new.address,
+                    new.kind,
+                    new.message,
+                    own_words,
+                    label,
+                    scope,
+                    serde_json::to_string(new.buttons)?,
+                    new.at,
+                    new.quotes,
+                ],
+            )
+            .map(OutboxId)
     }
 
     /// Stores the parts of a delivery before the first is sent.
@@ -313,40 +289,39 @@ impl OutboxMut<'_> {
     /// Marks a part as being sent. `repeated` means that it may have been sent before.
     pub fn part_sending(&self, id: PartId, plain_only: bool, repeated: bool) -> anyhow::Result<()> {
         let form = if plain_only { "plain" } else { "rich" };
-        self.db
-            .prepare_cached("UPDATE parts SET state = 'sending', form = ?2, repeated = ?3 WHERE id = ?1")?
-            .execute(params![id, form, repeated])?;
-        Ok(())
+        self.db.run(
+            "UPDATE parts SET state = 'sending', form = ?2, repeated = ?3 WHERE id = ?1",
+            params![id, form, repeated],
+        )
     }
 
     /// Marks a part as waiting again, once it is certain that it was not sent.
     pub fn part_waits(&self, id: PartId) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE parts SET state = 'waiting' WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("UPDATE parts SET state = 'waiting' WHERE id = ?1", [id])
     }
 
     /// Marks a part as delivered or given up. Deletes its text, which is stored with the message.
     pub fn part_over(&self, id: PartId, state: PartState, external_id: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1")?
-            .execute(params![id, state, external_id])?;
-        Ok(())
+        self.db.run(
+            "UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1",
+            params![id, state, external_id],
+        )
     }
 
     /// Marks a delivery as complete (`sent`) or given up (`failed`).
     pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
-            .execute(params![id, state, trouble, now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1",
+            params![id, state, trouble, now],
+        )
     }
 
     /// Postpones a delivery.
     pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Timestamp, trouble: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
-            .execute(params![id, attempts, retry_at, trouble])?;
-        Ok(())
+        self.db.run(
+            "UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1",
+            params![id, attempts, retry_at, trouble],
+        )
     }
 
     /// Postpones a delivery after a failed attempt.
@@ -359,24 +334,20 @@ impl OutboxMut<'_> {
         now: Timestamp,
     ) -> anyhow::Result<()> {
         self.outbox_later(id, attempts, retry_at, trouble)?;
-        self.db.prepare_cached("UPDATE outbox SET failed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
-        Ok(())
+        self.db.run("UPDATE outbox SET failed_at = ?2 WHERE id = ?1", params![id, now])
     }
 
     /// Records a turn's live preview, before or after its message id is known.
     pub fn set_preview(&self, turn: TurnId, address: AddressId, external_id: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO previews (turn_id, address_id, external_id) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (turn_id) DO UPDATE SET external_id = ?3",
-            )?
-            .execute(params![turn, address, external_id])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO previews (turn_id, address_id, external_id) VALUES (?1, ?2, ?3)
+             ON CONFLICT (turn_id) DO UPDATE SET external_id = ?3",
+            params![turn, address, external_id],
+        )
     }
 
     /// Removes the record of a turn's live preview.
     pub fn drop_preview(&self, turn: TurnId) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM previews WHERE turn_id = ?1")?.execute([turn])?;
-        Ok(())
+        self.db.run("DELETE FROM previews WHERE turn_id = ?1", [turn])
     }
 }

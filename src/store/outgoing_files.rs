@@ -3,8 +3,9 @@
 //! A row is written during the turn and belongs to it. It becomes part of the delivery when the
 //! reply is posted, so a turn without a reply sends nothing.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{OutgoingFiles, OutgoingFilesMut};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::TurnId;
@@ -50,23 +51,20 @@ pub struct EnclosedFile {
     pub digest: String,
 }
 
+from_row! { EnclosedFile { path: "what", digest } }
+
 impl OutgoingFiles<'_> {
     /// Returns the files sent with a turn's reply, in the order in which they were added.
     pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT what, digest FROM enclosures WHERE turn_id = ?1 AND kind = 'file' ORDER BY id")?;
-        let rows =
-            query.query_map([turn], |row| Ok(EnclosedFile { path: row.get("what")?, digest: row.get("digest")? }))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all("SELECT what, digest FROM enclosures WHERE turn_id = ?1 AND kind = 'file' ORDER BY id", [turn])
     }
 
     /// Returns the emoji sent with a turn's reply.
     pub fn enclosed_reaction(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
-        let mut query = self.db.prepare_cached(
+        self.db.first(
             "SELECT what FROM enclosures WHERE turn_id = ?1 AND kind = 'reaction' ORDER BY id DESC LIMIT 1",
-        )?;
-        Ok(query.query_row([turn], |row| row.get(0)).optional()?)
+            [turn],
+        )
     }
 }
 
@@ -75,17 +73,19 @@ impl OutgoingFilesMut<'_> {
     /// more than `most`.
     pub fn enclose(&self, turn: TurnId, new: &Enclosure, most: usize) -> anyhow::Result<bool> {
         let kind = new.kind;
-        self.db
-            .prepare_cached("DELETE FROM enclosures WHERE turn_id = ?1 AND kind = ?2 AND what = ?3")?
-            .execute(params![turn, kind, new.what])?;
-        let mut count = self.db.prepare_cached("SELECT count(*) FROM enclosures WHERE turn_id = ?1 AND kind = ?2")?;
-        let so_far: i64 = count.query_row(params![turn, kind], |row| row.get(0))?;
+        self.db.run(
+            "DELETE FROM enclosures WHERE turn_id = ?1 AND kind = ?2 AND what = ?3",
+            params![turn, kind, new.what],
+        )?;
+        let so_far: i64 =
+            self.db.one("SELECT count(*) FROM enclosures WHERE turn_id = ?1 AND kind = ?2", params![turn, kind])?;
         if usize::try_from(so_far).unwrap_or(usize::MAX) >= most {
             return Ok(false);
         }
-        self.db
-            .prepare_cached("INSERT INTO enclosures (turn_id, kind, what, digest) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![turn, kind, new.what, new.digest])?;
+        self.db.run(
+            "INSERT INTO enclosures (turn_id, kind, what, digest) VALUES (?1, ?2, ?3, ?4)",
+            params![turn, kind, new.what, new.digest],
+        )?;
         Ok(true)
     }
 }

@@ -3,8 +3,9 @@
 //! A code names a known person or describes a newcomer, and records its issuer. Its permission is
 //! checked at use: by then the issuer may be removed or demoted, or the newcomer's name taken.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Pairing, PairingMut};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use crate::id::{AddressId, PersonId};
@@ -61,6 +62,18 @@ pub struct GoodCode {
     pub whom: CodeFor,
 }
 
+from_row! {
+    GoodCode { id }
+    with |row| {
+        issuer: row.get::<_, Option<PersonId>>("issuer_id")?.map_or(Issuer::CommandLine, Issuer::Person),
+        whom: match (row.get("person_id")?, row.get("role")?) {
+            (Some(person), None) => CodeFor::Address(person),
+            (Some(person), Some(role)) => CodeFor::Person(person, role),
+            (None, _) => CodeFor::Newcomer(row.get("name")?, row.get("role")?),
+        },
+    }
+}
+
 /// Effect of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admitted {
@@ -97,20 +110,12 @@ fn digest(code: &str) -> String {
 impl Pairing<'_> {
     /// Returns a code that is valid now: unused, not expired, and still permitted to its issuer.
     pub fn good_code(&self, code: &str, now: Timestamp) -> anyhow::Result<Option<GoodCode>> {
-        let mut query = self.db.prepare_cached(
+        let good: Option<GoodCode> = self.db.first(
             "SELECT id, issuer_id, person_id, name, nullif(role, '') AS role FROM pairing_codes
              WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
+            params![digest(code), now],
         )?;
-        let row = query.query_row(params![digest(code), now], |row| {
-            let whom = match (row.get("person_id")?, row.get("role")?) {
-                (Some(person), None) => CodeFor::Address(person),
-                (Some(person), Some(role)) => CodeFor::Person(person, role),
-                (None, _) => CodeFor::Newcomer(row.get("name")?, row.get("role")?),
-            };
-            let issuer = row.get::<_, Option<PersonId>>("issuer_id")?.map_or(Issuer::CommandLine, Issuer::Person);
-            Ok(GoodCode { id: row.get("id")?, issuer, whom })
-        });
-        let Some(good) = row.optional()? else { return Ok(None) };
+        let Some(good) = good else { return Ok(None) };
         Ok(self.may_be_used(&good)?.then_some(good))
     }
 
@@ -153,25 +158,22 @@ impl PairingMut<'_> {
         expires: Timestamp,
     ) -> anyhow::Result<()> {
         let (person, name, role) = whom.row();
-        self.db
-            .prepare_cached(
-                "UPDATE pairing_codes SET expires_at = min(expires_at, ?4) WHERE used_at IS NULL AND issuer_id IS ?1
-                     AND (person_id = ?2 OR ?2 IS NULL AND person_id IS NULL AND lower(name) = lower(?3))",
-            )?
-            .execute(params![issuer.row(), person, name, now])?;
-        self.db
-            .prepare_cached(
-                "INSERT INTO pairing_codes (digest, issuer_id, person_id, name, role, created_at, expires_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![digest(code), issuer.row(), person, name, role, now, expires])?;
-        Ok(())
+        self.db.run(
+            "UPDATE pairing_codes SET expires_at = min(expires_at, ?4) WHERE used_at IS NULL AND issuer_id IS ?1
+             AND (person_id = ?2 OR ?2 IS NULL AND person_id IS NULL AND lower(name) = lower(?3))",
+            params![issuer.row(), person, name, now],
+        )?;
+        self.db.run(
+            "INSERT INTO pairing_codes (digest, issuer_id, person_id, name, role, created_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![digest(code), issuer.row(), person, name, role, now, expires],
+        )
     }
 
     /// Uses a code, once, and admits its recipient.
     pub fn use_code(&self, code: &str, now: Timestamp) -> anyhow::Result<CodeUse> {
         let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
-        self.db.prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+        self.db.run("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1", params![id, now])?;
         let (person, did) = match whom {
             CodeFor::Address(person) => (person, Admitted::Address),
             CodeFor::Person(person, role) => (person, self.admit_known(person, role, issuer, now)?),
@@ -212,36 +214,31 @@ impl PairingMut<'_> {
 
     /// Voids all unused codes for a newcomer of that name.
     pub fn void_codes_for_newcomer(&self, name: &str, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
-                 WHERE used_at IS NULL AND person_id IS NULL AND lower(name) = lower(?1)",
-            )?
-            .execute(params![name, now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
+             WHERE used_at IS NULL AND person_id IS NULL AND lower(name) = lower(?1)",
+            params![name, now],
+        )
     }
 
     /// Records that the effect of a code was explained at that address. Returns true if it was
     /// explained there before.
     pub fn code_asked_at(&self, code: &GoodCode, address: AddressId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1")?;
-        let before: Option<Option<bool>> = query.query_row(params![code.id, address], |row| row.get(0)).optional()?;
-        self.db
-            .prepare_cached("UPDATE pairing_codes SET asked_at_address = ?2 WHERE id = ?1")?
-            .execute(params![code.id, address])?;
+        let before: Option<Option<bool>> = self
+            .db
+            .first("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1", params![code.id, address])?;
+        self.db.run("UPDATE pairing_codes SET asked_at_address = ?2 WHERE id = ?1", params![code.id, address])?;
         Ok(before.flatten().unwrap_or(false))
     }
 
     /// Voids all unused codes for owners issued by the command line, as when a new claim code is
     /// printed.
     pub fn void_claims(&self, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE pairing_codes SET expires_at = ?1 WHERE used_at IS NULL AND expires_at > ?1 AND issuer_id IS NULL
-                     AND (role = 'owner' OR person_id IN (SELECT id FROM people WHERE role = 'owner'))",
-            )?
-            .execute(params![now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE pairing_codes SET expires_at = ?1 WHERE used_at IS NULL AND expires_at > ?1 AND issuer_id IS NULL
+             AND (role = 'owner' OR person_id IN (SELECT id FROM people WHERE role = 'owner'))",
+            params![now],
+        )
     }
 }
 

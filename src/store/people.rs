@@ -1,9 +1,10 @@
 //! Admitted people. The configuration declares them, pairing adds more, and the configuration takes
 //! precedence.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{People, PeopleMut};
 use anyhow::Context;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
@@ -31,29 +32,20 @@ pub struct FormerPerson {
     pub until: Timestamp,
 }
 
-fn person(row: &Row<'_>) -> rusqlite::Result<Person> {
-    Ok(Person { id: row.get("id")?, name: row.get("name")?, role: row.get("role")? })
-}
+from_row! { Person { id, name, role } }
 
-fn former_person(row: &Row<'_>) -> rusqlite::Result<FormerPerson> {
-    let Person { id, name, role } = person(row)?;
-    Ok(FormerPerson { id, name, role, since: row.get("created_at")?, until: row.get("removed_at")? })
-}
+from_row! { FormerPerson { id, name, role, since: "created_at", until: "removed_at" } }
 
 impl People<'_> {
     /// Returns all admitted people, owners first.
     pub fn people(&self) -> anyhow::Result<Vec<Person>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM people WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id"
-        ))?;
-        Ok(query.query_map([], person)?.collect::<Result<_, _>>()?)
+        self.db
+            .all(&format!("SELECT {COLUMNS} FROM people WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id"), [])
     }
 
     /// Returns an admitted person by id.
     pub fn person(&self, id: PersonId) -> anyhow::Result<Option<Person>> {
-        let mut query =
-            self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"))?;
-        Ok(query.query_row([id], person).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"), [id])
     }
 
     /// Returns the party of a scope; `None` for a removed person, or for the shared scope.
@@ -67,58 +59,60 @@ impl People<'_> {
 
     /// Returns when a person was first declared or paired.
     pub fn known_since(&self, id: PersonId) -> anyhow::Result<Option<Timestamp>> {
-        let mut query = self.db.prepare_cached("SELECT created_at FROM people WHERE id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?)
+        self.db.first("SELECT created_at FROM people WHERE id = ?1", [id])
     }
 
     /// Returns an admitted person by name, ignoring case.
     pub fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"
-        ))?;
-        Ok(query.query_row([name], person).optional()?)
+        self.db.first(
+            &format!("SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"),
+            [name],
+        )
     }
 
     /// Returns true if a person was admitted by pairing, not by the configuration.
     pub fn was_paired(&self, id: PersonId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached("SELECT declared = 'pairing' FROM people WHERE id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
+        Ok(self.db.first("SELECT declared = 'pairing' FROM people WHERE id = ?1", [id])?.unwrap_or(false))
     }
 }
 
 impl People<'_> {
     /// Returns the removed people of that name (ignoring case) who may be readmitted, latest first.
     pub fn formerly_named(&self, name: &str) -> anyhow::Result<Vec<FormerPerson>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {FORMER} FROM people WHERE removed_at IS NOT NULL AND ended = '' ORDER BY removed_at DESC, id DESC"
-        ))?;
-        let mut former = query.query_map([], former_person)?.collect::<Result<Vec<_>, _>>()?;
+        let mut former: Vec<FormerPerson> = self.db.all(
+            &format!(
+                "SELECT {FORMER} FROM people WHERE removed_at IS NOT NULL AND ended = ''
+                 ORDER BY removed_at DESC, id DESC"
+            ),
+            [],
+        )?;
         former.retain(|person| person.name.to_lowercase() == name.to_lowercase());
         Ok(former)
     }
 
     /// Returns a removed person by id, if they may be readmitted.
     pub fn former_person(&self, id: PersonId) -> anyhow::Result<Option<FormerPerson>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {FORMER} FROM people WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''"
-        ))?;
-        Ok(query.query_row([id], former_person).optional()?)
+        self.db.first(
+            &format!("SELECT {FORMER} FROM people WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''"),
+            [id],
+        )
     }
 
     /// Returns the people for whom no owner has decided whether they are an earlier person of the
     /// same name, each with that person's id.
     pub fn open_namesakes(&self) -> anyhow::Result<Vec<(Person, PersonId)>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT p.id, p.name, p.role, p.namesake_id FROM people p JOIN people n ON n.id = p.namesake_id AND n.ended = ''
+        let rows = self.db.all(
+            "SELECT p.id, p.name, p.role, p.namesake_id FROM people p JOIN people n ON n.id = p.namesake_id
+             AND n.ended = ''
              WHERE p.removed_at IS NULL ORDER BY p.id",
+            [],
         )?;
-        Ok(query.query_map([], |row| Ok((person(row)?, row.get("namesake_id")?)))?.collect::<Result<_, _>>()?)
+        Ok(rows.into_iter().map(|(id, name, role, namesake)| (Person { id, name, role }, namesake)).collect())
     }
 
     /// Returns a person's preferred adapter, or blank.
     pub fn preferred(&self, id: PersonId) -> anyhow::Result<String> {
-        let mut query = self.db.prepare_cached("SELECT prefer FROM people WHERE id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
+        Ok(self.db.first("SELECT prefer FROM people WHERE id = ?1", [id])?.unwrap_or_default())
     }
 
     /// Returns the owners who can be written to, each with the address for that.
@@ -137,9 +131,10 @@ impl PeopleMut<'_> {
     /// # Errors
     /// If an admitted person has that name.
     pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
-        self.db
-            .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![name, role, declared, now])?;
+        self.db.run(
+            "INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)",
+            params![name, role, declared, now],
+        )?;
         self.person(PersonId(self.db.last_insert_rowid()))?.context("A person vanished while being stored")
     }
 
@@ -148,12 +143,10 @@ impl PeopleMut<'_> {
     /// # Errors
     /// If an admitted person has that name.
     pub fn readmit(&self, id: PersonId, name: &str, role: Role, declared: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE people SET name = ?2, role = ?3, declared = ?4, removed_at = NULL WHERE id = ?1 AND ended = ''",
-            )?
-            .execute(params![id, name, role, declared])?;
-        Ok(())
+        self.db.run(
+            "UPDATE people SET name = ?2, role = ?3, declared = ?4, removed_at = NULL WHERE id = ?1 AND ended = ''",
+            params![id, name, role, declared],
+        )
     }
 
     /// Renames an admitted person.
@@ -161,8 +154,7 @@ impl PeopleMut<'_> {
     /// # Errors
     /// If another admitted person has that name.
     pub fn rename(&self, id: PersonId, name: &str) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE people SET name = ?2 WHERE id = ?1")?.execute(params![id, name])?;
-        Ok(())
+        self.db.run("UPDATE people SET name = ?2 WHERE id = ?1", params![id, name])
     }
 
     /// Changes a person's role, and its source. A demotion revokes outstanding access.
@@ -170,10 +162,7 @@ impl PeopleMut<'_> {
         if self.person(id)?.is_some_and(|known| role < known.role) {
             self.revoke_access_of(id, now)?;
         }
-        self.db
-            .prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?
-            .execute(params![id, role, declared])?;
-        Ok(())
+        self.db.run("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1", params![id, role, declared])
     }
 
     /// Admits a person under an unused name, or changes the role of the admitted person of that
@@ -187,24 +176,19 @@ impl PeopleMut<'_> {
 
     /// Sets or clears the question whether a person is an earlier one of the same name.
     pub fn set_namesake(&self, id: PersonId, of: Option<PersonId>) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE people SET namesake_id = ?2 WHERE id = ?1")?.execute(params![id, of])?;
-        Ok(())
+        self.db.run("UPDATE people SET namesake_id = ?2 WHERE id = ?1", params![id, of])
     }
 
     /// Sets a person's preferred adapter; blank for the one they last wrote from.
     pub fn set_prefer(&self, id: PersonId, adapter: &str) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE people SET prefer = ?2 WHERE id = ?1")?.execute(params![id, adapter])?;
-        Ok(())
+        self.db.run("UPDATE people SET prefer = ?2 WHERE id = ?1", params![id, adapter])
     }
 
     /// Removes a person and revokes outstanding access. Their rows stay; their addresses become
     /// strangers' addresses.
     pub fn disallow(&self, id: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.revoke_access_of(id, now)?;
-        self.db.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
-        self.db
-            .prepare_cached("UPDATE addresses SET person_id = NULL, alias = '' WHERE person_id = ?1")?
-            .execute([id])?;
-        Ok(())
+        self.db.run("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![id, now])?;
+        self.db.run("UPDATE addresses SET person_id = NULL, alias = '' WHERE person_id = ?1", [id])
     }
 }

@@ -1,10 +1,11 @@
 //! Skill proposals, the verdict of each stage, and every decision attempt. Only the state of a
 //! proposal ever changes.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Proposals, ProposalsMut};
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use super::skills::SkillFile;
@@ -149,6 +150,8 @@ pub struct VerdictRow {
     pub label: Label,
 }
 
+from_row! { VerdictRow { stage, outcome, note, findings, label } }
+
 /// A decision attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDecision<'a> {
@@ -178,71 +181,50 @@ const COLUMNS: &str =
                                        AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %') THEN expires_at END AS expiry,
     decided_at, reason";
 
-fn proposal(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
-    Ok(ProposalRow {
-        id: row.get("id")?,
-        skill: row.get("skill")?,
-        change: row.get("change")?,
-        new_name: row.get("new_name")?,
-        base: row.get("base")?,
-        content: row.get("content")?,
-        nonce: row.get("nonce")?,
-        digest: row.get("digest")?,
-        rationale: row.get("rationale")?,
-        origin: row.get("origin")?,
-        turn: row.get("turn_id")?,
-        person: row.get("person_id")?,
-        standing: row.get("standing")?,
-        label: row.get("label")?,
-        scope: row.get("scope")?,
-        state: row.get("state")?,
-        reviewed: row.get("reviewed")?,
-        told: row.get("told")?,
-        created_at: row.get("created_at")?,
-        expires_at: row.get("expiry")?,
-        decided_at: row.get("decided_at")?,
-        reason: row.get("reason")?,
-    })
+from_row! {
+    ProposalRow {
+        id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn: "turn_id",
+        person: "person_id", standing, label, scope, state, reviewed, told, created_at, expires_at: "expiry",
+        decided_at, reason,
+    }
 }
 
 impl Proposals<'_> {
     /// Returns a proposal by id.
     pub fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<ProposalRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1"))?;
-        Ok(query.query_row([id], proposal).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1"), [id])
     }
 
     /// Returns the pending proposals, oldest first.
     pub fn pending_proposals(&self) -> anyhow::Result<Vec<ProposalRow>> {
-        let mut query =
-            self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE state = 'pending' ORDER BY id"))?;
-        Ok(query.query_map([], proposal)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {COLUMNS} FROM proposals WHERE state = 'pending' ORDER BY id"), [])
     }
 
     /// Returns the newest proposals, newest first.
     pub fn newest_proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
-        let mut query =
-            self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals ORDER BY id DESC LIMIT ?1"))?;
-        Ok(query.query_map([limit], proposal)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {COLUMNS} FROM proposals ORDER BY id DESC LIMIT ?1"), [limit])
     }
 
     /// Returns the first proposal approved by a policy without notice to the owner.
     pub fn unannounced_approval(&self) -> anyhow::Result<Option<ProposalRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
-             (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
-             ORDER BY id LIMIT 1"
-        ))?;
-        Ok(query.query_row([], proposal).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
+                 (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id
+                 AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
+                 ORDER BY id LIMIT 1"
+            ),
+            [],
+        )
     }
 
     /// Returns the setting under which a policy approved a proposal; blank if none did.
     pub fn approved_under(&self, id: ProposalId) -> anyhow::Result<String> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT coalesce(max(way), '') FROM decisions
              WHERE proposal_id = ?1 AND decider IN ('reviewer', 'program') AND act = 'approve'",
-        )?;
-        Ok(query.query_row([id], |row| row.get(0))?)
+            [id],
+        )
     }
 
     /// Returns earlier proposals with the same change and content, newest first.
@@ -253,40 +235,31 @@ impl Proposals<'_> {
         new_name: &str,
         content: &str,
     ) -> anyhow::Result<Vec<ProposalRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM proposals WHERE skill = ?1 AND content = ?4 AND change = ?2 AND new_name = ?3 ORDER BY id DESC"
-        ))?;
-        Ok(query.query_map([skill, change, new_name, content], proposal)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM proposals WHERE skill = ?1 AND content = ?4 AND change = ?2
+                 AND new_name = ?3 ORDER BY id DESC"
+            ),
+            [skill, change, new_name, content],
+        )
     }
 
     /// Returns the verdicts on a proposal, in order.
     pub fn verdicts_of(&self, id: ProposalId) -> anyhow::Result<Vec<VerdictRow>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT stage, outcome, note, findings, label FROM verdicts WHERE proposal_id = ?1 ORDER BY id",
-        )?;
-        let row = |row: &Row<'_>| {
-            Ok(VerdictRow {
-                stage: row.get("stage")?,
-                outcome: row.get("outcome")?,
-                note: row.get("note")?,
-                findings: row.get("findings")?,
-                label: row.get("label")?,
-            })
-        };
-        Ok(query.query_map([id], row)?.collect::<Result<_, _>>()?)
+        self.db
+            .all("SELECT stage, outcome, note, findings, label FROM verdicts WHERE proposal_id = ?1 ORDER BY id", [id])
     }
 }
 
 impl ProposalsMut<'_> {
     /// Stores a proposal.
     pub fn stage(&self, new: &NewProposal<'_>) -> anyhow::Result<ProposalId> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO proposals (skill, change, new_name, base, content, nonce, digest, rationale, origin, turn_id, person_id,
-                     standing, label, scope, state, created_at, expires_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'pending', ?15, ?16)",
-            )?
-            .execute(params![
+        let id = ProposalId(self.db.insert(
+            "INSERT INTO proposals (skill, change, new_name, base, content, nonce, digest, rationale, origin,
+             turn_id, person_id,
+             standing, label, scope, state, created_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'pending', ?15, ?16)",
+            params![
                 new.skill,
                 new.change,
                 new.new_name,
@@ -303,8 +276,8 @@ impl ProposalsMut<'_> {
                 new.scope,
                 new.at,
                 new.at.plus(PROPOSAL_WAITS),
-            ])?;
-        let id = ProposalId(self.db.last_insert_rowid());
+            ],
+        )?);
         self.tx().skills().add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
         self.tx().fingerprints().fingerprint_reason(id, new.rationale, new.label)?;
         Ok(id)
@@ -312,33 +285,31 @@ impl ProposalsMut<'_> {
 
     /// Stores the verdict of a stage.
     pub fn add_verdict(&self, id: ProposalId, said: &VerdictRow, scope: Scope, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO verdicts (proposal_id, stage, outcome, note, findings, label, scope, at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![id, said.stage, said.outcome, said.note, said.findings, said.label, scope, now])?;
+        self.db.run(
+            "INSERT INTO verdicts (proposal_id, stage, outcome, note, findings, label, scope, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![id, said.stage, said.outcome, said.note, said.findings, said.label, scope, now],
+        )?;
         self.tx().fingerprints().fingerprint_verdict(self.db.last_insert_rowid(), &said.note, &said.label)
     }
 
     /// Records that the reviewer was asked, for any verdict.
     pub fn reviewed(&self, id: ProposalId) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE proposals SET reviewed = 1 WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("UPDATE proposals SET reviewed = 1 WHERE id = ?1", [id])
     }
 
     /// Records that a notice to the owner was posted.
     pub fn mark_notified(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
+        self.db.run("UPDATE proposals SET told = 1 WHERE id = ?1", [id])?;
         self.proposal_was_put(id, now)
     }
 
     /// Starts the expiry time of a pending proposal.
     pub fn proposal_was_put(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'")?
-            .execute(params![id, now.plus(PROPOSAL_WAITS)])?;
-        Ok(())
+        self.db.run(
+            "UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'",
+            params![id, now.plus(PROPOSAL_WAITS)],
+        )
     }
 
     /// Decides a pending proposal. Returns false if it was not pending.
@@ -349,40 +320,23 @@ impl ProposalsMut<'_> {
         reason: &str,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        let changed = self
-            .db
-            .prepare_cached(
-                "UPDATE proposals SET state = ?2, reason = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'pending'",
-            )?
-            .execute(params![id, state, reason, now])?;
-        Ok(changed == 1)
+        Ok(self.db.execute(
+            "UPDATE proposals SET state = ?2, reason = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'pending'",
+            params![id, state, reason, now],
+        )? == 1)
     }
 
     /// Marks an approved proposal as not applicable, because the folder has changed.
     pub fn proposal_in_conflict(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE proposals SET state = 'conflict', decided_at = ?2 WHERE id = ?1")?
-            .execute(params![id, now])?;
-        Ok(())
+        self.db.run("UPDATE proposals SET state = 'conflict', decided_at = ?2 WHERE id = ?1", params![id, now])
     }
 
     /// Stores a decision attempt.
     pub fn add_decision(&self, new: &NewDecision<'_>) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO decisions (proposal_id, skill, act, outcome, decider, person_id, way, at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
-                new.proposal,
-                new.skill,
-                new.act,
-                new.outcome,
-                new.decider,
-                new.person,
-                new.way,
-                new.at
-            ])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO decisions (proposal_id, skill, act, outcome, decider, person_id, way, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![new.proposal, new.skill, new.act, new.outcome, new.decider, new.person, new.way, new.at],
+        )
     }
 }

@@ -5,17 +5,17 @@
 //! that was not shown does not expire. The row names the turn that a yes began, and that turn's
 //! permission is read from it, so it survives a crash and covers no other turn.
 
+use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Questions, QuestionsMut};
-use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
 use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
-use crate::trust::{Labelled, Scope, Text};
+use crate::trust::Text;
 
 /// Permission granted by a yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,21 +122,15 @@ const ASKED: &str = "questions q LEFT JOIN messages m ON m.turn_id = q.turn_id A
 /// Expiry time of a question. The stored time assumes immediate delivery.
 const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_at - q.asked_at + o.ended_at END";
 
-fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
-    let (call, scope): (Arc<str>, Scope) = (row.get("call")?, row.get("scope")?);
-    let covers: String = row.get("covers")?;
-    Ok(QuestionRow {
-        id: row.get("id")?,
-        stream: row.get("stream_id")?,
-        conversation: row.get("conversation_id")?,
-        turn: row.get("turn_id")?,
-        person: row.get("person_id")?,
-        call: Labelled::new(call, row.get("label")?, scope),
-        covers: Covers::decode(&covers),
-        digest: row.get("digest")?,
-        state: row.get("state")?,
-        expires_at: row.get("expiry")?,
-    })
+from_row! {
+    QuestionRow {
+        id, stream: "stream_id", conversation: "conversation_id", turn: "turn_id", person: "person_id", digest, state,
+        expires_at: "expiry",
+    }
+    with |row| {
+        call: text(row, "call")?,
+        covers: Covers::decode(&row.get::<_, String>("covers")?),
+    }
 }
 
 impl Questions<'_> {
@@ -152,25 +146,23 @@ impl Questions<'_> {
 
     /// Returns the first expiry time among the delivered open questions of a stream.
     pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"
-        ))?;
-        Ok(query.query_row([stream], |row| row.get(0))?)
+        self.db
+            .one(&format!("SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"), [stream])
     }
 
     /// Returns the stream of the open question sent with that delivery.
     pub fn asked_with(&self, delivery: OutboxId) -> anyhow::Result<Option<StreamId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.first(
             "SELECT q.stream_id FROM outbox o JOIN messages m ON m.id = o.message_id
-             JOIN questions q ON q.stream_id = m.stream_id AND q.turn_id = m.turn_id AND q.state = 'open' WHERE o.id = ?1",
-        )?;
-        Ok(query.query_row([delivery], |row| row.get(0)).optional()?)
+             JOIN questions q ON q.stream_id = m.stream_id AND q.turn_id = m.turn_id AND q.state = 'open'
+             WHERE o.id = ?1",
+            [delivery],
+        )
     }
 
     /// Returns the first message of a turn: one that it answers, or its own.
     pub fn first_message_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.db.prepare_cached("SELECT min(id) FROM messages WHERE turn_id = ?1")?;
-        Ok(query.query_row([turn], |row| row.get(0))?)
+        self.db.one("SELECT min(id) FROM messages WHERE turn_id = ?1", [turn])
     }
 
     fn question_where(&self, which: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Option<QuestionRow>> {
@@ -178,7 +170,7 @@ impl Questions<'_> {
             "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
                  {EXPIRES} AS expiry FROM {ASKED} WHERE {which}"
         );
-        Ok(self.db.prepare_cached(&sql)?.query_row([id], question).optional()?)
+        self.db.first(&sql, [id])
     }
 }
 
@@ -187,27 +179,28 @@ impl QuestionsMut<'_> {
     pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
         let (call, label, scope) = new.call.open();
         self.db
-            .prepare_cached(
-                "INSERT INTO questions (stream_id, conversation_id, turn_id, step_id, person_id, address_id, call, covers, digest,
-                     state, asked_at, expires_at, label, scope)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'open', ?10, ?11, ?12, ?13)",
-            )?
-            .execute(params![
-                new.stream,
-                new.conversation,
-                new.turn,
-                new.step,
-                new.person,
-                new.address,
-                &**call,
-                new.covers.encode(),
-                new.digest,
-                new.at,
-                new.at.plus(new.waits),
-                label,
-                scope,
-            ])?;
-        Ok(QuestionId(self.db.last_insert_rowid()))
+            .insert(
+                "INSERT INTO questions (stream_id, conversation_id, turn_id, step_id, person_id, address_id, call,
+             covers, digest,
+             state, asked_at, expires_at, label, scope)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'open', ?10, ?11, ?12, ?13)",
+                params![
+                    new.stream,
+                    new.conversation,
+                    new.turn,
+                    new.step,
+                    new.person,
+                    new.address,
+                    &**call,
+                    new.covers.encode(),
+                    new.digest,
+                    new.at,
+                    new.at.plus(new.waits),
+                    label,
+                    scope,
+                ],
+            )
+            .map(QuestionId)
     }
 
     /// Closes an open question; a yes names the turn that continues.
@@ -221,12 +214,10 @@ impl QuestionsMut<'_> {
         by: Option<TurnId>,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        let decided = self
-            .db
-            .prepare_cached(
-                "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'open'",
-            )?
-            .execute(params![id, state, by, now])?;
+        let decided = self.db.execute(
+            "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'open'",
+            params![id, state, by, now],
+        )?;
         anyhow::ensure!(decided == 1, "Question {id} was decided twice");
         Ok(())
     }
@@ -234,23 +225,21 @@ impl QuestionsMut<'_> {
     /// Refuses the open questions of a stream; those past their expiry are expired instead.
     pub fn refuse_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.expire_questions(stream, now)?;
-        self.db
-            .prepare_cached(
-                "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE stream_id = ?1 AND state = 'open'",
-            )?
-            .execute(params![stream, now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE stream_id = ?1 AND state = 'open'",
+            params![stream, now],
+        )
     }
 
     /// Closes the expired questions of a stream.
     pub fn expire_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(&format!(
+        self.db.run(
+            &format!(
                 "UPDATE questions SET state = 'expired', decided_at = ?2 WHERE id IN
                  (SELECT q.id FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open' AND {EXPIRES} <= ?2)"
-            ))?
-            .execute(params![stream, now])?;
-        Ok(())
+            ),
+            params![stream, now],
+        )
     }
 }
 

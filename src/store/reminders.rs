@@ -4,16 +4,16 @@
 //! recurring one moves on, a single one is done after that. Rows of removed people are skipped, and
 //! wait until they are readmitted.
 
+use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Reminders, RemindersMut};
-use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{PersonId, ReminderId, TurnId};
 use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Scope, Text};
 
 /// Kind of action when due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -102,55 +102,45 @@ impl ReminderRow {
 
 const COLUMNS: &str = "id, person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state";
 
-fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
-    let words: Arc<str> = row.get("text")?;
-    let (label, scope): (Label, Scope) = (row.get("label")?, row.get("scope")?);
-    Ok(ReminderRow {
-        id: row.get("id")?,
-        person: row.get("person_id")?,
-        kind: row.get("kind")?,
-        text: Labelled::new(words, label, scope),
-        cron: row.get("cron")?,
-        next_at: row.get("next_at")?,
-        turn: row.get("turn_id")?,
-        created_at: row.get("created_at")?,
-        state: row.get("state")?,
-    })
+from_row! {
+    ReminderRow { id, person: "person_id", kind, cron, next_at, turn: "turn_id", created_at, state }
+    with |row| { text: text(row, "text")? }
 }
 
 impl Reminders<'_> {
     /// Returns a reminder by id.
     pub fn reminder(&self, id: ReminderId) -> anyhow::Result<Option<ReminderRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM reminders WHERE id = ?1"))?;
-        Ok(query.query_row([id], reminder).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM reminders WHERE id = ?1"), [id])
     }
 
     /// Returns a person's waiting reminders, next due first.
     pub fn reminders_of(&self, person: PersonId) -> anyhow::Result<Vec<ReminderRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM reminders WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id"
-        ))?;
-        Ok(query.query_map([person], reminder)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!("SELECT {COLUMNS} FROM reminders WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id"),
+            [person],
+        )
     }
 
     /// Returns the waiting reminders of admitted people, next due first.
     pub fn waiting_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM reminders WHERE state = 'waiting'
-             AND person_id IN (SELECT id FROM people WHERE removed_at IS NULL) ORDER BY next_at, id"
-        ))?;
-        Ok(query.query_map([], reminder)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM reminders WHERE state = 'waiting'
+                 AND person_id IN (SELECT id FROM people WHERE removed_at IS NULL) ORDER BY next_at, id"
+            ),
+            [],
+        )
     }
 
     /// Returns a reminder with the same text and time already set by this turn.
     pub fn same_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<Option<ReminderId>> {
         let (words, _, _) = new.text.open();
-        let mut query = self.db.prepare_cached(
+        let same = params![new.person, new.kind, &**words, new.cron, new.turn, new.next_at];
+        self.db.first(
             "SELECT id FROM reminders WHERE person_id = ?1 AND kind = ?2 AND text = ?3 AND cron = ?4 AND turn_id = ?5
              AND state <> 'cancelled' AND (cron <> '' OR next_at = ?6)",
-        )?;
-        let same = params![new.person, new.kind, &**words, new.cron, new.turn, new.next_at];
-        Ok(query.query_row(same, |row| row.get(0)).optional()?)
+            same,
+        )
     }
 }
 
@@ -159,30 +149,24 @@ impl RemindersMut<'_> {
     pub fn add_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<ReminderId> {
         let (words, label, scope) = new.text.open();
         self.db
-            .prepare_cached(
+            .insert(
                 "INSERT INTO reminders (person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting')",
-            )?
-            .execute(params![new.person, new.kind, &**words, label, scope, new.cron, new.next_at, new.turn, new.at])?;
-        Ok(ReminderId(self.db.last_insert_rowid()))
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting')",
+                params![new.person, new.kind, &**words, label, scope, new.cron, new.next_at, new.turn, new.at],
+            )
+            .map(ReminderId)
     }
 
     /// Sets the next due time.
     pub fn move_reminder(&self, id: ReminderId, next_at: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE reminders SET next_at = ?2 WHERE id = ?1 AND state = 'waiting'")?
-            .execute(params![id, next_at])?;
-        Ok(())
+        self.db.run("UPDATE reminders SET next_at = ?2 WHERE id = ?1 AND state = 'waiting'", params![id, next_at])
     }
 
     /// Ends a reminder. Returns false if it had ended.
     pub fn end_reminder(&self, id: ReminderId, state: ReminderState, now: Timestamp) -> anyhow::Result<bool> {
-        let changed = self
-            .db
-            .prepare_cached(
-                "UPDATE reminders SET state = ?2, next_at = NULL, ended_at = ?3 WHERE id = ?1 AND state = 'waiting'",
-            )?
-            .execute(params![id, state, now])?;
-        Ok(changed == 1)
+        Ok(self.db.execute(
+            "UPDATE reminders SET state = ?2, next_at = NULL, ended_at = ?3 WHERE id = ?1 AND state = 'waiting'",
+            params![id, state, now],
+        )? == 1)
     }
 }

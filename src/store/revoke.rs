@@ -15,20 +15,18 @@ impl PeopleMut<'_> {
             "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE person_id = ?1 AND state = 'open'",
             "UPDATE keeps SET state = 'no', decided_at = ?2 WHERE person_id = ?1 AND state IN ('new', 'open')",
         ] {
-            self.db.prepare_cached(sql)?.execute(params![person, now])?;
+            self.db.run(sql, params![person, now])?;
         }
         Ok(())
     }
 
     /// Voids all unused codes that a person issued or that are for them.
     pub fn void_codes_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
-                 WHERE used_at IS NULL AND (issuer_id = ?1 OR person_id = ?1)",
-            )?
-            .execute(params![person, now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
+             WHERE used_at IS NULL AND (issuer_id = ?1 OR person_id = ?1)",
+            params![person, now],
+        )
     }
 
     /// Unlinks an address from its person: later messages from it are a stranger's, and pending
@@ -40,7 +38,7 @@ impl PeopleMut<'_> {
             "UPDATE outbox SET state = 'failed', trouble = 'unlinked', ended_at = ?3
              WHERE address_id = ?1 AND scope = 'person:' || ?2 AND state = 'pending'",
         ] {
-            self.db.prepare_cached(sql)?.execute(params![address, person, now])?;
+            self.db.run(sql, params![address, person, now])?;
         }
         Ok(())
     }

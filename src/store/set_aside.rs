@@ -2,8 +2,9 @@
 //! rows whose parts still wait, so all handling of failed rows applies, and a resend continues
 //! where it stopped.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Outbox, OutboxMut};
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use super::{NewOutbox, OutboxRow};
 use crate::id::{AddressId, OutboxId, PersonId};
@@ -24,9 +25,7 @@ const RESENDABLE: &str = "o.set_aside > 0 AND o.state = 'failed'
      AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.outbox_id = o.id
                      AND (p.state = 'failed' OR p.state <> 'sent' AND p.plain = '' AND p.file = ''))";
 
-fn set_aside(row: &Row<'_>) -> rusqlite::Result<SetAside> {
-    Ok(SetAside { id: row.get("id")?, address: row.get("address_id")? })
-}
+from_row! { SetAside { id, address: "address_id" } }
 
 impl Outbox<'_> {
     /// Returns the set-aside deliveries, oldest first; to one person's addresses, or to all.
@@ -35,44 +34,41 @@ impl Outbox<'_> {
             "SELECT o.id, o.address_id FROM outbox o JOIN addresses a ON a.id = o.address_id
              WHERE {RESENDABLE} AND (?1 IS NULL OR a.person_id = ?1) ORDER BY o.id"
         );
-        Ok(self.db.prepare_cached(&sql)?.query_map([only], set_aside)?.collect::<Result<_, _>>()?)
+        self.db.all(&sql, [only])
     }
 
     /// Returns true if anything else was delivered over the same account since then.
     pub fn others_sent_since(&self, row: &OutboxRow, since: Timestamp) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        self.db.exists(
             "SELECT 1 FROM outbox o JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
              WHERE o.state = 'sent' AND o.ended_at >= ?3 AND o.id <> ?1 AND o.kind <> 'reaction'
-               AND a.adapter = own.adapter AND a.account = own.account",
-        )?;
-        Ok(query.exists(params![row.id, row.address, since])?)
+             AND a.adapter = own.adapter AND a.account = own.account",
+            params![row.id, row.address, since],
+        )
     }
 
     /// Returns the destination of a delivery.
     pub fn outbox_address(&self, id: OutboxId) -> anyhow::Result<AddressId> {
-        let mut query = self.db.prepare_cached("SELECT address_id FROM outbox WHERE id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0))?)
+        self.db.one("SELECT address_id FROM outbox WHERE id = ?1", [id])
     }
 }
 
 impl OutboxMut<'_> {
     /// Marks a failed delivery as resendable.
     pub fn mark_resendable(&self, id: OutboxId, now: Timestamp) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
-        Ok(())
+        self.db.run("UPDATE outbox SET set_aside = ?2 WHERE id = ?1", params![id, now])
     }
 
     /// Returns a set-aside delivery to the queue. Returns false if it was not set aside.
     pub fn resend(&self, id: OutboxId) -> anyhow::Result<bool> {
         let sql = "UPDATE outbox SET state = 'pending', set_aside = 0, attempts = 0, retry_at = 0, failed_at = 0, ended_at = NULL
              WHERE id = ?1 AND set_aside > 0 AND state = 'failed'";
-        Ok(self.db.prepare_cached(sql)?.execute([id])? == 1)
+        Ok(self.db.execute(sql, [id])? == 1)
     }
 
     /// Posts a notice that a delivery was set aside.
     pub fn post_about(&self, new: &NewOutbox<'_>, about: OutboxId) -> anyhow::Result<()> {
         let id = self.post(new)?;
-        self.db.prepare_cached("UPDATE outbox SET tells_of = ?2 WHERE id = ?1")?.execute(params![id, about])?;
-        Ok(())
+        self.db.run("UPDATE outbox SET tells_of = ?2 WHERE id = ?1", params![id, about])
     }
 }

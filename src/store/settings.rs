@@ -1,31 +1,28 @@
 //! Key-value settings of this journal.
 
 use crate::store::handles::{Settings, SettingsMut};
-use rusqlite::OptionalExtension;
 
 use super::Db;
 
 impl Settings<'_> {
     /// Returns the value of a key.
     pub fn fact(&self, key: &str) -> anyhow::Result<Option<String>> {
-        let mut query = self.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
-        Ok(query.query_row([key], |row| row.get(0)).optional()?)
+        self.db.first("SELECT value FROM meta WHERE key = ?1", [key])
     }
 }
 
 impl SettingsMut<'_> {
     /// Sets the value of a key.
     pub fn set_fact(&self, key: &str, value: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
-            .execute([key, value])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+            [key, value],
+        )
     }
 
     /// Deletes a key.
     pub fn drop_fact(&self, key: &str) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
-        Ok(())
+        self.db.run("DELETE FROM meta WHERE key = ?1", [key])
     }
 }
 
@@ -35,14 +32,13 @@ impl Settings<'_> {
     /// # Errors
     /// If it cannot be read at all.
     pub fn quick_check(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare("PRAGMA quick_check(5)")?;
-        let lines: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let lines: Vec<String> = self.db.all("PRAGMA quick_check(5)", [])?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
 
     /// Returns the schema version.
     pub fn version(&self) -> anyhow::Result<u32> {
-        Ok(self.db.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))?)
+        self.db.one("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [])
     }
 }
 

@@ -3,11 +3,12 @@
 //!
 //! Digests are 64 hexadecimal digits; blank means an absent folder.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Skills, SkillsMut};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ChangeId, ProposalId, VersionId};
@@ -151,88 +152,73 @@ pub struct ChangeRow {
     pub follows: Option<ChangeId>,
 }
 
+from_row! { ChangeRow { id, proposal: "proposal_id", skill, base, version: "version_id", follows: "follows_id" } }
+
 const VERSION: &str = "id, skill, digest, origin, proposal_id, accepted, label, made_at";
 
-fn version(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
-    Ok(VersionRow {
-        id: row.get("id")?,
-        skill: row.get("skill")?,
-        digest: row.get("digest")?,
-        origin: row.get("origin")?,
-        proposal: row.get("proposal_id")?,
-        accepted: row.get("accepted")?,
-        label: row.get("label")?,
-        made_at: row.get("made_at")?,
-    })
+from_row! {
+    VersionRow {
+        id, skill, digest, origin, proposal: "proposal_id", accepted, label, made_at,
+    }
 }
 
 const SKILL: &str = "name, state, digest, description, origin, shipped, installed, changed_at, version_id";
 
-fn skill(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
-    Ok(SkillRow {
-        name: row.get("name")?,
-        state: row.get("state")?,
-        digest: row.get("digest")?,
-        description: row.get("description")?,
-        origin: row.get("origin")?,
-        shipped: row.get("shipped")?,
-        installed: row.get("installed")?,
-        changed_at: row.get("changed_at")?,
-        version: row.get("version_id")?,
-    })
+from_row! {
+    SkillRow {
+        name, state, digest, description, origin, shipped, installed, changed_at, version: "version_id",
+    }
 }
 
-fn file(row: &Row<'_>) -> rusqlite::Result<SkillFile> {
-    let bytes: Vec<u8> = row.get("bytes")?;
-    Ok((row.get("path")?, Arc::from(bytes)))
+fn file((path, bytes): (String, Vec<u8>)) -> SkillFile {
+    (path, Arc::from(bytes))
 }
 
 impl Skills<'_> {
     /// Returns all skills ever seen, by name.
     pub fn skills(&self) -> anyhow::Result<Vec<SkillRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills ORDER BY name"))?;
-        Ok(query.query_map([], skill)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {SKILL} FROM skills ORDER BY name"), [])
     }
 
     /// Returns a skill as last seen.
     pub fn skill(&self, name: &str) -> anyhow::Result<Option<SkillRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"))?;
-        Ok(query.query_row([name], skill).optional()?)
+        self.db.first(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"), [name])
     }
 
     /// Returns the last decided version of a skill with that content.
     pub fn version_with(&self, skill: &str, digest: &str) -> anyhow::Result<Option<VersionRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {VERSION} FROM skill_versions WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1"
-        ))?;
-        Ok(query.query_row([skill, digest], version).optional()?)
+        self.db.first(
+            &format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1"),
+            [skill, digest],
+        )
     }
 
     /// Returns a version by id.
     pub fn version_row(&self, id: VersionId) -> anyhow::Result<Option<VersionRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"))?;
-        Ok(query.query_row([id], version).optional()?)
+        self.db.first(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"), [id])
     }
 
     /// Returns the versions of a skill, oldest first.
     pub fn versions_of(&self, skill: &str) -> anyhow::Result<Vec<VersionRow>> {
-        let mut query =
-            self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"))?;
-        Ok(query.query_map([skill], version)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"), [skill])
     }
 
     /// Returns the files of a version.
     pub fn files_of_version(&self, id: VersionId) -> anyhow::Result<Vec<SkillFile>> {
-        let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE version_id = ?1")?;
-        Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
+        Ok(self
+            .db
+            .all("SELECT path, bytes FROM skill_files WHERE version_id = ?1", [id])?
+            .into_iter()
+            .map(file)
+            .collect())
     }
 
     /// Returns the hosts shown when those versions were accepted.
     pub fn hosts_shown_of(&self, versions: impl IntoIterator<Item = VersionId>) -> anyhow::Result<BTreeSet<String>> {
-        let mut query = self.db.prepare_cached("SELECT hosts FROM skill_versions WHERE id = ?1 AND accepted = 1")?;
         let mut hosts = BTreeSet::new();
         for version in versions {
-            let shown: Option<String> = query.query_row([version], |row| row.get(0)).optional()?;
+            let shown: Option<String> =
+                self.db.first("SELECT hosts FROM skill_versions WHERE id = ?1 AND accepted = 1", [version])?;
             hosts.extend(shown.unwrap_or_default().split_whitespace().map(str::to_owned));
         }
         Ok(hosts)
@@ -240,40 +226,35 @@ impl Skills<'_> {
 
     /// Returns the files of a proposal.
     pub fn files_of_proposal(&self, id: ProposalId) -> anyhow::Result<Vec<SkillFile>> {
-        let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1")?;
-        Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
+        Ok(self
+            .db
+            .all("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1", [id])?
+            .into_iter()
+            .map(file)
+            .collect())
     }
 
     /// Returns the intended changes not known to be done, in order.
     pub fn intended_changes(&self) -> anyhow::Result<Vec<ChangeRow>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id, proposal_id, skill, base, version_id, follows_id FROM skill_changes WHERE state = 'intended' ORDER BY id",
-        )?;
-        let row = |row: &Row<'_>| {
-            Ok(ChangeRow {
-                id: row.get("id")?,
-                proposal: row.get("proposal_id")?,
-                skill: row.get("skill")?,
-                base: row.get("base")?,
-                version: row.get("version_id")?,
-                follows: row.get("follows_id")?,
-            })
-        };
-        Ok(query.query_map([], row)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            "SELECT id, proposal_id, skill, base, version_id, follows_id FROM skill_changes
+             WHERE state = 'intended' ORDER BY id",
+            [],
+        )
     }
 }
 
 impl SkillsMut<'_> {
     /// Records a skill as seen now.
     pub fn saw_skill(&self, seen: &SeenSkill<'_>) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO skills (name, state, digest, title, description, origin, label, scope, changed_at, version_id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-                 ON CONFLICT (name) DO UPDATE SET state = ?2, digest = ?3, title = ?4, description = ?5, origin = ?6, label = ?7,
-                     changed_at = ?9, version_id = ?10",
-            )?
-            .execute(params![
+        self.db.run(
+            "INSERT INTO skills (name, state, digest, title, description, origin, label, scope, changed_at,
+             version_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             ON CONFLICT (name) DO UPDATE SET state = ?2, digest = ?3, title = ?4, description = ?5, origin = ?6,
+             label = ?7,
+             changed_at = ?9, version_id = ?10",
+            params![
                 seen.name,
                 seen.state,
                 seen.digest,
@@ -284,37 +265,26 @@ impl SkillsMut<'_> {
                 Scope::Shared,
                 seen.at,
                 seen.version,
-            ])?;
-        Ok(())
+            ],
+        )
     }
 
     /// Records that a built-in version was offered, and `installed` if it was. The skill must have
     /// a row.
     pub fn shipped_skill(&self, name: &str, shipped: &str, installed: Option<&str>) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE skills SET shipped = ?2, installed = coalesce(?3, installed) WHERE name = ?1")?
-            .execute(params![name, shipped, installed])?;
-        Ok(())
+        self.db.run(
+            "UPDATE skills SET shipped = ?2, installed = coalesce(?3, installed) WHERE name = ?1",
+            params![name, shipped, installed],
+        )
     }
 
     /// Stores a version.
     pub fn add_version(&self, new: &NewVersion<'_>) -> anyhow::Result<VersionId> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO skill_versions (skill, digest, origin, proposal_id, accepted, label, scope, made_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
-                new.skill,
-                new.digest,
-                new.origin,
-                new.proposal,
-                new.accepted,
-                new.label,
-                Scope::Shared,
-                new.at,
-            ])?;
-        let id = VersionId(self.db.last_insert_rowid());
+        let id = VersionId(self.db.insert(
+            "INSERT INTO skill_versions (skill, digest, origin, proposal_id, accepted, label, scope, made_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![new.skill, new.digest, new.origin, new.proposal, new.accepted, new.label, Scope::Shared, new.at,],
+        )?);
         self.add_skill_files("version_id", id.0, new.files, new.label, Scope::Shared)?;
         Ok(id)
     }
@@ -322,21 +292,20 @@ impl SkillsMut<'_> {
     /// Accepts a version, with its label from then on and the hosts that were shown.
     pub fn accept_version(&self, id: VersionId, label: &Label, hosts: &BTreeSet<String>) -> anyhow::Result<()> {
         let hosts = hosts.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-        self.db
-            .prepare_cached("UPDATE skill_versions SET accepted = 1, label = ?2, hosts = ?3 WHERE id = ?1")?
-            .execute(params![id, label, hosts])?;
-        Ok(())
+        self.db.run(
+            "UPDATE skill_versions SET accepted = 1, label = ?2, hosts = ?3 WHERE id = ?1",
+            params![id, label, hosts],
+        )
     }
 
     /// Marks a skill as live in the version in its folder.
     pub fn skill_is_live(&self, version: &VersionRow) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE skills SET state = 'live', version_id = ?3, label = (SELECT label FROM skill_versions WHERE id = ?3)
-                 WHERE name = ?1 AND digest = ?2",
-            )?
-            .execute(params![version.skill, version.digest, version.id])?;
-        Ok(())
+        self.db.run(
+            "UPDATE skills SET state = 'live', version_id = ?3, label = (SELECT label FROM skill_versions
+             WHERE id = ?3)
+             WHERE name = ?1 AND digest = ?2",
+            params![version.skill, version.digest, version.id],
+        )
     }
 
     /// Records a change of the folder before it begins.
@@ -350,30 +319,25 @@ impl SkillsMut<'_> {
         now: Timestamp,
     ) -> anyhow::Result<ChangeId> {
         self.db
-            .prepare_cached(
+            .insert(
                 "INSERT INTO skill_changes (proposal_id, skill, base, version_id, follows_id, state, begun_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 'intended', ?6)",
-            )?
-            .execute(params![proposal, skill, base, version, follows, now])?;
-        Ok(ChangeId(self.db.last_insert_rowid()))
+             VALUES (?1, ?2, ?3, ?4, ?5, 'intended', ?6)",
+                params![proposal, skill, base, version, follows, now],
+            )
+            .map(ChangeId)
     }
 
     /// Ends a change of the folder: `done` or `conflict`.
     pub fn end_change(&self, id: ChangeId, state: ChangeState, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1")?
-            .execute(params![id, state, now])?;
-        Ok(())
+        self.db.run("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1", params![id, state, now])
     }
 
     /// Ends the changes that were to follow that one.
     pub fn end_what_follows(&self, id: ChangeId, state: ChangeState, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE follows_id = ?1 AND state = 'intended'",
-            )?
-            .execute(params![id, state, now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE follows_id = ?1 AND state = 'intended'",
+            params![id, state, now],
+        )
     }
 
     /// Adds files to a version or a proposal.
@@ -385,13 +349,11 @@ impl SkillsMut<'_> {
         label: &Label,
         scope: Scope,
     ) -> anyhow::Result<()> {
-        let mut insert = self.db.prepare_cached(&format!(
-            "INSERT INTO skill_files ({owner}, path, bytes, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)"
-        ))?;
+        let sql = format!("INSERT INTO skill_files ({owner}, path, bytes, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)");
         for (path, bytes) in files {
-            insert.execute(params![id, path, &**bytes, label, scope])?;
+            let row = self.db.insert(&sql, params![id, path, &**bytes, label, scope])?;
             if owner == "proposal_id" {
-                self.tx().fingerprints().fingerprint_file(self.db.last_insert_rowid(), bytes, label)?;
+                self.tx().fingerprints().fingerprint_file(row, bytes, label)?;
             }
         }
         Ok(())

@@ -3,8 +3,9 @@
 //! `claimed` → `working` → `done`, `quiet` or `failed`; or `missed` from the start. A finished slot
 //! never reopens: to process a period again, another run of it is added.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Slots, SlotsMut};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, SlotId};
@@ -108,62 +109,49 @@ const COLUMNS: &str =
     "id, job, scope, period, run, from_at, to_at, due_at, state, conversation_id, tries, reason, claimed_at, ended_at,
     retry_at";
 
-fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
-    Ok(SlotRow {
-        id: row.get("id")?,
-        job: row.get("job")?,
-        scope: row.get("scope")?,
-        period: row.get("period")?,
-        run: row.get("run")?,
-        from: row.get("from_at")?,
-        to: row.get("to_at")?,
-        due_at: row.get("due_at")?,
-        state: row.get("state")?,
-        conversation: row.get("conversation_id")?,
-        tries: row.get("tries")?,
-        reason: row.get("reason")?,
-        claimed_at: row.get("claimed_at")?,
-        ended_at: row.get("ended_at")?,
-        retry_at: row.get("retry_at")?,
-    })
+from_row! {
+    SlotRow {
+        id, job, scope, period, run, from: "from_at", to: "to_at", due_at, state,
+        conversation: "conversation_id", tries, reason, claimed_at, ended_at, retry_at,
+    }
 }
 
 impl Slots<'_> {
     /// Returns a slot by id.
     pub fn slot(&self, id: SlotId) -> anyhow::Result<Option<SlotRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots WHERE id = ?1"))?;
-        Ok(query.query_row([id], slot).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM slots WHERE id = ?1"), [id])
     }
 
     /// Returns the open slots, oldest first.
     pub fn open_slots(&self) -> anyhow::Result<Vec<SlotRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM slots WHERE state IN ('claimed', 'working') ORDER BY id"
-        ))?;
-        Ok(query.query_map([], slot)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {COLUMNS} FROM slots WHERE state IN ('claimed', 'working') ORDER BY id"), [])
     }
 
     /// Returns the slot of a job with the latest end of its period.
     pub fn last_slot(&self, scope: Scope, job: &str) -> anyhow::Result<Option<SlotRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 ORDER BY to_at DESC, id DESC LIMIT 1"
-        ))?;
-        Ok(query.query_row(params![scope, job], slot).optional()?)
+        self.db.first(
+            &format!("SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 ORDER BY to_at DESC, id DESC LIMIT 1"),
+            params![scope, job],
+        )
     }
 
     /// Returns the newest run of a slot.
     pub fn newest_run(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<Option<SlotRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1"
-        ))?;
-        Ok(query.query_row(params![job, scope, period], slot).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1"
+            ),
+            params![job, scope, period],
+        )
     }
 
     /// Returns true if there are slots in the future without a result.
     pub fn has_slots_after(&self, now: Timestamp) -> anyhow::Result<bool> {
-        let mut query = self.db
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly'))")?;
-        Ok(query.query_row([now], |row| row.get(0))?)
+        self.db.one(
+            "SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed')
+             AND job IN ('daily', 'weekly', 'monthly'))",
+            [now],
+        )
     }
 
     /// Returns a job's slots within these instants, oldest first.
@@ -174,16 +162,18 @@ impl Slots<'_> {
         from: Timestamp,
         to: Timestamp,
     ) -> anyhow::Result<Vec<SlotRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 AND to_at > ?3 AND to_at <= ?4 ORDER BY to_at, id"
-        ))?;
-        Ok(query.query_map(params![scope, job, from, to], slot)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 AND to_at > ?3 AND to_at <= ?4
+                 ORDER BY to_at, id"
+            ),
+            params![scope, job, from, to],
+        )
     }
 
     /// Returns the newest slots of all jobs, newest first.
     pub fn newest_slots(&self, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots ORDER BY id DESC LIMIT ?1"))?;
-        Ok(query.query_map([limit], slot)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("SELECT {COLUMNS} FROM slots ORDER BY id DESC LIMIT ?1"), [limit])
     }
 }
 
@@ -191,74 +181,55 @@ impl SlotsMut<'_> {
     /// Claims a slot. `None` if it exists already, unless another run is allowed and the last one
     /// has ended.
     pub fn claim_slot(&self, new: &NewSlot<'_>) -> anyhow::Result<Option<SlotId>> {
-        let last: Option<(u32, SlotState)> = self
-            .db
-            .prepare_cached(
-                "SELECT run, state FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1",
-            )?
-            .query_row(params![new.job, new.scope, new.period], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
+        let last: Option<(u32, SlotState)> = self.db.first(
+            "SELECT run, state FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1",
+            params![new.job, new.scope, new.period],
+        )?;
         let run = match last {
             None => 1,
             Some((run, state)) if new.again && !state.is_open() => run.saturating_add(1),
             Some(_) => return Ok(None),
         };
         let ended = (!new.state.is_open()).then_some(new.at);
-        self.db
-            .prepare_cached(
-                "INSERT INTO slots (job, scope, period, run, from_at, to_at, due_at, state, reason, claimed_at, ended_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            )?
-            .execute(params![
-                new.job,
-                new.scope,
-                new.period,
-                run,
-                new.from,
-                new.to,
-                new.due_at,
-                new.state,
-                new.reason,
-                new.at,
-                ended
-            ])?;
+        self.db.run(
+            "INSERT INTO slots (job, scope, period, run, from_at, to_at, due_at, state, reason, claimed_at, ended_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            params![
+                new.job, new.scope, new.period, run, new.from, new.to, new.due_at, new.state, new.reason, new.at, ended
+            ],
+        )?;
         Ok(Some(SlotId(self.db.last_insert_rowid())))
     }
 
     /// Deletes slots in the future without a result.
     pub fn forget_slots_after(&self, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly')")?
-            .execute([now])?;
-        Ok(())
+        self.db.run(
+            "DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed')
+             AND job IN ('daily', 'weekly', 'monthly')",
+            [now],
+        )
     }
 
     /// Records that the assistant begins or resumes work on a slot, in that conversation.
     pub fn slot_works(&self, id: SlotId, conversation: ConversationId) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE slots SET state = 'working', conversation_id = ?2, tries = tries + 1, retry_at = NULL
-                 WHERE id = ?1 AND state IN ('claimed', 'working')",
-            )?
-            .execute(params![id, conversation])?;
-        Ok(())
+        self.db.run(
+            "UPDATE slots SET state = 'working', conversation_id = ?2, tries = tries + 1, retry_at = NULL
+             WHERE id = ?1 AND state IN ('claimed', 'working')",
+            params![id, conversation],
+        )
     }
 
     /// Schedules another request after an unusable answer.
     pub fn slot_waits(&self, id: SlotId, until: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'")?
-            .execute(params![id, until])?;
-        Ok(())
+        self.db.run("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'", params![id, until])
     }
 
     /// Ends a slot. Returns false if it had ended.
     pub fn end_slot(&self, id: SlotId, state: SlotState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
-        let changed = self.db
-            .prepare_cached(
-                "UPDATE slots SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1 AND state IN ('claimed', 'working')",
-            )?
-            .execute(params![id, state, reason, now])?;
-        Ok(changed == 1)
+        Ok(self.db.execute(
+            "UPDATE slots SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1
+             AND state IN ('claimed', 'working')",
+            params![id, state, reason, now],
+        )? == 1)
     }
 }

@@ -1,6 +1,7 @@
 //! Costs of model calls. A call is reserved at its worst case before it is made, and corrected
 //! afterwards; an interrupted one stays at its worst case.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Spending, SpendingMut};
 use rusqlite::params;
 
@@ -71,6 +72,17 @@ pub struct SpendLine {
     pub priced: bool,
 }
 
+from_row! {
+    SpendLine { day, person, purpose, model, priced }
+    with |row| {
+        calls: unsigned(row.get("calls")?),
+        input: unsigned(row.get("input")?),
+        cached: unsigned(row.get("cached")?),
+        output: unsigned(row.get("output")?),
+        micros: unsigned(row.get("micros")?),
+    }
+}
+
 fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
@@ -83,56 +95,44 @@ impl Spending<'_> {
     /// Returns our estimates and the provider's counts for the newest calls of a model, as
     /// (guessed, counted) input tokens, oldest first.
     pub fn counts_of(&self, model: &str, limit: u32) -> anyhow::Result<Vec<(u64, u64)>> {
-        let mut query = self.db.prepare_cached(
+        let rows: Vec<(i64, i64)> = self.db.all(
             "SELECT guessed_tokens, input_tokens FROM (
-                 SELECT id, guessed_tokens, input_tokens FROM spending
-                 WHERE model = ?1 AND state = 'spent' AND guessed_tokens > 0 AND input_tokens > 0 ORDER BY id DESC LIMIT ?2)
+             SELECT id, guessed_tokens, input_tokens FROM spending
+             WHERE model = ?1 AND state = 'spent' AND guessed_tokens > 0 AND input_tokens > 0
+             ORDER BY id DESC LIMIT ?2)
              ORDER BY id",
+            params![model, limit],
         )?;
-        let rows = query.query_map(params![model, limit], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(rows.into_iter().map(|(guessed, counted)| (unsigned(guessed), unsigned(counted))).collect())
     }
 
     /// Returns the spending on that local day, in one scope or in all; optionally only background
     /// work.
     pub fn spent(&self, day: &str, scope: Option<Scope>, background_only: bool) -> anyhow::Result<Spent> {
-        let mut query = self.db.prepare_cached(
+        let (micros, tokens) = self.db.one(
             "SELECT coalesce(sum(CASE WHEN priced THEN micros ELSE 0 END), 0),
-                    coalesce(sum(CASE WHEN priced THEN 0 ELSE input_tokens + output_tokens END), 0)
-             FROM spending WHERE day = ?1 AND (?2 IS NULL OR scope = ?2) AND (NOT ?3 OR purpose NOT IN ('chat', 'transcription'))",
+             coalesce(sum(CASE WHEN priced THEN 0 ELSE input_tokens + output_tokens END), 0)
+             FROM spending WHERE day = ?1 AND (?2 IS NULL OR scope = ?2) AND (NOT ?3
+             OR purpose NOT IN ('chat', 'transcription'))",
+            params![day, scope, background_only],
         )?;
-        let row = query
-            .query_row(params![day, scope, background_only], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
-        let (micros, tokens) = row?;
         Ok(Spent { micros: unsigned(micros), tokens: unsigned(tokens) })
     }
 
     /// Returns spending by day, person, purpose and model, newest day first; of one person, or of
     /// all.
     pub fn spend_lines(&self, person: Option<PersonId>, days: u32) -> anyhow::Result<Vec<SpendLine>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT s.day, coalesce(p.name, '') AS person, s.purpose, s.model, count(*) AS calls, sum(s.input_tokens) AS input,
-                    sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, min(s.priced) AS priced
+        self.db.all(
+            "SELECT s.day, coalesce(p.name, '') AS person, s.purpose, s.model, count(*) AS calls,
+             sum(s.input_tokens) AS input,
+             sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, min(s.priced)
+             AS priced
              FROM spending s LEFT JOIN people p ON p.id = s.person_id
              WHERE (?1 IS NULL OR s.person_id = ?1)
-               AND s.day IN (SELECT DISTINCT day FROM spending ORDER BY day DESC LIMIT ?2)
+             AND s.day IN (SELECT DISTINCT day FROM spending ORDER BY day DESC LIMIT ?2)
              GROUP BY s.day, p.name, s.purpose, s.model ORDER BY s.day DESC, p.name, s.purpose, s.model",
-        )?;
-        let rows = query.query_map(params![person, days], |row| {
-            Ok(SpendLine {
-                day: row.get("day")?,
-                person: row.get("person")?,
-                purpose: row.get("purpose")?,
-                model: row.get("model")?,
-                calls: unsigned(row.get("calls")?),
-                input: unsigned(row.get("input")?),
-                cached: unsigned(row.get("cached")?),
-                output: unsigned(row.get("output")?),
-                micros: unsigned(row.get("micros")?),
-                priced: row.get("priced")?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            params![person, days],
+        )
     }
 }
 
@@ -140,36 +140,35 @@ impl SpendingMut<'_> {
     /// Reserves the worst case of a call.
     pub fn reserve(&self, call: &Reservation<'_>) -> anyhow::Result<SpendId> {
         self.db
-            .prepare_cached(
+            .insert(
                 "INSERT INTO spending (turn_id, person_id, scope, purpose, model, day, at, state, priced, input_tokens,
-                     output_tokens, micros, guessed_tokens)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'reserved', ?8, ?9, ?10, ?11, ?12)",
-            )?
-            .execute(params![
-                call.turn,
-                call.person,
-                call.scope,
-                call.purpose,
-                call.model,
-                call.day,
-                call.at,
-                call.priced,
-                signed(call.input),
-                signed(call.output),
-                signed(call.micros),
-                signed(call.guessed),
-            ])?;
-        Ok(SpendId(self.db.last_insert_rowid()))
+             output_tokens, micros, guessed_tokens)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'reserved', ?8, ?9, ?10, ?11, ?12)",
+                params![
+                    call.turn,
+                    call.person,
+                    call.scope,
+                    call.purpose,
+                    call.model,
+                    call.day,
+                    call.at,
+                    call.priced,
+                    signed(call.input),
+                    signed(call.output),
+                    signed(call.micros),
+                    signed(call.guessed),
+                ],
+            )
+            .map(SpendId)
     }
 
     /// Records the actual cost of a call.
     pub fn settle(&self, id: SpendId, input: u64, cached: u64, output: u64, micros: u64) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE spending SET state = 'spent', input_tokens = ?2, cached_tokens = ?3, output_tokens = ?4, micros = ?5
-                 WHERE id = ?1",
-            )?
-            .execute(params![id, signed(input), signed(cached), signed(output), signed(micros)])?;
-        Ok(())
+        self.db.run(
+            "UPDATE spending SET state = 'spent', input_tokens = ?2, cached_tokens = ?3, output_tokens = ?4, micros
+             = ?5
+             WHERE id = ?1",
+            params![id, signed(input), signed(cached), signed(output), signed(micros)],
+        )
     }
 }

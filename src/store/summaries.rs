@@ -1,10 +1,11 @@
 //! Summaries of ended conversations. A row that is `wanted`, or holds only a stand-in, is also the
 //! job to make the final one.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{Summaries, SummariesMut};
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, MessageId, SummaryId};
@@ -87,58 +88,60 @@ pub struct Summary {
 const COLUMNS: &str = "id, conversation_id, last_message_id, view, state, attempts, retry_at, title, topics, decisions,
     preferences, pending, model, label, scope";
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
+from_row! {
+    Summary {
+        id, conversation: "conversation_id", last_message: "last_message_id", view, state, attempts, retry_at, model,
+    }
+    with |row| {
+        content: Labelled::new(content(row)?, row.get("label")?, row.get("scope")?),
+    }
+}
+
+fn content(row: &Row<'_>) -> rusqlite::Result<SummaryContent> {
     let list = |name: &str| -> rusqlite::Result<Vec<String>> {
         let stored: String = row.get(name)?;
         Ok(serde_json::from_str(&stored).unwrap_or_default())
     };
-    let content = SummaryContent {
+    Ok(SummaryContent {
         title: row.get("title")?,
         topics: list("topics")?,
         decisions: list("decisions")?,
         preferences: list("preferences")?,
         pending: list("pending")?,
-    };
-    Ok(Summary {
-        id: row.get("id")?,
-        conversation: row.get("conversation_id")?,
-        last_message: row.get("last_message_id")?,
-        view: row.get("view")?,
-        state: row.get("state")?,
-        attempts: row.get("attempts")?,
-        retry_at: row.get("retry_at")?,
-        content: Labelled::new(content, row.get("label")?, row.get("scope")?),
-        model: row.get("model")?,
     })
 }
 
 impl Summaries<'_> {
     /// Returns the newest summary of a conversation with content, for the given inputs.
     pub fn summary_of(&self, conversation: ConversationId, view: SummaryInputs) -> anyhow::Result<Option<Summary>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2 AND state IN ('standin', 'made')
-             ORDER BY last_message_id DESC LIMIT 1"
-        ))?;
-        Ok(query.query_row(params![conversation, view], summary).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2
+                 AND state IN ('standin', 'made')
+                 ORDER BY last_message_id DESC LIMIT 1"
+            ),
+            params![conversation, view],
+        )
     }
 
     /// Returns the summaries whose titles or text open a conversation: made from trusted texts, of
     /// the three conversations before it.
     pub fn summaries_before(&self, conversation: ConversationId) -> anyhow::Result<Vec<SummaryId>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made') AND s.conversation_id IN (
-                 SELECT b.id FROM conversations b JOIN conversations c ON c.id = ?1
-                 WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' ORDER BY b.id DESC LIMIT 3)",
-        )?;
-        Ok(query.query_map([conversation], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all(
+            "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made')
+             AND s.conversation_id IN (
+             SELECT b.id FROM conversations b JOIN conversations c ON c.id = ?1
+             WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' ORDER BY b.id DESC LIMIT 3)",
+            [conversation],
+        )
     }
 
     /// Returns true if that end of a conversation has a row.
     pub fn has_summary(&self, conversation: ConversationId, last: MessageId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT EXISTS (SELECT 1 FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2)",
-        )?;
-        Ok(query.query_row(params![conversation, last], |row| row.get(0))?)
+            params![conversation, last],
+        )
     }
 
     /// Returns the row of a wanted summary without content.
@@ -148,32 +151,33 @@ impl Summaries<'_> {
         last: MessageId,
         view: SummaryInputs,
     ) -> anyhow::Result<Option<SummaryId>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2 AND view = ?3 AND state = 'wanted'",
-        )?;
-        Ok(query.query_row(params![conversation, last, view], |row| row.get(0)).optional()?)
+        self.db.first(
+            "SELECT id FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2 AND view = ?3
+             AND state = 'wanted'",
+            params![conversation, last, view],
+        )
     }
 
     /// Returns a summary by id.
     pub fn summary(&self, id: SummaryId) -> anyhow::Result<Option<Summary>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"))?;
-        Ok(query.query_row([id], summary).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"), [id])
     }
 
     /// Returns the next summary due at `now`. A retry more than `longest` ahead was set by a clock
     /// that was fast, and counts as due.
     pub fn due_summary(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Summary>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
-        ))?;
-        Ok(query.query_row([now, now.plus(longest), Timestamp::NEVER], summary).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1
+                 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
+            ),
+            [now, now.plus(longest), Timestamp::NEVER],
+        )
     }
 
     /// Returns when the next summary may be made.
     pub fn next_summary_at(&self) -> anyhow::Result<Option<Timestamp>> {
-        let mut query =
-            self.db.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
-        Ok(query.query_row([], |row| row.get(0))?)
+        self.db.one("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')", [])
     }
 }
 
@@ -189,20 +193,19 @@ impl SummariesMut<'_> {
         scope: Scope,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE summaries SET state = 'void' WHERE conversation_id = ?1 AND last_message_id <> ?2
-                 AND state IN ('wanted', 'standin')",
-            )?
-            .execute(params![of, last])?;
-        self.db
-            .prepare_cached(
-                "INSERT INTO summaries (conversation_id, last_message_id, view, state, retry_at, label, scope, wanted_at)
-                 VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6) ON CONFLICT (conversation_id, last_message_id, view) DO NOTHING",
-            )?
-            .execute(params![of, last, view, label, scope, now])?;
-        self.db.prepare_cached("UPDATE conversations SET written_down = 1 WHERE id = ?1")?.execute([of])?;
-        Ok(())
+        self.db.run(
+            "UPDATE summaries SET state = 'void' WHERE conversation_id = ?1 AND last_message_id <> ?2
+             AND state IN ('wanted', 'standin')",
+            params![of, last],
+        )?;
+        self.db.run(
+            "INSERT INTO summaries (conversation_id, last_message_id, view, state, retry_at, label, scope,
+             wanted_at)
+             VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6)
+             ON CONFLICT (conversation_id, last_message_id, view) DO NOTHING",
+            params![of, last, view, label, scope, now],
+        )?;
+        self.db.run("UPDATE conversations SET written_down = 1 WHERE id = ?1", [of])
     }
 
     /// Stores the content of a summary: a stand-in, or the final one.
@@ -215,12 +218,11 @@ impl SummariesMut<'_> {
         now: Timestamp,
     ) -> anyhow::Result<()> {
         let (says, label, _) = content.open();
-        self.db
-            .prepare_cached(
-                "UPDATE summaries SET state = ?2, title = ?3, topics = ?4, decisions = ?5, preferences = ?6, pending = ?7,
-                     model = ?8, label = ?9, made_at = ?10 WHERE id = ?1 AND state <> 'made'",
-            )?
-            .execute(params![
+        self.db.run(
+            "UPDATE summaries SET state = ?2, title = ?3, topics = ?4, decisions = ?5, preferences = ?6, pending =
+             ?7,
+             model = ?8, label = ?9, made_at = ?10 WHERE id = ?1 AND state <> 'made'",
+            params![
                 id,
                 state,
                 says.title,
@@ -231,15 +233,12 @@ impl SummariesMut<'_> {
                 model,
                 label,
                 now,
-            ])?;
-        Ok(())
+            ],
+        )
     }
 
     /// Postpones a summary after a failed attempt.
     pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
-            .execute(params![id, attempts, retry_at])?;
-        Ok(())
+        self.db.run("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1", params![id, attempts, retry_at])
     }
 }

@@ -23,23 +23,22 @@ const RUNNING: &str = "SELECT m.id AS id, m.expires_after + CASE
 impl Timers<'_> {
     /// Returns the messages whose timer has expired.
     pub fn run_out(&self, now: Timestamp, limit: u32) -> anyhow::Result<Vec<MessageId>> {
-        let mut query =
-            self.db.prepare_cached(&format!("SELECT id FROM ({RUNNING}) WHERE due <= ?1 ORDER BY due, id LIMIT ?2"))?;
-        Ok(query.query_map(params![now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db
+            .all(&format!("SELECT id FROM ({RUNNING}) WHERE due <= ?1 ORDER BY due, id LIMIT ?2"), params![now, limit])
     }
 
     /// Returns when the next running timer expires.
     pub fn runs_out_next(&self) -> anyhow::Result<Option<Timestamp>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT min(due) FROM ({RUNNING})"))?;
-        Ok(query.query_row([], |row| row.get(0))?)
+        self.db.one(&format!("SELECT min(due) FROM ({RUNNING})"), [])
     }
 
     /// Returns true if a delivery is a reply with a timer.
     pub fn has_timer(&self, delivery: OutboxId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
-            "SELECT 1 FROM outbox o JOIN messages m ON m.id = o.message_id WHERE o.id = ?1 AND m.expires_after IS NOT NULL",
-        )?;
-        Ok(query.exists([delivery])?)
+        self.db.exists(
+            "SELECT 1 FROM outbox o JOIN messages m ON m.id = o.message_id WHERE o.id = ?1
+             AND m.expires_after IS NOT NULL",
+            [delivery],
+        )
     }
 }
 
@@ -48,24 +47,22 @@ impl TimersMut<'_> {
     /// ours.
     pub fn set_timer(&self, id: MessageId, after: Duration) -> anyhow::Result<()> {
         let millis = i64::try_from(after.as_millis()).unwrap_or(i64::MAX >> 1);
-        self.db
-            .prepare_cached("UPDATE messages SET expires_after = min(?2, coalesce(expires_after, ?2)) WHERE id = ?1")?
-            .execute(params![id, millis])?;
-        Ok(())
+        self.db.run(
+            "UPDATE messages SET expires_after = min(?2, coalesce(expires_after, ?2)) WHERE id = ?1",
+            params![id, millis],
+        )
     }
 
     /// Gives a reply the shortest timer of the messages it answers, including those before a
     /// confirmed question.
     pub fn inherit_timer(&self, reply: MessageId, turn: TurnId) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "WITH RECURSIVE answered (turn) AS (
-                     SELECT ?2 UNION SELECT q.turn_id FROM questions q JOIN answered a ON q.continued_by = a.turn)
-                 UPDATE messages SET expires_after = (
-                     SELECT min(m.expires_after) FROM messages m JOIN answered a ON m.turn_id = a.turn WHERE m.id <> ?1)
-                 WHERE id = ?1",
-            )?
-            .execute(params![reply, turn])?;
-        Ok(())
+        self.db.run(
+            "WITH RECURSIVE answered (turn) AS (
+             SELECT ?2 UNION SELECT q.turn_id FROM questions q JOIN answered a ON q.continued_by = a.turn)
+             UPDATE messages SET expires_after = (
+             SELECT min(m.expires_after) FROM messages m JOIN answered a ON m.turn_id = a.turn WHERE m.id <> ?1)
+             WHERE id = ?1",
+            params![reply, turn],
+        )
     }
 }

@@ -1,10 +1,10 @@
 //! Turns and their steps. A step is `started` before any external call, and `done` before the next
 //! step.
 
+use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Turns, TurnsMut};
-use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
@@ -118,28 +118,16 @@ const COLUMNS: &str =
     "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
     label, attempts, retry_at, noticed, recalled, counted, lives";
 
-fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
-    let scope: Scope = row.get("scope")?;
-    let context: Arc<str> = row.get("context")?;
-    let (recalled, counted): (Arc<str>, i64) = (row.get("recalled")?, row.get("counted")?);
-    Ok(TurnRow {
-        id: row.get("id")?,
-        stream: row.get("stream_id")?,
-        conversation: row.get("conversation_id")?,
-        person: row.get("person_id")?,
-        address: row.get("address_id")?,
-        scope,
-        state: row.get("state")?,
-        claimed_at: row.get("claimed_at")?,
-        context: Labelled::new(context, row.get("context_label")?, scope),
-        label: row.get("label")?,
-        attempts: row.get("attempts")?,
-        retry_at: row.get("retry_at")?,
-        noticed: row.get("noticed")?,
-        recalled: Labelled::new(recalled, row.get("context_label")?, scope),
-        counted: u64::try_from(counted).unwrap_or(0),
-        lives: row.get("lives")?,
-    })
+from_row! {
+    TurnRow {
+        id, stream: "stream_id", conversation: "conversation_id", person: "person_id", address: "address_id", scope,
+        state, claimed_at, label, attempts, retry_at, noticed, lives,
+    }
+    with |row| {
+        context: Labelled::new(row.get("context")?, row.get("context_label")?, row.get("scope")?),
+        recalled: Labelled::new(row.get("recalled")?, row.get("context_label")?, row.get("scope")?),
+        counted: u64::try_from(row.get::<_, i64>("counted")?).unwrap_or(0),
+    }
 }
 
 /// A step to begin.
@@ -184,58 +172,54 @@ pub struct StepRow {
     pub text: Text,
 }
 
-fn step(row: &Row<'_>) -> rusqlite::Result<StepRow> {
-    let state: String = row.get("state")?;
-    let text: Arc<str> = row.get("text")?;
-    Ok(StepRow {
-        id: row.get("id")?,
-        turn: row.get("turn_id")?,
-        seq: row.get("seq")?,
-        kind: row.get("kind")?,
-        done: state == "done",
-        tool: row.get("tool")?,
-        call: row.get("call")?,
-        text: Labelled::new(text, row.get("label")?, row.get("scope")?),
-    })
+from_row! {
+    StepRow { id, turn: "turn_id", seq, kind, done, tool, call }
+    with |row| { text: text(row, "text")? }
 }
 
 impl Turns<'_> {
     /// Returns the open turn of a stream.
     pub fn open_turn(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM turns WHERE stream_id = ?1 AND state IN ('running', 'waiting') ORDER BY id LIMIT 1"
-        ))?;
-        Ok(query.query_row([stream], turn).optional()?)
+        self.db.first(
+            &format!(
+                "SELECT {COLUMNS} FROM turns WHERE stream_id = ?1 AND state IN ('running', 'waiting')
+                 ORDER BY id LIMIT 1"
+            ),
+            [stream],
+        )
     }
 
     /// Returns the ended turns of a conversation, in order.
     pub fn past_turns(&self, conversation: ConversationId) -> anyhow::Result<Vec<TurnRow>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting') ORDER BY id"
-        ))?;
-        Ok(query.query_map([conversation], turn)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')
+                 ORDER BY id"
+            ),
+            [conversation],
+        )
     }
 
     /// Returns the newest ended turn of a conversation.
     pub fn last_past_turn(&self, conversation: ConversationId) -> anyhow::Result<Option<TurnId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.one(
             "SELECT max(id) FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')",
-        )?;
-        Ok(query.query_row([conversation], |row| row.get(0))?)
+            [conversation],
+        )
     }
 
     /// Returns a turn by id.
     pub fn turn(&self, id: TurnId) -> anyhow::Result<Option<TurnRow>> {
-        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"))?;
-        Ok(query.query_row([id], turn).optional()?)
+        self.db.first(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"), [id])
     }
 
     /// Returns the steps of a turn, in order.
     pub fn steps(&self, id: TurnId) -> anyhow::Result<Vec<StepRow>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id, turn_id, seq, kind, state, tool, call, text, label, scope FROM steps WHERE turn_id = ?1 ORDER BY seq",
-        )?;
-        Ok(query.query_map([id], step)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            "SELECT id, turn_id, seq, kind, state = 'done' AS done, tool, call, text, label, scope FROM steps
+             WHERE turn_id = ?1 ORDER BY seq",
+            [id],
+        )
     }
 }
 
@@ -244,13 +228,9 @@ impl TurnsMut<'_> {
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
         let (context, context_label, _) = new.context.open();
         let (recalled, recalled_label, _) = new.recalled.open();
-        self.db
-            .prepare_cached(
-                "INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
-                     context_label, label, recalled)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10)",
-            )?
-            .execute(params![
+        self.db.insert("INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
+             context_label, label, recalled)
+             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10)", params![
                 new.stream,
                 new.conversation,
                 new.person,
@@ -261,29 +241,25 @@ impl TurnsMut<'_> {
                 context_label.join_with(recalled_label),
                 new.label,
                 &**recalled,
-            ])?;
-        Ok(TurnId(self.db.last_insert_rowid()))
+            ]).map(TurnId)
     }
 
     /// Records the token count of a turn's last model call.
     pub fn count_turn(&self, id: TurnId, tokens: u64) -> anyhow::Result<()> {
         let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);
-        self.db.prepare_cached("UPDATE turns SET counted = ?2 WHERE id = ?1")?.execute(params![id, tokens])?;
-        Ok(())
+        self.db.run("UPDATE turns SET counted = ?2 WHERE id = ?1", params![id, tokens])
     }
 
     /// Begins a step: from now on it may have happened.
     pub fn begin_step(&self, new: &NewStep<'_>) -> anyhow::Result<StepId> {
         let call = if self.db.redaction().is_without_words(new.turn)? { "" } else { new.call };
-        self.db
-            .prepare_cached(
-                "INSERT INTO steps (turn_id, seq, kind, state, tool, call, label, scope, started_at)
-                 VALUES (?1, ?2, ?3, 'started', ?4, ?5, ?6, ?7, ?8)
-                 ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8",
-            )?
-            .execute(params![new.turn, new.seq, new.kind, new.tool, call, new.label, new.scope, new.at])?;
-        let mut query = self.db.prepare_cached("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2")?;
-        Ok(query.query_row(params![new.turn, new.seq], |row| row.get(0))?)
+        self.db.run(
+            "INSERT INTO steps (turn_id, seq, kind, state, tool, call, label, scope, started_at)
+             VALUES (?1, ?2, ?3, 'started', ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8",
+            params![new.turn, new.seq, new.kind, new.tool, call, new.label, new.scope, new.at],
+        )?;
+        self.db.one("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2", params![new.turn, new.seq])
     }
 
     /// Ends a step with its result, and joins the result's label into the turn's. An ended turn
@@ -296,63 +272,54 @@ impl TurnsMut<'_> {
         model: &str,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        let turn =
-            self.db.prepare_cached("SELECT turn_id FROM steps WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
+        let turn = self.db.one("SELECT turn_id FROM steps WHERE id = ?1", [id])?;
         if self.db.redaction().is_without_words(turn)? {
             return Ok(());
         }
         let (words, label, _) = text.open();
-        self.db
-            .prepare_cached(
-                "UPDATE steps SET state = 'done', text = ?2, call = coalesce(?3, call), model = ?4, label = ?5, ended_at = ?6
-                 WHERE id = ?1",
-            )?
-            .execute(params![id, &**words, calls, model, label, now])?;
+        self.db.run(
+            "UPDATE steps SET state = 'done', text = ?2, call = coalesce(?3, call), model = ?4, label = ?5,
+             ended_at = ?6
+             WHERE id = ?1",
+            params![id, &**words, calls, model, label, now],
+        )?;
         // The text of the final reply is stored with its message.
         if calls != Some("[]") {
             self.tx().fingerprints().fingerprint_step(id, words, label)?;
         }
-        let (turn, so_far): (TurnId, Label) = self
-            .db
-            .prepare_cached("SELECT t.id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.db
-            .prepare_cached(
-                "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL,
-                     state = CASE state WHEN 'waiting' THEN 'running' ELSE state END WHERE id = ?1",
-            )?
-            .execute(params![turn, so_far.join_with(label)])?;
-        Ok(())
+        let (turn, so_far): (TurnId, Label) =
+            self.db.one("SELECT t.id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1", [id])?;
+        self.db.run(
+            "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL,
+             state = CASE state WHEN 'waiting' THEN 'running' ELSE state END WHERE id = ?1",
+            params![turn, so_far.join_with(label)],
+        )
     }
 
     /// Marks a tool call as failed or refused.
     pub fn step_failed(&self, id: StepId) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE steps SET failed = 1 WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("UPDATE steps SET failed = 1 WHERE id = ?1", [id])
     }
 
     /// Ends a turn.
     pub fn end_turn(&self, id: TurnId, state: TurnState, reason: &str, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
-            .execute(params![id, state, reason, now])?;
-        Ok(())
+        self.db.run(
+            "UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1",
+            params![id, state, reason, now],
+        )
     }
 
     /// Resumes an interrupted turn. Returns the number of resumptions so far.
     pub fn live_again(&self, id: TurnId) -> anyhow::Result<u32> {
-        let mut query = self.db.prepare_cached("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives")?;
-        Ok(query.query_row([id], |row| row.get(0))?)
+        self.db.one("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives", [id])
     }
 
     /// Makes a turn wait for the model to return. A turn that got this far does not crash the
     /// program, so its resumptions are counted from zero.
     pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Timestamp, noticed: bool) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4, lives = 0 WHERE id = ?1",
-            )?
-            .execute(params![id, attempts, retry_at, noticed])?;
-        Ok(())
+        self.db.run(
+            "UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4, lives = 0 WHERE id = ?1",
+            params![id, attempts, retry_at, noticed],
+        )
     }
 }

@@ -5,6 +5,7 @@
 //! there. Everyone else is removed until an owner admits them. Only an unused home imposes no such
 //! limit.
 
+use crate::store::from_row::from_row;
 use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use rusqlite::params;
 use serde::Serialize;
@@ -34,6 +35,11 @@ pub struct PersonRecord {
     pub addresses: Vec<AddressRecord>,
 }
 
+from_row! {
+    PersonRecord { id, name, role, declared, created_at, is_removed }
+    with |_row| { addresses: Vec::new() }
+}
+
 /// An address of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressRecord {
@@ -43,6 +49,8 @@ pub struct AddressRecord {
     peer: String,
     alias: String,
 }
+
+from_row! { AddressRecord { id, adapter, account, peer, alias } }
 
 impl AddressRecord {
     /// Returns the address for display: `telegram 1001`.
@@ -113,22 +121,11 @@ impl RestoredPerson {
 impl AfterRestore<'_> {
     /// Returns everyone who is or was admitted, oldest first. Reads journals of every version.
     pub fn members(&self) -> anyhow::Result<Vec<PersonRecord>> {
-        let mut query = self.db.prepare(
-            "SELECT id, name, role, declared, created_at, removed_at IS NOT NULL AS is_removed FROM people ORDER BY id",
+        let mut members: Vec<PersonRecord> = self.db.all(
+            "SELECT id, name, role, declared, created_at, removed_at IS NOT NULL AS is_removed FROM people
+             ORDER BY id",
+            [],
         )?;
-        let mut members: Vec<PersonRecord> = query
-            .query_map([], |row| {
-                Ok(PersonRecord {
-                    id: row.get("id")?,
-                    name: row.get("name")?,
-                    role: row.get("role")?,
-                    declared: row.get("declared")?,
-                    created_at: row.get("created_at")?,
-                    is_removed: row.get("is_removed")?,
-                    addresses: Vec::new(),
-                })
-            })?
-            .collect::<Result<_, _>>()?;
         for member in &mut members {
             member.addresses = self.places_of(member.id)?;
         }
@@ -136,30 +133,23 @@ impl AfterRestore<'_> {
     }
 
     fn places_of(&self, person: i64) -> anyhow::Result<Vec<AddressRecord>> {
-        let has_alias =
-            self.db.prepare("SELECT 1 FROM pragma_table_info('addresses') WHERE name = 'alias'")?.exists([])?;
+        let has_alias = self.db.exists("SELECT 1 FROM pragma_table_info('addresses') WHERE name = 'alias'", [])?;
         let alias = if has_alias { "alias" } else { "''" };
-        let mut query = self.db.prepare(&format!(
-            "SELECT id, adapter, account, peer, {alias} AS alias FROM addresses WHERE person_id = ?1 ORDER BY id"
-        ))?;
-        let place = |row: &rusqlite::Row<'_>| {
-            Ok(AddressRecord {
-                id: row.get("id")?,
-                adapter: row.get("adapter")?,
-                account: row.get("account")?,
-                peer: row.get("peer")?,
-                alias: row.get("alias")?,
-            })
-        };
-        Ok(query.query_map([person], place)?.collect::<Result<_, _>>()?)
+        self.db.all(
+            &format!(
+                "SELECT id, adapter, account, peer, {alias} AS alias FROM addresses WHERE person_id = ?1 ORDER BY id"
+            ),
+            [person],
+        )
     }
 
     /// Returns true for an unused journal: no messages, no removals, no pairings.
     pub fn is_unused(&self) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare(
-            "SELECT 1 FROM messages UNION ALL SELECT 1 FROM people WHERE removed_at IS NOT NULL OR declared <> 'config'",
-        )?;
-        Ok(!query.exists([])?)
+        Ok(!self.db.exists(
+            "SELECT 1 FROM messages UNION ALL SELECT 1 FROM people WHERE removed_at IS NOT NULL
+             OR declared <> 'config'",
+            [],
+        )?)
     }
 }
 
@@ -176,7 +166,7 @@ impl AfterRestoreMut<'_> {
         }
         if present.is_some() {
             // An alias on an unowned address must not identify a sender.
-            self.db.execute("UPDATE addresses SET alias = '' WHERE person_id IS NULL", [])?;
+            self.db.run("UPDATE addresses SET alias = '' WHERE person_id IS NULL", [])?;
         }
         Ok(standings)
     }
@@ -186,14 +176,14 @@ impl AfterRestoreMut<'_> {
         let (addresses, refused) = self.judge_addresses(member, known)?;
         let role = known.map_or(member.role, |known| known.role);
         if let Some(known) = known {
-            self.db.execute(
+            self.db.run(
                 "UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1",
                 params![member.id, role, known.declared],
             )?;
             // Takes their present name unless another person of the archive has it.
-            self.db.execute("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;
+            self.db.run("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;
         } else {
-            self.db.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?;
+            self.db.run("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?;
         }
         Ok(RestoredPerson {
             name: known.map_or(&member.name, |known| &known.name).clone(),
@@ -219,10 +209,10 @@ impl AfterRestoreMut<'_> {
             // A user of this computer's terminal has access to the home anyway.
             if same.is_some() || (known.is_some() && place.adapter == TERMINAL) {
                 let alias = same.map_or("", |same| same.alias.as_str());
-                self.db.execute("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
+                self.db.run("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
                 kept.push(place.shown());
             } else {
-                self.db.execute("UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1", [place.id])?;
+                self.db.run("UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1", [place.id])?;
                 refused.push(place.shown());
             }
         }

@@ -12,12 +12,11 @@ use crate::trust::Label;
 impl AfterRestore<'_> {
     /// Returns kind, name and SQL of each schema entry that is not SQLite's own.
     fn schema(&self) -> anyhow::Result<Vec<(String, String, String)>> {
-        let mut query = self.db.prepare(
+        self.db.all(
             "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
              WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type, name",
-        )?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            [],
+        )
     }
 }
 
@@ -42,7 +41,7 @@ impl AfterRestoreMut<'_> {
         for (table, column) in self.label_columns()? {
             let is_trusted = Label::is_trusted_sql(&format!("\"{column}\""));
             let sql = format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE {is_trusted}");
-            self.db.execute(&sql, [label])?;
+            self.db.run(&sql, [label])?;
         }
         parked.reminders = self.db.execute(
             "UPDATE reminders SET state = 'cancelled', next_at = NULL, ended_at = ?1 WHERE state = 'waiting'",
@@ -59,26 +58,26 @@ impl AfterRestoreMut<'_> {
              UPDATE conversations SET opening = '', opening_state = 'none', written_down = 1;",
         )?;
         // The next message starts a conversation, so that no conversation mixes old and new text.
-        self.db.execute("UPDATE streams SET break_at = ?1", params![now])?;
+        self.db.run("UPDATE streams SET break_at = ?1", params![now])?;
         self.tx().message_search().rebuild_index()?;
         self.tx().fingerprints().rebuild_fingerprints()
     }
 
     fn label_columns(&self) -> anyhow::Result<Vec<(String, String)>> {
-        let mut query = self.db.prepare(
+        self.db.all(
             "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
              WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND c.name IN ('label', 'context_label')",
-        )?;
-        Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+            [],
+        )
     }
 
     /// Voids the acceptance of every MCP tool and returns their names.
     pub fn void_outside_tools(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare(
+        let mut names: Vec<String> = self.db.all(
             "UPDATE outside_tools SET accepted_digest = '', accepted_at = NULL, accepted_by = NULL
              WHERE accepted_digest <> '' RETURNING server || '__' || name",
+            [],
         )?;
-        let mut names = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
         names.sort();
         Ok(names)
     }
