@@ -8,25 +8,16 @@
 //! asked about a call that would fail anyway, or that cannot be displayed whole.
 
 mod argument;
-mod effects;
+pub mod attachments;
 pub mod files;
-pub mod knowledge_tools;
-mod schedule_tools;
-pub mod load_skill;
-pub mod memory_recall;
-pub mod memory_save;
-pub mod memory_search;
-pub mod memory_section;
+pub mod knowledge;
 pub mod mcp;
-pub mod react;
+pub mod memory_recall;
+pub mod memory_search;
 pub mod read_reflection;
 pub mod recall;
-pub mod remember;
-pub mod remind;
 pub mod schedule;
-pub mod scheduled;
-pub mod send_file;
-pub mod submit_skill;
+pub mod skills;
 pub mod web;
 pub mod web_fetch;
 
@@ -40,42 +31,31 @@ use url::Url;
 
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
 use crate::model::ToolSpec;
+use crate::people::Party;
 use crate::review::reveal::reveal;
-use crate::store::{Covers, Node};
+use crate::store::{Covers, Journal, Node};
 use crate::trust::{Label, Labelled, Scope, Text};
-pub use effects::Effects;
 use mcp::Servers;
-pub use schedule_tools::ScheduleStore;
 use web::WrittenAddress;
 
-/// The maximum number of characters of a result that go to a model.
+/// Maximum number of characters of a result that go to a model.
 pub const MAX_RESULT: usize = 24_000;
 
-/// The maximum number of characters displayed to a person for approval. Longer calls are refused:
+/// Maximum number of characters displayed to a person for approval. Longer calls are refused:
 /// people do not read that much, and nothing may be left out.
 const MAX_SHOWN: usize = 2_000;
 
 /// A function that a model may call.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// Returns the description for the model.
-    fn spec(&self) -> ToolSpec;
-
-    /// Returns whether an interrupted call may simply be repeated.
-    fn repeatable(&self) -> bool;
-
-    /// Returns the effects of a call besides its text. They limit where the tool is offered, so
-    /// every tool declares them.
-    fn effects(&self) -> Effects;
-
-    /// Returns the destination of a call with these arguments.
-    fn reach(&self, arguments: &Value) -> Egress;
+    /// Declares the tool. Nothing has a default, so that no effect is forgotten.
+    fn declaration(&self) -> ToolDeclaration;
 
     /// Checks whether a call with these arguments could be made at all, before a person is asked.
     ///
     /// # Errors
     /// The reason why not.
-    fn judge(&self, _: &Value) -> Result<(), ToolError> {
+    fn check(&self, _: &Value) -> Result<(), ToolError> {
         Ok(())
     }
 
@@ -83,26 +63,83 @@ pub trait Tool: Send + Sync {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError>;
 }
 
-/// The destination of a call's data.
+/// Everything that the rules for all tools need to know of one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDeclaration {
+    /// Name, description and parameters, for the model.
+    pub spec: ToolSpec,
+    /// Effects of a call besides its text. They limit where the tool is offered.
+    pub effects: Effects,
+    /// Destination of a call's data.
+    pub egress: Egress,
+    /// True if an interrupted call may simply be repeated.
+    pub repeatable: bool,
+}
+
+/// Set of effects of a tool call besides its text. Unattended runs are restricted by permitted
+/// effects instead of a list of names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effects(u8);
+
+impl Effects {
+    /// Reads data available to the assistant.
+    pub const READS: Self = Self(1);
+    /// Reads data of a single person, which groups may not see.
+    pub const READS_PERSONAL: Self = Self(1 << 1);
+    /// Opens a web address, which is judged separately.
+    pub const FETCHES: Self = Self(1 << 2);
+    /// Changes files of the workspace.
+    pub const WRITES: Self = Self(1 << 3);
+    /// Proposes a change that another party decides about.
+    pub const PROPOSES: Self = Self(1 << 4);
+    /// Changes reminders and scheduled tasks.
+    pub const SCHEDULES: Self = Self(1 << 5);
+    /// Sends something along with the answer.
+    pub const SHOWS: Self = Self(1 << 6);
+    /// Passes its arguments to another program, which may do anything with them.
+    pub const LEAVES: Self = Self(1 << 7);
+
+    /// All effects.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// Returns the union.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns the difference.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Returns whether all of these are allowed.
+    pub const fn are_within(self, allowed: Self) -> bool {
+        self.0 & !allowed.0 == 0
+    }
+}
+
+/// Destination of a call's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Egress {
     /// Nothing leaves.
     Inside,
-    /// This web address.
-    Address(String),
+    /// The web address in the argument of this name.
+    Address(&'static str),
     /// Reminders and scheduled tasks, where the influence of untrusted text would no longer be
     /// apparent.
     Later,
     /// A tool of another program.
     Outside {
-        /// The configured name of its server.
+        /// Configured name of its server.
         server: String,
-        /// The name on that server.
+        /// Name on that server.
         tool: String,
     },
 }
 
-/// The decision about a call.
+/// Decision about a call.
 pub enum Decision {
     /// The call is allowed.
     Open(AuthorizedCall),
@@ -121,45 +158,64 @@ pub struct AuthorizedCall {
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
-    /// The scope of an approval.
+    /// Scope of an approval.
     pub covers: Covers,
     /// The destination: a host, or a tool and its server. One line.
     pub to: String,
-    /// The question, in one or two sentences.
+    /// Question, in one or two sentences.
     pub question: String,
-    /// The complete data to be sent: the address, or the arguments.
+    /// Complete data to be sent: the address, or the arguments.
     pub shown: String,
 }
 
 /// A tool call with its context.
 #[derive(Debug)]
 pub struct AuthorizableCall<'a> {
-    /// The arguments.
+    /// Arguments.
     pub arguments: &'a Value,
-    /// The scope of the turn.
+    /// Scope of the turn.
     pub scope: Scope,
-    /// The conversation.
+    /// Conversation.
     pub conversation: ConversationId,
-    /// The turn.
+    /// Turn.
     pub turn: TurnId,
-    /// The person for whom the turn runs.
+    /// Person for whom the turn runs.
     pub person: Option<PersonId>,
-    /// The first message that the turn answers; recall searches older ones.
+    /// First message that the turn answers; recall searches older ones.
     pub before: MessageId,
-    /// The addresses that people typed in this conversation before any text from outside contained
+    /// Addresses that people typed in this conversation before any text from outside contained
     /// them.
     pub typed: &'a [WrittenAddress],
-    /// The addresses found in pages of their own host that this turn has read.
+    /// Addresses found in pages of their own host that this turn has read.
     pub linked: &'a [Url],
     /// A person's approval for this turn.
     pub granted: Option<&'a Covers>,
-    /// The join of everything the turn has read so far: the label of the arguments.
+    /// Join of everything the turn has read so far: the label of the arguments.
     pub label: &'a Label,
-    /// The hosts displayed to the owner on acceptance of the skills that are origins of this label.
+    /// Hosts displayed to the owner on acceptance of the skills that are origins of this label.
     pub shown_hosts: &'a BTreeSet<String>,
 }
 
 impl AuthorizableCall<'_> {
+    /// Returns a text argument; blank if there is none.
+    fn text(&self, name: &str) -> &str {
+        argument::text(self.arguments, name)
+    }
+
+    /// Returns our own words about arguments, under the label of those.
+    fn own_words(&self, text: impl Into<String>) -> Output {
+        Output { text: text.into(), label: self.label.clone(), from: Vec::new() }
+    }
+
+    /// Returns the party that reads the answer and owns the folder; `None` if there is nobody.
+    async fn party(&self, journal: &Journal) -> anyhow::Result<Option<Party>> {
+        Ok(match self.scope {
+            Scope::Group(stream) => Some(Party::Group(stream)),
+            Scope::Person(id) => journal.read(move |db| db.people().person(id)).await?.map(Party::One),
+            Scope::Shared => None,
+        })
+    }
+
     /// Returns whether a person must approve destinations that they have not typed or approved
     /// already.
     fn must_ask(&self) -> bool {
@@ -196,29 +252,29 @@ fn covers(url: &Url) -> Covers {
     Covers::Address(hex::encode(Sha256::digest(url.as_str())))
 }
 
-/// The result of a call, with its origins besides the arguments.
+/// Result of a call, with its origins besides the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The text for the model.
+    /// Text for the model.
     pub text: String,
-    /// The label.
+    /// Label.
     pub label: Label,
-    /// The origins in the journal.
+    /// Origins in the journal.
     pub from: Vec<Node>,
 }
 
-/// The result of a call, as stored.
+/// Result of a call, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
-    /// The text for the model.
+    /// Text for the model.
     pub text: Text,
-    /// The origins in the journal.
+    /// Origins in the journal.
     pub from: Vec<Node>,
     /// Our own word for the failure, if any.
     pub failed: Option<&'static str>,
 }
 
-/// The reason for a failed call. The text goes to the model, in our own words.
+/// Reason for a failed call. The text goes to the model, in our own words.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum ToolError {
     /// Invalid arguments.
@@ -243,7 +299,7 @@ impl ToolError {
     }
 }
 
-/// The tools of a conversation: the built-in ones, and the permitted ones of other programs.
+/// Tools of a conversation: the built-in ones, and the permitted ones of other programs.
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
@@ -252,7 +308,7 @@ pub struct Toolbox {
     joined: Arc<Mutex<Joined>>,
 }
 
-/// The descriptions of the outside tools, and the latest list that includes them.
+/// Descriptions of the outside tools, and the latest list that includes them.
 #[derive(Default)]
 struct Joined {
     outside: Arc<[ToolSpec]>,
@@ -268,7 +324,7 @@ impl std::fmt::Debug for Toolbox {
 impl Toolbox {
     /// Creates a toolbox with these tools.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
-        let specs: Arc<[ToolSpec]> = tools.iter().map(|tool| tool.spec()).collect();
+        let specs: Arc<[ToolSpec]> = tools.iter().map(|tool| tool.declaration().spec).collect();
         let joined = Joined { outside: Arc::default(), all: Arc::clone(&specs) };
         Self { tools, specs, outside: None, joined: Arc::new(Mutex::new(joined)) }
     }
@@ -308,20 +364,20 @@ impl Toolbox {
 
     /// Returns whether an interrupted call of this tool may simply be repeated.
     pub fn repeatable(&self, name: &str) -> bool {
-        self.find(name).is_none_or(|tool| tool.repeatable())
+        self.find(name).is_none_or(|tool| tool.declaration().repeatable)
     }
 
     /// Returns the effects of a call of this tool besides its text; `None` if there is no such
     /// tool.
     pub fn effects(&self, name: &str) -> Option<Effects> {
-        self.find(name).map(|tool| tool.effects())
+        self.find(name).map(|tool| tool.declaration().effects)
     }
 
     /// Returns the names a person may use for a tool: its own, and for a tool of another program
     /// also its name there, alone or after its server's.
     pub fn names_of(&self, name: &str) -> Vec<String> {
         let mut names = vec![name.to_owned()];
-        if let Some(Egress::Outside { server, tool }) = self.find(name).map(|tool| tool.reach(&Value::Null)) {
+        if let Some(Egress::Outside { server, tool }) = self.find(name).map(|tool| tool.declaration().egress) {
             names.push(format!("{server}/{tool}"));
             names.push(tool);
         }
@@ -336,15 +392,15 @@ impl Toolbox {
     fn try_decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Result<Decision, ToolError> {
         let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
         let arguments = parse_arguments(arguments)?;
-        let reach = tool.reach(&arguments);
-        if let Egress::Address(address) = &reach
-            && let Ok(url) = web::parse(address)
+        let egress = tool.declaration().egress;
+        if let Egress::Address(argument) = egress
+            && let Ok(url) = web::parse(argument::text(&arguments, argument))
         {
             call.refuse_downgrade(&url)?;
         }
-        if call.must_ask() && reach != Egress::Inside {
-            tool.judge(&arguments)?;
-            if let Some(ask) = ask(name, reach, &arguments, call)?
+        if call.must_ask() && egress != Egress::Inside {
+            tool.check(&arguments)?;
+            if let Some(ask) = ask(name, egress, &arguments, call)?
                 && call.granted != Some(&ask.covers)
             {
                 return Ok(Decision::Ask(ask));
@@ -393,11 +449,12 @@ pub fn digest(name: &str, arguments: &str) -> String {
 
 /// Returns the question to a person before data goes to this destination; `None` if the address is
 /// known.
-fn ask(name: &str, reach: Egress, arguments: &Value, call: &AuthorizableCall<'_>) -> Result<Option<Ask>, ToolError> {
-    let ask = match reach {
+fn ask(name: &str, egress: Egress, arguments: &Value, call: &AuthorizableCall<'_>) -> Result<Option<Ask>, ToolError> {
+    let ask = match egress {
         Egress::Inside => return Ok(None),
-        Egress::Address(address) => {
-            let url = web::parse(&address).map_err(|error| ToolError::Refused(error.to_string()))?;
+        Egress::Address(argument) => {
+            let url = web::parse(argument::text(arguments, argument))
+                .map_err(|error| ToolError::Refused(error.to_string()))?;
             if call.knows(&url) {
                 return Ok(None);
             }

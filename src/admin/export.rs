@@ -22,7 +22,7 @@ use crate::engine::system_run;
 use crate::people::{Party, Person};
 use crate::store::{NewOutbox, NewPart, OutboxKind, Tx};
 use crate::time::Timestamp;
-use crate::tool::send_file::MAX_FILE;
+use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Label, Scope};
 use crate::wording::{self, command, export as says};
 use archive::{Archive, Full};

@@ -23,10 +23,11 @@ use crate::spend::{Ledger, ModelPool, Transcriber};
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
-use crate::tool::knowledge_tools::KnowledgeStore;
+use crate::tool::Toolbox;
+use crate::tool::knowledge::KnowledgeStore;
 use crate::tool::mcp::Servers;
+use crate::tool::schedule::ScheduleStore;
 use crate::tool::web::Fetcher;
-use crate::tool::{ScheduleStore, Toolbox};
 
 /// Parts that most others are built on.
 pub(super) struct Foundation {
@@ -98,7 +99,7 @@ impl Foundation {
         let later = ScheduleStore::new(journal.clone(), Arc::clone(clock), config.zone, ringer.clone());
         let keeping =
             KnowledgeStore::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(clock), config.zone);
-        Ok(tools::toolbox(config, journal, tree, review, later, self.vectors.as_ref(), fetcher)?
+        Ok(tools::toolbox(config, journal, tree, review, &later, self.vectors.as_ref(), fetcher)?
             .and(tools::knowledge_tools(config, index, journal, &keeping)))
     }
 

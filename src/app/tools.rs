@@ -6,25 +6,15 @@ use crate::config::Config;
 use crate::memory::{Index, Recollection, Vectors, Workspace};
 use crate::review::Review;
 use crate::store::Journal;
-use crate::tool::files::{EditFile, ListFiles, ReadFile, WriteFile};
-use crate::tool::knowledge_tools::KnowledgeStore;
-use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
+use crate::tool::knowledge::KnowledgeStore;
 use crate::tool::memory_recall::MemoryRecall;
-use crate::tool::memory_save::MemorySave;
 use crate::tool::memory_search::MemorySearch;
-use crate::tool::memory_section::MemorySection;
-use crate::tool::react::React;
 use crate::tool::read_reflection::ReadReflection;
 use crate::tool::recall::Recall;
-use crate::tool::remember::Remember;
-use crate::tool::remind::Remind;
-use crate::tool::schedule::ScheduleTask;
-use crate::tool::scheduled::{CancelScheduled, ListScheduled};
-use crate::tool::send_file::SendFile;
-use crate::tool::submit_skill::SubmitSkill;
+use crate::tool::schedule::ScheduleStore;
 use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
-use crate::tool::{ScheduleStore, Tool, Toolbox};
+use crate::tool::{Tool, Toolbox, attachments, files, knowledge, schedule, skills};
 
 /// Builds the tools for conversations, skills, schedules and outgoing files.
 ///
@@ -36,7 +26,7 @@ pub(super) fn toolbox(
     journal: &Journal,
     tree: &Workspace,
     review: &Review,
-    later: ScheduleStore,
+    later: &ScheduleStore,
     vectors: Option<&Vectors>,
     fetcher: Option<Fetcher>,
 ) -> anyhow::Result<Toolbox> {
@@ -46,16 +36,10 @@ pub(super) fn toolbox(
             config.zone,
         )),
         Arc::new(ReadReflection::new(journal.clone())),
-        Arc::new(LoadSkill::new(review.clone())),
-        Arc::new(LoadSkillResource::new(review.clone())),
-        Arc::new(SubmitSkill::new(review.clone())),
-        Arc::new(Remind::new(later.clone())),
-        Arc::new(ScheduleTask::new(later.clone())),
-        Arc::new(ListScheduled::new(later.clone())),
-        Arc::new(CancelScheduled::new(later)),
-        Arc::new(SendFile::new(journal.clone(), tree.clone())),
-        Arc::new(React::new(journal.clone())),
     ];
+    tools.extend(skills::tools(review));
+    tools.extend(schedule::tools(later));
+    tools.extend(attachments::tools(journal, tree));
     if config.tools.web_fetch {
         let fetcher = match fetcher {
             Some(fetcher) => fetcher,
@@ -74,16 +58,9 @@ pub(super) fn knowledge_tools(
     journal: &Journal,
     keeping: &KnowledgeStore,
 ) -> Vec<Arc<dyn Tool>> {
-    let mut tools: Vec<Arc<dyn Tool>> = vec![
-        Arc::new(ReadFile::new(keeping.clone())),
-        Arc::new(WriteFile::new(keeping.clone())),
-        Arc::new(EditFile::new(keeping.clone())),
-        Arc::new(ListFiles::new(keeping.clone())),
-    ];
+    let mut tools = files::tools(keeping);
     if config.memory.enabled {
-        tools.push(Arc::new(Remember::new(keeping.clone())));
-        tools.push(Arc::new(MemorySave::new(keeping.clone())));
-        tools.push(Arc::new(MemorySection::new(keeping.clone())));
+        tools.extend(knowledge::tools(keeping));
         tools.push(Arc::new(MemorySearch::new(index.clone(), journal.clone(), config.zone)));
         tools.push(Arc::new(MemoryRecall::new(index.clone(), journal.clone(), config.zone)));
     }

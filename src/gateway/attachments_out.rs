@@ -9,7 +9,7 @@ use super::dispatcher::{DeliveryQueue, Dispatcher};
 use crate::adapter::{OutgoingPart, PartFormat};
 use crate::message::{FileKind, OutgoingFile};
 use crate::store::{OutboxRow, PartRow, PartState};
-use crate::tool::send_file::MAX_FILE;
+use crate::tool::attachments::MAX_FILE;
 use crate::wording::enclosed as says;
 
 /// Largest picture that is displayed; a larger one is offered as a file.

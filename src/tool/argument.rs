@@ -1,9 +1,20 @@
-//! Reads the arguments of a call.
+//! Declares the parameters of a tool, and reads the arguments of a call.
 //!
-//! They come from a model, so any argument may be missing or of another type; both count as not
-//! given. The tool decides whether that is an error, in its own words.
+//! Arguments come from a model, so any may be missing or of another type; both count as not given.
+//! The tool decides whether that is an error, in its own words.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::model::ToolSpec;
+
+/// Returns the description of a tool for the model; `properties` is a JSON schema by parameter.
+pub(super) fn spec(name: &str, description: &str, properties: Value, required: &[&str]) -> ToolSpec {
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if let (Some(schema), false) = (schema.as_object_mut(), required.is_empty()) {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    ToolSpec { name: name.to_owned(), description: description.to_owned(), schema }
+}
 
 /// Returns a text; blank if there is none.
 pub(super) fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {

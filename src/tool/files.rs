@@ -5,109 +5,86 @@
 //! the present content: the file was read in this turn and is unchanged, or its hash is given. This
 //! is checked against the stored steps of the turn, so it survives a restart. Skills can only be
 //! read here; so can the experience of profiles, by its name in the prompt.
+//!
+//! File names chosen by other people are their text, and carry their label.
 
-mod edit;
-mod list;
-mod skill;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-pub use edit::EditFile;
-pub use list::ListFiles;
-
-use super::knowledge_tools::{
-    KnowledgeStore, failed, no_skill, not_given, refused, short, shown_path, skill_way, text_of,
+use super::knowledge::{
+    KnowledgeStore, failed, normal_path, not_given, refuse_skill_path, refused, short_hash, skill_path,
 };
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
-use crate::memory::{AccessRefusal, ChangeOrigin, EXPERIENCE, New, StoredNote, WriteRefusal, WriteResult, note};
-use crate::model::ToolSpec;
-use crate::store::Node;
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument, skills};
+use crate::memory::{
+    AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, New, StoredNote, WriteRefusal, WriteResult, digest, note,
+};
+use crate::store::{Db, Node};
+use crate::time::Zone;
 use crate::trust::Text;
 use crate::wording::knowledge as says;
 
-/// The `read_file` tool.
-pub struct ReadFile(KnowledgeStore);
+/// Minimum number of hash digits that identify a content.
+const MIN_HASH_DIGITS: usize = 8;
+/// Tools after which a turn knows a file's content.
+const SHOWING_TOOLS: [&str; 3] = ["read_file", "write_file", "edit_file"];
+/// Maximum number of entries listed.
+const MAX_ENTRIES: usize = 300;
 
-/// The `write_file` tool.
-pub struct WriteFile(KnowledgeStore);
+/// Returns the tools for files.
+pub fn tools(store: &KnowledgeStore) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(ReadFile(store.clone())),
+        Arc::new(WriteFile(store.clone())),
+        Arc::new(EditFile(store.clone())),
+        Arc::new(ListFiles(store.clone())),
+    ]
+}
+
+/// `read_file`: returns a file from a line on.
+struct ReadFile(KnowledgeStore);
 
 impl ReadFile {
-    /// Creates the tool.
-    pub fn new(keeping: KnowledgeStore) -> Self {
-        Self(keeping)
-    }
-
-    async fn of_the_party(
-        &self,
-        call: &AuthorizableCall<'_>,
-        path: &str,
-    ) -> Result<(Text, Vec<Node>, String), ToolError> {
-        let party = self.0.party(call).await?;
+    /// Returns a file of the party's folder; an experience by its name in the prompt.
+    async fn own_text(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<(Text, Vec<Node>, String), ToolError> {
+        let (party, files) = (self.0.party(call).await?, self.0.workspace.files());
         if let Some(name) = path.strip_prefix("experience/") {
-            let learned =
-                self.0.tree.files().read_text(&party, &format!("{EXPERIENCE}{name}")).await.map_err(failed)?;
+            let learned = files.read_text(&party, &format!("{EXPERIENCE}{name}")).await.map_err(failed)?;
             if !matches!(learned, Err(AccessRefusal::Missing)) {
                 return learned.map_err(not_given);
             }
         }
-        self.0.tree.files().read_text(&party, path).await.map_err(failed)?.map_err(not_given)
-    }
-}
-
-impl WriteFile {
-    /// Creates the tool.
-    pub fn new(keeping: KnowledgeStore) -> Self {
-        Self(keeping)
-    }
-
-    async fn delete(
-        &self,
-        call: &AuthorizableCall<'_>,
-        origin: &ChangeOrigin,
-        path: &str,
-    ) -> Result<Output, ToolError> {
-        let written = self.0.tree.notes().drop_note(origin, path).await.map_err(failed)?.map_err(refused)?;
-        Ok(self.0.output(call, says::deleted(path), &written))
+        files.read_text(&party, path).await.map_err(failed)?.map_err(not_given)
     }
 }
 
 #[async_trait]
 impl Tool for ReadFile {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "read_file".to_owned(),
-            description: says::READ_FILE.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": says::PATH },
-                    "from_line": { "type": "integer" }
-                },
-                "required": ["path"]
-            }),
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "path": { "type": "string", "description": says::PATH },
+            "from_line": { "type": "integer" }
+        });
+        ToolDeclaration {
+            spec: argument::spec("read_file", says::READ_FILE, properties, &["path"]),
+            effects: Effects::READS,
+            egress: Egress::Inside,
+            repeatable: true,
         }
-    }
-
-    fn repeatable(&self) -> bool {
-        true
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::READS
-    }
-
-    fn reach(&self, _: &Value) -> Egress {
-        Egress::Inside
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let path = shown_path(text_of(call, "path"));
-        if let Some(way) = skill_way(&path) {
-            let skill::SkillFile { words, digest, label, from } = skill::read(&self.0.review, way).await?;
-            return Ok(Output { text: shown(call, &path, &digest, &words), label, from });
+        let path = normal_path(call.text("path"));
+        if let Some(in_skills) = skill_path(&path) {
+            let file = skills::read_file(&self.0.review, in_skills).await?;
+            return Ok(Output {
+                text: shown(call, &path, &file.digest, &file.text),
+                label: file.label,
+                from: file.from,
+            });
         }
-        let (text, from, digest) = self.of_the_party(call, &path).await?;
+        let (text, from, digest) = self.own_text(call, &path).await?;
         let (words, label, _) = text.open();
         Ok(Output { text: shown(call, &path, &digest, words), label: label.clone(), from })
     }
@@ -118,52 +95,43 @@ fn shown(call: &AuthorizableCall<'_>, path: &str, digest: &str, words: &str) -> 
     let first = call.arguments.get("from_line").and_then(Value::as_u64).unwrap_or(1);
     let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
     let words: String = words.split_inclusive('\n').skip(skipped).collect();
-    format!("{}\n{words}", says::file_line(path, short(digest)))
+    format!("{}\n{words}", says::file_line(path, short_hash(digest)))
 }
+
+/// `write_file`: replaces or deletes a file.
+struct WriteFile(KnowledgeStore);
 
 #[async_trait]
 impl Tool for WriteFile {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "write_file".to_owned(),
-            description: says::WRITE_FILE.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string" },
-                    "content": { "type": "string" }
-                },
-                "required": ["path", "content"]
-            }),
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "path": { "type": "string" },
+            "content": { "type": "string" }
+        });
+        ToolDeclaration {
+            spec: argument::spec("write_file", says::WRITE_FILE, properties, &["path", "content"]),
+            effects: Effects::WRITES,
+            egress: Egress::Inside,
+            // Writing the same content twice is one change.
+            repeatable: true,
         }
-    }
-
-    /// Writing the same content twice is one change.
-    fn repeatable(&self) -> bool {
-        true
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::WRITES
-    }
-
-    fn reach(&self, _: &Value) -> Egress {
-        Egress::Inside
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let path = shown_path(text_of(call, "path"));
+        let path = normal_path(call.text("path"));
         let Some(content) = call.arguments.get("content").and_then(Value::as_str) else {
             return Err(ToolError::Arguments(says::NO_CONTENT.to_owned()));
         };
-        no_skill(&path)?;
+        refuse_skill_path(&path)?;
         let origin = self.0.origin(call, "file").await?;
         if content.is_empty() {
-            return self.delete(call, &origin, &path).await;
+            let dropped = self.0.workspace.notes().drop_note(&origin, &path).await;
+            let written = dropped.map_err(failed)?.map_err(refused)?;
+            return Ok(self.0.output(call, says::deleted(&path), &written));
         }
         let new = content.to_owned();
-        let written =
-            self.0.tree.versions().change(&origin, &path, move |_| Ok(New::Text(new.clone()))).await.map_err(failed)?;
+        let make = move |_: Option<&str>| Ok(New::Text(new.clone()));
+        let written = self.0.workspace.versions().change(&origin, &path, make).await.map_err(failed)?;
         change_answer(&self.0, call, &origin, &path, written, content).await
     }
 }
@@ -171,7 +139,7 @@ impl Tool for WriteFile {
 /// Returns the answer to a file change. Text that may not be stored there waits for the person's
 /// approval.
 async fn change_answer(
-    keeping: &KnowledgeStore,
+    store: &KnowledgeStore,
     call: &AuthorizableCall<'_>,
     origin: &ChangeOrigin,
     path: &str,
@@ -179,23 +147,160 @@ async fn change_answer(
     words: &str,
 ) -> Result<Output, ToolError> {
     match written {
-        Ok(written) => Ok(keeping.output(call, says::written(path, short(&written.digest)), &written)),
+        Ok(written) => Ok(store.output(call, says::written(path, short_hash(&written.digest)), &written)),
         Err(WriteRefusal::Untrusted) if !words.trim().is_empty() => {
-            let kept = pending_note_answer(keeping, origin, path, words).await;
-            keeping.answer(call, kept, words).await
+            let kept = store_pending(store, origin, path, words).await;
+            store.answer(call, kept, words).await
         }
         Err(why) => Err(refused(why)),
     }
 }
 
-async fn pending_note_answer(
-    keeping: &KnowledgeStore,
+async fn store_pending(
+    store: &KnowledgeStore,
     origin: &ChangeOrigin,
     path: &str,
     words: &str,
 ) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
-    let meant = note::read(words);
+    let note = note::read(words);
     let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
-    let title = if meant.name.is_empty() { stem.replace('-', " ") } else { meant.name };
-    keeping.tree.notes().store_pending_text(origin, &title, &meant.body).await
+    let title = if note.name.is_empty() { stem.replace('-', " ") } else { note.name };
+    store.workspace.notes().store_pending_text(origin, &title, &note.body).await
+}
+
+/// `edit_file`: replaces one passage of a known file.
+struct EditFile(KnowledgeStore);
+
+impl EditFile {
+    /// Returns the digest of the present content, if the turn knows it.
+    async fn known(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<String, ToolError> {
+        let party = self.0.party(call).await?;
+        let (_, _, now) = self.0.workspace.files().read_text(&party, path).await.map_err(failed)?.map_err(not_given)?;
+        let given = call.text("expected").trim().to_lowercase();
+        if !given.is_empty() {
+            let names = given.len() >= MIN_HASH_DIGITS && now.starts_with(&given);
+            return if names { Ok(now) } else { Err(ToolError::Refused(says::OTHER_HASH.to_owned())) };
+        }
+        let (turn, line) = (call.turn, says::file_line(path, short_hash(&now)));
+        let look = move |db: Db<'_>| {
+            let steps = db.turns().steps(turn)?;
+            let mut shown = steps.iter().filter(|step| step.done && SHOWING_TOOLS.contains(&step.tool.as_str()));
+            Ok(shown.any(|step| step.text.open().0.starts_with(&line)))
+        };
+        let read = self.0.journal.read(look).await.map_err(failed)?;
+        if read { Ok(now) } else { Err(ToolError::Refused(says::READ_FIRST.to_owned())) }
+    }
+}
+
+#[async_trait]
+impl Tool for EditFile {
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "path": { "type": "string" },
+            "old": { "type": "string" },
+            "new": { "type": "string" },
+            "expected": { "type": "string" }
+        });
+        ToolDeclaration {
+            spec: argument::spec("edit_file", says::EDIT_FILE, properties, &["path", "old", "new"]),
+            effects: Effects::WRITES,
+            egress: Egress::Inside,
+            // The second time the passage is no longer there, and the model could not tell why.
+            repeatable: false,
+        }
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let path = normal_path(call.text("path"));
+        refuse_skill_path(&path)?;
+        let (old, new) = (call.text("old").to_owned(), call.text("new").to_owned());
+        let known = self.known(call, &path).await?;
+        let origin = self.0.origin(call, "edit").await?;
+        let words = new.clone();
+        let make = move |text: Option<&str>| edited(text.unwrap_or_default(), &known, &old, &new);
+        let written = self.0.workspace.versions().change(&origin, &path, make).await.map_err(failed)?;
+        change_answer(&self.0, call, &origin, &path, written, &words).await
+    }
+}
+
+/// Returns the text with the new passage, if the text is the known one and contains the old passage
+/// exactly once.
+fn edited(text: &str, known: &str, old: &str, new: &str) -> Result<New, WriteRefusal> {
+    let impossible = |why: &str| Err(WriteRefusal::Impossible(why.to_owned()));
+    if digest(text.as_bytes()) != known {
+        return impossible(says::READ_FIRST);
+    }
+    let mut parts = text.splitn(3, old);
+    match (old, parts.next(), parts.next(), parts.next()) {
+        ("", ..) | (_, _, None, _) => impossible(says::OLD_MISSING),
+        (_, Some(before), Some(after), None) => Ok(New::Text(format!("{before}{new}{after}"))),
+        _ => impossible(says::OLD_TWICE),
+    }
+}
+
+/// `list_files`: lists a folder.
+struct ListFiles(KnowledgeStore);
+
+#[async_trait]
+impl Tool for ListFiles {
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({ "path": { "type": "string", "description": says::LIST_FILES_PATH } });
+        ToolDeclaration {
+            spec: argument::spec("list_files", says::LIST_FILES, properties, &[]),
+            effects: Effects::READS,
+            egress: Egress::Inside,
+            repeatable: true,
+        }
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let path = normal_path(call.text("path"));
+        if let Some(in_skills) = skill_path(&path) {
+            let folder = skills::list_folder(&self.0.review, in_skills, call.label).await?;
+            return Ok(Output { text: list_answer(folder.lines), label: folder.label, from: folder.from });
+        }
+        let party = self.0.party(call).await?;
+        let listed = self.0.workspace.files().list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
+        let label =
+            listed.iter().take(MAX_ENTRIES).fold(call.label.clone(), |label, entry| label.join_with(&entry.label));
+        // Skills are stored outside the folder, but are read as if they were in it.
+        let skills = (path.is_empty() || path == ".").then(|| "skills/".to_owned());
+        let lines = skills.into_iter().chain(listed.iter().map(|entry| line(entry, self.0.zone))).collect();
+        Ok(Output { text: list_answer(lines), label, from: Vec::new() })
+    }
+}
+
+fn list_answer(mut lines: Vec<String>) -> String {
+    if lines.len() > MAX_ENTRIES {
+        let more = says::more_entries(lines.len() - MAX_ENTRIES);
+        lines.truncate(MAX_ENTRIES);
+        lines.push(more);
+    }
+    if lines.is_empty() { says::EMPTY_FOLDER.to_owned() } else { lines.join("\n") }
+}
+
+fn line(entry: &Listed, zone: Zone) -> String {
+    match entry.folder {
+        true => format!("{}/", entry.name),
+        false => format!("{} ({} bytes, {})", entry.name, entry.size, zone.show_short(entry.at)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passage_is_replaced_only_where_it_stands_once_in_what_is_known() {
+        let (text, known) = ("a b a", digest(b"a b a"));
+        assert_eq!(edited(text, &known, "b", "c"), Ok(New::Text("a c a".to_owned())));
+        for (old, known, why) in [
+            ("a", known.as_str(), says::OLD_TWICE),
+            ("x", &known, says::OLD_MISSING),
+            ("", &known, says::OLD_MISSING),
+            ("b", "another", says::READ_FIRST),
+        ] {
+            assert_eq!(edited(text, known, old, "c"), Err(WriteRefusal::Impossible(why.to_owned())));
+        }
+    }
 }

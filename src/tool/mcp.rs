@@ -11,11 +11,8 @@
 //! tools ([`server`]). Servers are not sandboxed: a program started here runs as the same user,
 //! with that user's permissions.
 
-mod describe;
-mod link;
-mod program;
+mod connection;
 mod register;
-mod result;
 mod server;
 mod tool;
 
@@ -37,7 +34,7 @@ use register::Register;
 use server::Server;
 use tool::OutsideTool;
 
-pub use describe::offered_name;
+pub use register::offered_name;
 
 /// Time limits for servers. They use real time: a simulated clock cannot interrupt a program that
 /// hangs.

@@ -4,12 +4,11 @@
 //! The rules of [`super::memory_search`] apply.
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::memory_search::{Looking, USUAL};
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::Index;
-use crate::model::ToolSpec;
 use crate::store::{EntryKind, Journal};
 use crate::time::Zone;
 use crate::wording::memory_search as says;
@@ -27,32 +26,18 @@ impl MemoryRecall {
 
 #[async_trait]
 impl Tool for MemoryRecall {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "memory_recall".to_owned(),
-            description: says::MEMORY_RECALL.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "query": { "type": "string" },
-                    "category": { "type": "string" },
-                    "include_untrusted": { "type": "boolean" }
-                },
-                "required": ["query"]
-            }),
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "query": { "type": "string" },
+            "category": { "type": "string" },
+            "include_untrusted": { "type": "boolean" }
+        });
+        ToolDeclaration {
+            spec: argument::spec("memory_recall", says::MEMORY_RECALL, properties, &["query"]),
+            effects: Effects::READS,
+            egress: Egress::Inside,
+            repeatable: true,
         }
-    }
-
-    fn repeatable(&self) -> bool {
-        true
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::READS
-    }
-
-    fn reach(&self, _: &Value) -> Egress {
-        Egress::Inside
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

@@ -8,11 +8,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{EntryHit, Index, IndexMatches, IndexQuery};
-use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::store::{EntryKind, Journal};
 use crate::time::Zone;
@@ -48,33 +47,19 @@ pub(super) struct Looking {
 
 #[async_trait]
 impl Tool for MemorySearch {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "memory_search".to_owned(),
-            description: says::MEMORY_SEARCH.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "query": { "type": "string" },
-                    "category": { "type": "string", "description": says::CATEGORY },
-                    "limit": { "type": "integer", "maximum": MOST },
-                    "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
-                },
-                "required": ["query"]
-            }),
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "query": { "type": "string" },
+            "category": { "type": "string", "description": says::CATEGORY },
+            "limit": { "type": "integer", "maximum": MOST },
+            "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
+        });
+        ToolDeclaration {
+            spec: argument::spec("memory_search", says::MEMORY_SEARCH, properties, &["query"]),
+            effects: Effects::READS,
+            egress: Egress::Inside,
+            repeatable: true,
         }
-    }
-
-    fn repeatable(&self) -> bool {
-        true
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::READS
-    }
-
-    fn reach(&self, _: &Value) -> Egress {
-        Egress::Inside
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

@@ -5,10 +5,9 @@
 //! label into the turn.
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
-use crate::model::ToolSpec;
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::store::{Db, Journal, Node};
 use crate::trust::Scope;
 use crate::wording::tool as says;
@@ -26,32 +25,18 @@ impl ReadReflection {
 
 #[async_trait]
 impl Tool for ReadReflection {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "read_reflection".to_owned(),
-            description: says::READ_REFLECTION.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": { "period": { "type": "string", "description": says::REFLECTION_PERIOD } },
-                "required": ["period"]
-            }),
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({ "period": { "type": "string", "description": says::REFLECTION_PERIOD } });
+        ToolDeclaration {
+            spec: argument::spec("read_reflection", says::READ_REFLECTION, properties, &["period"]),
+            effects: Effects::READS_PERSONAL,
+            egress: Egress::Inside,
+            repeatable: true,
         }
     }
 
-    fn repeatable(&self) -> bool {
-        true
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::READS_PERSONAL
-    }
-
-    fn reach(&self, _: &Value) -> Egress {
-        Egress::Inside
-    }
-
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let period = argument::text(call.arguments, "period").trim().to_owned();
+        let period = call.text("period").trim().to_owned();
         let (scope, named) = (call.scope, period.clone());
         let found = self.0.read(move |db| find(db, scope, &named)).await;
         match found {

@@ -7,12 +7,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::ConversationId;
 use crate::memory::{RecallQuery, Recollection};
-use crate::model::ToolSpec;
 use crate::store::{Db, Hit, Node, Summary, SummaryInputs};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled};
@@ -70,32 +69,18 @@ fn full_summaries(db: Db<'_>, hits: &[Hit]) -> anyhow::Result<Vec<Summary>> {
 
 #[async_trait]
 impl Tool for Recall {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "recall".to_owned(),
-            description: wording::tool::RECALL.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "query": { "type": "string" },
-                    "limit": { "type": "integer", "maximum": MOST },
-                    "include_untrusted": { "type": "boolean", "description": wording::tool::RECALL_UNTRUSTED }
-                },
-                "required": ["query"]
-            }),
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "query": { "type": "string" },
+            "limit": { "type": "integer", "maximum": MOST },
+            "include_untrusted": { "type": "boolean", "description": wording::tool::RECALL_UNTRUSTED }
+        });
+        ToolDeclaration {
+            spec: argument::spec("recall", wording::tool::RECALL, properties, &["query"]),
+            effects: Effects::READS,
+            egress: Egress::Inside,
+            repeatable: true,
         }
-    }
-
-    fn repeatable(&self) -> bool {
-        true
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::READS
-    }
-
-    fn reach(&self, _: &Value) -> Egress {
-        Egress::Inside
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

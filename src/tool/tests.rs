@@ -13,26 +13,12 @@ struct Sends(Egress);
 
 #[async_trait]
 impl Tool for Sends {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "send".to_owned(), description: String::new(), schema: json!({}) }
+    fn declaration(&self) -> ToolDeclaration {
+        let spec = ToolSpec { name: "send".to_owned(), description: String::new(), schema: json!({}) };
+        ToolDeclaration { spec, effects: Effects::LEAVES, egress: self.0.clone(), repeatable: false }
     }
 
-    fn repeatable(&self) -> bool {
-        false
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::LEAVES
-    }
-
-    fn reach(&self, arguments: &Value) -> Egress {
-        match (&self.0, arguments.get("url").and_then(Value::as_str)) {
-            (Egress::Address(_), Some(url)) => Egress::Address(url.to_owned()),
-            (reach, _) => reach.clone(),
-        }
-    }
-
-    fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
+    fn check(&self, arguments: &Value) -> Result<(), ToolError> {
         match arguments.get("impossible") {
             Some(_) => Err(ToolError::Refused("It cannot be done.".to_owned())),
             None => Ok(()),
@@ -49,7 +35,7 @@ fn outside() -> Egress {
 }
 
 fn address() -> Egress {
-    Egress::Address(String::new())
+    Egress::Address("url")
 }
 
 /// Returns the decision about a call, as a word or as the displayed question.
@@ -217,4 +203,11 @@ proptest! {
         prop_assert_ne!(digest(&one, &format!("{more}{other}")), digest(&format!("{one}{more}"), &other));
         prop_assert_ne!(digest(&one, &other), digest(&one, &format!("{other}{more}")));
     }
+}
+
+#[test]
+fn every_effect_has_to_be_allowed() {
+    let both = Effects::READS.and(Effects::LEAVES);
+    assert!(both.are_within(Effects::ALL) && Effects::READS.are_within(both));
+    assert!(!both.are_within(Effects::READS) && !both.are_within(Effects::ALL.without(Effects::LEAVES)));
 }

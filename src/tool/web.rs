@@ -16,21 +16,15 @@ use std::time::Duration;
 use url::Url;
 
 mod address;
-mod charset;
 mod fetch;
-mod interfaces;
-mod names;
 mod readable;
 mod rule;
 mod tidy;
 
 pub use address::{WrittenAddress, addresses_in, host_name, normal, parse};
-pub use charset::decode;
-pub use fetch::Fetcher;
-pub use interfaces::{Interfaces, Network, SystemInterfaces};
-pub use names::{Names, SystemNames};
-pub use readable::{clean, whole};
-pub use rule::Rule;
+pub use fetch::{Fetcher, Names, SystemNames};
+pub use readable::{clean, decode, whole};
+pub use rule::{Interfaces, Network, Rule, SystemInterfaces};
 
 /// The limits of one fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::web::{FetchError, Fetcher, addresses_in, host_name, normal};
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
-use crate::model::ToolSpec;
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::trust::{Label, Source};
 use crate::wording;
 
@@ -18,50 +17,34 @@ const TITLE: usize = 300;
 const WORDS: usize = super::MAX_RESULT - 4_000;
 
 /// The `web_fetch` tool.
-pub struct WebFetch {
-    fetcher: Fetcher,
-}
+pub struct WebFetch(Fetcher);
 
 impl WebFetch {
     /// Creates the tool over `fetcher`, which knows the limits and forbidden addresses.
     pub fn new(fetcher: Fetcher) -> Self {
-        Self { fetcher }
+        Self(fetcher)
     }
 }
 
 #[async_trait]
 impl Tool for WebFetch {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "web_fetch".to_owned(),
-            description: wording::tool::WEB_FETCH.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": { "url": { "type": "string" } },
-                "required": ["url"]
-            }),
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({ "url": { "type": "string" } });
+        ToolDeclaration {
+            spec: argument::spec("web_fetch", wording::tool::WEB_FETCH, properties, &["url"]),
+            effects: Effects::FETCHES,
+            egress: Egress::Address("url"),
+            repeatable: true,
         }
     }
 
-    fn repeatable(&self) -> bool {
-        true
-    }
-
-    fn effects(&self) -> Effects {
-        Effects::FETCHES
-    }
-
-    fn reach(&self, arguments: &Value) -> Egress {
-        Egress::Address(written(arguments).to_owned())
-    }
-
-    fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
-        self.fetcher.judge(&address(arguments)?).map_err(|error| ToolError::Refused(error.to_string()))
+    fn check(&self, arguments: &Value) -> Result<(), ToolError> {
+        self.0.check(&address(arguments)?).map_err(|error| ToolError::Refused(error.to_string()))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let url = address(call.arguments)?;
-        let page = match self.fetcher.fetch(&url, &|to| call.may_open(to)).await {
+        let page = match self.0.fetch(&url, &|to| call.may_open(to)).await {
             Ok(page) => page,
             Err(FetchError::LeadsTo { host, to }) => return Ok(leads_to(&url, &host, &to)),
             Err(error) => return Err(ToolError::Failed(error_text(&error, &url))),
@@ -109,10 +92,6 @@ pub fn links_within(result: &str) -> Vec<Url> {
 }
 
 fn address(arguments: &Value) -> Result<Url, ToolError> {
-    let url = super::web::parse(written(arguments)).map_err(|error| ToolError::Arguments(error.to_string()))?;
-    Ok(normal(&url))
-}
-
-fn written(arguments: &Value) -> &str {
-    argument::text(arguments, "url")
+    let url = super::web::parse(argument::text(arguments, "url"));
+    url.map(|url| normal(&url)).map_err(|error| ToolError::Arguments(error.to_string()))
 }

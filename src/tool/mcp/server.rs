@@ -16,8 +16,8 @@ use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::describe::Listing;
-use super::link::{McpConnection, McpError, McpHandle, within};
+use super::connection::{McpConnection, McpError, McpHandle, within};
+use super::register::Listing;
 use super::register::{Accepted, Register};
 use super::{Condition, Limits};
 use crate::config::Mcp;
@@ -74,7 +74,7 @@ impl Server {
     }
 
     /// Checks whether a tool could be called, as far as is known without a request.
-    pub fn judge(&self, tool: &Accepted) -> Result<(), CallRefusal> {
+    pub fn check(&self, tool: &Accepted) -> Result<(), CallRefusal> {
         match self.with_state(|state| state.condition.listed.get(&tool.name).cloned()) {
             None => Err(CallRefusal::Away),
             Some(digest) if digest != tool.digest => Err(CallRefusal::Changed),

@@ -1,17 +1,20 @@
-//! An outside tool, callable by a model.
+//! An outside tool, callable by a model, and its result as text.
+//!
+//! Text is passed through; structured content becomes JSON unless a text says the same; anything
+//! else becomes a line that describes it. The text is enclosed in a frame that it cannot close.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base64::Engine as _;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
-use super::describe::source;
-use super::link::McpError;
+use super::connection::McpError;
 use super::register::Accepted;
-use super::result;
+use super::register::source;
 use super::server::{CallRefusal, Server};
-use crate::model::ToolSpec;
-use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
+use crate::tool::{AuthorizableCall, Effects, Egress, MAX_RESULT, Output, Tool, ToolDeclaration, ToolError};
 use crate::wording::outside as says;
 
 /// An accepted tool of an MCP server.
@@ -44,29 +47,18 @@ impl OutsideTool {
 
 #[async_trait]
 impl Tool for OutsideTool {
-    fn spec(&self) -> ToolSpec {
-        self.accepted.spec.clone()
-    }
-
-    /// The tool's effects are unknown.
-    fn repeatable(&self) -> bool {
-        false
-    }
-
     /// Tools that the owner trusts as read-only count as reading; all others may do anything.
-    fn effects(&self) -> Effects {
-        if self.server.trusts_to_read(&self.accepted.name) { Effects::READS } else { Effects::LEAVES }
+    fn declaration(&self) -> ToolDeclaration {
+        let Accepted { server, name, spec, .. } = self.accepted.clone();
+        let (effects, egress) = match self.server.trusts_to_read(&name) {
+            true => (Effects::READS, Egress::Inside),
+            false => (Effects::LEAVES, Egress::Outside { server, tool: name }),
+        };
+        ToolDeclaration { spec, effects, egress, repeatable: false }
     }
 
-    fn reach(&self, _: &Value) -> Egress {
-        if self.server.trusts_to_read(&self.accepted.name) {
-            return Egress::Inside;
-        }
-        Egress::Outside { server: self.accepted.server.clone(), tool: self.accepted.name.clone() }
-    }
-
-    fn judge(&self, _: &Value) -> Result<(), ToolError> {
-        self.server.judge(&self.accepted).map_err(|no| self.error(&no))
+    fn check(&self, _: &Value) -> Result<(), ToolError> {
+        self.server.check(&self.accepted).map_err(|no| self.error(&no))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -75,9 +67,117 @@ impl Tool for OutsideTool {
         };
         let name = &self.accepted.spec.name;
         match self.server.call(&self.accepted, arguments.clone()).await {
-            Ok(given) => Ok(self.output(result::framed(name, &given))),
-            Err(CallRefusal::Trouble(McpError::Objects(words))) => Ok(self.output(result::objection(name, &words))),
+            Ok(given) => Ok(self.output(framed(name, &given))),
+            Err(CallRefusal::Trouble(McpError::Objects(words))) => Ok(self.output(frame(name, &words, says::FAILED))),
             Err(no) => Err(self.error(&no)),
+        }
+    }
+}
+
+/// Together with the frame shorter than the limit for all tools, so that the frame is never cut.
+const WORDS: usize = MAX_RESULT - 1_000;
+/// The maximum length of a type or address given by a server.
+const NAME: usize = 200;
+
+/// Returns the whole result in its frame.
+fn framed(tool: &str, result: &CallToolResult) -> String {
+    let words = words(result);
+    if result.is_error == Some(true) { frame(tool, &words, says::FAILED) } else { frame(tool, &words, says::GAVE) }
+}
+
+fn frame(tool: &str, words: &str, what: &str) -> String {
+    let whole = crate::text::defuse(words, says::FRAME);
+    let shown = crate::text::shorten(&whole, WORDS);
+    let shown = if shown.trim().is_empty() { says::NOTHING } else { &shown };
+    says::framed(what, tool, shown)
+}
+
+fn words(result: &CallToolResult) -> String {
+    let mut parts: Vec<String> = result.content.iter().map(part).collect();
+    if let Some(structured) = &result.structured_content {
+        let says_the_same = |part: &String| serde_json::from_str::<Value>(part).is_ok_and(|said| said == *structured);
+        if !parts.iter().any(says_the_same) {
+            parts.push(structured.to_string());
+        }
+    }
+    parts.join("\n")
+}
+
+fn part(content: &ContentBlock) -> String {
+    match content {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Image(image) => says::left_out("picture", &name(&image.mime_type), size(&image.data)),
+        ContentBlock::Audio(audio) => says::left_out("sound", &name(&audio.mime_type), size(&audio.data)),
+        ContentBlock::ResourceLink(link) => says::link(&name(&link.uri)),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.clone(),
+            ResourceContents::BlobResourceContents { blob, mime_type, .. } => {
+                says::left_out("file", &name(mime_type.as_deref().unwrap_or_default()), size(blob))
+            }
+            _ => says::UNKNOWN_KIND.to_owned(),
+        },
+        _ => says::UNKNOWN_KIND.to_owned(),
+    }
+}
+
+fn name(given: &str) -> String {
+    crate::text::shorten(&crate::text::one_line(given), NAME)
+}
+
+/// Returns the number of bytes encoded as base64.
+fn size(data: &str) -> usize {
+    base64::engine::general_purpose::STANDARD.decode(data).map_or(data.len(), |bytes| bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn given(result: Value) -> String {
+        framed("s__t", &serde_json::from_value(result).unwrap())
+    }
+
+    #[test]
+    fn every_kind_of_content_is_told() {
+        let table = [
+            (json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }), "a\nb"),
+            (json!({ "content": [] }), "(nothing)"),
+            (json!({ "content": [], "structuredContent": { "a": 1 } }), "{\"a\":1}"),
+            (
+                json!({ "content": [{ "type": "text", "text": "{ \"a\": 1 }" }], "structuredContent": { "a": 1 } }),
+                "{ \"a\": 1 }",
+            ),
+            (
+                json!({ "content": [{ "type": "audio", "data": "AAAA", "mimeType": "audio/\nogg" }] }),
+                "[a sound (audio/ ogg) of 3 bytes, which is not shown]",
+            ),
+            (json!({ "content": [{ "type": "resource", "resource": { "uri": "x:y", "text": "words" } }] }), "words"),
+            (
+                json!({ "content": [{ "type": "resource", "resource": { "uri": "x:y", "blob": "AAAA" } }] }),
+                "[a file of 3 bytes, which is not shown]",
+            ),
+            (json!({ "content": [{ "type": "resource_link", "uri": "x:y", "name": "n" }] }), "[a link to x:y]"),
+        ];
+        for (result, words) in table {
+            assert_eq!(given(result), format!("Output of s__t:\n<tool_output>\n{words}\n</tool_output>"));
+        }
+        let failed = given(json!({ "content": [{ "type": "text", "text": "no" }], "isError": true }));
+        assert!(failed.starts_with("The call failed. Said by s__t:\n<tool_output>\nno"), "{failed}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_words_close_the_frame_or_are_longer_than_a_result_may_be(
+            text in "(</?tool_output>|< /TOOL_output>|[a<>/]|.){0,40}",
+            times in 1_usize..2000,
+        ) {
+            let framed = objection("s__t", &text.repeat(times));
+            prop_assert!(framed.chars().count() < MAX_RESULT);
+            prop_assert_eq!(framed.to_lowercase().matches("</tool_output>").count(), 1);
+            prop_assert!(framed.ends_with("\n</tool_output>"));
         }
     }
 }

@@ -2,19 +2,28 @@
 //! those, read within the limits, and follow redirects through the same steps. Every hop gets its
 //! own client: it is pinned to the addresses judged for this hop, and no connection or session is
 //! shared between fetches.
+//!
+//! A name is looked up once per hop, every answer is judged, and the connection is pinned to
+//! exactly the judged answers. So a DNS server cannot answer with a public address for the check
+//! and with 127.0.0.1 for the connection. A name with one private answer among public ones is
+//! refused altogether instead of being raced.
 
-use std::{sync::Arc, time::Duration};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
+use futures::future::BoxFuture;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Response, header, redirect};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use url::{Host, Url};
 
 use super::address::{host_name, leads_to_same, normal, permitted_host, redirected};
-use super::charset::decode;
-use super::interfaces::SystemInterfaces;
-use super::names::{Names, Pinned, SystemNames, permitted_addresses};
-use super::readable::{BodyKind, Readable, readable};
+use super::readable::{BodyKind, Readable, decode, readable};
+use super::rule::SystemInterfaces;
 use super::{FetchError, Limits, Rule, WebPage};
 
 const USER_AGENT: &str = concat!("compline/", env!("CARGO_PKG_VERSION"), " (+personal assistant)");
@@ -64,7 +73,7 @@ impl Fetcher {
     ///
     /// # Errors
     /// The reason why not.
-    pub fn judge(&self, url: &Url) -> Result<(), FetchError> {
+    pub fn check(&self, url: &Url) -> Result<(), FetchError> {
         permitted_host(url, &self.rule).map(|_| ())
     }
 
@@ -101,7 +110,7 @@ impl Fetcher {
             let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             let to = normal(&redirected(&url, location.ok_or(FetchError::Status(status.as_u16()))?)?);
             if !leads_to_same(&url, &to) && !may_follow(&to) {
-                self.judge(&to)?;
+                self.check(&to)?;
                 return Err(FetchError::LeadsTo { host: host_name(&url), to });
             }
             url = to;
@@ -218,6 +227,68 @@ fn sniffed(text: &str) -> Result<String, FetchError> {
     let start: String = text.trim_start().chars().take(14).collect::<String>().to_ascii_lowercase();
     let html = start.starts_with("<!doctype html") || start.starts_with("<html");
     Ok(if html { "text/html" } else { "text/plain" }.to_owned())
+}
+
+/// A resolver: the system's, or a script in tests.
+pub trait Names: Send + Sync + 'static {
+    /// Returns all addresses of `host`. Port 0 stands for the port of the fetched address.
+    fn addresses<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>>;
+}
+
+/// The resolver of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemNames;
+
+impl Names for SystemNames {
+    fn addresses<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
+        Box::pin(async move { Ok(tokio::net::lookup_host((host, 0)).await?.collect()) })
+    }
+}
+
+/// Returns the addresses of `name`, the host of `url`, if every one of them is permitted.
+pub(super) async fn permitted_addresses(
+    names: &dyn Names,
+    name: &str,
+    url: &Url,
+    rule: &Rule,
+) -> Result<Pinned, FetchError> {
+    let mut addresses = names.addresses(name).await.map_err(|_| FetchError::Unreachable("the name is not known"))?;
+    if addresses.is_empty() {
+        return Err(FetchError::Unreachable("the name has no address"));
+    }
+    for address in &mut addresses {
+        match (url.port(), url.port_or_known_default()) {
+            (Some(port), _) => address.set_port(port),
+            (None, Some(port)) if address.port() == 0 => address.set_port(port),
+            _ => {}
+        }
+    }
+    if addresses.iter().all(|address| rule.permits(address.ip(), address.port())) {
+        Ok(Pinned { name: name.to_owned(), addresses })
+    } else {
+        Err(FetchError::Forbidden { host: host_name(url) })
+    }
+}
+
+/// A resolver that knows at most one name: names that were not judged cannot be looked up.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pinned {
+    name: String,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Resolve for Pinned {
+    fn resolve(&self, name: Name) -> Resolving {
+        let known = name.as_str() == self.name;
+        let addresses = self.addresses.clone();
+        Box::pin(async move {
+            if known {
+                Ok(Box::new(addresses.into_iter()) as Addrs)
+            } else {
+                Err(io::Error::from(io::ErrorKind::NotFound).into())
+            }
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,21 @@
-//! The connection to a server: the official SDK within our limits.
+//! The connection to a server: the official SDK within our limits, and the program started for it.
 //!
 //! A message may be 8 MiB long (for a plain JSON answer over HTTP, the SDK's own limit of 16 MiB
 //! applies). The SDK skips invalid messages. A server may request nothing from us: no completions,
 //! no directories, no questions to a person. Its statements about itself are not read. Errors of
 //! the SDK are neither displayed nor logged, because they may quote the server.
+//!
+//! A program has a restricted environment and leads its own process group, so that its children end
+//! with it. Its standard error is not read: that is text from outside, which must not reach a log.
+//! The group is signalled only before its leader is reaped, because afterwards another process may
+//! have its id.
 
+use std::io;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use rmcp::model::{
@@ -20,11 +28,13 @@ use rmcp::service::{
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use secrecy::ExposeSecret;
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Notify;
 use url::Url;
 
-use super::describe::MOST_TOOLS;
-use super::program::Program;
+use super::register::MAX_TOOLS;
 use crate::config::{Mcp, McpReach};
 use crate::time::clock::real_sleep;
 use crate::wording::outside as says;
@@ -115,7 +125,7 @@ impl McpHandle {
             let page = self.0.list_tools(Some(page)).await.map_err(mcp_error)?;
             tools.extend(page.tools);
             cursor = page.next_cursor;
-            if cursor.is_none() || tools.len() > MOST_TOOLS {
+            if cursor.is_none() || tools.len() > MAX_TOOLS {
                 break;
             }
         }
@@ -190,5 +200,75 @@ impl Service<RoleClient> for Client {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("compline", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), name)
+    }
+}
+
+/// The number of checks for the end of a terminating program, and their interval.
+const LOOKS: u32 = 40;
+const LOOK: Duration = Duration::from_millis(25);
+
+/// A running program.
+pub struct Program {
+    child: Child,
+}
+
+impl Program {
+    /// Starts the program with only the given environment.
+    pub fn start(config: &Mcp, words: &[String]) -> anyhow::Result<(Self, ChildStdout, ChildStdin)> {
+        let (program, arguments) = words.split_first().context("It has no name")?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .env_clear()
+            .envs(config.environment.iter().map(|(name, value)| (name, value.expose_secret())))
+            .current_dir(McpReach::START)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let output = child.stdout.take().context("It has no output")?;
+        let input = child.stdin.take().context("It has no input")?;
+        Ok((Self { child }, output, input))
+    }
+
+    /// Waits briefly for the program to end by itself, now that its input is closed, then kills it
+    /// and everything it started.
+    pub async fn end(mut self) {
+        for _ in 0..LOOKS {
+            if self.has_ended() {
+                break;
+            }
+            real_sleep(LOOK).await;
+        }
+        self.kill();
+        if let Err(error) = self.child.wait().await {
+            tracing::warn!("The program of an outside server cannot be waited for: {}", error.kind());
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.leader().is_none_or(|leader| !matches!(waitid(WaitId::Pid(leader), look), Ok(None)))
+    }
+
+    fn kill(&self) {
+        if let Some(leader) = self.leader() {
+            let killed = kill_process_group(leader, Signal::KILL).map_err(io::Error::from);
+            if let Err(error) = killed {
+                tracing::debug!("The process group of an outside server is gone already: {}", error.kind());
+            }
+        }
+    }
+
+    /// Returns the id of the group and its leader; `None` once it is reaped.
+    fn leader(&self) -> Option<Pid> {
+        self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.kill();
     }
 }

@@ -1,0 +1,296 @@
+//! `remember`, `memory_save` and `memory_section`, and the shared code of all tools that store and
+//! change knowledge: the folder's owner, the origin of new text, and the answer to the model.
+//!
+//! Text of a tainted turn goes where nothing is loaded automatically, and its person is asked
+//! whether to keep it; groups and unattended runs are not asked. Every party can access only its
+//! own folder.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
+use crate::memory::{
+    AccessRefusal, Author, ChangeOrigin, NoteDraft, Section, StoredNote, Workspace, WriteRefusal, WriteResult, note,
+};
+use crate::people::Party;
+use crate::review::Review;
+use crate::store::{ConversationKind, Db, Journal, Node};
+use crate::time::{Clock, Zone};
+use crate::trust::{Labelled, Scope, Text};
+use crate::wording::knowledge as says;
+
+/// Number of hash digits displayed.
+const HASH_DIGITS: usize = 12;
+
+/// Returns the tools that write memories.
+pub fn tools(store: &KnowledgeStore) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(Remember(store.clone())), Arc::new(MemorySave(store.clone())), Arc::new(MemorySection(store.clone()))]
+}
+
+/// `remember`: stores a note under a title, with its line in the index.
+struct Remember(KnowledgeStore);
+
+#[async_trait]
+impl Tool for Remember {
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "title": { "type": "string" },
+            "content": { "type": "string" },
+            "kind": { "type": "string", "enum": note::KINDS }
+        });
+        ToolDeclaration {
+            spec: argument::spec("remember", says::REMEMBER, properties, &["title", "content"]),
+            effects: Effects::WRITES,
+            egress: Egress::Inside,
+            // Storing the same note twice results in one note.
+            repeatable: true,
+        }
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let part = |name| call.text(name).trim().to_owned();
+        let note = NoteDraft { title: part("title"), content: part("content"), kind: part("kind") };
+        let origin = self.0.origin(call, "remember").await?;
+        let kept = self.0.workspace.notes().remember(&origin, &note).await;
+        self.0.answer(call, kept, &format!("{}\n\n{}", note.title, note.content)).await
+    }
+}
+
+/// `memory_save`: adds a line to the note of the day.
+struct MemorySave(KnowledgeStore);
+
+#[async_trait]
+impl Tool for MemorySave {
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({ "content": { "type": "string" } });
+        ToolDeclaration {
+            spec: argument::spec("memory_save", says::MEMORY_SAVE, properties, &["content"]),
+            effects: Effects::WRITES,
+            egress: Egress::Inside,
+            // The same line is not added twice.
+            repeatable: true,
+        }
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let words = call.text("content");
+        let origin = self.0.origin(call, "save").await?;
+        let kept = self.0.workspace.files().save_today(&origin, words).await;
+        self.0.answer(call, kept, words).await
+    }
+}
+
+/// `memory_section`: reads, extends or replaces one section of a Markdown file.
+struct MemorySection(KnowledgeStore);
+
+impl MemorySection {
+    async fn read(&self, call: &AuthorizableCall<'_>, path: &str, section: &str) -> Result<Output, ToolError> {
+        let party = self.0.party(call).await?;
+        let found = self.0.workspace.files().read_section(&party, path, section).await.map_err(failed)?;
+        let found = found.map_err(not_given)?;
+        let (text, from) = found.ok_or_else(|| ToolError::Arguments(says::NO_SUCH_SECTION.to_owned()))?;
+        let (words, label, _) = text.open();
+        Ok(Output { text: words.to_string(), label: label.clone(), from })
+    }
+}
+
+#[async_trait]
+impl Tool for MemorySection {
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "path": { "type": "string" },
+            "section": { "type": "string", "description": says::SECTION },
+            "action": { "type": "string", "enum": ["read", "append", "replace"] },
+            "content": { "type": "string" }
+        });
+        ToolDeclaration {
+            spec: argument::spec("memory_section", says::MEMORY_SECTION, properties, &["path", "section", "action"]),
+            effects: Effects::WRITES,
+            egress: Egress::Inside,
+            // The same text is not appended twice.
+            repeatable: true,
+        }
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let (path, section) = (normal_path(call.text("path")), call.text("section"));
+        let words = call.text("content");
+        refuse_skill_path(&path)?;
+        let change = match call.text("action") {
+            "read" => return self.read(call, &path, section).await,
+            "append" if words.trim().is_empty() => return Err(ToolError::Arguments(says::NO_CONTENT.to_owned())),
+            "append" => Section::Append(words.to_owned()),
+            "replace" => Section::Replace(words.to_owned()),
+            _ => return Err(ToolError::Arguments(says::BAD_ACTION.to_owned())),
+        };
+        let origin = self.0.origin(call, "section").await?;
+        let kept = self.0.workspace.files().section(&origin, &path, section, change).await;
+        self.0.answer(call, kept, words).await
+    }
+}
+
+/// Knowledge of all people, as tools change it.
+#[derive(Clone)]
+pub struct KnowledgeStore {
+    pub(super) journal: Journal,
+    pub(super) workspace: Workspace,
+    pub(super) review: Review,
+    pub(super) zone: Zone,
+    clock: Arc<dyn Clock>,
+}
+
+impl KnowledgeStore {
+    /// Creates it over this workspace and the gate's live skills; times are displayed in `zone`.
+    pub fn new(journal: Journal, workspace: Workspace, review: Review, clock: Arc<dyn Clock>, zone: Zone) -> Self {
+        Self { journal, workspace, review, zone, clock }
+    }
+
+    /// Returns the party that owns the folder.
+    pub(super) async fn party(&self, call: &AuthorizableCall<'_>) -> Result<Party, ToolError> {
+        let party = call.party(&self.journal).await.map_err(failed)?;
+        party.ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))
+    }
+
+    /// Returns the origin of a change by this turn.
+    pub(super) async fn origin(
+        &self,
+        call: &AuthorizableCall<'_>,
+        cause: &'static str,
+    ) -> Result<ChangeOrigin, ToolError> {
+        Ok(ChangeOrigin {
+            who: self.party(call).await?,
+            label: call.label.clone(),
+            author: Author::Assistant,
+            cause,
+            from: vec![Node::Turn(call.turn)],
+            now: self.clock.now(),
+        })
+    }
+
+    /// Returns the answer to a stored text; `words` are what a person is asked about if it was
+    /// redirected.
+    pub(super) async fn answer(
+        &self,
+        call: &AuthorizableCall<'_>,
+        kept: anyhow::Result<Result<StoredNote, WriteRefusal>>,
+        words: &str,
+    ) -> Result<Output, ToolError> {
+        let kept = kept.map_err(failed)?.map_err(refused)?;
+        if kept.redirected {
+            self.request_to_keep(call, &kept, words).await.map_err(failed)?;
+        }
+        let text = match (kept.redirected, kept.written.version) {
+            (true, _) => says::redirected(&kept.path),
+            (false, Some(_)) => says::kept(&kept.path),
+            (false, None) => says::kept_already(&kept.path),
+        };
+        Ok(self.output(call, text, &kept.written))
+    }
+
+    /// Returns the result of a call that changed a file.
+    pub(super) fn output(&self, call: &AuthorizableCall<'_>, text: String, written: &WriteResult) -> Output {
+        let from = written.version.map(|version| Node::File(version.0)).into_iter().collect();
+        Output { text, label: call.label.clone(), from }
+    }
+
+    async fn request_to_keep(&self, call: &AuthorizableCall<'_>, kept: &StoredNote, words: &str) -> anyhow::Result<()> {
+        let (turn, conversation, now) = (call.turn, call.conversation, self.clock.now());
+        let Scope::Person(person) = call.scope else { return Ok(()) };
+        let reads_along = move |db: Db<'_>| {
+            Ok(db.conversations().conversation(conversation)?.is_some_and(|talk| talk.kind == ConversationKind::Chat))
+        };
+        if !self.journal.read(reads_along).await? {
+            return Ok(());
+        }
+        let (path, digest) = (kept.path.clone(), kept.written.digest.clone());
+        let words = self.as_filed(call, &path).await?.unwrap_or_else(|| words.to_owned());
+        let shown: Text = Labelled::new(Arc::from(words), kept.written.label.clone(), call.scope);
+        self.journal
+            .write("want to keep something", move |tx| {
+                tx.keep_requests().add_keep_request(turn, person, &path, &digest, &shown, now)
+            })
+            .await
+    }
+
+    /// Returns the complete text that an approval would make trusted: the title for the index, and
+    /// the body.
+    async fn as_filed(&self, call: &AuthorizableCall<'_>, path: &str) -> anyhow::Result<Option<String>> {
+        let Ok(party) = self.party(call).await else { return Ok(None) };
+        let Ok((text, _, _)) = self.workspace.files().read_text(&party, path).await? else { return Ok(None) };
+        let note = note::read(text.open().0);
+        let titled = note.name.is_empty() || note.body.trim_start().starts_with(&note.name);
+        Ok(Some(if titled { note.body } else { format!("{}\n\n{}", note.name, note.body) }))
+    }
+}
+
+/// Returns a path for display, without `.` and `..` steps.
+pub(super) fn normal_path(path: &str) -> String {
+    crate::memory::normal_path(path.trim()).unwrap_or_else(|| path.trim().to_owned())
+}
+
+/// Returns the hash digits displayed before a file.
+pub(super) fn short_hash(digest: &str) -> &str {
+    digest.get(..HASH_DIGITS).unwrap_or(digest)
+}
+
+/// Returns the path relative to the skills folder; `None` if the path is outside of it.
+pub(super) fn skill_path(path: &str) -> Option<&str> {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    first.eq_ignore_ascii_case("skills").then_some(rest)
+}
+
+/// Refuses paths of skills, which are outside the workspace and are changed only by their gate.
+pub(super) fn refuse_skill_path(path: &str) -> Result<(), ToolError> {
+    let is_skill = skill_path(path).is_some();
+    if is_skill { Err(ToolError::Refused(says::SKILLS_ARE_ONLY_READ.to_owned())) } else { Ok(()) }
+}
+
+pub(super) fn not_given(why: AccessRefusal) -> ToolError {
+    ToolError::Arguments(
+        match why {
+            AccessRefusal::BadPath => says::BAD_PATH,
+            AccessRefusal::Missing => says::NO_SUCH_FILE,
+            AccessRefusal::Elsewhere => says::NOT_THEIRS,
+            AccessRefusal::NoText => says::NO_TEXT,
+            AccessRefusal::TooLarge => says::TOO_LARGE_TO_READ,
+        }
+        .to_owned(),
+    )
+}
+
+pub(super) fn refused(why: WriteRefusal) -> ToolError {
+    ToolError::Refused(match why {
+        WriteRefusal::Elsewhere => says::BAD_PATH.to_owned(),
+        WriteRefusal::Foreign => says::NOT_THEIRS.to_owned(),
+        WriteRefusal::OwnersHand => says::OWNERS_HAND.to_owned(),
+        WriteRefusal::Untrusted => says::NOT_FROM_OUTSIDE.to_owned(),
+        WriteRefusal::TooLarge(most) => says::too_large(most),
+        WriteRefusal::NoText => says::NO_TEXT.to_owned(),
+        WriteRefusal::Unreadable(path) => says::broken_file(&path),
+        WriteRefusal::Impossible(why) => why,
+    })
+}
+
+pub(super) fn failed(error: anyhow::Error) -> ToolError {
+    tracing::error!("A file of the workspace cannot be used: {error:#}");
+    ToolError::Failed(says::FAILED.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_among_the_skills_is_one() {
+        for (path, meant) in
+            [("skills", Some("")), ("skills/tea/SKILL.md", Some("tea/SKILL.md")), ("SKILLS/tea", Some("tea"))]
+        {
+            assert_eq!(skill_path(path), meant, "{path}");
+        }
+        for path in ["", "skillset/tea", "memory/skills/tea.md", "skills.md"] {
+            assert_eq!(skill_path(path), None, "{path}");
+        }
+    }
+}
