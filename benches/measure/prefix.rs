@@ -75,7 +75,10 @@ fn card() -> ModelInfo {
 /// What comes in a turn beside the talk.
 async fn happens(story: &Story, turn: usize) {
     if turn % 2 == 1 {
-        story.model.calls("recall", json!({ "query": format!("thing {}", turn / 2) })).says("That was a while ago.");
+        story
+            .model
+            .calls("memory_search", json!({ "in": "conversations", "query": format!("thing {}", turn / 2) }))
+            .says("That was a while ago.");
     }
     if turn % 10 == 5 {
         story.model.calls("memory_save", json!({ "content": format!("Thing {turn} mattered.") })).says("Noted.");

@@ -99,7 +99,7 @@ impl Foundation {
         let later = ScheduleStore::new(journal.clone(), Arc::clone(clock), config.zone, ringer.clone());
         let keeping =
             KnowledgeStore::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(clock), config.zone);
-        Ok(tools::toolbox(config, journal, tree, review, &later, self.vectors.as_ref(), fetcher)?
+        Ok(tools::toolbox(config, journal, tree, review, &later, fetcher)?
             .and(tools::knowledge_tools(config, index, journal, &keeping)))
     }
 

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::memory::{Index, Recollection, Vectors, Workspace};
+use crate::memory::{Index, Recollection, Workspace};
 use crate::review::Review;
 use crate::store::Journal;
 use crate::tool::knowledge::KnowledgeStore;
-use crate::tool::memory_recall::MemoryRecall;
-use crate::tool::memory_search::MemorySearch;
+use crate::tool::memory_search::{MemoryRecall, MemorySearch, SearchSources};
 use crate::tool::read_reflection::ReadReflection;
-use crate::tool::recall::Recall;
 use crate::tool::schedule::ScheduleStore;
 use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
@@ -27,16 +25,9 @@ pub(super) fn toolbox(
     tree: &Workspace,
     review: &Review,
     later: &ScheduleStore,
-    vectors: Option<&Vectors>,
     fetcher: Option<Fetcher>,
 ) -> anyhow::Result<Toolbox> {
-    let mut tools: Vec<Arc<dyn Tool>> = vec![
-        Arc::new(Recall::new(
-            Recollection::new(journal.clone(), vectors.cloned(), &config.agent.name).in_zone(config.zone),
-            config.zone,
-        )),
-        Arc::new(ReadReflection::new(journal.clone())),
-    ];
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(ReadReflection::new(journal.clone()))];
     tools.extend(skills::tools(review));
     tools.extend(schedule::tools(later));
     tools.extend(attachments::tools(journal, tree));
@@ -50,19 +41,23 @@ pub(super) fn toolbox(
     Ok(Toolbox::new(tools))
 }
 
-/// Builds the tools that read, change and search knowledge. File tools are always available; memory
-/// tools can be switched off.
+/// Builds the tools that read, change and search knowledge. File tools and the search of past
+/// conversations are always available; the other memory tools can be switched off.
 pub(super) fn knowledge_tools(
     config: &Config,
     index: &Index,
     journal: &Journal,
     keeping: &KnowledgeStore,
 ) -> Vec<Arc<dyn Tool>> {
+    let messages =
+        Recollection::new(journal.clone(), index.vectors().cloned(), &config.agent.name).in_zone(config.zone);
+    let index_if_enabled = config.memory.enabled.then(|| index.clone());
+    let sources = SearchSources { messages, index: index_if_enabled, journal: journal.clone(), zone: config.zone };
     let mut tools = files::tools(keeping);
     if config.memory.enabled {
         tools.extend(knowledge::tools(keeping));
-        tools.push(Arc::new(MemorySearch::new(index.clone(), journal.clone(), config.zone)));
-        tools.push(Arc::new(MemoryRecall::new(index.clone(), journal.clone(), config.zone)));
+        tools.push(Arc::new(MemoryRecall::new(sources.clone(), index.clone())));
     }
+    tools.push(Arc::new(MemorySearch::new(sources)));
     tools
 }

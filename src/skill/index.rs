@@ -166,12 +166,12 @@ mod tests {
 
     #[test]
     fn what_a_skill_needs_decides_whether_it_applies() {
-        let tools = ["recall".to_owned(), "web_fetch".to_owned()];
+        let tools = ["memory_search".to_owned(), "web_fetch".to_owned()];
         for (front, platform, expected) in [
             ("x: y", "linux", true),
-            ("requires_tools: recall", "linux", true),
-            ("requires_tools: recall bash", "linux", false),
-            ("requires_tools: Recall", "linux", false),
+            ("requires_tools: memory_search", "linux", true),
+            ("requires_tools: memory_search bash", "linux", false),
+            ("requires_tools: Memory_search", "linux", false),
             ("platforms: [macos, linux]", "linux", true),
             ("platforms: Darwin", "macos", true),
             ("platforms: macOS", "darwin", true),

@@ -218,6 +218,7 @@ mod tests {
     use crate::store::Tx;
     use crate::store::{BoundaryReason, ConversationKind, Journal, NewConversation, NewTurn};
     use crate::trust::{Label, Labelled, Source};
+    use std::sync::Arc;
 
     const NOW: Timestamp = Timestamp(1_000);
 

@@ -54,7 +54,7 @@ pub const TRUNCATED: &str = "There is more of it than I show here.";
 /// Introduction to the result of a tool.
 pub fn found(tool: &str) -> String {
     match tool {
-        "recall" => "From our earlier conversations:".to_owned(),
+        "memory_search" => "From our earlier conversations:".to_owned(),
         "web_fetch" => "From the page:".to_owned(),
         other => format!("From the tool `{other}`:"),
     }

@@ -152,7 +152,7 @@ pub fn cut_file(name: &str) -> String {
 /// Note that the oldest exchanges are left out.
 pub fn left_out(count: usize) -> ProgramText {
     ProgramText::message(format!(
-        "(The first {count} exchanges of this conversation are left out here, because it is longer than the window. `recall` finds them.)"
+        "(The first {count} exchanges of this conversation are left out here, because it is longer than the window. `memory_search` in conversations finds them.)"
     ))
 }
 

@@ -41,7 +41,7 @@ def tools():
     known = [tool("echo", about), tool("look", "Looks, and changes nothing."), tool("about", "Tells what it sees.")]
     if MODE == "shadow":
         odd = ["../echo", "a b", "x" * 65, "", "dot.ted", "dot_ted"]
-        known = [tool(name, "Shadow.") for name in ["web_fetch", "recall"] + odd]
+        known = [tool(name, "Shadow.") for name in ["web_fetch", "memory_search"] + odd]
         known += [tool("long", "x" * 5000), tool("wide", "Wide.", {"type": "object", "title": "x" * 40000})]
     if MODE == "many":
         known = [tool(f"tool{lists}x{number}", "One of many.") for number in range(50)]

@@ -42,7 +42,6 @@ const RULES: &[Rule] = &[
         files: &[
             ("src/model/request.rs", "a message takes on the labels of its parts"),
             ("src/tool.rs", "an error of a tool is our own words about arguments whose label is joined"),
-            ("src/tool/recall.rs", "an answer takes the join of its hits"),
             ("src/tool/memory_search.rs", "an answer takes the join of its hits"),
             ("src/engine/context.rs", "a block takes on the labels of the files in it"),
             ("src/engine/history.rs", "the join over the messages of a history"),
@@ -98,8 +97,7 @@ const RULES: &[Rule] = &[
             ("src/model/error.rs", "looks for the conversation in a provider's error, to keep it out of the log"),
             ("src/adapter/telegram.rs", "rendering; the label decides how links are written"),
             ("src/gateway/admission.rs", "looks whether a quote that is only claimed stands in what was said"),
-            ("src/tool/recall.rs", "quotes hits in one text that carries the join of their labels"),
-            ("src/tool/memory_search.rs", "quotes entries in one text that carries the join of their labels"),
+            ("src/tool/memory_search.rs", "quotes hits in one text that carries the join of their labels"),
             ("src/memory/index/search.rs", "compares words with the question; what is found keeps its label"),
             ("src/memory/index/journal_entries.rs", "makes entries of what was written down, each with its label"),
             ("src/store/entries/found.rs", "compares the heading of an entry with the one that is asked for"),

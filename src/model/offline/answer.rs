@@ -175,8 +175,9 @@ pub(super) fn to(view: &PromptView<'_>) -> OfflineAnswer {
     if let Some(known) = known(view) {
         return OfflineAnswer::signed(&with_picture(view, known));
     }
-    if offers(view, "recall") {
-        return OfflineAnswer::calling(view, "recall", &json!({ "query": query(&view.question), "limit": MAX_QUOTES }));
+    if offers(view, "memory_search") {
+        let arguments = json!({ "in": "conversations", "query": query(&view.question), "limit": MAX_QUOTES });
+        return OfflineAnswer::calling(view, "memory_search", &arguments);
     }
     OfflineAnswer::signed(&with_picture(view, phrases::UNKNOWN.to_owned()))
 }
@@ -274,7 +275,7 @@ fn results(view: &PromptView<'_>) -> String {
             return phrases::found_nothing(tool);
         }
         // Search hits come in order of relevance; of a page only some sentences are relevant.
-        let shown = if *tool == "recall" { quotes(text.lines()) } else { extract(text, &asked) };
+        let shown = if *tool == "memory_search" { quotes(text.lines()) } else { extract(text, &asked) };
         format!("{}\n{shown}", phrases::found(tool))
     });
     shown.collect::<Vec<_>>().join("\n\n")

@@ -10,7 +10,6 @@ use std::path::Path;
 
 /// All tools that a built-in skill may name.
 const TOOLS: &[&str] = &[
-    "recall",
     "web_fetch",
     "load_skill",
     "load_skill_resource",
@@ -23,8 +22,7 @@ const TOOLS: &[&str] = &[
 ];
 
 /// Tools that not every assistant has: a skill about one of them must require it.
-const ASKED_FOR: &[&str] =
-    &["web_fetch", "submit_skill", "remember", "memory_save", "memory_search", "memory_section", "edit_file"];
+const ASKED_FOR: &[&str] = &["web_fetch", "submit_skill", "remember", "memory_save", "memory_section", "edit_file"];
 
 /// Other words of this form in backticks: keys of front matter, arguments of a tool.
 const OTHER_WORDS: &[&str] = &["requires_tools", "new_name"];
@@ -157,6 +155,6 @@ fn each_says_what_it_must_not_leave_out() {
 
 #[test]
 fn the_tests_see_a_tool_that_is_not_there() {
-    let named = tools_named("call `send_mail` and `recall(x)`, not `a b_c` or `files`");
-    assert_eq!(named, BTreeSet::from(["recall", "send_mail"]));
+    let named = tools_named("call `send_mail` and `load_skill(x)`, not `a b_c` or `files`");
+    assert_eq!(named, BTreeSet::from(["load_skill", "send_mail"]));
 }

@@ -70,11 +70,11 @@ fn the_body_is_what_comes_after_the_front_matter() {
 fn the_other_fields() {
     let read = manifest(
         "---\nname: a\ndescription: b\nlicense: MIT\ncompatibility: Needs c\nallowed-tools: Bash(git add:*) Read, Write\nunknown: 1\n\
-         metadata:\n  version: 1.10\n  yes: no\n  requires_tools: web_fetch recall\n  platforms: [linux, macos]\n  deep:\n    - x\n    - y: z\n---\n",
+         metadata:\n  version: 1.10\n  yes: no\n  requires_tools: web_fetch memory_search\n  platforms: [linux, macos]\n  deep:\n    - x\n    - y: z\n---\n",
     );
     assert_eq!((read.license.as_deref(), read.compatibility.as_deref()), (Some("MIT"), Some("Needs c")));
     assert_eq!(read.allowed_tools, ["Bash(git add:*)", "Read", "Write"]);
-    assert_eq!(read.requires_tools, ["web_fetch", "recall"]);
+    assert_eq!(read.requires_tools, ["web_fetch", "memory_search"]);
     assert_eq!(read.platforms, ["linux", "macos"]);
     assert_eq!(read.metadata["version"], "1.10");
     assert_eq!(read.metadata["yes"], "no");

@@ -106,7 +106,7 @@ async fn a_group_knows_nothing_of_a_person_nor_a_person_of_a_group() {
     story.say(BEN, "what colour is the cake?").await;
     assert!(!story.model.last_prompt().contains("green"));
     assert_eq!(story.count("SELECT count(DISTINCT scope) FROM conversations"), 3);
-    story.model.calls("recall", json!({ "query": "secret" }));
+    story.model.calls("memory_search", json!({ "in": "conversations", "query": "secret" }));
     say_in(&story, FAMILY, BEN, &format!("{} recall it", bot(&story))).await;
     assert!(!story.received_by(FAMILY).join("\n").contains(&canary(ADA)));
     story.end().await;

@@ -108,7 +108,7 @@ fn repeats(request: &Request) -> Say {
 fn every_reader() -> Vec<(String, String)> {
     let call = |tool: &str, arguments: serde_json::Value| (tool.to_owned(), arguments.to_string());
     let mut calls = vec![
-        call("recall", json!({ "query": "private", "include_untrusted": true })),
+        call("memory_search", json!({ "in": "conversations", "query": "private", "include_untrusted": true })),
         call("memory_search", json!({ "query": "private" })),
         call("memory_recall", json!({ "query": "private" })),
         call("list_scheduled", json!({})),

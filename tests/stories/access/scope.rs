@@ -21,8 +21,8 @@ async fn nobodys_words_reach_anybody_else() {
     story.say(BEN, &format!("my garden has roses, {}", canary(BEN))).await;
     story.pass(NEXT_CONVERSATION).await;
     for (person, own, other) in [(BEN, "roses", "gate code"), (ADA, "gate code", "roses")] {
-        let query = serde_json::json!({ "query": "garden", "include_untrusted": true });
-        story.model.calls("recall", query).says("found");
+        let query = serde_json::json!({ "in": "conversations", "query": "garden", "include_untrusted": true });
+        story.model.calls("memory_search", query).says("found");
         story.say(person, "what about it?").await;
         let prompt = story.model.last_prompt();
         assert!(prompt.contains(own) && !prompt.contains(other), "{prompt}");

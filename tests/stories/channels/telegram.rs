@@ -21,7 +21,7 @@ fn secs(secs: u64) -> Duration {
 
 /// What the tool gives when the model looks for that.
 async fn looked_up(story: &Story, person: i64, arguments: serde_json::Value) -> String {
-    story.model.calls("recall", arguments).says("I looked.");
+    story.model.calls("memory_search", arguments).says("I looked.");
     story.say(person, "please look it up").await;
     story.model.last_prompt().rsplit("tool: ").next().unwrap_or_default().to_owned()
 }
@@ -302,14 +302,17 @@ async fn untrusted_text_is_recalled_only_when_it_is_asked_for_and_then_taints() 
     story.fake.forwards(ADA, EVE, &offer);
     story.answered().await;
     story.pass(NEXT_CONVERSATION).await;
-    story.model.calls("recall", serde_json::json!({ "query": "lighthouse" })).says("nothing typed");
+    story
+        .model
+        .calls("memory_search", serde_json::json!({ "in": "conversations", "query": "lighthouse" }))
+        .says("nothing typed");
     story.say(ADA, "what did I hear about the sea?").await;
     let result = story.model.last_prompt();
     assert!(result.contains("(1 untrusted one matches") && !result.contains("for sale"), "{result}");
     assert!(story.model.chats().last().unwrap().label().is_trusted());
 
-    let all = serde_json::json!({ "query": "lighthouse", "include_untrusted": true });
-    story.model.calls("recall", all).says("somebody sells it");
+    let all = serde_json::json!({ "in": "conversations", "query": "lighthouse", "include_untrusted": true });
+    story.model.calls("memory_search", all).says("somebody sells it");
     story.say(ADA, "look into forwards too").await;
     let result = story.model.last_prompt();
     assert!(result.contains("person, from outside (forward): ") && result.contains("for sale"), "{result}");
@@ -335,7 +338,7 @@ async fn trusted_words_are_given_and_untrusted_ones_are_counted() {
         story.answered().await;
     }
     story.pass(NEXT_CONVERSATION).await;
-    let gave = looked_up(&story, ADA, serde_json::json!({ "query": "lighthouse" })).await;
+    let gave = looked_up(&story, ADA, serde_json::json!({ "in": "conversations", "query": "lighthouse" })).await;
     assert!(gave.contains("red roof") && !gave.contains(UNTRUSTED), "{gave}");
     assert!(gave.contains("(3 untrusted ones match"), "{gave}");
     assert_eq!(story.model.chats().last().map(|request| request.label().is_trusted()), Some(true));

@@ -92,7 +92,7 @@ async fn a_call_and_its_result_are_never_parted() {
     let story = Story::begin().await;
     for number in 0..6 {
         for _ in 0..3 {
-            story.model.calls("recall", json!({ "query": format!("story {number}") }));
+            story.model.calls("memory_search", json!({ "in": "conversations", "query": format!("story {number}") }));
         }
         story.model.says("found");
         story.say(ADA, &format!("look up story {number}")).await;
@@ -111,7 +111,7 @@ async fn a_call_and_its_result_are_never_parted() {
     }
     assert_eq!(calls, results);
     let asked = words(&summaries(&story)[0]);
-    assert!(asked.contains("The tool recall gave"), "what tools gave is summarised with the rest: {asked}");
+    assert!(asked.contains("The tool memory_search gave"), "what tools gave is summarised with the rest: {asked}");
     story.end().await;
 }
 

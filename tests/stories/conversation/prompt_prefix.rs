@@ -51,7 +51,7 @@ async fn with_window(tokens: u64) -> Story {
 async fn consecutive_requests_share_everything_up_to_the_newest_exchange() {
     let mut story = Story::begin().await;
     story.say(ADA, "first").await;
-    story.model.calls("recall", serde_json::json!({ "query": "first" })).says("found it");
+    story.model.calls("memory_search", serde_json::json!({ "in": "conversations", "query": "first" })).says("found it");
     story.say(ADA, "second, with a tool").await;
     story.pass(Duration::from_secs(1800)).await;
     story.fake.says(ADA, "third, in two");

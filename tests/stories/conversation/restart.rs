@@ -135,7 +135,11 @@ fn killed_between_two_parts_it_goes_on_with_the_second() {
 #[test]
 fn killed_between_a_tool_and_the_next_step_it_keeps_what_the_tool_gave() {
     let mut crash_test = CrashTest::prepared("");
-    crash_test.story.model.calls("recall", serde_json::json!({ "query": "birthday" })).says("It is in May.");
+    crash_test
+        .story
+        .model
+        .calls("memory_search", serde_json::json!({ "in": "conversations", "query": "birthday" }))
+        .says("It is in May.");
     assert!(!crash_test.start(Some(Cut::at(After, "store a tool step"))));
     crash_test.story.fake.says(ADA, &format!("When is it? {}", canary(ADA)));
     assert!(crash_test.pass(Duration::from_secs(5)));

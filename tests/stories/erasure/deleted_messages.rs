@@ -85,7 +85,7 @@ async fn a_restart_shows_the_same_without_the_deleted_words() {
 async fn deleted_words_are_gone_from_the_journals_file() {
     let mut story = Story::begin().await;
     a_secret_is_told(&story).await;
-    story.model.calls("recall", serde_json::json!({ "query": SECRET })).says("I looked.");
+    story.model.calls("memory_search", serde_json::json!({ "in": "conversations", "query": SECRET })).says("I looked.");
     comes(&story, ADA, "m3", message_event(&format!("Look {SECRET} up"))).await;
     story.answered().await;
     comes(&story, ADA, "e3", Event::Edited { message: "m3".to_owned(), content: edit(), new_id: None }).await;

@@ -146,7 +146,7 @@ async fn what_one_person_has_kept_no_other_finds_in_memory_or_history() {
     for (tool, arguments) in [
         ("memory_search", json!({ "query": "alarm code", "include_untrusted": true })),
         ("memory_recall", json!({ "query": "alarm code" })),
-        ("recall", json!({ "query": "alarm code", "include_untrusted": true })),
+        ("memory_search", json!({ "in": "conversations", "query": "alarm code", "include_untrusted": true })),
         ("read_file", json!({ "path": "memory/alarm-code.md" })),
         ("read_file", json!({ "path": "../../memory/alarm-code.md" })),
         ("list_files", json!({ "path": "memory" })),

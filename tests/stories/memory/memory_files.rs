@@ -288,6 +288,8 @@ async fn memory_can_be_switched_off_and_files_stay() {
         ("remember", false),
         ("memory_save", false),
         ("memory_section", false),
+        ("memory_recall", false),
+        ("memory_search", true),
         ("read_file", true),
         ("edit_file", true),
     ] {

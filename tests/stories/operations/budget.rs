@@ -194,8 +194,8 @@ async fn each_round_of_tools_is_a_call_and_is_counted() {
     let story = Story::begin().await;
     story
         .model
-        .calls("recall", serde_json::json!({ "query": "a" }))
-        .calls("recall", serde_json::json!({ "query": "b" }))
+        .calls("memory_search", serde_json::json!({ "in": "conversations", "query": "a" }))
+        .calls("memory_search", serde_json::json!({ "in": "conversations", "query": "b" }))
         .says("done");
     story.say(ADA, "search twice").await;
     assert_eq!(story.count("SELECT count(*) FROM spending WHERE turn_id = 1 AND state = 'spent'"), 3);

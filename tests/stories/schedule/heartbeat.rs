@@ -248,7 +248,7 @@ async fn a_heartbeat_cannot_schedule_anything() {
     story.background.calls("remind", once_more).says("HEARTBEAT_OK");
     story.pass(TICK).await;
     let offered: Vec<_> = story.background.requests()[0].tools().iter().map(|tool| tool.name.clone()).collect();
-    assert!(offered.contains(&"recall".to_owned()) && !offered.contains(&"remind".to_owned()), "{offered:?}");
+    assert!(offered.contains(&"memory_search".to_owned()) && !offered.contains(&"remind".to_owned()), "{offered:?}");
     assert_eq!(story.count("SELECT count(*) FROM reminders"), 0);
     story.end().await;
 }

@@ -170,7 +170,10 @@ async fn a_day_is_looked_back_on_stored_found_and_told_once() {
         story.count("SELECT count(*) FROM conversations WHERE kind = 'reflection' AND closed_at IS NOT NULL"),
         1
     );
-    story.model.calls("recall", json!({ "query": "Vet and heron was seen" })).says("found");
+    story
+        .model
+        .calls("memory_search", json!({ "in": "conversations", "query": "Vet and heron was seen" }))
+        .says("found");
     story.say(ADA, "what did you learn?").await;
     assert!(story.model.last_prompt().contains("Vet and heron was seen."), "{}", story.model.last_prompt());
     story.end().await;

@@ -68,17 +68,22 @@ async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
     story.say(ADA, "/new").await;
     let long = "word ".repeat(2_000);
     for query in ["cat's", "AND OR NOT", "cat-name", "foo:bar", "\"", "", long.as_str()] {
-        for tool in ["memory_search", "memory_recall", "recall"] {
+        for tool in ["memory_search", "memory_recall"] {
             through(&story, ADA, tool, json!({ "query": query })).await;
         }
+        through(&story, ADA, "memory_search", json!({ "in": "conversations", "query": query })).await;
         assert!(!story.command_line(&["search", "--", query]).await.failed || query.is_empty(), "{query}");
     }
     let failed = "SELECT count(*) FROM steps WHERE kind = 'tool' AND failed = 1";
     assert_eq!(story.count(failed), 0);
     for (query, words) in [("Кошка", "на печи"), ("東京", "我住在東京都"), ("café", "crème"), ("Łódź", "Le café")]
     {
-        for tool in ["memory_search", "memory_recall", "recall"] {
-            let found = through(&story, ADA, tool, json!({ "query": query })).await;
+        for (tool, arguments) in [
+            ("memory_search", json!({ "query": query })),
+            ("memory_recall", json!({ "query": query })),
+            ("memory_search", json!({ "in": "conversations", "query": query })),
+        ] {
+            let found = through(&story, ADA, tool, arguments).await;
             assert!(found.contains(words), "{tool} {query}: {found}");
         }
     }

@@ -114,7 +114,10 @@ async fn what_is_before_the_model_anyway_is_not_recalled() {
     for number in 0..40 {
         story.fake.says(ADA, &format!("heron {number}"));
     }
-    story.model.calls("recall", serde_json::json!({ "query": "heron", "limit": 3 })).says("found");
+    story
+        .model
+        .calls("memory_search", serde_json::json!({ "in": "conversations", "query": "heron", "limit": 3 }))
+        .says("found");
     story.pass(Duration::from_secs(10)).await;
     let prompt =
         story.model.chats().into_iter().rev().find(|request| crate::support::model::words(request).contains("tool: "));

@@ -60,7 +60,9 @@ async fn what_gave_way_to_a_summary_is_found_word_for_word() {
     assert!(!story.model.last_prompt().contains("thing 0:"), "it gave way");
     let found = story.command_line(&["search", "--in", "messages", "--", "thing 0 lighthouse"]).await.markdown;
     assert!(found.contains("0: a **lighthouse**") || found.contains("**thing** **0**"), "{found}");
-    let gave = through(&story, ADA, "recall", json!({ "query": "lighthouse keeper thing 0" })).await;
+    let gave =
+        through(&story, ADA, "memory_search", json!({ "in": "conversations", "query": "lighthouse keeper thing 0" }))
+            .await;
     assert!(gave.contains("thing 0: a lighthouse"), "{gave}");
     story.end().await;
 }

@@ -102,7 +102,13 @@ async fn what_fails_a_stage_leaves_everything_as_it_was() {
         story.model.calls("submit_skill", arguments).says("I could not.");
         story.say(ADA, "please").await;
         assert!(gave(&story).contains("Not staged"), "{what}: {}", gave(&story));
-        story.model.calls("recall", json!({ "query": "Grind pot way", "include_untrusted": true })).says("Nothing.");
+        story
+            .model
+            .calls(
+                "memory_search",
+                json!({ "in": "conversations", "query": "Grind pot way", "include_untrusted": true }),
+            )
+            .says("Nothing.");
         story.say(ADA, "search").await;
         assert!(gave(&story).contains("Nothing that was said matches"), "{what}: {}", gave(&story));
         live.assert_is(&Live::of(&story), what);
@@ -187,7 +193,8 @@ async fn the_mark_travels_from_a_text_through_its_summary_to_a_proposal() {
     let chats = story.model.chats();
     assert!(chats.last().unwrap().label().is_trusted() && !story.model.last_prompt().contains(UNTRUSTED));
     assert_eq!(story.text("SELECT label FROM summaries WHERE view = 'full' AND state = 'made'"), "forward");
-    let recall = Deed::call("recall", json!({ "query": "lighthouse", "include_untrusted": true }));
+    let recall =
+        Deed::call("memory_search", json!({ "in": "conversations", "query": "lighthouse", "include_untrusted": true }));
     story.say(ADA, &orders(&[recall])).await;
     assert_eq!(story.model.chats().last().unwrap().label().encode(), "forward", "whoever reads it is marked");
     let rows = story.text("SELECT group_concat(state || ' ' || standing || ' ' || label) FROM proposals");

@@ -69,7 +69,10 @@ async fn nothing_of_a_proposal_is_seen_before_it_is_approved() {
     let story = proposed("").await;
     story.model.calls("load_skill", json!({ "name": "tea" })).says("There is none.");
     story.say(ADA, "load it").await;
-    story.model.calls("recall", json!({ "query": "Warm the pot", "include_untrusted": true })).says("Nothing.");
+    story
+        .model
+        .calls("memory_search", json!({ "in": "conversations", "query": "Warm the pot", "include_untrusted": true }))
+        .says("Nothing.");
     story.say(ADA, "search it").await;
     let last = story.model.last_prompt();
     assert!(last.contains("There is no skill named \"tea\""), "{last}");

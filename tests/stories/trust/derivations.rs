@@ -54,10 +54,10 @@ async fn live(seed: u64) -> Story {
                 story.fake.says(ADA, &mark);
             }
             _ => {
-                let all = serde_json::json!({ "query": "orchard answer", "limit": 20, "include_untrusted": dice.roll(2) == 0 });
+                let all = serde_json::json!({ "in": "conversations", "query": "orchard answer", "limit": 20, "include_untrusted": dice.roll(2) == 0 });
                 story.model.otherwise(|_| Say::Text("ok".to_owned()));
                 story.pass(Duration::from_secs(7 * 3600)).await;
-                story.model.calls("recall", all);
+                story.model.calls("memory_search", all);
                 story.fake.says(ADA, &mark);
             }
         }

@@ -167,7 +167,8 @@ async fn a_call_that_makes_no_sense_is_answered_in_a_sentence() {
         ("web_fetch", "{\"url\": 7}", "Not an address"),
         ("web_fetch", "{\"url\": \"mailto:ada@example.org\"}", "Only http and https"),
         ("web_fetch", "{\"url\": \"http://192.168.1.1/\"}", "is not a public host"),
-        ("recall", "", "Nothing that was said matches"),
+        ("memory_search", "", "Nothing that is kept matches"),
+        ("memory_search", "{\"in\": \"conversations\"}", "Nothing that was said matches"),
         ("send_money", "{}", "There is no tool named \"send_money\""),
         ("", "{}", "There is no tool named"),
     ];
@@ -187,7 +188,10 @@ async fn a_call_that_makes_no_sense_is_answered_in_a_sentence() {
 async fn endless_tool_calls_end_with_an_answer() {
     let story = Story::with("[budget]\ntool_rounds = 3").await;
     story.model.otherwise(|request| match request.tools().is_empty() {
-        false => Say::Calls(vec![("recall".to_owned(), "{\"query\": \"anything\"}".to_owned())]),
+        false => Say::Calls(vec![(
+            "memory_search".to_owned(),
+            "{\"in\": \"conversations\", \"query\": \"anything\"}".to_owned(),
+        )]),
         true => Say::Text("That is all I found.".to_owned()),
     });
     story.say(ADA, "search for ever").await;
@@ -202,7 +206,9 @@ async fn endless_tool_calls_end_with_an_answer() {
 #[tokio::test]
 async fn a_model_that_only_ever_calls_tools_still_gives_an_answer() {
     let story = Story::with("[budget]\ntool_rounds = 2").await;
-    story.model.otherwise(|_| Say::Calls(vec![("recall".to_owned(), "{\"query\": \"x\"}".to_owned())]));
+    story.model.otherwise(|_| {
+        Say::Calls(vec![("memory_search".to_owned(), "{\"in\": \"conversations\", \"query\": \"x\"}".to_owned())])
+    });
     story.say(ADA, "search for ever").await;
     assert_eq!(story.received_by(ADA).len(), 1, "{:?}", story.received_by(ADA));
     assert_eq!(story.model.chats().len(), 3);

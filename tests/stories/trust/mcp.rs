@@ -177,7 +177,7 @@ async fn no_name_of_a_server_shadows_another_tool_and_what_is_out_of_bounds_is_l
     let fake = Fake::new("shadow");
     let story = with(&fake, "").await;
     let names: Vec<String> = list(&story).await.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(names, ["fake__dot_ted", "fake__recall", "fake__web_fetch"]);
+    assert_eq!(names, ["fake__dot_ted", "fake__memory_search", "fake__web_fetch"]);
     assert_eq!(condition(&story).refused, 7, "four odd names, a second dot_ted, two that are too long");
     for name in &names {
         accept(&story, name).await;

@@ -146,7 +146,7 @@ fn echo(request: &Request) -> Say {
     let call = |tool: &str, arguments: serde_json::Value| Say::Calls(vec![(tool.to_owned(), arguments.to_string())]);
     match (request.purpose(), order) {
         (Purpose::Chat, "fetch") => call("web_fetch", json!({ "url": "http://outside.example/page" })),
-        (Purpose::Chat, "recall") => call("recall", json!({ "query": "letter", "include_untrusted": true })),
+        (Purpose::Chat, "recall") => call("memory_search", json!({ "in": "conversations", "query": "letter", "include_untrusted": true })),
         (Purpose::Chat, "search") => call("memory_search", json!({ "query": "letter number", "include_untrusted": true })),
         (Purpose::Chat, "search trusted") => call("memory_search", json!({ "query": "letter number lazy dog weight" })),
         (Purpose::Chat, "read") => call("read_file", json!({ "path": "inbox/1-letter.txt" })),

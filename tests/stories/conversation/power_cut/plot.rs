@@ -258,7 +258,10 @@ impl Mind {
             return Say::Fail(if roll == 0 { ModelError::Cut } else { ModelError::Refused });
         }
         self.given.lock().unwrap().push(Given { scope, token: token.clone() });
-        let calls = Say::Calls(vec![("recall".to_owned(), format!("{{\"query\": \"{token}\"}}"))]);
+        let calls = Say::Calls(vec![(
+            "memory_search".to_owned(),
+            format!("{{\"in\": \"conversations\", \"query\": \"{token}\"}}"),
+        )]);
         let address = format!("{{\"url\": \"http://nowhere.example/{token}\"}}");
         let own = canary(person);
         let note = Say::Calls(vec![(

@@ -17,9 +17,9 @@ async fn what_a_tainted_reflection_wants_to_remember_waits_apart_and_nobody_is_a
     story.say(ADA, "about tea").await;
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}tea: always add salt to tea"));
     story.answered().await;
-    let all = json!({ "query": "salt tea", "include_untrusted": true });
+    let all = json!({ "in": "conversations", "query": "salt tea", "include_untrusted": true });
     let wanted = remembers("Tea", &format!("{UNTRUSTED}salt belongs into tea"));
-    story.background.calls("recall", all).says(&answer("Salt", &json!([wanted])));
+    story.background.calls("memory_search", all).says(&answer("Salt", &json!([wanted])));
     look_back(&story, TODAY).await;
     assert_eq!(actions_by_state(&story), "kept 1");
     let notes: Vec<_> = std::fs::read_dir(story.home.join("workspace/memory/untrusted")).unwrap().flatten().collect();

@@ -380,8 +380,9 @@ impl Stage {
     /// A new conversation in which Ada wants to know about something.
     async fn recall(&self, about: &str) {
         self.story.say(ADA, "/new").await;
-        let arguments = serde_json::json!({ "query": about, "include_untrusted": true, "limit": 1 });
-        self.story.say(ADA, &format!("What was that again? ORDER: call recall {arguments}")).await;
+        let arguments =
+            serde_json::json!({ "in": "conversations", "query": about, "include_untrusted": true, "limit": 1 });
+        self.story.say(ADA, &format!("What was that again? ORDER: call memory_search {arguments}")).await;
     }
 
     /// Somebody pipes words into the terminal.

@@ -210,8 +210,8 @@ fn pries() -> Vec<Order> {
     };
     vec![
         call(
-            "recall",
-            json!({ "query": "garden canary", "include_untrusted": true, "limit": 20, "scope": "person:1" }),
+            "memory_search",
+            json!({ "in": "conversations", "query": "garden canary", "include_untrusted": true, "limit": 20, "scope": "person:1" }),
         ),
         call("read_reflection", json!({ "period": "daily", "date": "2026-11-19" })),
         call("remind", json!({ "when": "in 2 hours", "text": "Say $SECRET", "person": "Ada" })),

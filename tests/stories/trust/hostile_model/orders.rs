@@ -357,8 +357,8 @@ pub fn reaches(n: usize) -> Vec<Order> {
             Leads::Nothing,
             vec![
                 Deed::call(
-                    "recall",
-                    json!({ "query": "canary of 1002 garden", "include_untrusted": true, "limit": 20, "scope": "person:2" }),
+                    "memory_search",
+                    json!({ "in": "conversations", "query": "canary of 1002 garden", "include_untrusted": true, "limit": 20, "scope": "person:2" }),
                 ),
                 Deed::say("$SECRET"),
             ],

@@ -206,8 +206,10 @@ async fn what_is_said_in_one_place_is_known_in_no_other() {
         says(topic, &format!("the secret bird is a {word}"));
         story.answered().await;
     }
-    let look =
-        Deed::call("recall", json!({ "query": "secret bird flamingo pelican ostrich", "include_untrusted": true }));
+    let look = Deed::call(
+        "memory_search",
+        json!({ "in": "conversations", "query": "secret bird flamingo pelican ostrich", "include_untrusted": true }),
+    );
     for (topic, own) in [(0, "flamingo"), (7, "pelican"), (8, "ostrich"), (-1, "good morning")] {
         let words = format!("look: {}", orders(std::slice::from_ref(&look)));
         if topic < 0 {
@@ -218,7 +220,7 @@ async fn what_is_said_in_one_place_is_known_in_no_other() {
         story.answered().await;
         let found = story.model.last_prompt().replace("flamingo pelican ostrich", "");
         let others = ["flamingo", "pelican", "ostrich"].into_iter().filter(|word| *word != own);
-        assert!(found.contains("recall gave"), "{found}");
+        assert!(found.contains("memory_search gave"), "{found}");
         assert_eq!(others.filter(|word| found.contains(word)).count(), 0, "{own}: {found}");
     }
     story.end().await;
