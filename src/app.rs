@@ -31,7 +31,7 @@ use crate::gateway::intake::Intake;
 use crate::gateway::socket::LocalServer;
 use crate::id::AddressId;
 use crate::memory::{Index, VectorParts, Vectors, Workspace};
-use crate::message::Health;
+use crate::message::{ChannelKind, Health};
 use crate::model::Model;
 use crate::people::Address;
 use crate::review::{DiskFailpoint, OutboxNotifier, Review};
@@ -285,7 +285,7 @@ impl App {
         let desks = Arc::downgrade(&self.desks);
         self.local.terminal.on_attach(move |peer| {
             let Some(desks) = desks.upgrade() else { return };
-            let address = Address::new("terminal", "local", peer);
+            let address = Address::new(ChannelKind::Terminal.name(), "local", peer);
             if let Ok(Some((id, _))) = desks.journal().read_now(|db| db.addresses().who_is(&address)) {
                 desks.wake(id);
             }

@@ -43,6 +43,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use url::Url;
 
+use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::time::{Cron, Zone};
 
@@ -336,6 +337,24 @@ pub struct Person {
     pub signal: Option<String>,
     /// Preferred adapter.
     pub prefer: Option<String>,
+}
+
+impl Config {
+    /// Returns the configured messaging channels. The terminal is none of them: anyone who can open
+    /// it is the owner.
+    pub fn channels(&self) -> Vec<ChannelKind> {
+        let telegram = self.telegram.is_some().then_some(ChannelKind::Telegram);
+        telegram.into_iter().chain(self.signal.is_some().then_some(ChannelKind::Signal)).collect()
+    }
+}
+
+impl Person {
+    /// Returns the person's addresses by channel.
+    pub fn addresses(&self) -> Vec<(ChannelKind, String)> {
+        let telegram = self.telegram.map(|id| (ChannelKind::Telegram, id.to_string()));
+        let signal = self.signal.clone().map(|account| (ChannelKind::Signal, account));
+        telegram.into_iter().chain(signal).collect()
+    }
 }
 
 /// `[agent]`

@@ -7,10 +7,52 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strum::{EnumString, IntoStaticStr};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::time::Timestamp;
 use crate::trust::Text;
+
+/// Kinds of channels. Everything that the program asks about a channel by its name is told here;
+/// the settings are in `config`, and the adapters are built in `app`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum ChannelKind {
+    /// Telegram bot.
+    Telegram,
+    /// Signal account.
+    Signal,
+    /// Terminal clients of this computer.
+    Terminal,
+}
+
+impl ChannelKind {
+    /// Name in addresses, and of the section in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Telegram => "telegram",
+            Self::Signal => "signal",
+            Self::Terminal => "terminal",
+        }
+    }
+
+    /// Name for display.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Telegram => "Telegram",
+            Self::Signal => "Signal",
+            Self::Terminal => "terminal",
+        }
+    }
+
+    /// Returns true if a text has the form of a group's id. The terminal has no groups.
+    pub fn is_group_id(self, id: &str) -> bool {
+        match self {
+            Self::Telegram => id.parse::<i64>().is_ok_and(|id| id < 0),
+            Self::Signal => !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c)),
+            Self::Terminal => false,
+        }
+    }
+}
 
 /// One incoming item, as parsed by an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use crate::adapter::Adapter;
 use crate::config::Config;
 use crate::gateway::intake;
 use crate::id::{AddressId, PersonId};
+use crate::message::ChannelKind;
 use crate::people::Address;
 use crate::store::{Journal, NewOutbox, Tx};
 use crate::time::Timestamp;
@@ -67,7 +68,7 @@ pub(super) async fn announce_absence(
     now: Timestamp,
 ) -> anyhow::Result<Vec<AddressId>> {
     let (name, account) = (adapter.name(), adapter.account());
-    if name == "terminal" {
+    if name == ChannelKind::Terminal.name() {
         return Ok(Vec::new());
     }
     journal

@@ -10,13 +10,14 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::channel::{Channel, awaits_claim};
+use super::channel::awaits_claim;
 use super::failure::CliError;
 use super::paths::CliPaths;
 use super::print::{self, Printer};
 use super::{Exit, ephemeral, log};
 use crate::app::{App, Overrides};
 use crate::config::{Config, Home};
+use crate::message::ChannelKind;
 use crate::store::DiskSpace;
 use crate::wording::cli as says;
 use crate::wording::gate;
@@ -102,7 +103,7 @@ async fn show_claim_code(app: &App, config: &Config) -> Result<(), CliError> {
         return Ok(());
     }
     if let Some(code) = app.admin.members().claim_code().await? {
-        let channels: Vec<&str> = Channel::of(config).into_iter().map(Channel::shown).collect();
+        let channels: Vec<&str> = config.channels().into_iter().map(ChannelKind::title).collect();
         print::print_remark(&says::claim(&code, &channels));
     }
     Ok(())
@@ -127,8 +128,8 @@ async fn report_disk_space(mut room: watch::Receiver<DiskSpace>) {
 }
 
 fn banner(config: &Config) -> String {
-    let mut channels: Vec<&str> = Channel::of(config).into_iter().map(Channel::name).collect();
-    channels.push("terminal");
+    let mut channels: Vec<&str> = config.channels().into_iter().map(ChannelKind::name).collect();
+    channels.push(ChannelKind::Terminal.name());
     says::banner(config.home.path(), config.zone, &channels.join(", "), &model_of(config))
 }
 

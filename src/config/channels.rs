@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::str::FromStr;
 
 use secrecy::ExposeSecret;
 use url::Url;
@@ -10,9 +11,8 @@ use super::error::ValueError;
 use super::interpreter::Meaning;
 use super::units::{self, quoted};
 use super::{Home, Signal, SignalEndpoint, Telegram, TelegramDelivery, Webhook, models, secret};
+use crate::message::ChannelKind;
 
-/// Adapters that have addresses.
-const ADAPTERS: [&str; 3] = ["telegram", "signal", "terminal"];
 /// Telegram allows at most 256 characters; the minimum is that of a good password.
 const SECRET_LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 
@@ -103,7 +103,7 @@ pub fn unique_account(text: &str, taken: &mut BTreeSet<String>) -> Result<String
 
 /// Parses the name of an adapter.
 pub fn adapter(text: &str) -> Result<String, ValueError> {
-    if ADAPTERS.contains(&text) {
+    if ChannelKind::from_str(text).is_ok() {
         return Ok(text.to_owned());
     }
     let fix = "write \"telegram\", \"signal\" or \"terminal\"";
@@ -160,11 +160,9 @@ fn command(text: &str, home: &Home) -> Result<Vec<String>, ValueError> {
 }
 
 fn check_group(text: &str) -> Result<(), ValueError> {
-    let is_sound = match text.split_once(':') {
-        Some(("telegram", id)) => id.parse::<i64>().is_ok_and(|id| id < 0),
-        Some(("signal", id)) => !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c)),
-        _ => false,
-    };
+    let is_sound = text
+        .split_once(':')
+        .is_some_and(|(channel, id)| ChannelKind::from_str(channel).is_ok_and(|channel| channel.is_group_id(id)));
     let fix = "write \"telegram:\" and the group's negative id, or \"signal:\" and its group id";
     if is_sound { Ok(()) } else { Err(ValueError::new(format!("{} is no group", quoted(text)), fix)) }
 }

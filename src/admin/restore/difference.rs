@@ -193,9 +193,8 @@ pub(super) fn acting(people: &[RestoredPerson], config: Option<&Config>) -> Vec<
 }
 
 fn of_config(person: &config::Person, people: &[RestoredPerson]) -> ActingPerson {
-    let telegram = person.telegram.map(|id| format!("telegram {id}"));
-    let signal = person.signal.as_ref().map(|account| format!("signal {account}"));
-    let mut addresses: Vec<String> = telegram.into_iter().chain(signal).collect();
+    let declared = person.addresses().into_iter().map(|(channel, peer)| format!("{} {peer}", channel.name()));
+    let mut addresses: Vec<String> = declared.collect();
     let known = people.iter().filter(|standing| standing.is_in() && is_same(&standing.name, &person.name));
     for address in known.flat_map(|standing| &standing.addresses) {
         if !addresses.contains(address) {

@@ -127,7 +127,6 @@ impl Declaration<'_> {
 }
 
 fn entry_of(person: &config::Person) -> ConfiguredPerson {
-    let telegram = person.telegram.map(|id| ("telegram".to_owned(), id.to_string()));
-    let signal = person.signal.clone().map(|account| ("signal".to_owned(), account));
-    ConfiguredPerson { name: person.name.clone(), addresses: telegram.into_iter().chain(signal).collect() }
+    let addresses = person.addresses().into_iter().map(|(channel, peer)| (channel.name().to_owned(), peer));
+    ConfiguredPerson { name: person.name.clone(), addresses: addresses.collect() }
 }

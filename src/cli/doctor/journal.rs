@@ -9,10 +9,11 @@ use super::gateway::Gateway;
 use super::knowledge;
 use crate::admin::RepairMode;
 use crate::app::{BuildError, take_lock_as_it_is};
-use crate::cli::channel::Channel;
+use crate::cli::channel::names_owner;
 use crate::cli::failure::CliError;
 use crate::config::Config;
 use crate::id::ForgettingId;
+use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::schedule::Checked;
 use crate::store::{self, Db, Journal};
@@ -145,17 +146,17 @@ fn owner(seen: &JournalReport, config: &Config) -> Finding {
     if seen.owners == 0 && !config.people.iter().any(|person| person.role == Role::Owner) {
         return Finding::wrong(says::OWNER, says::NO_OWNER, says::FIX_NO_OWNER);
     }
-    let channels = Channel::of(config);
-    let unmet: Vec<Channel> = channels
+    let channels = config.channels();
+    let unmet: Vec<ChannelKind> = channels
         .iter()
         .copied()
-        .filter(|channel| !channel.names_owner(config) && !seen.met_on.contains(channel.name()))
+        .filter(|channel| !names_owner(config, *channel) && !seen.met_on.contains(channel.name()))
         .collect();
     match unmet.as_slice() {
         [] => Finding::ok(says::OWNER, says::OWNER_KNOWN),
         all if all.len() == channels.len() => Finding::wrong(says::OWNER, says::NOT_CLAIMED, says::FIX_NOT_CLAIMED),
         some => {
-            let names: Vec<&str> = some.iter().map(|channel| channel.shown()).collect();
+            let names: Vec<&str> = some.iter().map(|channel| channel.title()).collect();
             Finding::note(says::OWNER, &says::not_met(&names), says::FIX_NOT_MET)
         }
     }

@@ -1,10 +1,13 @@
 //! Tests of the models and the channels with real requests.
 
+use strum::VariantArray;
+
 use super::finding::Finding;
 use super::gateway::Gateway;
 use super::{meaning, model_name, signal, telegram};
 use crate::cli::probe;
 use crate::config::{self, Config, Provider};
+use crate::message::ChannelKind;
 use crate::wording::cli::doctor as says;
 
 /// Tests each of them. A running gateway is also asked for its channels: only the gateway knows if
@@ -44,11 +47,12 @@ async fn model(check: &'static str, config: &config::Model, name: &str, offline:
 
 /// Finds groups that are allowed on a channel that is not configured.
 fn groups(config: &Config) -> Vec<Finding> {
-    let absent = [("telegram", config.telegram.is_none()), ("signal", config.signal.is_none())];
-    let unheard = |(channel, is_absent): (&str, bool)| {
+    let configured = config.channels();
+    let absent = ChannelKind::VARIANTS.iter().filter(|channel| !configured.contains(channel)).map(|kind| kind.name());
+    let finding = |channel: &str| {
         let count = config.groups.iter().filter(|group| group.split(':').next() == Some(channel)).count();
         let fix = says::fix_unheard_groups(channel);
-        (is_absent && count > 0).then(|| Finding::wrong(says::GROUPS, &says::unheard_groups(channel, count), &fix))
+        (count > 0).then(|| Finding::wrong(says::GROUPS, &says::unheard_groups(channel, count), &fix))
     };
-    absent.into_iter().filter_map(unheard).collect()
+    absent.filter_map(finding).collect()
 }
