@@ -7,6 +7,7 @@
 //! knows neither people nor journal nor engine.
 
 pub mod markdown;
+mod request;
 pub mod signal;
 pub mod telegram;
 pub mod terminal;
@@ -17,6 +18,9 @@ use async_trait::async_trait;
 
 use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
+
+/// Space reserved in each part for a prefix such as the repeat notice.
+const PREFIX_SPACE: usize = 40;
 
 /// One of our accounts on one channel.
 #[async_trait]
@@ -38,7 +42,7 @@ pub trait Adapter: Send + Sync {
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable>;
 
     /// Confirms that the batch is committed. A no-op for polling, where the next call confirms.
-    async fn ack(&self, cursor: Option<&str>);
+    async fn ack(&self, _cursor: Option<&str>) {}
 
     /// Reports that the batch could not be stored because the disk is full, so that it may be
     /// returned to its senders with the sentence `why`. A no-op for polling, where unconfirmed
@@ -62,21 +66,27 @@ pub trait Adapter: Send + Sync {
     /// Sends one part and returns its external id.
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError>;
 
-    /// Replaces a part that was sent before. Succeeds if nothing would change.
+    /// Replaces a part that was sent before. Succeeds if nothing would change; by default every
+    /// edit is sent as a new message.
     async fn edit(
         &self,
-        peer: &str,
-        external_id: &str,
-        piece: &OutgoingPart,
-        form: PartFormat,
-    ) -> Result<(), SendError>;
+        _peer: &str,
+        _external_id: &str,
+        _piece: &OutgoingPart,
+        _form: PartFormat,
+    ) -> Result<(), SendError> {
+        Err(SendError::NotFound)
+    }
 
-    /// Minimum interval between edits of a streamed reply; `None` if the channel cannot edit.
-    fn edit_interval(&self) -> Option<Duration>;
+    /// Minimum interval between edits of a streamed reply; `None` if replies are not streamed by
+    /// editing.
+    fn edit_interval(&self) -> Option<Duration> {
+        None
+    }
 
     /// Sends the next text of a streamed reply to the messages `answers`, on channels that stream
-    /// by other means than editing.
-    async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]);
+    /// by other means than editing. An empty delta restarts the reply.
+    async fn stream_delta(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     /// Shows or hides the typing indicator. It lasts a few seconds and is renewed every
     /// [`Adapter::typing_interval`].
@@ -86,7 +96,7 @@ pub trait Adapter: Send + Sync {
     fn typing_interval(&self) -> Duration;
 
     /// Sends a read receipt, where the channel has them.
-    async fn mark_read(&self, peer: &str, external_id: &str);
+    async fn mark_read(&self, _peer: &str, _external_id: &str) {}
 
     /// Sends a file and returns its external id.
     async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError>;
@@ -94,14 +104,14 @@ pub trait Adapter: Send + Sync {
     /// Sets our emoji reaction on a message; an empty emoji removes it.
     async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError>;
 
-    /// Acknowledges a button press to the server.
-    async fn acknowledge_button(&self, callback: &str);
+    /// Acknowledges a button press to the server, where the channel has buttons.
+    async fn acknowledge_button(&self, _callback: &str) {}
 
     /// Fetches a received file of at most `max` bytes.
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError>;
 
     /// Registers the commands available to each role, where the channel has a menu.
-    async fn register_menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]);
+    async fn register_menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
 
     /// State of the channel.
     fn health(&self) -> Health;
@@ -139,6 +149,16 @@ pub struct OutgoingPart {
     /// External ids of the messages that it answers, for channels whose clients await one reply
     /// each.
     pub answers: Vec<String>,
+}
+
+impl OutgoingPart {
+    /// Returns the text in this form.
+    fn text(&self, form: PartFormat) -> &str {
+        match form {
+            PartFormat::Rich => &self.rich,
+            PartFormat::Plain => &self.plain,
+        }
+    }
 }
 
 /// Form in which a part is sent.

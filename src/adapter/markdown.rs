@@ -7,17 +7,15 @@
 //! that is only a link definition, `2*3*4`, `__init__`) stays as typed. Parsing is linear in the
 //! input and uses no recursion, at any depth of nesting.
 
-mod address;
-mod control_chars;
-pub(super) mod flow;
-mod nesting_limit;
 mod block_reader;
-mod table;
+mod clean;
+pub(super) mod flow;
 
 use std::rc::Rc;
 
-pub use control_chars::strip_control;
-pub use table::Table;
+pub use clean::strip_control;
+use pulldown_cmark::Alignment;
+use unicode_width::UnicodeWidthStr;
 
 /// Display of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +92,7 @@ pub struct Block {
 
 /// Parses Markdown into blocks. Empty exactly if nothing visible was written.
 pub fn read(markdown: &str, links: LinkDisplay) -> Vec<Block> {
-    let source = nesting_limit::limit_nesting(&strip_control(markdown));
+    let source = clean::limit_nesting(&strip_control(markdown));
     let blocks = block_reader::read(&source, links);
     if !blocks.is_empty() || is_blank(&source) {
         return blocks;
@@ -133,6 +131,52 @@ fn verbatim_block(text: &str) -> Block {
         gap: true,
         body: Body::Text { heading: 0, spans },
     }
+}
+
+const MAX_PADDED: usize = 40;
+
+/// Cells as plain text; the first row is the head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    alignments: Vec<Alignment>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// One line per row, with a rule below the head.
+    pub fn lines(&self) -> Vec<String> {
+        let widths = self.widths();
+        let mut lines: Vec<String> = self.rows.iter().map(|row| self.line(row, &widths)).collect();
+        let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+        lines.insert(lines.len().min(1), rule.join("─┼─"));
+        lines
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths = vec![1; self.alignments.len()];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.width().clamp(*width, MAX_PADDED.max(*width));
+            }
+        }
+        widths
+    }
+
+    fn line(&self, row: &[String], widths: &[usize]) -> String {
+        let cells = row.iter().zip(widths).zip(&self.alignments);
+        let cells: Vec<String> = cells.map(|((cell, width), alignment)| pad(cell, *width, *alignment)).collect();
+        cells.join(" │ ").trim_end().to_owned()
+    }
+}
+
+fn pad(cell: &str, width: usize, alignment: Alignment) -> String {
+    let free = width.saturating_sub(cell.width());
+    let before = match alignment {
+        Alignment::Right => free,
+        Alignment::Center => free / 2,
+        Alignment::Left | Alignment::None => 0,
+    };
+    format!("{}{cell}{}", " ".repeat(before), " ".repeat(free - before))
 }
 
 #[cfg(test)]

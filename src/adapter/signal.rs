@@ -4,40 +4,34 @@
 //! requests ([`rpc_client`]), so that neither waits for the other. Received messages are handed
 //! over one line at a time, and the next line stays with the daemon until the last one is in the
 //! journal; responses come in any order and are matched by id. Both connections are opened on
-//! demand and reopened when they break. `parse`, `envelope` and `text` are pure;
+//! demand and reopened when they break. `parse`, `envelope` and `render` are pure;
 //! `docs/signal-wire.md` describes the protocol.
 //!
 //! The daemon delivers each message once and keeps no copy. A power failure can therefore lose one
 //! line at most, plus the contents of the socket buffers. Kept in memory only: our account, the
-//! state of the channel ([`daemon_health::HealthTracker`]), and the line that waits for the
+//! state of the channel ([`health::HealthTracker`]), and the line that waits for the
 //! journal.
 
-mod rpc_client;
 mod daemon;
-mod subscription;
 mod envelope;
-mod rpc_connection;
-mod download;
-mod receive;
+mod health;
 mod http;
-mod socket;
-mod probe;
-mod message_key;
-mod parse;
-mod daemon_health;
-mod send_results;
-mod send;
-mod sse;
-mod render;
-mod timeout;
 mod jsonrpc;
+mod parse;
+mod probe;
+mod receive;
+mod render;
+mod rpc_client;
+mod send;
+mod send_results;
+mod socket;
+mod subscription;
 
 #[cfg(test)]
 mod tests;
 
-use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -46,47 +40,35 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{
-    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, FetchFileError, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use crate::config::{self, SignalEndpoint};
-use crate::message::{Health, Inbound, Outbound, OutgoingFile};
-use crate::people::Role;
+use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
 use crate::time::Clock;
 
 use daemon::DaemonSupervisor;
-use daemon_health::{HealthTracker, ProblemTopic};
+use health::{HealthTracker, ProblemTopic};
 use http::DaemonHttp;
-use jsonrpc::Params;
 pub use probe::DaemonProbe;
 use receive::MessageReceiver;
 use rpc_client::RpcClient;
+use send::{DaemonInfo, SignalAccount};
 use socket::DaemonAddress;
-use subscription::SubscriptionTransport;
+use subscription::{SubscriptionError, SubscriptionTransport};
 
 /// Name of the channel in addresses.
-const NAME: &str = "signal";
+const NAME: &str = ChannelKind::Signal.name();
 /// Signal displays a typing indicator for fifteen seconds.
-const TYPING_PACE: Duration = Duration::from_secs(10);
+const TYPING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// One Signal account.
 pub struct Signal {
-    clock: Arc<dyn Clock>,
-    rpc: RpcClient,
-    listener: MessageReceiver,
-    health_tracker: Arc<HealthTracker>,
-    configured: Option<String>,
-    attachments_dir: Option<PathBuf>,
+    account: SignalAccount,
+    receiver: MessageReceiver,
+    /// Command of our own daemon; empty if it is started by other means.
     command: Vec<String>,
+    /// Path at which it listens, if that is a Unix socket.
     socket: Option<PathBuf>,
-    daemon_state: Mutex<DaemonInfo>,
-    fetching: tokio::sync::Mutex<()>,
-}
-
-/// Facts learned from the daemon on connecting.
-#[derive(Default)]
-struct DaemonInfo {
-    account: Option<String>,
-    version: (u64, u64, u64),
 }
 
 impl Signal {
@@ -96,65 +78,45 @@ impl Signal {
     ///
     /// If the daemon is reached by HTTP and its address is invalid, or no HTTP client can be built.
     pub fn new(config: &config::Signal, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
-        let place = match &config.endpoint {
-            SignalEndpoint::Unix(path) => Ok(DaemonAddress::Unix(path.clone())),
-            SignalEndpoint::Tcp(place) => Ok(DaemonAddress::Tcp(place.clone())),
-            SignalEndpoint::Http(base) => Err(DaemonHttp::new(base)?),
+        let on_socket = |address: DaemonAddress| {
+            (RpcClient::for_socket(address.clone(), Arc::clone(&clock)), SubscriptionTransport::Socket(address))
         };
-        let (asker, side) = match place {
-            Ok(place) => {
-                (RpcClient::for_socket(place.clone(), Arc::clone(&clock)), SubscriptionTransport::Lines(place))
+        let (rpc, transport) = match &config.endpoint {
+            SignalEndpoint::Unix(path) => on_socket(DaemonAddress::Unix(path.clone())),
+            SignalEndpoint::Tcp(address) => on_socket(DaemonAddress::Tcp(address.clone())),
+            SignalEndpoint::Http(base) => {
+                let http = DaemonHttp::new(base)?;
+                (RpcClient::for_http(http.clone(), Arc::clone(&clock)), SubscriptionTransport::Http(http))
             }
-            Err(http) => (RpcClient::for_http(http.clone(), Arc::clone(&clock)), SubscriptionTransport::Http(http)),
         };
         let socket = match &config.endpoint {
             SignalEndpoint::Unix(path) => Some(path.clone()),
             SignalEndpoint::Tcp(_) | SignalEndpoint::Http(_) => None,
         };
-        let pulse = Arc::new(HealthTracker::default());
-        Ok(Self {
-            listener: MessageReceiver::new(side, Arc::clone(&clock), Arc::clone(&pulse)),
-            clock,
-            rpc: asker,
-            health_tracker: pulse,
+        let health = Arc::new(HealthTracker::default());
+        let account = SignalAccount {
+            clock: Arc::clone(&clock),
+            rpc,
+            health: Arc::clone(&health),
             configured: config.account.clone(),
             attachments_dir: config.attachments_dir.clone(),
-            command: config.command.clone(),
-            socket,
-            daemon_state: Mutex::default(),
-            fetching: tokio::sync::Mutex::default(),
-        })
+            known: Mutex::default(),
+            download_lock: tokio::sync::Mutex::default(),
+        };
+        let receiver = MessageReceiver::new(transport, clock, health);
+        Ok(Self { account, receiver, command: config.command.clone(), socket })
     }
 
     /// Returns the task that keeps our own daemon running until `stop`; `None` if the daemon is
     /// started by other means. Dropping the task kills the daemon.
     pub fn daemon(&self, stop: CancellationToken) -> Option<BoxFuture<'static, ()>> {
-        let (words, socket) = (self.command.clone(), self.socket.clone());
         let daemon = DaemonSupervisor {
-            command: words,
-            socket,
-            clock: Arc::clone(&self.clock),
-            pulse: Arc::clone(&self.health_tracker),
+            command: self.command.clone(),
+            socket: self.socket.clone(),
+            clock: Arc::clone(&self.account.clock),
+            health: Arc::clone(&self.account.health),
         };
         (!self.command.is_empty()).then(|| daemon.supervise(stop).boxed())
-    }
-
-    fn known(&self) -> MutexGuard<'_, DaemonInfo> {
-        self.daemon_state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn our_account(&self) -> String {
-        self.known().account.clone().or_else(|| self.configured.clone()).unwrap_or_default()
-    }
-
-    fn is_at_least(&self, version: (u64, u64, u64)) -> bool {
-        self.known().version >= version
-    }
-
-    /// Common parameters of all requests for our account.
-    fn params(&self) -> Params {
-        let account = Some(self.our_account()).filter(|account| !account.is_empty());
-        account.into_iter().map(|account| ("account".to_owned(), account.into())).collect()
     }
 }
 
@@ -165,36 +127,36 @@ impl Adapter for Signal {
     }
 
     fn account(&self) -> String {
-        self.our_account()
+        self.account.name()
     }
 
     async fn connect(&self) -> Result<(), PollError> {
-        let look = self.probe().await.inspect_err(|error| {
-            self.health_tracker.lost(&subscription::SubscriptionError::Disconnected(error.to_string()))
-        })?;
-        match probe::choose_account(self.configured.as_deref(), look.accounts.as_deref()) {
+        let us = &self.account;
+        let lost = |error: &PollError| us.health.lost(&SubscriptionError::Disconnected(error.to_string()));
+        let daemon = self.probe().await.inspect_err(lost)?;
+        match daemon.account(us.configured.as_deref()) {
             Ok(account) => {
-                *self.known() = DaemonInfo { account: Some(account), version: probe::version(&look.version) };
-                self.health_tracker.settle(&ProblemTopic::Account);
+                *us.known() = DaemonInfo { account: Some(account), version: daemon.numbers() };
+                us.health.clear(&ProblemTopic::Account);
                 Ok(())
             }
             Err(sentence) => {
-                self.health_tracker.note(ProblemTopic::Account, sentence.to_owned());
+                us.health.report(ProblemTopic::Account, sentence.to_owned());
                 Err(PollError::BadToken)
             }
         }
     }
 
     async fn next(&self, _cursor: Option<&str>) -> Result<Batch, PollError> {
-        self.listener.next(&self.our_account()).await
+        self.receiver.next(&self.account.name()).await
     }
 
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {
-        parse::parse(raw, &self.our_account())
+        parse::parse(raw, &self.account.name())
     }
 
     async fn ack(&self, _cursor: Option<&str>) {
-        self.listener.acknowledge();
+        self.receiver.acknowledge();
     }
 
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
@@ -206,7 +168,7 @@ impl Adapter for Signal {
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
-        self.sender().send_part(peer, piece, form).await
+        self.account.send_part(peer, piece, form).await
     }
 
     async fn edit(
@@ -216,67 +178,40 @@ impl Adapter for Signal {
         piece: &OutgoingPart,
         form: PartFormat,
     ) -> Result<(), SendError> {
-        self.sender().edit_part(peer, external_id, piece, form).await
+        self.account.edit_part(peer, external_id, piece, form).await
     }
 
-    /// Every edit notifies everybody in the chat and stays in the visible edit history, so replies
-    /// are not streamed.
+    /// Replies are not streamed: every edit notifies everybody in the chat and stays in the visible
+    /// edit history.
     fn edit_interval(&self) -> Option<Duration> {
         None
     }
 
-    async fn stream_delta(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
-
     async fn typing(&self, peer: &str, typing: Typing) {
-        self.sender().send_typing(peer, typing).await;
+        self.account.send_typing(peer, typing).await;
     }
 
     fn typing_interval(&self) -> Duration {
-        TYPING_PACE
+        TYPING_INTERVAL
     }
 
     async fn mark_read(&self, _peer: &str, external_id: &str) {
-        self.sender().send_receipt(external_id).await;
+        self.account.send_receipt(external_id).await;
     }
 
     async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
-        self.sender().send_a_file(peer, file).await
+        self.account.send_file(peer, file).await
     }
 
     async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
-        self.sender().send_reaction(peer, external_id, emoji).await
+        self.account.send_reaction(peer, external_id, emoji).await
     }
-
-    async fn acknowledge_button(&self, _callback: &str) {}
 
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
-        self.sender().fetch_file(reference, max).await
+        self.account.fetch_file(reference, max).await
     }
-
-    async fn register_menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
 
     fn health(&self) -> Health {
-        self.health_tracker.health(self.clock.now())
-    }
-}
-
-/// Delivery over Signal.
-#[derive(Clone, Copy)]
-pub struct SignalSender<'a> {
-    pub(super) signal: &'a Signal,
-}
-
-impl Deref for SignalSender<'_> {
-    type Target = Signal;
-
-    fn deref(&self) -> &Signal {
-        self.signal
-    }
-}
-
-impl Signal {
-    /// Delivery over Signal.
-    pub fn sender(&self) -> SignalSender<'_> {
-        SignalSender { signal: self }
+        self.account.health.health(self.account.clock.now())
     }
 }

@@ -1,63 +1,60 @@
 //! Telegram, as a bot.
 //!
-//! `parse` and `html` are pure; `wire` is the only access to the network and the only file that
-//! holds the token; `poll`, `send`, `upload`, `file` and `register_menu` translate its errors for
-//! the gateway. Kept in memory only: the state of the channel, our identity, and rate limits per
-//! chat ([`rate_limit::RateLimits`]). Everything else is in the journal.
+//! `parse` and `html` are pure; `bot_api` is the only access to the network and the only file that
+//! holds the token; `poll` and `send` translate its errors for the gateway. Kept in memory only: the
+//! state of the channel, our identity, and rate limits per chat ([`rate_limit::RateLimits`]).
+//! Everything else is in the journal.
 //!
 //! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):
 //! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.
 
-mod download;
-mod html;
-mod probe;
-mod menu;
-mod parse;
-mod rate_limit;
-mod poll;
-mod send;
-mod problem;
-mod upload;
-mod webhook;
 mod bot_api;
+mod html;
+mod parse;
+mod poll;
+mod rate_limit;
+mod send;
+mod webhook;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bot_api::{ApiRefusal, BotApi, CallError};
+use parse::BotIdentity;
+use poll::TelegramProblem;
+use rate_limit::RateLimits;
+use send::SendTarget;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use teloxide_core::payloads::{AnswerCallbackQuery, DeleteWebhook, DeleteWebhookSetters, GetMe, SendChatAction};
+use teloxide_core::payloads::{
+    AnswerCallbackQuery, DeleteWebhook, DeleteWebhookSetters, GetMe, GetWebhookInfo, SendChatAction,
+};
 use teloxide_core::types::{CallbackQueryId, ChatAction};
+use webhook::WebhookReceiver;
 
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::{
-    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Typing,
+    Unreadable,
 };
 use crate::config::{self, TelegramDelivery};
-use crate::message::{Health, Inbound, Outbound, OutgoingFile};
+use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
+use crate::text;
 use crate::time::{Clock, Timestamp};
 use crate::wording::telegram as words;
 
-use bot_api::BotApi;
-use parse::BotIdentity;
-pub use probe::{BotInfo, WebhookStatus};
-use problem::TelegramProblem;
-use rate_limit::RateLimits;
-use send::SendTarget;
-use webhook::WebhookReceiver;
-
 /// Name of the channel in addresses.
-const NAME: &str = "telegram";
+const NAME: &str = ChannelKind::Telegram.name();
 /// Telegram bans bots that edit much faster for minutes.
-const PREVIEW_PACE: Duration = Duration::from_millis(1500);
+const EDIT_INTERVAL: Duration = Duration::from_millis(1500);
 /// Telegram displays a typing indicator for five seconds.
-const TYPING_PACE: Duration = Duration::from_secs(4);
+const TYPING_INTERVAL: Duration = Duration::from_secs(4);
 
 /// One Telegram bot.
 pub struct Telegram {
-    wire: BotApi,
+    api: BotApi,
     clock: Arc<dyn Clock>,
     rate_limits: RateLimits,
     /// Receives the updates, if a webhook is configured.
@@ -73,22 +70,15 @@ struct TelegramState {
     problem: Option<&'static str>,
 }
 
-#[derive(Deserialize)]
-struct BotUser {
-    id: i64,
-    #[serde(default)]
-    username: String,
-}
-
 impl Telegram {
     /// Creates a bot that has not been reached yet.
     pub fn new(config: &config::Telegram, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
-        let wire = BotApi::new(&config.api_url, config.token.clone())?;
+        let api = BotApi::new(&config.api_url, config.token.clone())?;
         let webhook = match &config.way_in {
             TelegramDelivery::Polling => None,
             TelegramDelivery::Webhook(webhook) => Some(WebhookReceiver::new(webhook.clone(), Arc::clone(&clock))),
         };
-        Ok(Self { wire, clock, rate_limits: RateLimits::default(), webhook, state: Mutex::default() })
+        Ok(Self { api, clock, rate_limits: RateLimits::default(), webhook, state: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, TelegramState> {
@@ -112,13 +102,13 @@ impl Telegram {
 
     /// Learns our identity, and sets the webhook or removes it, since polling with a webhook is a
     /// conflict. Pending updates are kept.
-    async fn identify(&self) -> Result<BotUser, TelegramProblem> {
-        let me = self.wire.request(&GetMe::new()).await.map_err(poll::poll_error)?;
+    async fn identify(&self) -> Result<BotIdentity, TelegramProblem> {
+        let me = self.api.request(&GetMe::new()).await.map_err(poll::poll_error)?;
         match &self.webhook {
-            Some(webhook) => webhook.connect(&self.wire).await?,
+            Some(webhook) => webhook.connect(&self.api).await?,
             None => {
                 let no_webhook = DeleteWebhook::new().drop_pending_updates(false);
-                self.wire.request::<_, IgnoredAny>(&no_webhook).await.map_err(poll::poll_error)?;
+                self.api.request::<_, IgnoredAny>(&no_webhook).await.map_err(poll::poll_error)?;
             }
         }
         Ok(me)
@@ -128,7 +118,7 @@ impl Telegram {
     fn identity(&self) -> BotIdentity {
         let known = self.state().identity.clone();
         known.unwrap_or_else(|| BotIdentity {
-            id: self.wire.account().parse().unwrap_or_default(),
+            id: self.api.account().parse().unwrap_or_default(),
             ..BotIdentity::default()
         })
     }
@@ -159,9 +149,6 @@ fn chat_of(peer: &str) -> &str {
     peer.split_once('/').map_or(peer, |(chat, _)| chat)
 }
 
-/// Space reserved in each part for a prefix such as the repeat notice.
-const MARK_ROOM: usize = 40;
-
 #[async_trait]
 impl Adapter for Telegram {
     fn name(&self) -> &'static str {
@@ -169,20 +156,20 @@ impl Adapter for Telegram {
     }
 
     fn account(&self) -> String {
-        self.state().identity.as_ref().map_or_else(|| self.wire.account(), |us| us.id.to_string())
+        self.state().identity.as_ref().map_or_else(|| self.api.account(), |us| us.id.to_string())
     }
 
     async fn connect(&self) -> Result<(), PollError> {
         let me = self.identify().await;
         let me = self.record_poll(me)?;
-        self.state().identity = Some(BotIdentity { id: me.id, username: me.username });
+        self.state().identity = Some(me);
         Ok(())
     }
 
     async fn next(&self, cursor: Option<&str>) -> Result<Batch, PollError> {
         let batch = match &self.webhook {
-            Some(webhook) => webhook.next(&self.wire, cursor).await,
-            None => poll::poll(&self.wire, cursor, || self.clock.now()).await.map_err(TelegramProblem::from),
+            Some(webhook) => webhook.next(&self.api, cursor).await,
+            None => poll::poll(&self.api, cursor, || self.clock.now()).await.map_err(TelegramProblem::from),
         };
         self.record_poll(batch)
     }
@@ -200,7 +187,7 @@ impl Adapter for Telegram {
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
         let (text, label, _) = outbound.text.open();
         let links = if label.asks_before_leaving() { LinkDisplay::SpelledOut } else { LinkDisplay::Embedded };
-        let parts = html::render(text, links, html::LIMIT - MARK_ROOM).into_iter();
+        let parts = html::render(text, links, html::LIMIT - PREFIX_SPACE).into_iter();
         let mut pieces: Vec<OutgoingPart> =
             parts.map(|part| OutgoingPart { rich: part.html, plain: part.plain, ..OutgoingPart::default() }).collect();
         if let Some(last) = pieces.last_mut() {
@@ -210,7 +197,7 @@ impl Adapter for Telegram {
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
-        self.unless_paused(peer, send::send(&self.wire, peer, piece, form)).await
+        self.unless_paused(peer, send::send(&self.api, peer, piece, form)).await
     }
 
     async fn edit(
@@ -220,14 +207,12 @@ impl Adapter for Telegram {
         piece: &OutgoingPart,
         form: PartFormat,
     ) -> Result<(), SendError> {
-        self.unless_paused(peer, send::edit(&self.wire, peer, external_id, piece, form)).await
+        self.unless_paused(peer, send::edit(&self.api, peer, external_id, piece, form)).await
     }
 
     fn edit_interval(&self) -> Option<Duration> {
-        Some(PREVIEW_PACE)
+        Some(EDIT_INTERVAL)
     }
-
-    async fn stream_delta(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     async fn typing(&self, peer: &str, typing: Typing) {
         // Telegram's indicator ends by itself, within seconds or with the reply.
@@ -240,45 +225,42 @@ impl Adapter for Telegram {
         }
         let mut action = SendChatAction::new(target.chat, ChatAction::Typing);
         action.message_thread_id = target.topic;
-        let shown = self.wire.request::<_, IgnoredAny>(&action).await;
-        if let Some(wait) = shown.err().and_then(|failure| failure.wait()) {
+        let shown = self.api.request::<_, IgnoredAny>(&action).await;
+        if let Err(CallError::Rejected(ApiRefusal { wait: Some(wait), .. })) = shown {
             self.rate_limits.record(chat_of(peer), wait, self.clock.now());
         }
     }
 
     fn typing_interval(&self) -> Duration {
-        TYPING_PACE
+        TYPING_INTERVAL
     }
 
-    async fn mark_read(&self, _peer: &str, _external_id: &str) {}
-
     async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
-        self.unless_paused(peer, upload::send(&self.wire, peer, file)).await
+        self.unless_paused(peer, send::send_file(&self.api, peer, file)).await
     }
 
     async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
-        self.unless_paused(peer, send::react(&self.wire, peer, external_id, emoji)).await
+        self.unless_paused(peer, send::react(&self.api, peer, external_id, emoji)).await
     }
 
     async fn acknowledge_button(&self, callback: &str) {
-        let heard = AnswerCallbackQuery::new(CallbackQueryId(callback.to_owned()));
-        if let Err(failure) = self.wire.request::<_, IgnoredAny>(&heard).await {
-            let reason = failure.reason();
+        let answer = AnswerCallbackQuery::new(CallbackQueryId(callback.to_owned()));
+        if let Err(reason) = self.api.request::<_, IgnoredAny>(&answer).await {
             tracing::debug!(%reason, "Telegram was not told that a button press was heard");
         }
     }
 
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
-        download::fetch(&self.wire, reference, max).await
+        send::fetch(&self.api, reference, max).await
     }
 
     async fn register_menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {
-        menu::register(&self.wire, commands, peers).await;
+        send::register_menu(&self.api, commands, peers).await;
     }
 
     fn health(&self) -> Health {
         let state = self.state();
-        let silent = state.last_poll_at.map(|at| self.clock.now().since(at) > problem::SILENCE);
+        let silent = state.last_poll_at.map(|at| self.clock.now().since(at) > poll::SILENCE);
         let unheard = match silent {
             Some(true) => Some(words::SILENT),
             Some(false) => None,
@@ -286,5 +268,52 @@ impl Adapter for Telegram {
         };
         let problem = state.problem.or(unheard).map(str::to_owned);
         Health { problem, last_event_at: state.last_poll_at, ..Health::default() }
+    }
+}
+
+/// Maximum length of Telegram's error message as displayed.
+const MAX_MESSAGE: usize = 120;
+
+/// A bot as reported by Telegram.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BotInfo {
+    /// User name without `@`.
+    pub username: String,
+    /// State of the webhook; while one is set, polling receives nothing.
+    pub webhook: Option<WebhookStatus>,
+}
+
+/// State of a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookStatus {
+    /// Address that Telegram calls.
+    pub url: String,
+    /// Number of pending updates.
+    pub pending: u64,
+    /// Time and message of the last failed call.
+    pub last_error: Option<(Timestamp, String)>,
+}
+
+/// Telegram's report about its calls.
+#[derive(Deserialize)]
+struct WebhookInfo {
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    pending_update_count: u64,
+    last_error_date: Option<i64>,
+    #[serde(default)]
+    last_error_message: String,
+}
+
+impl Telegram {
+    /// Asks for the bot of the token and its webhook.
+    pub async fn probe(&self) -> Result<BotInfo, PollError> {
+        let us: BotIdentity = self.api.request(&GetMe::new()).await.map_err(poll::poll_error)?;
+        let webhook: WebhookInfo = self.api.request(&GetWebhookInfo::new()).await.map_err(poll::poll_error)?;
+        let why = text::shorten(&text::one_line(&webhook.last_error_message), MAX_MESSAGE);
+        let last_error = webhook.last_error_date.map(|at| (Timestamp::from_seconds(at), why));
+        let status = WebhookStatus { url: webhook.url, pending: webhook.pending_update_count, last_error };
+        Ok(BotInfo { username: us.username, webhook: Some(status).filter(|status| !status.url.is_empty()) })
     }
 }

@@ -26,10 +26,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{
-    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, FetchFileError, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
-use crate::message::{Health, Inbound, Outbound, OutgoingFile};
-use crate::people::Role;
+use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
 use crate::time::Clock;
 use crate::wording::chat as words;
 
@@ -39,7 +38,7 @@ use protocol::{FromClient, FromGateway};
 use stored_forms::{RichPart, TerminalItem};
 
 /// Name of the channel in addresses.
-const NAME: &str = "terminal";
+const NAME: &str = ChannelKind::Terminal.name();
 /// Our only account: this home.
 const ACCOUNT: &str = "local";
 /// Number of messages that may wait for the journal, each up to the longest line.
@@ -48,7 +47,7 @@ const QUEUE_CAPACITY: usize = 16;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const LONGEST_ID: usize = 128;
 /// Interval at which the typing indicator is renewed.
-const TYPING_PACE: Duration = Duration::from_secs(4);
+const TYPING_INTERVAL: Duration = Duration::from_secs(4);
 
 type OnAttach = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -76,11 +75,11 @@ struct PendingMessage {
 impl Terminal {
     /// Creates a terminal without clients.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
-        let (said, inbox) = mpsc::channel(QUEUE_CAPACITY);
+        let (incoming, inbox) = mpsc::channel(QUEUE_CAPACITY);
         Arc::new(Self {
             clock,
             clients: Clients::default(),
-            incoming: said,
+            incoming,
             inbox: tokio::sync::Mutex::new(inbox),
             unconfirmed: Mutex::default(),
             on_attach: OnceLock::new(),
@@ -99,16 +98,16 @@ impl Terminal {
     /// Serves one greeted client until it disconnects or is disconnected. May be cancelled.
     pub async fn attach(&self, peer: String, connection: Connection) {
         let Connection { mut reader, mut writer } = connection;
-        let (seat, mut queue) = self.clients.register(peer.clone());
+        let (guard, mut queue) = self.clients.register(peer.clone());
         // A client that attached during `close` may have been missed.
         if self.closing.is_cancelled() {
-            seat.handle().send(&farewell());
+            guard.handle().send(&farewell());
         } else if let Some(callback) = self.on_attach.get() {
             callback(&peer);
         }
         tokio::select! {
-            () = seat.disconnected() => (),
-            () = self.listen(&peer, &seat, &mut reader) => (),
+            () = guard.disconnected() => (),
+            () = self.listen(&peer, &guard, &mut reader) => (),
             () = queue.write_out(&mut writer) => (),
         }
     }
@@ -126,29 +125,26 @@ impl Terminal {
         self.clients.warn(&FromGateway::Refused { why: why.to_owned() });
     }
 
-    async fn listen(&self, peer: &str, seat: &ClientGuard, reader: &mut ClientReader) {
+    async fn listen(&self, peer: &str, guard: &ClientGuard, reader: &mut ClientReader) {
         while let Ok(Some(line)) = reader.next().await {
             let refused = match line {
                 Ok(FromClient::Say { id, text, piped }) if is_usable(&id) => {
-                    seat.says(&id);
+                    guard.record_message(&id);
                     let item = TerminalItem { id, peer: peer.to_owned(), piped, text };
-                    match self.take(item, seat.handle()).await {
-                        Some(()) => continue,
-                        None => return,
+                    let Ok(raw) = serde_json::to_string(&item) else { return };
+                    // Waits for a free slot; fails if the receiver is gone.
+                    let message = PendingMessage { id: item.id, raw, sender: guard.handle() };
+                    if self.incoming.send(message).await.is_err() {
+                        return;
                     }
+                    continue;
                 }
                 Ok(FromClient::Say { .. }) => words::BAD_ID,
                 Ok(FromClient::Hello { .. } | FromClient::Run { .. }) => words::NOT_UNDERSTOOD,
                 Err(unusable) => unusable.sentence(),
             };
-            seat.handle().send(&FromGateway::Refused { why: refused.to_owned() });
+            guard.handle().send(&FromGateway::Refused { why: refused.to_owned() });
         }
-    }
-
-    /// Waits for a free slot; `None` if the receiver is gone.
-    async fn take(&self, item: TerminalItem, from: ClientReply) -> Option<()> {
-        let raw = serde_json::to_string(&item).ok()?;
-        self.incoming.send(PendingMessage { id: item.id, raw, sender: from }).await.ok()
     }
 
     async fn any_written(&self, posted: Vec<PendingWrite>) -> bool {
@@ -162,7 +158,7 @@ impl Terminal {
     }
 
     fn batch(&self) -> Batch {
-        let items = self.unconfirmed().iter().map(|heard| heard.raw.clone()).collect();
+        let items = self.unconfirmed().iter().map(|pending| pending.raw.clone()).collect();
         Batch { items, cursor: None }
     }
 }
@@ -198,12 +194,12 @@ impl Adapter for Terminal {
         let first = tokio::select! {
             biased;
             () = self.closing.cancelled() => return Err(PollError::Closed),
-            heard = inbox.recv() => heard.ok_or(PollError::Closed)?,
+            message = inbox.recv() => message.ok_or(PollError::Closed)?,
         };
         let mut unconfirmed = self.unconfirmed();
         unconfirmed.push_back(first);
-        while let Ok(heard) = inbox.try_recv() {
-            unconfirmed.push_back(heard);
+        while let Ok(message) = inbox.try_recv() {
+            unconfirmed.push_back(message);
             if unconfirmed.len() == QUEUE_CAPACITY {
                 break;
             }
@@ -260,21 +256,6 @@ impl Adapter for Terminal {
         }
     }
 
-    async fn edit(
-        &self,
-        _peer: &str,
-        _external_id: &str,
-        _piece: &OutgoingPart,
-        _form: PartFormat,
-    ) -> Result<(), SendError> {
-        Err(SendError::NotFound)
-    }
-
-    fn edit_interval(&self) -> Option<Duration> {
-        None
-    }
-
-    /// An empty delta restarts the reply.
     async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]) {
         let frame = match delta {
             "" => FromGateway::Restart,
@@ -290,10 +271,8 @@ impl Adapter for Terminal {
     }
 
     fn typing_interval(&self) -> Duration {
-        TYPING_PACE
+        TYPING_INTERVAL
     }
-
-    async fn mark_read(&self, _peer: &str, _external_id: &str) {}
 
     async fn send_file(&self, _peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
         Err(SendError::Refused(words::no_files(&file.name)))
@@ -303,13 +282,9 @@ impl Adapter for Terminal {
         Err(SendError::Refused(words::NO_REACTIONS.to_owned()))
     }
 
-    async fn acknowledge_button(&self, _callback: &str) {}
-
     async fn fetch(&self, _reference: &str, _max: u64) -> Result<Vec<u8>, FetchFileError> {
         Err(FetchFileError::NotFound)
     }
-
-    async fn register_menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
 
     fn health(&self) -> Health {
         Health::default()

@@ -32,6 +32,12 @@ pub trait Clock: Send + Sync {
 
     /// Returns the count of active work.
     fn work(&self) -> &ActivityCount;
+
+    /// Real time for which a wait for another program counts as work. Only a simulated clock has
+    /// such a time, so that it does not run ahead of an answer that is on its way.
+    fn io_grace(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 // Not a method of the trait: through a vtable every caller would have the same location.

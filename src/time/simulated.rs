@@ -136,6 +136,10 @@ impl Clock for SimulatedClock {
     fn work(&self) -> &ActivityCount {
         &self.work
     }
+
+    fn io_grace(&self) -> Duration {
+        Duration::from_millis(500)
+    }
 }
 
 #[cfg(test)]

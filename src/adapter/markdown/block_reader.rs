@@ -3,13 +3,12 @@
 //! Where CommonMark would consume characters of ordinary chat (`2*3*4`, `x*y + z*w`, `__init__`,
 //! `~5`, an underscore inside an address, an unused link definition), the delimiters are restored.
 
-mod inline;
-
 use std::collections::HashSet;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
+mod inline;
 use inline::OpenLink;
 
 use super::{Block, Body, LinkDisplay, Span, Table, TextStyle, is_blank, strip_control, verbatim_block};

@@ -24,8 +24,8 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::daemon_health::{HealthTracker, ProblemTopic};
-use super::timeout::RETRY;
+use super::health::{HealthTracker, ProblemTopic};
+use super::socket::RETRY;
 use crate::time::Clock;
 use crate::time::clock::real_sleep;
 use crate::time::task::guarded;
@@ -44,7 +44,7 @@ pub(super) struct DaemonSupervisor {
     pub(super) socket: Option<PathBuf>,
     pub(super) clock: Arc<dyn Clock>,
     /// Health to which problems are reported.
-    pub(super) pulse: Arc<HealthTracker>,
+    pub(super) health: Arc<HealthTracker>,
 }
 
 /// End of a run.
@@ -69,10 +69,10 @@ impl DaemonSupervisor {
             match guarded("The keeper of the Signal daemon", self.run(&stop)).await {
                 Ok(DaemonExit::Stopped) => return,
                 Ok(DaemonExit::AlreadyRunning) => tracing::debug!("A Signal daemon runs already; none is started"),
-                Ok(DaemonExit::Exited) => self.pulse.note(ProblemTopic::Daemon, words::DAEMON_ENDED.to_owned()),
+                Ok(DaemonExit::Exited) => self.health.report(ProblemTopic::Daemon, words::DAEMON_ENDED.to_owned()),
                 Err(error) => {
                     tracing::error!("The Signal daemon cannot be started: {error:#}");
-                    self.pulse.note(ProblemTopic::Daemon, words::NOT_STARTED.to_owned());
+                    self.health.report(ProblemTopic::Daemon, words::NOT_STARTED.to_owned());
                 }
             }
             failures = if self.clock.now().since(began) >= STABLE_AFTER { 1 } else { failures.saturating_add(1) };
@@ -125,8 +125,8 @@ async fn is_free(socket: &Path) -> io::Result<bool> {
 }
 
 impl DaemonProcess {
-    fn start(words: &[String]) -> anyhow::Result<Self> {
-        let (program, arguments) = words.split_first().context("It has no name")?;
+    fn start(command: &[String]) -> anyhow::Result<Self> {
+        let (program, arguments) = command.split_first().context("It has no name")?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
@@ -195,7 +195,7 @@ mod tests {
 
     fn daemon(words: &[&str], clock: &Arc<SimulatedClock>) -> DaemonSupervisor {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        DaemonSupervisor { command: words, socket: None, clock: clock.clone(), pulse: Arc::default() }
+        DaemonSupervisor { command: words, socket: None, clock: clock.clone(), health: Arc::default() }
     }
 
     #[tokio::test]
@@ -219,7 +219,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let line = format!("echo x >> {}/runs; echo told >&2", folder.path().display());
         let daemon = daemon(&["sh", "-c", &line], &clock);
-        let (pulse, stop) = (Arc::clone(&daemon.pulse), CancellationToken::new());
+        let (health, stop) = (Arc::clone(&daemon.health), CancellationToken::new());
         let runs = || std::fs::read_to_string(folder.path().join("runs")).unwrap_or_default().len() / 2;
         let passing = async {
             for expected in 1..4 {
@@ -235,20 +235,20 @@ mod tests {
             stop.cancel();
         };
         tokio::join!(daemon.supervise(stop.clone()), passing);
-        pulse.record_activity(clock.now());
-        assert_eq!(pulse.health(clock.now()).problem, None);
+        health.record_activity(clock.now());
+        assert_eq!(health.health(clock.now()).problem, None);
     }
 
     #[tokio::test]
     async fn a_program_that_is_not_there_is_told() {
         let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let daemon = daemon(&["/nonexistent/signal-cli"], &clock);
-        let (pulse, stop) = (Arc::clone(&daemon.pulse), CancellationToken::new());
+        let (health, stop) = (Arc::clone(&daemon.health), CancellationToken::new());
         let looking = async {
             while clock.next_due().is_none() {
                 tokio::task::yield_now().await;
             }
-            assert!(pulse.health(clock.now()).problem.unwrap().contains(words::NOT_STARTED));
+            assert!(health.health(clock.now()).problem.unwrap().contains(words::NOT_STARTED));
             stop.cancel();
         };
         tokio::join!(daemon.supervise(stop.clone()), looking);

@@ -9,6 +9,7 @@
 
 use serde_json::Value;
 
+use crate::adapter::request::field;
 use crate::time::Timestamp;
 
 /// Identifier that the daemon reports for an unknown party.
@@ -166,19 +167,9 @@ fn is_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns a field that is present and not null.
-pub(super) fn field<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    value.get(key).filter(|value| !value.is_null())
-}
-
 /// Returns the text of a field, or an empty text.
 pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the list in a field, or an empty list.
-pub(super) fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Returns true if a field is `true`.

@@ -13,6 +13,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::adapter::request::RequestError;
+
 /// Named parameters of a request.
 pub(super) type Params = Map<String, Value>;
 
@@ -56,28 +58,7 @@ pub(super) mod code {
 }
 
 /// Errors of a request, by how far it came.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum RpcError {
-    /// Not sent; certainly nothing was done.
-    NotSent(String),
-    /// Sent without a valid response: it may have been carried out.
-    NoResponse(String),
-    /// Carried out, but the response exceeds the limit.
-    TooLong,
-    /// Rejected by the daemon.
-    Rejected(RpcRefusal),
-}
-
-impl RpcError {
-    /// Reason for a log line or an error.
-    pub(super) fn reason(&self) -> String {
-        match self {
-            Self::NotSent(why) | Self::NoResponse(why) => why.clone(),
-            Self::TooLong => "the answer is too long".to_owned(),
-            Self::Rejected(refusal) => format!("the daemon refused with code {}", refusal.code),
-        }
-    }
-}
+pub(super) type RpcError = RequestError<RpcRefusal>;
 
 /// A line from the daemon.
 #[derive(Debug)]
@@ -91,7 +72,8 @@ pub(super) enum RpcFrame<'a> {
 }
 
 /// An error response.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("the daemon refused with code {code}")]
 pub(super) struct RpcRefusal {
     /// Error code.
     pub(super) code: i64,

@@ -9,15 +9,15 @@
 //!
 //! A group without a readable id is still a group: its messages never pass for direct ones.
 
-mod attached_texts;
 mod content;
 mod mention;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::envelope::{Envelope, EnvelopeContent, SignalParty, field, is_set, stamp, text};
+use super::envelope::{Envelope, EnvelopeContent, SignalParty, is_set, stamp, text};
 use crate::adapter::Unreadable;
+use crate::adapter::request::field;
 use crate::message::{ChatKind, Event, Inbound};
 
 /// Parses one notification for `account`. Only a notification without an envelope is unreadable.
@@ -26,7 +26,7 @@ pub(super) fn parse(raw: &str, account: &str) -> Result<Inbound, Unreadable> {
     let notification: Value = serde_json::from_str(raw).map_err(|_| unreadable())?;
     let envelope = Envelope::of(&notification).ok_or_else(unreadable)?;
     let inbound = interpret(&envelope, SignalParty::from_name(account), raw);
-    Ok(inbound.unwrap_or_else(|| irrelevant(&envelope, raw)))
+    Ok(inbound.unwrap_or_else(|| self::inbound(&envelope, digest(raw), false, Event::Irrelevant)))
 }
 
 /// A message with its author and chat.
@@ -53,13 +53,13 @@ fn interpret(envelope: &Envelope<'_>, account: SignalParty, raw: &str) -> Option
     if account.is_distinct_from(&envelope.account) || us.is_same_as(&envelope.sender) {
         return None;
     }
-    let talk = ParsedMessage::of(envelope, us)?;
-    let heard = match envelope.content {
-        EnvelopeContent::Edit { of, .. } => talk.edit(of?)?,
-        _ => talk.deletion().or_else(|| talk.reaction()).or_else(|| talk.message_event())?,
+    let message = ParsedMessage::of(envelope, us)?;
+    let parsed = match envelope.content {
+        EnvelopeContent::Edit { of, .. } => message.edit(of?)?,
+        _ => message.deletion().or_else(|| message.reaction()).or_else(|| message.message_event())?,
     };
-    let external_id = heard.name.unwrap_or_else(|| digest(raw));
-    Some(talk.inbound(external_id, heard.is_addressed, heard.event, envelope))
+    let external_id = parsed.name.unwrap_or_else(|| digest(raw));
+    Some(inbound(envelope, external_id, parsed.is_addressed, parsed.event))
 }
 
 impl<'v> ParsedMessage<'v> {
@@ -96,19 +96,19 @@ impl<'v> ParsedMessage<'v> {
     }
 
     fn message_event(&self) -> Option<ParsedEvent> {
-        let (event, to_us) = content::of(self)?;
-        Some(ParsedEvent { is_addressed: to_us, ..self.event('m', event) })
+        let (event, addresses_us) = content::of(self)?;
+        Some(ParsedEvent { is_addressed: addresses_us, ..self.event('m', event) })
     }
 
     fn edit(&self, of: i64) -> Option<ParsedEvent> {
-        let (Event::Message(said), to_us) = content::of(self)? else { return None };
+        let (Event::Message(content), addresses_us) = content::of(self)? else { return None };
         let name = self.sent_at.map(|at| format!("e{}:{of}:{at}", self.author_name));
         // The next edit, or a deletion, may refer to this one instead of the first.
-        let also = self.sent_at.map(|at| format!("m{}:{at}", self.author_name));
+        let new_id = self.sent_at.map(|at| format!("m{}:{at}", self.author_name));
         Some(ParsedEvent {
             name,
-            event: Event::Edited { message: format!("m{}:{of}", self.author_name), content: said, new_id: also },
-            is_addressed: to_us,
+            event: Event::Edited { message: format!("m{}:{of}", self.author_name), content, new_id },
+            is_addressed: addresses_us,
         })
     }
 
@@ -134,41 +134,25 @@ impl<'v> ParsedMessage<'v> {
     fn peer(&self) -> String {
         peer(self.author_name, self.group)
     }
-
-    fn inbound(&self, external_id: String, addressed: bool, event: Event, envelope: &Envelope<'_>) -> Inbound {
-        Inbound {
-            external_id,
-            peer: self.peer(),
-            sender: self.author_name.to_owned(),
-            alias: self.author.alias().map(str::to_owned),
-            chat_kind: chat_kind(self.group, addressed),
-            server_at: envelope.server_at,
-            event,
-        }
-    }
 }
 
-/// An item that concerns no conversation, or has no sender.
-fn irrelevant(envelope: &Envelope<'_>, raw: &str) -> Inbound {
+/// Makes an item of this envelope. One without a sender belongs to no direct chat.
+fn inbound(envelope: &Envelope<'_>, external_id: String, addressed: bool, event: Event) -> Inbound {
     let sender = envelope.sender.name().unwrap_or_default();
     let group = envelope.content.group().or_else(|| sender.is_empty().then_some(""));
     Inbound {
-        external_id: digest(raw),
+        external_id,
         peer: peer(sender, group),
         sender: sender.to_owned(),
         alias: envelope.sender.alias().map(str::to_owned),
-        chat_kind: chat_kind(group, false),
+        chat_kind: group.map_or(ChatKind::Direct, |chat| ChatKind::Group { chat: chat.to_owned(), addressed }),
         server_at: envelope.server_at,
-        event: Event::Irrelevant,
+        event,
     }
 }
 
 fn peer(sender: &str, group: Option<&str>) -> String {
     group.map_or_else(|| sender.to_owned(), |group| format!("group:{group}"))
-}
-
-fn chat_kind(group: Option<&str>, addressed: bool) -> ChatKind {
-    group.map_or(ChatKind::Direct, |chat| ChatKind::Group { chat: chat.to_owned(), addressed })
 }
 
 fn digest(raw: &str) -> String {

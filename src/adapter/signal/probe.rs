@@ -12,11 +12,11 @@ use crate::adapter::PollError;
 use crate::wording::signal as words;
 
 /// Time allowed for a simple request.
-const LIMIT: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// Time allowed for requesting a link: the daemon contacts Signal for it.
-const LINKING: Duration = Duration::from_secs(60);
+const LINK_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time allowed for scanning the link with a phone.
-const SCANNING: Duration = Duration::from_secs(10 * 60);
+const SCAN_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// Version and accounts of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,11 +60,16 @@ impl Signal {
     /// Asks the daemon for its version and its accounts. Changes nothing.
     pub async fn probe(&self) -> Result<DaemonProbe, PollError> {
         let none = Params::new();
-        let Version { version } = self.rpc.call(method::VERSION, &none, LIMIT).await.map_err(poll_error)?;
-        let accounts = match self.rpc.call::<Value>(method::LIST_ACCOUNTS, &none, LIMIT).await {
+        let Version { version } = self
+            .account
+            .rpc
+            .call(method::VERSION, &none, TIMEOUT)
+            .await
+            .map_err(|failure| PollError::Unreachable(failure.to_string()))?;
+        let accounts = match self.account.rpc.call::<Value>(method::LIST_ACCOUNTS, &none, TIMEOUT).await {
             Ok(list) => Some(numbers(&list)),
             Err(RpcError::Rejected(refusal)) if refusal.code == code::UNKNOWN_METHOD => None,
-            Err(failure) => return Err(poll_error(failure)),
+            Err(failure) => return Err(PollError::Unreachable(failure.to_string())),
         };
         Ok(DaemonProbe { version, accounts })
     }
@@ -76,7 +81,7 @@ impl Signal {
     ///
     /// If the daemon cannot be reached, or cannot reach Signal.
     pub async fn start_link(&self) -> anyhow::Result<String> {
-        let link = self.rpc.call(method::START_LINK, &Params::new(), LINKING).await;
+        let link = self.account.rpc.call(method::START_LINK, &Params::new(), LINK_TIMEOUT).await;
         let Link { device_link_uri } = link.map_err(anyhow_of).context(words::NOT_LINKED)?;
         ensure!(device_link_uri.starts_with("sgnl:") || device_link_uri.starts_with("tsdevice:"), words::NOT_LINKED);
         Ok(device_link_uri)
@@ -92,8 +97,9 @@ impl Signal {
         params.insert("deviceLinkUri".to_owned(), uri.into());
         params.insert("deviceName".to_owned(), device_name.into());
         let linked: Value = self
+            .account
             .rpc
-            .call(method::FINISH_LINK, &params, SCANNING)
+            .call(method::FINISH_LINK, &params, SCAN_TIMEOUT)
             .await
             .map_err(anyhow_of)
             .context(words::NOT_LINKED)?;
@@ -129,16 +135,12 @@ fn numbers(list: &Value) -> Vec<String> {
     each.filter_map(|account| account.get("number")?.as_str()).map(str::to_owned).collect()
 }
 
-fn poll_error(failure: RpcError) -> PollError {
-    PollError::Unreachable(failure.reason())
-}
-
 fn anyhow_of(failure: RpcError) -> anyhow::Error {
     match failure {
         RpcError::Rejected(refusal) if refusal.code == code::NETWORK => {
             anyhow::anyhow!("The daemon could not reach Signal")
         }
-        other => anyhow::anyhow!(other.reason()),
+        other => anyhow::anyhow!(other.to_string()),
     }
 }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::daemon_health::{HealthTracker, SenderKey};
+use super::health::{HealthTracker, SenderKey};
 use super::jsonrpc::code;
+use super::socket::RETRY;
 use super::subscription::{Notification, Subscription, SubscriptionError, SubscriptionTransport};
-use super::timeout::RETRY;
 use crate::adapter::{Batch, PollError};
 use crate::time::{Clock, Timestamp};
 
@@ -61,14 +61,8 @@ struct Exception {
 
 impl MessageReceiver {
     /// Creates a receiver without a connection.
-    pub(super) fn new(side: SubscriptionTransport, clock: Arc<dyn Clock>, pulse: Arc<HealthTracker>) -> Self {
-        Self {
-            clock,
-            transport: side,
-            health: pulse,
-            state: tokio::sync::Mutex::default(),
-            unacknowledged: Mutex::default(),
-        }
+    pub(super) fn new(transport: SubscriptionTransport, clock: Arc<dyn Clock>, health: Arc<HealthTracker>) -> Self {
+        Self { clock, transport, health, state: tokio::sync::Mutex::default(), unacknowledged: Mutex::default() }
     }
 
     /// Waits for the next item for that account; now and then an empty batch as a sign of life.
@@ -109,10 +103,10 @@ impl MessageReceiver {
             }
             state.subscription = Some(self.transport.open(&self.clock, account).await?);
         }
-        let Some(ear) = &mut state.subscription else { return Err(SubscriptionError::Silent) };
-        let heard = ear.next().await?;
+        let Some(subscription) = &mut state.subscription else { return Err(SubscriptionError::Silent) };
+        let notification = subscription.next().await?;
         state.failures = 0;
-        Ok(heard)
+        Ok(notification)
     }
 
     fn hold(&self, raw: String, account: &str) {
@@ -123,7 +117,7 @@ impl MessageReceiver {
             return;
         }
         let envelope = item.envelope.unwrap_or_default();
-        let sender = SenderKey::named(envelope.source_uuid, envelope.source_number);
+        let sender = SenderKey::new(envelope.source_uuid, envelope.source_number);
         self.health.received(
             self.clock.now(),
             &sender,

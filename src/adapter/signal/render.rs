@@ -7,41 +7,38 @@
 //! would style other words, so both are stored as one ([`StyledText`]). There are no buttons: the
 //! texts name the commands.
 
-mod styles;
+use std::fmt;
 
-use crate::adapter::markdown::flow::{Flow, plain};
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+use crate::adapter::markdown::flow::{self, Flow, Fragment, plain, utf16_len};
 use crate::adapter::markdown::{self, Block, Body, LinkDisplay, Span};
-use crate::adapter::{OutgoingPart, PartFormat};
+use crate::adapter::{OutgoingPart, PREFIX_SPACE, PartFormat};
 use crate::message::Outbound;
-
-pub(super) use styles::StyledText;
-
-use styles::{StyleSet, utf16_len};
 
 /// Longest body that the daemon sends as it is, in bytes.
 const LIMIT: usize = 2000;
-/// Space reserved in each part for a prefix such as the repeat notice.
-const MARK_ROOM: usize = 40;
 /// Prefix of each line of a quote.
 const BAR: &str = "│ ";
 
 /// Renders a message into parts; none if nothing is visible.
 pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     let (markdown, _, _) = outbound.text.open();
-    let parts = styled(markdown, LIMIT - MARK_ROOM).into_iter();
+    let parts = styled(markdown, LIMIT - PREFIX_SPACE).into_iter();
     parts.map(|part| OutgoingPart { rich: part.encode(), plain: part.text, ..OutgoingPart::default() }).collect()
 }
 
 /// Prefixes a part with a short notice.
 pub(super) fn with_prefix(piece: &OutgoingPart, words: &str) -> OutgoingPart {
     let mut styled = StyledText::of(piece, PartFormat::Rich);
-    let mark = format!("{words} ");
-    let by = utf16_len(&mark);
-    styled.text.insert_str(0, &mark);
+    let prefix = format!("{words} ");
+    let by = utf16_len(&prefix);
+    styled.text.insert_str(0, &prefix);
     for range in &mut styled.styles {
         range.start += by;
     }
-    OutgoingPart { rich: styled.encode(), plain: format!("{mark}{}", piece.plain), ..piece.clone() }
+    OutgoingPart { rich: styled.encode(), plain: format!("{prefix}{}", piece.plain), ..piece.clone() }
 }
 
 /// Splits the Markdown into parts of at most `limit` bytes.
@@ -57,7 +54,7 @@ fn styled(markdown: &str, limit: usize) -> Vec<StyledText> {
         quote = block.quote;
         push_block(&mut flow, &block);
     }
-    flow.split(limit).iter().map(|part| StyledText { text: plain(part), styles: styles::ranges(part) }).collect()
+    flow.split(limit).iter().map(|part| StyledText { text: plain(part), styles: ranges(part) }).collect()
 }
 
 fn push_block(flow: &mut Flow<StyleSet>, block: &Block) {
@@ -87,6 +84,125 @@ fn push_preformatted(flow: &mut Flow<StyleSet>, block: &Block, bars: &str, text:
     }
     flow.push(bars, StyleSet::default());
     flow.push(&text.replace('\n', &format!("\n{bars}")), StyleSet::PREFORMATTED);
+}
+
+/// A part in the daemon's form; the rich form of a [`OutgoingPart`] is its JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StyledText {
+    pub text: String,
+    pub styles: Vec<StyleRange>,
+}
+
+/// A styled range of a text, in UTF-16 units. Displayed in the daemon's format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StyleRange {
+    pub start: usize,
+    pub length: usize,
+    pub style: SignalStyle,
+}
+
+/// Styles of Signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display, VariantArray)]
+#[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
+pub enum SignalStyle {
+    Bold,
+    Italic,
+    Strikethrough,
+    Monospace,
+}
+
+/// Set of styles of a run of text.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct StyleSet {
+    bold: bool,
+    italic: bool,
+    strike: bool,
+    code: bool,
+    preformatted: bool,
+}
+
+impl StyledText {
+    /// Decodes the requested form of a part. An unreadable rich form becomes plain.
+    pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
+        let rich = match form {
+            PartFormat::Rich => serde_json::from_str(&piece.rich).ok(),
+            PartFormat::Plain => None,
+        };
+        rich.unwrap_or_else(|| Self { text: piece.plain.clone(), styles: Vec::new() })
+    }
+
+    /// Encodes the stored form.
+    fn encode(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for StyleRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { start, length, style } = self;
+        write!(f, "{start}:{length}:{style}")
+    }
+}
+
+impl StyleSet {
+    /// Code and tables, where white space is significant.
+    pub const PREFORMATTED: Self = Self { bold: false, italic: false, strike: false, code: false, preformatted: true };
+
+    /// Converts a Markdown style.
+    pub fn of(style: &markdown::TextStyle) -> Self {
+        let markdown::TextStyle { bold, italic, strike, code, .. } = *style;
+        Self { bold, italic, strike, code, preformatted: false }
+    }
+
+    fn has(&self, style: SignalStyle) -> bool {
+        match style {
+            SignalStyle::Bold => self.bold,
+            SignalStyle::Italic => self.italic,
+            SignalStyle::Strikethrough => self.strike,
+            SignalStyle::Monospace => self.code || self.preformatted,
+        }
+    }
+}
+
+/// The daemon counts bytes, and styles take none.
+impl flow::Markup for StyleSet {
+    fn text_len(text: &str) -> usize {
+        text.len()
+    }
+
+    fn transition_len(&self, _next: &Self) -> usize {
+        0
+    }
+
+    fn closing_len(&self) -> usize {
+        0
+    }
+
+    fn is_preformatted(&self) -> bool {
+        self.preformatted
+    }
+}
+
+/// Ranges of a part: per style in text order, never adjacent.
+fn ranges(part: &[Fragment<'_, StyleSet>]) -> Vec<StyleRange> {
+    SignalStyle::VARIANTS.iter().flat_map(|style| ranges_of(*style, part)).collect()
+}
+
+fn ranges_of(style: SignalStyle, part: &[Fragment<'_, StyleSet>]) -> Vec<StyleRange> {
+    let mut ranges: Vec<StyleRange> = Vec::new();
+    let mut at = 0;
+    for fragment in part {
+        let length = utf16_len(fragment.text);
+        if fragment.style.has(style) {
+            match ranges.last_mut().filter(|last| last.start + last.length == at) {
+                Some(last) => last.length += length,
+                None => ranges.push(StyleRange { start: at, length, style }),
+            }
+        }
+        at += length;
+    }
+    ranges
 }
 
 #[cfg(test)]

@@ -71,7 +71,8 @@ struct RecipientResult {
 
 /// Interprets the response to a send request.
 pub(super) fn interpret(to: RecipientKind, answer: Result<Value, RpcError>) -> Result<SendReceipt, SendFailure> {
-    let receipt = answer.map_err(failed)?;
+    let rejected = |failure: RpcError| failure.rejection().map_or_else(SendFailure::from, |refusal| refused(&refusal));
+    let receipt = answer.map_err(rejected)?;
     let outcomes = outcomes(&receipt);
     let timestamp = receipt.get("timestamp").and_then(Value::as_u64);
     if timestamp.is_none() && outcomes.is_empty() {
@@ -119,15 +120,6 @@ fn all_failed(missed: &[RecipientResult]) -> SendFailure {
     } else {
         let kind = missed.first().map_or("", |outcome| outcome.kind.as_str());
         SendFailure::from(SendError::Refused(words::not_delivered(kind)))
-    }
-}
-
-fn failed(failure: RpcError) -> SendFailure {
-    match failure {
-        RpcError::NotSent(why) => SendFailure::from(SendError::Later(why)),
-        RpcError::NoResponse(why) => SendFailure::from(SendError::OutcomeUnknown(why)),
-        RpcError::TooLong => SendFailure::from(SendError::OutcomeUnknown(RpcError::TooLong.reason())),
-        RpcError::Rejected(refusal) => refused(&refusal),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lines over a socket, bounded and strict.
+//! Lines over a socket, bounded and strict, and the time limits for them.
 //!
 //! A line that is too long or not UTF-8 breaks the connection, because what follows cannot be
 //! trusted to start a line. Reading may be cancelled at any point without loss; writing may not, so
@@ -6,11 +6,15 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use futures::StreamExt;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+
+use crate::time::clock::real_sleep;
+use crate::time::{Backoff, Clock};
 
 /// Maximum length of a line. The longest one contains a file in Base64.
 pub(super) const LONGEST: usize = 32 << 20;
@@ -25,13 +29,16 @@ pub(super) enum DaemonAddress {
 }
 
 /// Reasons why a connection is unusable.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ConnectionError {
     /// Closed by the other side, or failed.
+    #[error("{0}")]
     Ended(String),
     /// A line longer than [`LONGEST`].
+    #[error("a line is too long")]
     TooLong,
     /// Not UTF-8.
+    #[error("what came is no text")]
     Garbled,
 }
 
@@ -49,8 +56,8 @@ impl DaemonAddress {
                 let (read, write) = UnixStream::connect(path).await?.into_split();
                 Ok(halves(read, write))
             }
-            Self::Tcp(place) => {
-                let stream = TcpStream::connect(place).await?;
+            Self::Tcp(address) => {
+                let stream = TcpStream::connect(address).await?;
                 stream.set_nodelay(true)?;
                 let (read, write) = stream.into_split();
                 Ok(halves(read, write))
@@ -92,20 +99,36 @@ impl LineWriter {
     }
 }
 
-impl ConnectionError {
-    /// Reason for a log line or an error.
-    pub(super) fn reason(&self) -> String {
-        match self {
-            Self::Ended(why) => why.clone(),
-            Self::TooLong => "a line is too long".to_owned(),
-            Self::Garbled => "what came is no text".to_owned(),
-        }
+/// Time allowed for opening a connection.
+pub(super) const OPENING: Duration = Duration::from_secs(10);
+/// Retry intervals.
+pub(super) const RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+
+/// Returns the result of `work`, or `None` if it takes longer than `limit` of the clock's time.
+pub(super) async fn with_timeout<T>(clock: &dyn Clock, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let (busy, at) = (clock.busy(), clock.now().plus(limit));
+    tokio::pin!(work);
+    tokio::select! {
+        biased;
+        done = &mut work => return Some(done),
+        () = real_sleep(clock.io_grace()) => {}
+    }
+    let wake = clock.wake_at(at);
+    // Waiting for the daemon is no activity.
+    drop(busy);
+    tokio::select! {
+        biased;
+        done = &mut work => Some(done),
+        _busy = wake => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::time::{SimulatedClock, Timestamp};
 
     async fn lines_of(bytes: Vec<u8>) -> Vec<Result<String, ConnectionError>> {
         let (mut reader, _) = halves(io::Cursor::new(bytes), tokio::io::sink());
@@ -139,5 +162,24 @@ mod tests {
         assert_eq!(lines_of(bytes.clone()).await.first().map(|line| line.as_ref().map(String::len)), Some(Ok(LONGEST)));
         bytes.insert(0, b'x');
         assert_eq!(lines_of(bytes).await, [Err(ConnectionError::TooLong)]);
+    }
+
+    #[tokio::test]
+    async fn what_never_comes_is_given_up_when_the_clock_says_so() {
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
+        let waiting = with_timeout(&*clock, OPENING, std::future::pending::<()>());
+        let (given_up, ()) = tokio::join!(waiting, clock.advance(OPENING));
+        assert_eq!((given_up, clock.now()), (None, Timestamp(10_000)));
+    }
+
+    #[tokio::test]
+    async fn no_simulated_time_passes_before_an_answer_that_is_on_its_way() {
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
+        let answer = async {
+            real_sleep(Duration::from_millis(20)).await;
+            clock.now()
+        };
+        let (at, ()) = tokio::join!(with_timeout(&*clock, OPENING, answer), clock.advance(OPENING));
+        assert_eq!(at, Some(Timestamp(0)));
     }
 }

@@ -13,20 +13,19 @@ use std::time::Duration;
 
 use reqwest::Response;
 
-use super::http::{DaemonHttp, describe};
+use super::http::{DaemonHttp, SseEvent, SseParser};
 use super::jsonrpc::{self, Params, RpcError, RpcFrame, method};
-use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter};
-use super::sse::{SseEvent, SseParser};
-use super::timeout::{OPENING, REAL_TIME_GRACE, with_timeout};
+use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter, OPENING, with_timeout};
+use crate::adapter::request::describe;
 use crate::time::clock::real_sleep;
 use crate::time::{ActivityGuard, Clock, Timestamp};
 
 /// Silence after which a subscription counts as dead.
 pub(super) const SILENCE: Duration = Duration::from_secs(75);
 /// Silence after which the daemon is asked on a socket.
-const ASK_AFTER: Duration = Duration::from_secs(30);
+const PROBE_AFTER: Duration = Duration::from_secs(30);
 /// Time allowed for its response; together no longer than [`SILENCE`].
-const ANSWER_WITHIN: Duration = Duration::from_secs(45);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// Something received.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +49,7 @@ pub(super) enum SubscriptionError {
 
 /// Transport of a subscription.
 pub(super) enum SubscriptionTransport {
-    Lines(DaemonAddress),
+    Socket(DaemonAddress),
     Http(DaemonHttp),
 }
 
@@ -58,10 +57,10 @@ pub(super) enum SubscriptionTransport {
 pub(super) struct Subscription {
     clock: Arc<dyn Clock>,
     last_activity: Timestamp,
-    kind: NotificationKind,
+    kind: OpenTransport,
 }
 
-enum NotificationKind {
+enum OpenTransport {
     Lines(LineSubscription),
     Events(SseSubscription),
 }
@@ -71,25 +70,26 @@ struct LineSubscription {
     writer: LineWriter,
     pending: Option<PendingRequest>,
     last_id: u64,
-    /// Held briefly after a request, so that no simulated time passes before the response.
+    /// Held after a request for the clock's grace, so that no simulated time passes before the
+    /// response.
     busy: Option<ActivityGuard>,
 }
 
 struct PendingRequest {
     id: u64,
-    purpose: NotificationEvent,
+    purpose: RequestPurpose,
     until: Timestamp,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum NotificationEvent {
+enum RequestPurpose {
     Subscription,
     Liveness,
 }
 
 struct SseSubscription {
     response: Response,
-    splitter: SseParser,
+    parser: SseParser,
     /// True until the start of the subscription was reported.
     confirmation_due: bool,
 }
@@ -98,8 +98,8 @@ impl SubscriptionTransport {
     /// Connects and subscribes for that account.
     pub(super) async fn open(&self, clock: &Arc<dyn Clock>, account: &str) -> Result<Subscription, SubscriptionError> {
         let kind = match self {
-            Self::Lines(place) => NotificationKind::Lines(LineSubscription::open(place, &**clock, account).await?),
-            Self::Http(http) => NotificationKind::Events(SseSubscription::open(http, &**clock, account).await?),
+            Self::Socket(address) => OpenTransport::Lines(LineSubscription::open(address, &**clock, account).await?),
+            Self::Http(http) => OpenTransport::Events(SseSubscription::open(http, &**clock, account).await?),
         };
         Ok(Subscription { clock: Arc::clone(clock), last_activity: clock.now(), kind })
     }
@@ -108,34 +108,38 @@ impl SubscriptionTransport {
 impl Subscription {
     /// Waits for the next item. May be cancelled at any point. Unusable after an error.
     pub(super) async fn next(&mut self) -> Result<Notification, SubscriptionError> {
-        let heard = match &mut self.kind {
-            NotificationKind::Lines(lines) => lines.next(&*self.clock, &mut self.last_activity).await,
-            NotificationKind::Events(events) => events.next(&*self.clock, self.last_activity).await,
+        let received = match &mut self.kind {
+            OpenTransport::Lines(lines) => lines.next(&*self.clock, &mut self.last_activity).await,
+            OpenTransport::Events(events) => events.next(&*self.clock, self.last_activity).await,
         };
         self.last_activity = self.clock.now();
-        heard
+        received
     }
 }
 
 impl LineSubscription {
-    async fn open(place: &DaemonAddress, clock: &dyn Clock, account: &str) -> Result<Self, SubscriptionError> {
-        let opened = with_timeout(clock, OPENING, place.connect()).await;
+    async fn open(address: &DaemonAddress, clock: &dyn Clock, account: &str) -> Result<Self, SubscriptionError> {
+        let opened = with_timeout(clock, OPENING, address.connect()).await;
         let opened = opened.ok_or_else(|| SubscriptionError::Disconnected("the daemon does not answer".to_owned()))?;
         let (reader, writer) = opened.map_err(|error| SubscriptionError::Disconnected(error.kind().to_string()))?;
         let mut lines = Self { reader, writer, pending: None, last_id: 0, busy: None };
         let params = Params::from_iter([("account".to_owned(), account.into())]);
-        lines.ask(clock, NotificationEvent::Subscription, method::SUBSCRIBE, &params).await?;
+        lines.request(clock, RequestPurpose::Subscription, method::SUBSCRIBE, &params).await?;
         Ok(lines)
     }
 
-    async fn next(&mut self, clock: &dyn Clock, heard_at: &mut Timestamp) -> Result<Notification, SubscriptionError> {
+    async fn next(
+        &mut self,
+        clock: &dyn Clock,
+        last_activity: &mut Timestamp,
+    ) -> Result<Notification, SubscriptionError> {
         loop {
-            let due = self.pending.as_ref().map_or(heard_at.plus(ASK_AFTER), |asked| asked.until);
+            let due = self.pending.as_ref().map_or(last_activity.plus(PROBE_AFTER), |pending| pending.until);
             let wake = clock.wake_at(due);
             let line = tokio::select! {
                 biased;
-                line = self.reader.next() => line.map_err(|broken| SubscriptionError::Disconnected(broken.reason()))?,
-                () = real_sleep(REAL_TIME_GRACE), if self.busy.is_some() => {
+                line = self.reader.next() => line.map_err(|broken| SubscriptionError::Disconnected(broken.to_string()))?,
+                () = real_sleep(clock.io_grace()), if self.busy.is_some() => {
                     self.busy = None;
                     continue;
                 }
@@ -143,29 +147,29 @@ impl LineSubscription {
                     if self.pending.is_some() {
                         return Err(SubscriptionError::Silent);
                     }
-                    self.ask(clock, NotificationEvent::Liveness, method::VERSION, &Params::new()).await?;
+                    self.request(clock, RequestPurpose::Liveness, method::VERSION, &Params::new()).await?;
                     continue;
                 }
             };
-            *heard_at = clock.now();
-            if let Some(heard) = self.interpret(&line)? {
-                return Ok(heard);
+            *last_activity = clock.now();
+            if let Some(notification) = self.interpret(&line)? {
+                return Ok(notification);
             }
         }
     }
 
     /// Any line proves liveness; only its own response settles a subscription.
     fn interpret(&mut self, line: &str) -> Result<Option<Notification>, SubscriptionError> {
-        let asked = self.pending.as_ref().map(|asked| (asked.id, asked.purpose));
-        if !matches!(asked, Some((_, NotificationEvent::Subscription))) {
+        let pending = self.pending.as_ref().map(|pending| (pending.id, pending.purpose));
+        if !matches!(pending, Some((_, RequestPurpose::Subscription))) {
             (self.pending, self.busy) = (None, None);
         }
-        match (jsonrpc::parse(line), asked) {
+        match (jsonrpc::parse(line), pending) {
             (RpcFrame::Received(raw), _) => Ok(Some(Notification::Item(raw.to_owned()))),
-            (RpcFrame::Answer(id, outcome), Some((asked, what))) if id == asked => {
+            (RpcFrame::Answer(id, outcome), Some((pending, purpose))) if id == pending => {
                 (self.pending, self.busy) = (None, None);
                 match outcome {
-                    Err(refusal) if what == NotificationEvent::Subscription => {
+                    Err(refusal) if purpose == RequestPurpose::Subscription => {
                         Err(SubscriptionError::Rejected(refusal.code))
                     }
                     _ => Ok(Some(Notification::KeepAlive)),
@@ -175,10 +179,10 @@ impl LineSubscription {
         }
     }
 
-    async fn ask(
+    async fn request(
         &mut self,
         clock: &dyn Clock,
-        what: NotificationEvent,
+        purpose: RequestPurpose,
         method: &str,
         params: &Params,
     ) -> Result<(), SubscriptionError> {
@@ -187,9 +191,9 @@ impl LineSubscription {
         let line = jsonrpc::request(self.last_id, method, params);
         // Recorded first: if writing is cancelled, no response comes, and the connection is given
         // up for that.
-        self.pending = Some(PendingRequest { id: self.last_id, purpose: what, until: clock.now().plus(ANSWER_WITHIN) });
+        self.pending = Some(PendingRequest { id: self.last_id, purpose, until: clock.now().plus(PROBE_TIMEOUT) });
         let written =
-            with_timeout(clock, ANSWER_WITHIN, self.writer.write(&line)).await.ok_or(SubscriptionError::Silent)?;
+            with_timeout(clock, PROBE_TIMEOUT, self.writer.write(&line)).await.ok_or(SubscriptionError::Silent)?;
         written.map_err(|error| SubscriptionError::Disconnected(error.kind().to_string()))
     }
 }
@@ -200,20 +204,20 @@ impl SseSubscription {
         let response = with_timeout(clock, SILENCE, http.subscribe(account)).await.ok_or(SubscriptionError::Silent)?;
         let response = response.map_err(|failure| match failure {
             RpcError::Rejected(refusal) => SubscriptionError::Rejected(refusal.code),
-            other => SubscriptionError::Disconnected(other.reason()),
+            other => SubscriptionError::Disconnected(other.to_string()),
         })?;
-        Ok(Self { response, splitter: SseParser::default(), confirmation_due: true })
+        Ok(Self { response, parser: SseParser::default(), confirmation_due: true })
     }
 
-    async fn next(&mut self, clock: &dyn Clock, heard_at: Timestamp) -> Result<Notification, SubscriptionError> {
+    async fn next(&mut self, clock: &dyn Clock, last_activity: Timestamp) -> Result<Notification, SubscriptionError> {
         if std::mem::take(&mut self.confirmation_due) {
             return Ok(Notification::KeepAlive);
         }
-        let away = |broken: ConnectionError| SubscriptionError::Disconnected(broken.reason());
-        let wake = clock.wake_at(heard_at.plus(SILENCE));
+        let lost = |broken: ConnectionError| SubscriptionError::Disconnected(broken.to_string());
+        let wake = clock.wake_at(last_activity.plus(SILENCE));
         tokio::pin!(wake);
         loop {
-            match self.splitter.next().map_err(away)? {
+            match self.parser.next().map_err(lost)? {
                 Some(SseEvent::Received(raw)) => return Ok(Notification::Item(raw)),
                 Some(SseEvent::Alive) => return Ok(Notification::KeepAlive),
                 None => {}
@@ -224,7 +228,7 @@ impl SseSubscription {
                 _busy = &mut wake => return Err(SubscriptionError::Silent),
             };
             let chunk = chunk.ok_or_else(|| SubscriptionError::Disconnected("the stream ended".to_owned()))?;
-            self.splitter.feed(&chunk).map_err(away)?;
+            self.parser.feed(&chunk).map_err(lost)?;
         }
     }
 }

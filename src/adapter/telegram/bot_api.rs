@@ -9,12 +9,10 @@
 //! The token is part of every address. It never leaves this file: addresses are removed from
 //! errors, redirects are not followed, and any outgoing text is searched for it once more.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use reqwest::multipart::Form;
-use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
@@ -22,16 +20,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use teloxide_core::requests::Payload;
 
+use crate::adapter::FetchFileError;
 use crate::adapter::markdown::strip_control;
+use crate::adapter::request::{self, RequestError};
 use crate::text::{one_line, shorten};
 
 /// Timeout of one call, from connecting to the last byte of the response.
 pub(super) const CALL_LIMIT: Duration = Duration::from_secs(30);
-/// Time allowed for connecting.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// Lifetime of an idle connection. Reusing a dead one makes an unsent message look sent, so it only
-/// spans the calls of one reply.
-const KEEP_IDLE: Duration = Duration::from_secs(15);
 /// Longest response that is read; a full batch of updates is far smaller.
 const MAX_ANSWER: u64 = 32 << 20;
 /// Wait after a 429 without a duration.
@@ -50,18 +45,11 @@ pub(super) struct BotApi {
 }
 
 /// Errors of a call, by how far it came.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CallError {
-    /// Not sent; certainly nothing was done.
-    NotSent(String),
-    /// Sent without a valid response: it may have been carried out.
-    NoResponse(String),
-    /// Rejected by Telegram.
-    Rejected(ApiRefusal),
-}
+pub(super) type CallError = RequestError<ApiRefusal>;
 
 /// Telegram's reason for a rejection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{code} {reason}")]
 pub(super) struct ApiRefusal {
     /// HTTP status code.
     pub(super) code: u16,
@@ -79,17 +67,6 @@ impl ApiRefusal {
         let reason = self.reason.to_lowercase();
         any.iter().any(|words| reason.contains(&words.to_lowercase()))
     }
-}
-
-/// Errors of a download.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum DownloadError {
-    /// More bytes than allowed.
-    TooLarge,
-    /// Not on the server.
-    NotFound,
-    /// Any other failure.
-    Broken(String),
 }
 
 #[derive(Deserialize)]
@@ -121,20 +98,9 @@ impl BotApi {
             matches!(api.scheme(), "http" | "https") && api.has_host(),
             "The address of the Bot API does not begin with https:// or http://"
         );
-        // Without a provider, building the client would panic.
-        ensure!(
-            rustls::crypto::CryptoProvider::get_default().is_some(),
-            "No cryptography was chosen for TLS at the start of the program"
-        );
         api.set_query(None);
         api.set_fragment(None);
-        let client = Client::builder()
-            .connect_timeout(CONNECT_LIMIT)
-            .pool_idle_timeout(KEEP_IDLE)
-            .redirect(Policy::none())
-            .referer(false)
-            .build()
-            .context("The network client could not be built")?;
+        let client = request::http_client()?.build().context("The network client could not be built")?;
         Ok(Self { client, api, token })
     }
 
@@ -172,26 +138,26 @@ impl BotApi {
     }
 
     async fn execute<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
-        let answer = request.send().await.map_err(|error| self.failure(error))?;
+        let answer = request.send().await.map_err(|error| CallError::of_http(error, |why| self.clean(&why)))?;
         let status = answer.status();
         let bytes = self.read(answer, MAX_ANSWER).await.map_err(|failure| match failure {
-            DownloadError::Broken(why) => CallError::NoResponse(why),
+            FetchFileError::Later(why) => CallError::NoResponse(why),
             _ => CallError::NoResponse("The answer is too long".to_owned()),
         })?;
         self.decode(status, &bytes)
     }
 
     /// Downloads a file by its path from `getFile`, at most `max` bytes.
-    pub(super) async fn download(&self, path: &str, max: u64, limit: Duration) -> Result<Vec<u8>, DownloadError> {
+    pub(super) async fn download(&self, path: &str, max: u64, limit: Duration) -> Result<Vec<u8>, FetchFileError> {
         let bot = format!("bot{}", self.token.expose_secret());
         let segments: Vec<&str> = ["file", &bot].into_iter().chain(path.split('/')).collect();
-        let address = self.address(&segments).map_err(|failure| DownloadError::Broken(failure.reason()))?;
+        let address = self.address(&segments).map_err(|failure| FetchFileError::Later(failure.to_string()))?;
         let request = self.client.get(address).timeout(limit);
-        let answer = request.send().await.map_err(|error| DownloadError::Broken(self.describe(error)))?;
+        let answer = request.send().await.map_err(|error| FetchFileError::Later(self.describe(error)))?;
         match answer.status() {
             StatusCode::OK => self.read(answer, max).await,
-            StatusCode::NOT_FOUND | StatusCode::GONE => Err(DownloadError::NotFound),
-            other => Err(DownloadError::Broken(format!("The server answered {}", other.as_u16()))),
+            StatusCode::NOT_FOUND | StatusCode::GONE => Err(FetchFileError::NotFound),
+            other => Err(FetchFileError::Later(format!("The server answered {}", other.as_u16()))),
         }
     }
 
@@ -209,18 +175,9 @@ impl BotApi {
         Ok(address)
     }
 
-    async fn read(&self, mut answer: Response, max: u64) -> Result<Vec<u8>, DownloadError> {
-        if answer.content_length().is_some_and(|length| length > max) {
-            return Err(DownloadError::TooLarge);
-        }
-        let mut bytes = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(|error| DownloadError::Broken(self.describe(error)))? {
-            if (bytes.len() as u64).saturating_add(chunk.len() as u64) > max {
-                return Err(DownloadError::TooLarge);
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
+    async fn read(&self, answer: Response, max: u64) -> Result<Vec<u8>, FetchFileError> {
+        let body = request::read_body(answer, max).await;
+        body.map_err(|error| FetchFileError::Later(self.describe(error)))?.ok_or(FetchFileError::TooLarge)
     }
 
     fn decode<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, CallError> {
@@ -242,46 +199,14 @@ impl BotApi {
         Err(CallError::Rejected(ApiRefusal { code, reason: self.clean(&envelope.description), wait, moved }))
     }
 
-    fn failure(&self, error: reqwest::Error) -> CallError {
-        let never_left = error.is_connect() || error.is_builder();
-        let why = self.describe(error);
-        if never_left { CallError::NotSent(why) } else { CallError::NoResponse(why) }
-    }
-
-    /// Formats an error with its causes, without the address.
     fn describe(&self, error: reqwest::Error) -> String {
-        let error = error.without_url();
-        let mut words = error.to_string();
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            words = format!("{words}: {inner}");
-            cause = inner.source();
-        }
-        self.clean(&words)
+        self.clean(&request::describe(error))
     }
 
     fn clean(&self, words: &str) -> String {
         let secret = self.token.expose_secret();
         let bare = words.replace(secret, "…");
         shorten(&one_line(&strip_control(&bare)), MAX_REASON)
-    }
-}
-
-impl CallError {
-    /// Reason for a log line or an error.
-    pub(super) fn reason(&self) -> String {
-        match self {
-            Self::NotSent(why) | Self::NoResponse(why) => why.clone(),
-            Self::Rejected(refusal) => format!("{} {}", refusal.code, refusal.reason),
-        }
-    }
-
-    /// Wait that Telegram asks for, if any.
-    pub(super) fn wait(&self) -> Option<Duration> {
-        match self {
-            Self::Rejected(refusal) => refusal.wait,
-            _ => None,
-        }
     }
 }
 

@@ -13,11 +13,12 @@
 mod content;
 mod mention;
 mod chat_origin;
-mod quote;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::adapter::Unreadable;
+use crate::adapter::request::{field, list};
 use crate::message::{Event, Inbound, MessageContent, RemoteFile, TextOrigin};
 use crate::time::Timestamp;
 
@@ -26,11 +27,12 @@ use content::MessageBody;
 use mention::AddressedText;
 
 /// Our identity on this channel.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct BotIdentity {
     /// User id.
     pub(super) id: i64,
     /// User name without the at sign; blank until Telegram was asked.
+    #[serde(default)]
     pub(super) username: String,
 }
 
@@ -58,48 +60,48 @@ pub(super) fn message_key(chat: i64, message: i64) -> String {
 }
 
 fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
-    let place = ChatOrigin::of(message)?;
-    let meant = AddressedText::of(message, us, place.is_direct());
+    let origin = ChatOrigin::of(message)?;
+    let addressed = AddressedText::of(message, us, origin.is_direct());
     let event = match content::of(message) {
-        _ if meant.is_for_another => Event::Irrelevant,
+        _ if addressed.is_for_another => Event::Irrelevant,
         MessageBody::Message { files, carried } => {
-            Event::Message(MessageContent { carried, ..content_with_marks(message, &meant, files) })
+            Event::Message(MessageContent { carried, ..content_with_marks(message, &addressed, files) })
         }
         MessageBody::Unsupported(word) => Event::Unsupported(word.to_owned()),
         MessageBody::Moved(to) => Event::Migrated { to: to.to_string() },
         MessageBody::Service => Event::Irrelevant,
     };
-    let place = place.addressed(meant.is_addressed);
-    Some(place.inbound(message_key(place.chat, place.message), stamp(message, "date"), event))
+    let origin = origin.addressed(addressed.is_addressed);
+    Some(origin.inbound(message_key(origin.chat, origin.message), stamp(message, "date"), event))
 }
 
 fn edit(message: &Value, us: &BotIdentity) -> Option<Inbound> {
-    let place = ChatOrigin::of(message)?;
-    let meant = AddressedText::of(message, us, place.is_direct());
+    let origin = ChatOrigin::of(message)?;
+    let addressed = AddressedText::of(message, us, origin.is_direct());
     let at = number(message, "edit_date").or_else(|| number(message, "date")).unwrap_or_default();
-    let name = format!("e{}:{}:{at}", place.chat, place.message);
+    let name = format!("e{}:{}:{at}", origin.chat, origin.message);
     let event = match content::of(message) {
-        MessageBody::Message { files, carried } if carried.is_empty() && !meant.is_for_another => Event::Edited {
-            message: message_key(place.chat, place.message),
-            content: content_with_marks(message, &meant, files),
+        MessageBody::Message { files, carried } if carried.is_empty() && !addressed.is_for_another => Event::Edited {
+            message: message_key(origin.chat, origin.message),
+            content: content_with_marks(message, &addressed, files),
             new_id: None,
         },
         // A moving location or a closing poll is no edit of text.
         _ => Event::Irrelevant,
     };
     let server_at = stamp(message, "edit_date").or_else(|| stamp(message, "date"));
-    Some(place.addressed(meant.is_addressed).inbound(name, server_at, event))
+    Some(origin.addressed(addressed.is_addressed).inbound(name, server_at, event))
 }
 
 fn button_press(query: &Value) -> Option<Inbound> {
     let callback = text(query, "id")?;
     let sender = number(field(query, "from")?, "id")?;
-    let place = field(query, "message").and_then(ChatOrigin::of)?.addressed(true);
+    let origin = field(query, "message").and_then(ChatOrigin::of)?.addressed(true);
     let event = match text(query, "data") {
         Some(data) => Event::Button { data: data.to_owned(), callback: callback.to_owned() },
         None => Event::Irrelevant,
     };
-    let mut inbound = place.inbound(format!("c{callback}"), None, event);
+    let mut inbound = origin.inbound(format!("c{callback}"), None, event);
     // The message with the button is our own; its sender did not press it.
     inbound.sender = sender.to_string();
     Some(inbound)
@@ -108,17 +110,16 @@ fn button_press(query: &Value) -> Option<Inbound> {
 /// A reaction as a channel or as an anonymous administrator has no sender and is ignored.
 fn reaction(reaction: &Value, update: i64) -> Option<Inbound> {
     let sender = number(field(reaction, "user")?, "id")?;
-    let place = ChatOrigin::of(reaction)?;
-    let event = Event::Reacted { message: message_key(place.chat, place.message), emoji: newest_emoji(reaction) };
-    let mut inbound = place.inbound(format!("u{update}"), stamp(reaction, "date"), event);
+    let origin = ChatOrigin::of(reaction)?;
+    let event = Event::Reacted { message: message_key(origin.chat, origin.message), emoji: newest_emoji(reaction) };
+    let mut inbound = origin.inbound(format!("u{update}"), stamp(reaction, "date"), event);
     inbound.sender = sender.to_string();
     Some(inbound)
 }
 
 /// The emoji added last; blank if none is left, or if it is a custom one.
 fn newest_emoji(reaction: &Value) -> String {
-    let list = |key: &str| field(reaction, key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let (before, now) = (list("old_reaction"), list("new_reaction"));
+    let (before, now) = (list(reaction, "old_reaction"), list(reaction, "new_reaction"));
     let newest = now.iter().rev().find(|one| !before.contains(one)).or(now.last());
     newest.and_then(|one| text(one, "emoji")).unwrap_or_default().to_owned()
 }
@@ -141,11 +142,11 @@ fn irrelevant(update: &Value, id: i64) -> Inbound {
     }
 }
 
-fn content_with_marks(message: &Value, meant: &AddressedText, files: Vec<RemoteFile>) -> MessageContent {
+fn content_with_marks(message: &Value, addressed: &AddressedText, files: Vec<RemoteFile>) -> MessageContent {
     MessageContent {
-        text: meant.text.clone(),
-        origin: origin(message),
-        quote: quote::of(message),
+        text: addressed.text.clone(),
+        origin: text_origin(message),
+        quote: chat_origin::quote(message),
         files,
         carried: Vec::new(),
         expires_after: None,
@@ -153,7 +154,7 @@ fn content_with_marks(message: &Value, meant: &AddressedText, files: Vec<RemoteF
     }
 }
 
-fn origin(message: &Value) -> TextOrigin {
+fn text_origin(message: &Value) -> TextOrigin {
     let marked = |mark: fn(&str) -> bool| {
         message.as_object().is_some_and(|fields| fields.iter().any(|(key, value)| mark(key) && is_there(value)))
     };
@@ -168,11 +169,6 @@ fn origin(message: &Value) -> TextOrigin {
 
 fn stamp(message: &Value, key: &str) -> Option<Timestamp> {
     number(message, key).filter(|seconds| *seconds > 0).map(Timestamp::from_seconds)
-}
-
-/// Returns a field that is present and not null.
-fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
-    value.get(key).filter(|value| !value.is_null())
 }
 
 fn is_there(value: &Value) -> bool {

@@ -19,11 +19,12 @@ use super::bot_api::{BotApi, CallError};
 use super::parse::update_id;
 use crate::adapter::{Batch, PollError};
 use crate::time::Timestamp;
+use crate::wording::telegram as words;
 
 /// Time for which the server holds a poll without updates.
 const POLL_TIMEOUT: Duration = Duration::from_secs(50);
 /// Client timeout of a poll; longer than it is held, or each quiet poll would fail.
-const LIMIT: Duration = Duration::from_secs(65);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(65);
 /// Maximum age of a cursor: a day less than Telegram's quiet week.
 const MAX_CURSOR_AGE: Duration = Duration::from_secs(6 * 24 * 3600);
 /// A cursor from further ahead was written under a wrong clock; its age is unknown.
@@ -79,10 +80,10 @@ impl FromStr for Cursor {
 }
 
 /// Runs one long poll after `cursor`. `now` is called before and after it.
-pub(super) async fn poll(wire: &BotApi, cursor: Option<&str>, now: impl Fn() -> Timestamp) -> Result<Batch, PollError> {
+pub(super) async fn poll(api: &BotApi, cursor: Option<&str>, now: impl Fn() -> Timestamp) -> Result<Batch, PollError> {
     let offset = cursor.and_then(|stored| stored.parse::<Cursor>().ok()).and_then(|cursor| cursor.offset(now()));
-    let ask = GetUpdates { offset, timeout: POLL_TIMEOUT.as_secs(), limit: 100, allowed_updates: ALLOWED_UPDATES };
-    let updates: Vec<Box<RawValue>> = wire.call("getUpdates", &ask, LIMIT).await.map_err(poll_error)?;
+    let payload = GetUpdates { offset, timeout: POLL_TIMEOUT.as_secs(), limit: 100, allowed_updates: ALLOWED_UPDATES };
+    let updates: Vec<Box<RawValue>> = api.call("getUpdates", &payload, CLIENT_TIMEOUT).await.map_err(poll_error)?;
     let items: Vec<String> = updates.iter().map(|raw| raw.get().to_owned()).collect();
     if items.is_empty() {
         return Ok(Batch { items, cursor: cursor.map(str::to_owned) });
@@ -107,7 +108,29 @@ pub(super) fn poll_error(failure: CallError) -> PollError {
             (401 | 404, _) => PollError::BadToken,
             (code, _) => PollError::Unreachable(format!("{code} {}", refusal.reason)),
         },
-        CallError::NotSent(why) | CallError::NoResponse(why) => PollError::Unreachable(why),
+        unanswered => PollError::Unreachable(unanswered.to_string()),
+    }
+}
+
+/// A poll takes at most 65 seconds; after this time several have hung without an error.
+pub(super) const SILENCE: Duration = Duration::from_secs(5 * 60);
+
+/// An error with its sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TelegramProblem {
+    pub(super) sentence: &'static str,
+    pub(super) error: PollError,
+}
+
+impl From<PollError> for TelegramProblem {
+    fn from(error: PollError) -> Self {
+        let sentence = match error {
+            PollError::Conflict => words::CONFLICT,
+            PollError::BadToken => words::BAD_TOKEN,
+            PollError::Wait(_) => words::WAIT,
+            PollError::Unreachable(_) | PollError::Closed => words::UNREACHABLE,
+        };
+        Self { sentence, error }
     }
 }
 
@@ -158,14 +181,14 @@ mod tests {
 
     #[test]
     fn the_request_says_what_we_want() {
-        let ask = |offset| {
-            let ask =
+        let payload = |offset| {
+            let payload =
                 GetUpdates { offset, timeout: POLL_TIMEOUT.as_secs(), limit: 100, allowed_updates: ALLOWED_UPDATES };
-            serde_json::to_string(&ask).unwrap()
+            serde_json::to_string(&payload).unwrap()
         };
         let rest = r#""timeout":50,"limit":100,"allowed_updates":["message","edited_message","callback_query","my_chat_member","message_reaction"]}"#;
-        assert_eq!(ask(None), format!("{{{rest}"));
-        assert_eq!(ask(Some(8)), format!(r#"{{"offset":8,{rest}"#));
-        assert!(LIMIT > POLL_TIMEOUT);
+        assert_eq!(payload(None), format!("{{{rest}"));
+        assert_eq!(payload(Some(8)), format!(r#"{{"offset":8,{rest}"#));
+        assert!(CLIENT_TIMEOUT > POLL_TIMEOUT);
     }
 }

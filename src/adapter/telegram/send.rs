@@ -1,21 +1,34 @@
-//! Sending and editing of parts, and the meaning of each rejection for the outbox.
+//! Requests for the outbox and the inbox: sending and editing of parts, upload and download of
+//! files, the command menu, and the meaning of each rejection for the outbox.
 //!
 //! A peer is a chat, or a chat and a topic (`chat/topic`). Requests about an existing message need
 //! no topic: its number is unique in the chat.
+//!
+//! A file is sent as a picture, as a voice note, or as a document. One that Telegram rejects as a
+//! picture or a voice note (dimensions, size, a misleading extension, or the privacy settings of the
+//! recipient) is sent as a document instead. The bytes are uploaded each time; Telegram's file ids
+//! are not stored. A received file has a path, which the server keeps for an hour.
 
+use std::time::Duration;
+
+use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use teloxide_core::payloads::{
-    EditMessageText, EditMessageTextSetters, SendMessage, SendMessageSetters, SetMessageReaction,
-    SetMessageReactionSetters,
+    DeleteMyCommands, DeleteMyCommandsSetters, EditMessageText, EditMessageTextSetters, GetFile, SendMessage,
+    SendMessageSetters, SetMessageReaction, SetMessageReactionSetters, SetMyCommands, SetMyCommandsSetters,
 };
 use teloxide_core::types::{
-    ChatId, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, MessageId, ParseMode, ReactionType,
-    ReplyParameters, ThreadId,
+    BotCommand, BotCommandScope, ChatId, FileId, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions,
+    MessageId, ParseMode, ReactionType, Recipient, ReplyParameters, ThreadId,
 };
 
 use super::bot_api::{ApiRefusal, BotApi, CallError};
 use super::parse::message_key;
-use crate::adapter::{OutgoingPart, PartFormat, SendError};
+use crate::adapter::markdown::strip_control;
+use crate::adapter::{FetchFileError, MenuEntry, OutgoingPart, PartFormat, SendError};
+use crate::message::{FileKind, OutgoingFile};
+use crate::people::Role;
+use crate::text::one_line;
 
 /// Number of buttons per row.
 const BUTTONS_IN_A_ROW: usize = 2;
@@ -80,28 +93,30 @@ impl SendTarget {
 
 /// Sends one part and returns its external id.
 pub(super) async fn send(
-    wire: &BotApi,
+    api: &BotApi,
     peer: &str,
     piece: &OutgoingPart,
     form: PartFormat,
 ) -> Result<String, SendError> {
     let target = SendTarget::of(peer)?;
-    let mut payload = SendMessage::new(target.chat, text(piece, form)).link_preview_options(no_preview());
+    let mut payload = SendMessage::new(target.chat, piece.text(form)).link_preview_options(no_preview());
     payload.message_thread_id = target.topic;
-    payload.reply_parameters = piece.reply_to.as_deref().and_then(|name| reply_parameters(target.chat, name));
+    // A part is sent even if the message it answers was deleted meanwhile.
+    let replied = piece.reply_to.as_deref().and_then(|name| message_in(target.chat, name));
+    payload.reply_parameters = replied.map(|message| ReplyParameters::new(message).allow_sending_without_reply());
     if form == PartFormat::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
-    let sent: SentMessage = wire.request(&payload).await.map_err(|failure| target.send_error(failure))?;
+    let sent: SentMessage = api.request(&payload).await.map_err(|failure| target.send_error(failure))?;
     Ok(message_key(target.chat.0, sent.message_id))
 }
 
 /// Replaces the text of a part that was sent before.
 pub(super) async fn edit(
-    wire: &BotApi,
+    api: &BotApi,
     peer: &str,
     external_id: &str,
     piece: &OutgoingPart,
@@ -109,14 +124,14 @@ pub(super) async fn edit(
 ) -> Result<(), SendError> {
     let target = SendTarget::of(peer)?;
     let message = message_in(target.chat, external_id).ok_or(SendError::NotFound)?;
-    let mut payload = EditMessageText::new(target.chat, message, text(piece, form)).link_preview_options(no_preview());
+    let mut payload = EditMessageText::new(target.chat, message, piece.text(form)).link_preview_options(no_preview());
     if form == PartFormat::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
-    match wire.request::<_, serde::de::IgnoredAny>(&payload).await {
+    match api.request::<_, serde::de::IgnoredAny>(&payload).await {
         Err(CallError::Rejected(refusal)) if refusal.mentions(SAME) => Ok(()),
         Err(CallError::Rejected(refusal)) if refusal.mentions(GONE) => Err(SendError::NotFound),
         other => other.map(|_| ()).map_err(|failure| target.send_error(failure)),
@@ -124,33 +139,21 @@ pub(super) async fn edit(
 }
 
 /// Sets or removes our reaction to a message.
-pub(super) async fn react(wire: &BotApi, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
+pub(super) async fn react(api: &BotApi, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
     let target = SendTarget::of(peer)?;
     let message = message_in(target.chat, external_id).ok_or(SendError::NotFound)?;
     let ours = (!emoji.is_empty()).then(|| ReactionType::Emoji { emoji: emoji.to_owned() });
     let payload = SetMessageReaction::new(target.chat, message).reaction(ours);
-    match wire.request::<_, serde::de::IgnoredAny>(&payload).await {
+    match api.request::<_, serde::de::IgnoredAny>(&payload).await {
         Err(CallError::Rejected(refusal)) if refusal.mentions(GONE) => Err(SendError::NotFound),
         other => other.map(|_| ()).map_err(|failure| target.send_error(failure)),
     }
-}
-
-/// Reply parameters. A part is sent even if the message it answers was deleted meanwhile.
-fn reply_parameters(chat: ChatId, external_id: &str) -> Option<ReplyParameters> {
-    message_in(chat, external_id).map(|message| ReplyParameters::new(message).allow_sending_without_reply())
 }
 
 fn message_in(chat: ChatId, external_id: &str) -> Option<MessageId> {
     let (named_chat, message) = external_id.strip_prefix('m')?.split_once(':')?;
     (named_chat.parse() == Ok(chat.0)).then_some(())?;
     message.parse().ok().map(MessageId)
-}
-
-fn text(piece: &OutgoingPart, form: PartFormat) -> &str {
-    match form {
-        PartFormat::Rich => &piece.rich,
-        PartFormat::Plain => &piece.plain,
-    }
 }
 
 /// A preview would fetch an address written by the model, which could leak data.
@@ -171,11 +174,7 @@ fn keyboard(piece: &OutgoingPart) -> Option<InlineKeyboardMarkup> {
 }
 
 fn send_error(failure: CallError) -> SendError {
-    match failure {
-        CallError::NotSent(why) => SendError::Later(why),
-        CallError::NoResponse(why) => SendError::OutcomeUnknown(why),
-        CallError::Rejected(refusal) => rejection_error(refusal),
-    }
+    failure.rejection().map_or_else(|error| error, rejection_error)
 }
 
 fn rejection_error(refusal: ApiRefusal) -> SendError {
@@ -193,10 +192,128 @@ fn rejection_error(refusal: ApiRefusal) -> SendError {
     }
 }
 
+/// Largest file that a bot may send.
+const MAX_FILE: usize = 50 << 20;
+/// Largest file that may be sent as a picture.
+const MAX_PHOTO: usize = 10 << 20;
+/// Time allowed for an upload.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
+/// Default MIME type.
+const DEFAULT_MIME: &str = "application/octet-stream";
+
+/// Sends a file and returns the external id of its message.
+pub(super) async fn send_file(api: &BotApi, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+    let target = SendTarget::of(peer)?;
+    if file.bytes.len() > MAX_FILE {
+        return Err(SendError::Refused("The file is larger than the 50 MB that Telegram takes from a bot".to_owned()));
+    }
+    match send_as(api, target, kind(file), file).await {
+        Err(SendError::Refused(_)) if kind(file) != FileKind::Document => {
+            send_as(api, target, FileKind::Document, file).await
+        }
+        sent => sent,
+    }
+}
+
+fn kind(file: &OutgoingFile) -> FileKind {
+    match file.kind {
+        FileKind::Photo if file.bytes.len() > MAX_PHOTO => FileKind::Document,
+        kind => kind,
+    }
+}
+
+async fn send_as(api: &BotApi, target: SendTarget, kind: FileKind, file: &OutgoingFile) -> Result<String, SendError> {
+    let (method, field) = match kind {
+        FileKind::Photo => ("sendPhoto", "photo"),
+        FileKind::Voice => ("sendVoice", "voice"),
+        FileKind::Document | FileKind::Audio => ("sendDocument", "document"),
+    };
+    // Telegram reads a name verbatim and does not decode percent signs in it.
+    let mut form = Form::new().percent_encode_noop().text("chat_id", target.chat.to_string());
+    if let Some(topic) = target.topic {
+        form = form.text("message_thread_id", topic.to_string());
+    }
+    let form = form.part(field, part(file)?);
+    let sent: SentMessage =
+        api.upload(method, form, UPLOAD_TIMEOUT).await.map_err(|failure| target.send_error(failure))?;
+    Ok(message_key(target.chat.0, sent.message_id))
+}
+
+fn part(file: &OutgoingFile) -> Result<Part, SendError> {
+    // A line break would end the header that contains the name.
+    let name = one_line(&strip_control(&file.name));
+    let typed = |mime: &str| Part::bytes(file.bytes.to_vec()).file_name(name.clone()).mime_str(mime);
+    typed(&file.mime)
+        .or_else(|_| typed(DEFAULT_MIME))
+        .map_err(|_| SendError::Refused("The file has no type".to_owned()))
+}
+
+/// Time allowed for a download; the Bot API serves at most 20 MB.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(120);
+
+#[derive(Deserialize)]
+struct TelegramFile {
+    #[serde(default)]
+    file_path: String,
+    file_size: Option<u64>,
+}
+
+/// Fetches a file by its id, at most `max` bytes.
+pub(super) async fn fetch(api: &BotApi, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+    let payload = GetFile::new(FileId(reference.to_owned()));
+    let found: TelegramFile = api.request(&payload).await.map_err(fetch_error)?;
+    if found.file_size.is_some_and(|size| size > max) {
+        return Err(FetchFileError::TooLarge);
+    }
+    if found.file_path.is_empty() {
+        return Err(FetchFileError::NotFound);
+    }
+    api.download(&found.file_path, max, DOWNLOAD_TIMEOUT).await
+}
+
+fn fetch_error(failure: CallError) -> FetchFileError {
+    match &failure {
+        CallError::Rejected(refusal) if refusal.mentions(&["file is too big"]) => FetchFileError::TooLarge,
+        CallError::Rejected(ApiRefusal { code: 400, .. }) => FetchFileError::NotFound,
+        _ => FetchFileError::Later(failure.to_string()),
+    }
+}
+
+/// Registers the command menus: known people see the commands of their role, strangers none. Best
+/// effort: a failure is logged once.
+pub(super) async fn register_menu(api: &BotApi, commands: &[MenuEntry], peers: &[(String, Role)]) {
+    let for_all = DeleteMyCommands::new().scope(BotCommandScope::Default);
+    let mut failed = api.request::<_, bool>(&for_all).await.err();
+    for (peer, role) in peers {
+        // A rate limit or an outage would affect the next request too.
+        if failed.as_ref().is_some_and(|failure| !is_about_one_chat(failure)) {
+            break;
+        }
+        let Ok(target) = SendTarget::of(peer) else { continue };
+        failed = api.request::<_, bool>(&for_chat(target.chat, *role, commands)).await.err().or(failed);
+    }
+    if let Some(failure) = failed {
+        let reason = failure.to_string();
+        tracing::warn!(%reason, "The Telegram command menu could not be set for everybody");
+    }
+}
+
+fn for_chat(chat: ChatId, role: Role, commands: &[MenuEntry]) -> SetMyCommands {
+    let allowed = commands.iter().filter(|entry| entry.role <= role);
+    let entries = allowed.map(|entry| BotCommand::new(&entry.name, &entry.description));
+    SetMyCommands::new(entries).scope(BotCommandScope::Chat { chat_id: Recipient::Id(chat) })
+}
+
+/// Returns true if the chat does not exist, or its person has not written yet.
+fn is_about_one_chat(failure: &CallError) -> bool {
+    matches!(failure, CallError::Rejected(refusal) if matches!(refusal.code, 400 | 403))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::Duration;
+
+    use super::*;
 
     #[test]
     fn every_refusal_has_its_consequence() {
@@ -277,5 +394,32 @@ mod tests {
             ]})
         );
         assert!(keyboard(&OutgoingPart { buttons: Vec::new(), ..piece }).is_none());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_named_is_gone_too_large_or_later() {
+        let refused = |code, reason: &str| {
+            fetch_error(CallError::Rejected(ApiRefusal { code, reason: reason.to_owned(), wait: None, moved: None }))
+        };
+        assert_eq!(refused(400, "Bad Request: file is too big"), FetchFileError::TooLarge);
+        assert_eq!(
+            refused(400, "Bad Request: wrong file_id or the file is temporarily unavailable"),
+            FetchFileError::NotFound
+        );
+        assert_eq!(refused(429, "slow"), FetchFileError::Later("429 slow".to_owned()));
+        assert_eq!(fetch_error(CallError::NoResponse("x".to_owned())), FetchFileError::Later("x".to_owned()));
+    }
+
+    #[test]
+    fn a_menu_holds_what_the_role_may_use() {
+        let entry = |name: &str, role| MenuEntry { name: name.to_owned(), description: "x".to_owned(), role };
+        let commands = [entry("help", Role::Member), entry("people", Role::Owner)];
+        let names = |role| {
+            let menu = for_chat(ChatId(7), role, &commands);
+            menu.commands.into_iter().map(|command| command.command).collect::<Vec<_>>()
+        };
+        assert_eq!(names(Role::Owner), ["help", "people"]);
+        assert_eq!(names(Role::Member), ["help"]);
+        assert!(names(Role::Guest).is_empty());
     }
 }

@@ -13,28 +13,27 @@
 //! Silence is no sign of a problem, since perhaps nothing was sent. Once a minute Telegram is asked
 //! for the state of its calls.
 
-mod update_queue;
+mod server;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use secrecy::ExposeSecret;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use teloxide_core::payloads::{GetWebhookInfo, SetWebhook, SetWebhookSetters};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::WebhookInfo;
 use super::bot_api::BotApi;
 use super::parse::update_id;
-use super::poll;
-use super::problem::TelegramProblem;
+use super::poll::{self, TelegramProblem};
 use crate::adapter::{Batch, PollError};
 use crate::config;
 use crate::time::{Clock, Timestamp};
 use crate::wording::telegram as words;
-use update_queue::{UpdateQueue, WebhookCall, WebhookCaller};
+use server::{WebhookCall, WebhookCaller, WebhookServer};
 
 /// Maximum number of simultaneous calls by Telegram.
 const CALLS_AT_ONCE: u8 = 8;
@@ -64,20 +63,10 @@ struct WebhookState {
     last_reported: Option<&'static str>,
 }
 
-/// Telegram's report about its calls.
-#[derive(Deserialize)]
-struct WebhookInfo {
-    #[serde(default)]
-    url: String,
-    #[serde(default)]
-    pending_update_count: u64,
-    last_error_date: Option<i64>,
-}
-
 impl WebhookReceiver {
     /// Creates a receiver whose server is not started yet.
     pub(super) fn new(config: config::Webhook, clock: Arc<dyn Clock>) -> Self {
-        let (sender, calls) = mpsc::channel(update_queue::CONNECTIONS);
+        let (sender, calls) = mpsc::channel(server::CONNECTIONS);
         let now = clock.now();
         let state =
             WebhookState { server: None, waiting: Vec::new(), worked_at: now, checked_at: now, last_reported: None };
@@ -85,7 +74,7 @@ impl WebhookReceiver {
     }
 
     /// Starts the server if needed, then registers the webhook. Pending updates are kept.
-    pub(super) async fn connect(&self, wire: &BotApi) -> Result<(), TelegramProblem> {
+    pub(super) async fn connect(&self, api: &BotApi) -> Result<(), TelegramProblem> {
         self.listen().await.map_err(|why| TelegramProblem {
             sentence: words::CANNOT_LISTEN,
             error: PollError::Unreachable(format!("Cannot listen at {}: {why}", self.config.listen)),
@@ -95,7 +84,7 @@ impl WebhookReceiver {
             .allowed_updates(poll::ALLOWED_UPDATES)
             .max_connections(CALLS_AT_ONCE)
             .drop_pending_updates(false);
-        wire.request::<_, IgnoredAny>(&set).await.map_err(poll::poll_error)?;
+        api.request::<_, IgnoredAny>(&set).await.map_err(poll::poll_error)?;
         let now = self.clock.now();
         let mut state = self.state();
         (state.worked_at, state.checked_at) = (now, now);
@@ -108,21 +97,21 @@ impl WebhookReceiver {
         }
         let listener = tokio::net::TcpListener::bind(self.config.listen).await?;
         let stop = CancellationToken::new();
-        UpdateQueue::new(&self.config, self.sender.clone(), Arc::clone(&self.clock), stop.clone()).open(listener);
+        WebhookServer::new(&self.config, self.sender.clone(), Arc::clone(&self.clock), stop.clone()).open(listener);
         self.state().server = Some(stop.drop_guard());
         Ok(())
     }
 
     /// Waits for calls, and checks once a minute that they can arrive. An empty batch says that
     /// they can.
-    pub(super) async fn next(&self, wire: &BotApi, cursor: Option<&str>) -> Result<Batch, TelegramProblem> {
+    pub(super) async fn next(&self, api: &BotApi, cursor: Option<&str>) -> Result<Batch, TelegramProblem> {
         // A caller still waiting was handed over before and not acknowledged: its update was not
         // stored.
         self.state().waiting.clear();
         let mut calls = self.calls.lock().await;
         let cursor = Some(cursor.unwrap_or(NO_CURSOR).to_owned());
         loop {
-            let look_at = self.state().checked_at.plus(CHECK_INTERVAL);
+            let check_at = self.state().checked_at.plus(CHECK_INTERVAL);
             tokio::select! {
                 biased;
                 Some(call) = calls.recv() => {
@@ -131,11 +120,11 @@ impl WebhookReceiver {
                         return Ok(Batch { items, cursor });
                     }
                 }
-                busy = self.clock.wake_at(look_at) => {
-                    let looked = self.query_status(wire).await;
+                busy = self.clock.wake_at(check_at) => {
+                    let checked = self.query_status(api).await;
                     drop(busy);
-                    if let Some(news) = self.news(looked) {
-                        return news.map(|()| Batch { items: Vec::new(), cursor });
+                    if let Some(report) = self.new_report(checked) {
+                        return report.map(|()| Batch { items: Vec::new(), cursor });
                     }
                 }
             }
@@ -171,26 +160,26 @@ impl WebhookReceiver {
     }
 
     /// Asks Telegram for the state of its calls.
-    async fn query_status(&self, wire: &BotApi) -> Result<(), TelegramProblem> {
+    async fn query_status(&self, api: &BotApi) -> Result<(), TelegramProblem> {
         self.state().checked_at = self.clock.now();
-        let info: WebhookInfo = wire.request(&GetWebhookInfo::new()).await.map_err(poll::poll_error)?;
+        let info: WebhookInfo = api.request(&GetWebhookInfo::new()).await.map_err(poll::poll_error)?;
         let failed_at = info.last_error_date.map(Timestamp::from_seconds);
-        let deaf = |sentence, why: &str| TelegramProblem { sentence, error: PollError::Unreachable(why.to_owned()) };
+        let problem = |sentence, why: &str| TelegramProblem { sentence, error: PollError::Unreachable(why.to_owned()) };
         if info.url != self.config.url.as_str() {
-            return Err(deaf(words::CALLS_ELSEWHERE, "Telegram calls another address"));
+            return Err(problem(words::CALLS_ELSEWHERE, "Telegram calls another address"));
         }
         if info.pending_update_count > 0 && failed_at.is_some_and(|at| at > self.state().worked_at) {
-            return Err(deaf(words::CALLS_FAIL, "Telegram's calls do not arrive"));
+            return Err(problem(words::CALLS_FAIL, "Telegram's calls do not arrive"));
         }
         Ok(())
     }
 
     /// Filters the result of a check: the same problem is reported once, and waiting for calls goes
     /// on.
-    fn news(&self, looked: Result<(), TelegramProblem>) -> Option<Result<(), TelegramProblem>> {
-        let sentence = looked.as_ref().err().map(|trouble| trouble.sentence);
+    fn new_report(&self, checked: Result<(), TelegramProblem>) -> Option<Result<(), TelegramProblem>> {
+        let sentence = checked.as_ref().err().map(|problem| problem.sentence);
         let before = std::mem::replace(&mut self.state().last_reported, sentence);
-        (sentence.is_none() || sentence != before).then_some(looked)
+        (sentence.is_none() || sentence != before).then_some(checked)
     }
 
     fn state(&self) -> MutexGuard<'_, WebhookState> {

@@ -16,9 +16,9 @@ use super::connection::ClientWriter;
 use super::protocol::FromGateway;
 
 /// Number of lines that may wait for one client: some seconds of a streamed reply.
-const QUEUE: usize = 256;
+const QUEUE_CAPACITY: usize = 256;
 /// Number of message ids kept per client: more than may wait for an answer.
-const REMEMBERED: usize = 256;
+const MAX_RECENT_IDS: usize = 256;
 
 /// All attached clients.
 #[derive(Default)]
@@ -45,7 +45,7 @@ struct OutputLine {
 impl Clients {
     /// Registers a client.
     pub fn register(&self, peer: String) -> (ClientGuard, ClientQueue) {
-        let (queue, lines) = mpsc::channel(QUEUE);
+        let (queue, lines) = mpsc::channel(QUEUE_CAPACITY);
         let client = Client {
             peer,
             queue,
@@ -62,11 +62,11 @@ impl Clients {
     /// answer to one of those messages.
     pub fn post(&self, peer: &str, answers: &[String], frame: impl Fn(bool) -> FromGateway) -> PostedAnswer {
         let list = self.list();
-        let here = list.iter().filter(|client| client.peer == peer);
-        let (asked, others): (Vec<&Client>, Vec<_>) = here.partition(|client| client.awaits_one_of(answers));
-        let frame = frame(!asked.is_empty());
+        let clients = list.iter().filter(|client| client.peer == peer);
+        let (awaiting, others): (Vec<&Client>, Vec<_>) = clients.partition(|client| client.awaits_one_of(answers));
+        let frame = frame(!awaiting.is_empty());
         let post = |clients: Vec<&Client>| clients.into_iter().map(|client| client.post(&frame)).collect();
-        PostedAnswer { awaiting: post(asked), others: post(others) }
+        PostedAnswer { awaiting: post(awaiting), others: post(others) }
     }
 
     /// Warns the clients that wait for an answer, have no open message and were not warned yet.
@@ -109,13 +109,13 @@ pub(super) struct PostedAnswer {
 
 impl Client {
     fn needs_warning(&self) -> bool {
-        let has_said = !self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-        has_said && self.unsettled.load(Ordering::Relaxed) == 0 && !self.warned.load(Ordering::Relaxed)
+        let has_sent = !self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        has_sent && self.unsettled.load(Ordering::Relaxed) == 0 && !self.warned.load(Ordering::Relaxed)
     }
 
     fn awaits_one_of(&self, ids: &[String]) -> bool {
-        let said = self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
-        ids.iter().any(|id| said.contains(id))
+        let recent = self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.iter().any(|id| recent.contains(id))
     }
 
     fn post(&self, frame: &FromGateway) -> PendingWrite {
@@ -124,14 +124,14 @@ impl Client {
         if self.queue.try_send(OutputLine { frame: frame.clone(), written: Some(written) }).is_err() {
             self.disconnect.cancel();
         }
-        PendingWrite { done, gone: self.disconnect.clone() }
+        PendingWrite { done, disconnect: self.disconnect.clone() }
     }
 }
 
 /// A line queued for one client.
 pub(super) struct PendingWrite {
     done: oneshot::Receiver<()>,
-    gone: CancellationToken,
+    disconnect: CancellationToken,
 }
 
 impl PendingWrite {
@@ -142,7 +142,7 @@ impl PendingWrite {
             biased;
             done = self.done => done.is_ok(),
             _ = limit => {
-                self.gone.cancel();
+                self.disconnect.cancel();
                 false
             }
         }
@@ -183,13 +183,13 @@ impl ClientGuard {
     }
 
     /// Records a message of the client under that id.
-    pub fn says(&self, id: &str) {
+    pub fn record_message(&self, id: &str) {
         self.client.unsettled.fetch_add(1, Ordering::Relaxed);
-        let mut said = self.client.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.len() == REMEMBERED {
-            said.pop_front();
+        let mut recent = self.client.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() == MAX_RECENT_IDS {
+            recent.pop_front();
         }
-        said.push_back(id.to_owned());
+        recent.push_back(id.to_owned());
     }
 
     /// Completes when the client has to be disconnected.

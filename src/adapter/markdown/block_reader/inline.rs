@@ -1,12 +1,17 @@
 //! Inline parsing state: style, restored delimiters, and links.
+//!
+//! The rules for hiding an address behind link text serve honesty, not only safety: an address that
+//! a client would not open, that contains credentials, or whose text looks like another address is
+//! spelled out.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use pulldown_cmark::LinkType;
+use url::Url;
 
 use super::MarkdownParser;
-use crate::adapter::markdown::{LinkDisplay, Span, TextStyle, address, strip_control};
+use crate::adapter::markdown::{LinkDisplay, Span, TextStyle, strip_control};
 
 /// Longer link texts are not used as link names.
 const MAX_WORDS: usize = 512;
@@ -108,12 +113,12 @@ impl MarkdownParser<'_> {
         if words.trim().is_empty() {
             return self.push(&address);
         }
-        let said = plain || address.is_empty() || address::is_same(words.trim(), &address);
+        let is_shown = plain || address.is_empty() || is_same(words.trim(), &address);
         // Links do not nest: inside another link only the text counts.
-        if said || (named && !self.anchors.is_empty()) {
+        if is_shown || (named && !self.anchors.is_empty()) {
             return;
         }
-        if !named || words.len() > MAX_WORDS || !address::may_hide(&words, &address) {
+        if !named || words.len() > MAX_WORDS || !may_hide(&words, &address) {
             return self.push(&format!(" ({address})"));
         }
         let link: Rc<str> = address.into();
@@ -148,4 +153,52 @@ fn is_identifier(typed: &str) -> bool {
 fn ends_in_address(before: &str) -> bool {
     let word = before.char_indices().rev().take(128).take_while(|(_, c)| !c.is_whitespace()).last();
     word.and_then(|(start, _)| before.get(start..)).is_some_and(|word| word.contains("://"))
+}
+
+/// Returns true if the link text `words` may hide `address`.
+fn may_hide(words: &str, address: &str) -> bool {
+    if address.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return false;
+    }
+    let Ok(url) = Url::parse(address) else {
+        return false;
+    };
+    let sound = match url.scheme() {
+        "http" | "https" => url.has_host() && url.username().is_empty() && url.password().is_none(),
+        "mailto" => url.path().contains('@'),
+        "tg" => url.has_host(),
+        _ => false,
+    };
+    sound && words.split_whitespace().all(|word| is_honest(word, url.host_str().unwrap_or_default()))
+}
+
+/// Returns true if the link text already is the address.
+fn is_same(words: &str, address: &str) -> bool {
+    words == address || address.strip_prefix("mailto:") == Some(words)
+}
+
+/// A word that looks like a host must be the host. A complete address is never honest, since the
+/// real one would have been the same text.
+fn is_honest(word: &str, host: &str) -> bool {
+    if word.contains("://") {
+        return false;
+    }
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let named = word.split(['/', '?', '#', ':']).next().unwrap_or_default().to_lowercase();
+    !looks_like_host(&named) || bare_host(&named) == bare_host(host)
+}
+
+fn looks_like_host(word: &str) -> bool {
+    let host = word.rsplit('@').next().unwrap_or_default();
+    let Some((front, last)) = host.rsplit_once(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']) else {
+        return false;
+    };
+    let top = last.len() >= 2 && last.chars().all(char::is_alphabetic) || last.starts_with("xn--");
+    let number =
+        !last.is_empty() && front.split('.').count() == 3 && host.chars().all(|c| c.is_ascii_digit() || c == '.');
+    front.ends_with(char::is_alphanumeric) && (top || number)
+}
+
+fn bare_host(host: &str) -> &str {
+    host.strip_prefix("www.").unwrap_or(host)
 }

@@ -1,34 +1,42 @@
 //! Content of a data message: text, files, attached content, or something unsupported.
+//!
+//! Attached content is what the sender did not type: link previews, contact cards, polls. Each
+//! becomes a few plain lines, because the model should read what the sender's screen displays.
+//! Pictures in them are ignored.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{ParsedMessage, attached_texts, mention};
-use crate::adapter::signal::envelope::{SignalParty, field, is_set, list, stamp, text};
-use crate::message::{Event, FileKind, MessageContent, Quote, RemoteFile, TextOrigin};
+use super::{ParsedMessage, mention};
+use crate::adapter::request::{field, list};
+use crate::adapter::signal::envelope::{SignalParty, is_set, stamp, text};
+use crate::message::{Attached, AttachedTextKind, Event, FileKind, MessageContent, Quote, RemoteFile, TextOrigin};
 
 /// Reads the content of a message. The flag is true if it mentions us or answers a message of ours.
 /// `None` if there is no content.
-pub(super) fn of(talk: &ParsedMessage<'_>) -> Option<(Event, bool)> {
-    let words = mention::read(text(talk.data, "message"), list(talk.data, "mentions"), &talk.us);
-    let quote = quote(talk);
-    let to_us =
+pub(super) fn of(message: &ParsedMessage<'_>) -> Option<(Event, bool)> {
+    let words = mention::read(text(message.data, "message"), list(message.data, "mentions"), &message.us);
+    let quote = quote(message);
+    let addresses_us =
         words.mentions_us || quote.as_ref().and_then(Quote::external_id).is_some_and(|name| name.starts_with("m:"));
-    let said = MessageContent {
+    let content = MessageContent {
         text: words.text,
         origin: TextOrigin::Typed,
         quote,
-        carried: attached_texts::all(talk.data),
-        files: list(talk.data, "attachments").iter().filter_map(|file| remote(file, &talk.peer())).collect(),
-        expires_after: timer(talk.data),
+        carried: attached_texts(message.data),
+        files: list(message.data, "attachments").iter().filter_map(|file| remote(file, &message.peer())).collect(),
+        expires_after: timer(message.data),
         album: None,
     };
-    let holds = !said.text.trim().is_empty() || !said.files.is_empty() || !said.carried.is_empty() || words.mentions_us;
+    let holds = !content.text.trim().is_empty()
+        || !content.files.is_empty()
+        || !content.carried.is_empty()
+        || words.mentions_us;
     if holds {
-        Some((Event::Message(said), to_us))
+        Some((Event::Message(content), addresses_us))
     } else {
-        unsupported(talk.data).map(|what| (Event::Unsupported(what.to_owned()), false))
+        unsupported(message.data).map(|what| (Event::Unsupported(what.to_owned()), false))
     }
 }
 
@@ -41,13 +49,13 @@ fn unsupported(data: &Value) -> Option<&'static str> {
 
 /// Reads the quoted message. A story belongs to no chat, and a quote without author or timestamp
 /// could be anything.
-fn quote(talk: &ParsedMessage<'_>) -> Option<Quote> {
-    let Some(quote) = field(talk.data, "quote") else {
-        return field(talk.data, "storyContext").map(|_| Quote::Elsewhere { text: String::new() });
+fn quote(message: &ParsedMessage<'_>) -> Option<Quote> {
+    let Some(quote) = field(message.data, "quote") else {
+        return field(message.data, "storyContext").map(|_| Quote::Elsewhere { text: String::new() });
     };
-    let text = mention::read(text(quote, "text"), list(quote, "mentions"), &talk.us).text;
+    let text = mention::read(text(quote, "text"), list(quote, "mentions"), &message.us).text;
     let author = SignalParty::of(quote, ["authorUuid", "authorNumber", "author"]);
-    let quoted = stamp(quote, "id").and_then(|at| talk.message_key(&author, at));
+    let quoted = stamp(quote, "id").and_then(|at| message.message_key(&author, at));
     Some(match quoted {
         Some(external_id) => Quote::Claimed { external_id, text },
         None => Quote::Elsewhere { text },
@@ -94,4 +102,40 @@ fn timer(data: &Value) -> Option<Duration> {
         return Some(Duration::ZERO);
     }
     data.get("expiresInSeconds").and_then(Value::as_u64).filter(|seconds| *seconds > 0).map(Duration::from_secs)
+}
+
+const NAME: [&str; 6] = ["prefix", "given", "middle", "family", "suffix", "nickname"];
+const ADDRESS: [&str; 7] = ["street", "pobox", "neighborhood", "postcode", "city", "region", "country"];
+
+/// All attached content in reading order; empty items are left out.
+fn attached_texts(data: &Value) -> Vec<Attached> {
+    let previews = list(data, "previews").iter().map(|page| (AttachedTextKind::Preview, preview(page)));
+    let contacts = list(data, "contacts").iter().map(|card| (AttachedTextKind::Contact, contact(card)));
+    let polls = field(data, "pollCreate").into_iter().map(|poll_data| (AttachedTextKind::Poll, poll(poll_data)));
+    let all = previews.chain(contacts).chain(polls).map(|(what, lines)| Attached { kind: what, text: lines });
+    all.filter(|carried| !carried.text.is_empty()).collect()
+}
+
+fn preview(page: &Value) -> String {
+    joined(["title", "description", "url"].map(|key| text(page, key)), "\n")
+}
+
+fn contact(card: &Value) -> String {
+    let name = field(card, "name").map(|name| joined(NAME.map(|key| text(name, key)), " ")).unwrap_or_default();
+    let values = |key| list(card, key).iter().map(|entry| text(entry, "value").to_owned());
+    let places = list(card, "address").iter().map(|place| joined(ADDRESS.map(|key| text(place, key)), ", "));
+    let lines = [name, text(card, "organization").to_owned()].into_iter();
+    let lines: Vec<String> = lines.chain(values("phone")).chain(values("email")).chain(places).collect();
+    joined(lines.iter().map(String::as_str), "\n")
+}
+
+fn poll(poll_data: &Value) -> String {
+    let answers = list(poll_data, "options").iter().filter_map(Value::as_str).map(|answer| format!("- {answer}"));
+    let lines: Vec<String> = [text(poll_data, "question").to_owned()].into_iter().chain(answers).collect();
+    joined(lines.iter().map(String::as_str), "\n")
+}
+
+fn joined<'t>(parts: impl IntoIterator<Item = &'t str>, between: &str) -> String {
+    let parts: Vec<&str> = parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
+    parts.join(between)
 }

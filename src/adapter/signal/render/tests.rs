@@ -5,7 +5,6 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::styles::StyleRange;
 use super::*;
 use crate::adapter::markdown::{is_blank, strip_control};
 use crate::trust::{Label, Labelled, Scope, Source};
@@ -108,7 +107,7 @@ fn a_piece_holds_both_forms_and_the_label_changes_nothing() {
     let [piece] = pieces.as_slice() else { unreachable!() };
     assert_eq!(piece.rich, r#"{"text":"A b (https://e.org)","styles":[{"start":0,"length":19,"style":"BOLD"}]}"#);
     let rich = StyledText::of(piece, PartFormat::Rich);
-    assert_eq!(serde_json::Value::from(rich.styles.clone()), serde_json::json!(["0:19:BOLD"]));
+    assert_eq!(rich.styles.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0:19:BOLD"]);
     assert_eq!(StyledText::of(piece, PartFormat::Plain), StyledText { text: rich.text, styles: Vec::new() });
     let broken = OutgoingPart { rich: "{".to_owned(), ..piece.clone() };
     assert_eq!(StyledText::of(&broken, PartFormat::Rich), StyledText::of(piece, PartFormat::Plain));
@@ -228,7 +227,7 @@ proptest! {
     fn any_markdown_is_sent_whole(bits in prop::collection::vec(prop::sample::select(&BITS[..]), 0..120), limit in 128usize..600) {
         prop_assert_eq!(checked(&bits.concat(), limit).err(), None);
         for piece in render(&outbound(&bits.concat(), Label::trusted())) {
-            prop_assert!(piece.plain.len() <= LIMIT - MARK_ROOM);
+            prop_assert!(piece.plain.len() <= LIMIT - PREFIX_SPACE);
             prop_assert_eq!(&StyledText::of(&piece, PartFormat::Rich).text, &piece.plain);
         }
     }

@@ -123,7 +123,7 @@ async fn a_download_is_cut_at_its_limit() {
     let announced: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhelloworld";
     for answer in [chunked, announced] {
         let fetched = wire(&answering(answer).await).download("a/b", 9, CALL_LIMIT).await;
-        assert_eq!(fetched, Err(DownloadError::TooLarge));
+        assert_eq!(fetched, Err(FetchFileError::TooLarge));
         let fetched = wire(&answering(answer).await).download("a/b", 10, CALL_LIMIT).await;
         assert_eq!(fetched, Ok(b"helloworld".to_vec()));
     }

@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::tags::units;
 use super::*;
 use crate::adapter::markdown::strip_control;
 
@@ -91,8 +90,8 @@ fn checked(markdown: &str, links: LinkDisplay, limit: usize) -> Result<Vec<HtmlP
         if seen != part.plain {
             return Err(format!("Seen {seen:?}, plain {:?}", part.plain));
         }
-        if units(&part.html) > limit || units(&part.plain) > limit {
-            return Err(format!("{} units of {limit}", units(&part.html)));
+        if utf16_len(&part.html) > limit || utf16_len(&part.plain) > limit {
+            return Err(format!("{} units of {limit}", utf16_len(&part.html)));
         }
         if squeezed(&part.plain).is_empty() {
             return Err("Blank part".to_owned());
@@ -114,7 +113,7 @@ fn checked(markdown: &str, links: LinkDisplay, limit: usize) -> Result<Vec<HtmlP
 }
 
 fn parts_follow_graphemes(parts: &[HtmlPart], uncut: &str, limit: usize) -> bool {
-    if uncut.graphemes(true).any(|grapheme| units(grapheme) * 6 > limit) {
+    if uncut.graphemes(true).any(|grapheme| utf16_len(grapheme) * 6 > limit) {
         return true;
     }
     let bounds: std::collections::HashSet<usize> = uncut.grapheme_indices(true).map(|(at, _)| at).collect();

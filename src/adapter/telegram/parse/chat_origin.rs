@@ -1,13 +1,16 @@
 //! Origin of an update: the ids of chat, topic, message and sender, without which it cannot be
-//! answered.
+//! answered; and the quoted message of a reply.
 //!
 //! A topic of a forum is part of the peer (`chat/topic`), because it is answered there. Other
 //! groups have reply threads, which Telegram numbers in the same field; those are not addresses.
+//! Every message in a forum topic refers to the topic's first message as if it were a reply. That
+//! is no quote.
 
 use serde_json::Value;
 
-use super::{field, number, text};
-use crate::message::{ChatKind, Event, Inbound};
+use super::{BotIdentity, content, message_key, number, text};
+use crate::adapter::request::field;
+use crate::message::{ChatKind, Event, Inbound, Quote};
 use crate::time::Timestamp;
 
 /// Origin of one message.
@@ -16,7 +19,7 @@ pub(super) struct ChatOrigin {
     pub(super) message: i64,
     topic: Option<i64>,
     sender: i64,
-    place: ChatKind,
+    chat_kind: ChatKind,
 }
 
 impl ChatOrigin {
@@ -32,18 +35,18 @@ impl ChatOrigin {
             message: number(message, "message_id")?,
             topic: topic(message),
             sender: sender.unwrap_or(id),
-            place: chat_kind(chat),
+            chat_kind: chat_kind(chat),
         })
     }
 
     /// Returns true in a chat without other members.
     pub(super) fn is_direct(&self) -> bool {
-        self.place == ChatKind::Direct
+        self.chat_kind == ChatKind::Direct
     }
 
     /// Sets the flag that we are addressed; without effect in a direct chat.
     pub(super) fn addressed(mut self, is_addressed: bool) -> Self {
-        if let ChatKind::Group { addressed, .. } = &mut self.place {
+        if let ChatKind::Group { addressed, .. } = &mut self.chat_kind {
             *addressed = is_addressed;
         }
         self
@@ -56,7 +59,7 @@ impl ChatOrigin {
             peer: self.topic.map_or_else(|| self.chat.to_string(), |topic| format!("{}/{topic}", self.chat)),
             sender: self.sender.to_string(),
             alias: None,
-            chat_kind: self.place.clone(),
+            chat_kind: self.chat_kind.clone(),
             server_at,
             event,
         }
@@ -79,4 +82,31 @@ pub(super) fn chat_kind(chat: &Value) -> ChatKind {
 /// A group in which we are not known to be addressed.
 pub(super) fn group(chat: Option<i64>) -> ChatKind {
     ChatKind::Group { chat: chat.map(|id| id.to_string()).unwrap_or_default(), addressed: false }
+}
+
+/// Reads the quote of a message.
+pub(super) fn quote(message: &Value) -> Option<Quote> {
+    let piece = field(message, "quote").map(|quote| text(quote, "text").unwrap_or_default());
+    if let Some(replied) = replied(message) {
+        let text = piece.map_or_else(|| content::visible_text(replied), str::to_owned);
+        let here = field(message, "chat").and_then(|chat| number(chat, "id"));
+        let there = field(replied, "chat").map_or(here, |chat| number(chat, "id"));
+        return Some(match (there, number(replied, "message_id")) {
+            (Some(chat), Some(id)) if there == here => Quote::Message { external_id: message_key(chat, id), text },
+            _ => Quote::Elsewhere { text },
+        });
+    }
+    let elsewhere = ["external_reply", "reply_to_story"].iter().any(|key| field(message, key).is_some());
+    (elsewhere || piece.is_some()).then(|| Quote::Elsewhere { text: piece.unwrap_or_default().to_owned() })
+}
+
+/// Returns true if it replies to a message of ours.
+pub(super) fn replies_to_us(message: &Value, us: &BotIdentity) -> bool {
+    replied(message).and_then(|replied| number(field(replied, "from")?, "id")) == Some(us.id)
+}
+
+fn replied(message: &Value) -> Option<&Value> {
+    let replied = field(message, "reply_to_message")?;
+    let begins_topic = topic(message).is_some() && topic(message) == number(replied, "message_id");
+    (!begins_topic).then_some(replied)
 }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{field, is_there, number, text};
+use super::{is_there, number, text};
+use crate::adapter::request::{field, list};
 use crate::message::{Attached, AttachedTextKind, FileKind, RemoteFile};
 
 /// Largest file that the Bot API serves.
@@ -89,10 +90,10 @@ const ENVELOPE: &[&str] = &[
 
 /// Reads the content of a message.
 pub(super) fn of(message: &Value) -> MessageBody {
-    let said = visible_text(message);
+    let text_or_caption = visible_text(message);
     let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
     let carried: Vec<Attached> = contact(message).or_else(|| poll(message)).into_iter().collect();
-    if !said.is_empty() || !files.is_empty() || !carried.is_empty() {
+    if !text_or_caption.is_empty() || !files.is_empty() || !carried.is_empty() {
         return MessageBody::Message { files, carried };
     }
     if let Some(to) = number(message, "migrate_to_chat_id") {
@@ -115,8 +116,8 @@ pub(super) fn visible_text(message: &Value) -> String {
 
 fn is_bare(message: &Value) -> bool {
     message.as_object().is_some_and(|fields| {
-        let mut told = fields.iter().filter(|(_, value)| is_there(value)).map(|(key, _)| key.as_str());
-        told.all(|key| ENVELOPE.contains(&key) || key.starts_with("forward"))
+        let mut content_fields = fields.iter().filter(|(_, value)| is_there(value)).map(|(key, _)| key.as_str());
+        content_fields.all(|key| ENVELOPE.contains(&key) || key.starts_with("forward"))
     })
 }
 
@@ -125,19 +126,19 @@ fn contact(message: &Value) -> Option<Attached> {
     let contact = field(message, "contact")?;
     let part = |key| text(contact, key).filter(|part| !part.is_empty());
     let name: Vec<&str> = [part("first_name"), part("last_name")].into_iter().flatten().collect();
-    let known: Vec<String> =
+    let parts: Vec<String> =
         [Some(name.join(" ")).filter(|name| !name.is_empty()), part("phone_number").map(str::to_owned)]
             .into_iter()
             .flatten()
             .collect();
-    (!known.is_empty()).then(|| Attached { kind: AttachedTextKind::Contact, text: known.join(", ") })
+    (!parts.is_empty()).then(|| Attached { kind: AttachedTextKind::Contact, text: parts.join(", ") })
 }
 
 /// Question of a poll, and its options below it.
 fn poll(message: &Value) -> Option<Attached> {
     let poll = field(message, "poll")?;
-    let options = field(poll, "options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let answers = options.iter().filter_map(|option| text(option, "text")).map(|answer| format!("\n- {answer}"));
+    let answers =
+        list(poll, "options").iter().filter_map(|option| text(option, "text")).map(|answer| format!("\n- {answer}"));
     Some(Attached {
         kind: AttachedTextKind::Poll,
         text: text(poll, "question")?.to_owned() + &answers.collect::<String>(),

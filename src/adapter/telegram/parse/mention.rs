@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{BotIdentity, content, field, number, quote, text};
+use super::{BotIdentity, chat_origin, content, number, text};
+use crate::adapter::request::{field, list};
 
 /// A message as addressed to us.
 pub(super) struct AddressedText {
@@ -30,7 +31,7 @@ impl AddressedText {
         let is_named = found.iter().any(|one| matches!(one.kind, MentionKind::Mention | MentionKind::OurCommand));
         Self {
             text: words.without_name(&found, is_direct),
-            is_addressed: is_named || quote::replies_to_us(message, us),
+            is_addressed: is_named || chat_origin::replies_to_us(message, us),
             is_for_another: !is_direct
                 && found.iter().any(|one| one.kind == MentionKind::TheirCommand && one.at.start == 0),
         }
@@ -60,8 +61,7 @@ struct Utf16Text<'a> {
 impl<'a> Utf16Text<'a> {
     fn of(message: &'a Value) -> Self {
         let key = if text(message, "text").is_some() { "entities" } else { "caption_entities" };
-        let entities = field(message, key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        Self { units: content::visible_text(message).encode_utf16().collect(), entities }
+        Self { units: content::visible_text(message).encode_utf16().collect(), entities: list(message, key) }
     }
 
     /// Returns the entity if it concerns us.
@@ -96,19 +96,19 @@ impl<'a> Utf16Text<'a> {
         };
         let mut taken: Vec<&FoundMention> = found.iter().filter(is_taken).collect();
         taken.sort_by_key(|one| one.name.start);
-        let (mut kept, mut from) = (String::new(), 0);
+        let (mut remaining, mut from) = (String::new(), 0);
         for one in taken.into_iter() {
             if one.name.start < from {
                 continue;
             }
-            kept.push_str(&self.piece(from..one.name.start));
+            remaining.push_str(&self.piece(from..one.name.start));
             from = one.name.end;
             if one.kind == MentionKind::Mention {
-                from = self.close_gap(&mut kept, from);
+                from = self.close_gap(&mut remaining, from);
             }
         }
-        kept.push_str(&self.piece(from..self.units.len()));
-        kept
+        remaining.push_str(&self.piece(from..self.units.len()));
+        remaining
     }
 
     fn piece(&self, range: Range<usize>) -> String {
@@ -117,15 +117,15 @@ impl<'a> Utf16Text<'a> {
 
     /// Leaves one space where a name stood between two, and none at an end. Returns the offset to
     /// continue from.
-    fn close_gap(&self, kept: &mut String, from: usize) -> usize {
+    fn close_gap(&self, remaining: &mut String, from: usize) -> usize {
         let next = |at: usize| self.units.get(at).and_then(|unit| char::from_u32(u32::from(*unit)));
-        if !kept.trim().is_empty() {
+        if !remaining.trim().is_empty() {
             if next(from).is_none_or(|c| c == ' ' || ",.!?;:".contains(c)) {
-                kept.truncate(kept.trim_end_matches(' ').len());
+                remaining.truncate(remaining.trim_end_matches(' ').len());
             }
             return from;
         }
-        kept.clear();
+        remaining.clear();
         let comma = usize::from(next(from).is_some_and(|c| c == ',' || c == ':'));
         let blank = (from + comma..).take_while(|at| next(*at).is_some_and(char::is_whitespace)).count();
         from + comma + blank

@@ -69,7 +69,7 @@ impl WebhookCaller {
 }
 
 /// The HTTP server.
-pub(super) struct UpdateQueue {
+pub(super) struct WebhookServer {
     path: String,
     secret: SecretString,
     calls: mpsc::Sender<WebhookCall>,
@@ -78,7 +78,7 @@ pub(super) struct UpdateQueue {
     stop: CancellationToken,
 }
 
-impl UpdateQueue {
+impl WebhookServer {
     /// Creates a server that passes on calls until it is stopped.
     pub(super) fn new(
         config: &config::Webhook,
@@ -100,8 +100,8 @@ impl UpdateQueue {
                     () = self.stop.cancelled() => return,
                     accepted = self.accept(&listener) => accepted,
                 };
-                if let Some((stream, seat)) = accepted {
-                    connections.spawn(Arc::clone(&self).serve(stream, seat));
+                if let Some((stream, permit)) = accepted {
+                    connections.spawn(Arc::clone(&self).serve(stream, permit));
                 }
             }
         });
@@ -110,9 +110,9 @@ impl UpdateQueue {
     /// Accepts the next connection; `None` after a failure and a pause, as at the limit of open
     /// files.
     async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-        let seat = Arc::clone(&self.permits).acquire_owned().await.ok()?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
         match listener.accept().await {
-            Ok((stream, _)) => Some((stream, seat)),
+            Ok((stream, _)) => Some((stream, permit)),
             Err(_) => {
                 drop(self.clock.wake_at(self.clock.now().plus(PAUSE)).await);
                 None
@@ -120,7 +120,7 @@ impl UpdateQueue {
         }
     }
 
-    async fn serve(self: Arc<Self>, stream: TcpStream, seat: OwnedSemaphorePermit) {
+    async fn serve(self: Arc<Self>, stream: TcpStream, permit: OwnedSemaphorePermit) {
         let served = guarded("A call of Telegram", async {
             self.serve_connection(stream).await;
             Ok(())
@@ -128,7 +128,7 @@ impl UpdateQueue {
         if let Err(error) = served.await {
             tracing::error!("{error:#}");
         }
-        drop(seat);
+        drop(permit);
     }
 
     /// Serves one connection until it ends, is idle for too long, or the server stops.

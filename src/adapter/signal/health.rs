@@ -25,9 +25,9 @@ pub(super) struct HealthTracker(Mutex<DaemonState>);
 
 #[derive(Default)]
 struct DaemonState {
-    heard_at: Option<Timestamp>,
+    last_activity_at: Option<Timestamp>,
     /// Time of the last message, as opposed to a sign of life.
-    received_at: Option<Timestamp>,
+    last_message_at: Option<Timestamp>,
     receiving: ReceiveState,
     problems: VecDeque<(ProblemTopic, String)>,
     rate_limit: Option<(Timestamp, Duration)>,
@@ -62,7 +62,7 @@ pub(super) struct SenderKey(String);
 
 impl SenderKey {
     /// Key by account identifier, else by number.
-    pub(super) fn named(identifier: Option<String>, number: Option<String>) -> Self {
+    pub(super) fn new(identifier: Option<String>, number: Option<String>) -> Self {
         Self(identifier.or(number).unwrap_or_default())
     }
 }
@@ -71,7 +71,7 @@ impl HealthTracker {
     /// Records a sign of life.
     pub(super) fn record_activity(&self, now: Timestamp) {
         let mut state = self.state();
-        (state.heard_at, state.receiving) = (Some(now), ReceiveState::Works);
+        (state.last_activity_at, state.receiving) = (Some(now), ReceiveState::Works);
         state.forget(&ProblemTopic::Daemon);
     }
 
@@ -88,17 +88,19 @@ impl HealthTracker {
 
     /// Records a message from a sender, or the exception that made it unreadable.
     pub(super) fn received(&self, now: Timestamp, sender: &SenderKey, exception: Option<&str>) {
-        self.state().received_at = Some(now);
+        self.state().last_message_at = Some(now);
         let topic = ProblemTopic::From(sender.clone());
         match exception {
-            None => self.settle(&topic),
-            Some(kind) if kind.starts_with("UntrustedIdentity") => self.note(topic, words::UNTRUSTED_SENDER.to_owned()),
-            Some(kind) => self.note(topic, words::unread(kind)),
+            None => self.clear(&topic),
+            Some(kind) if kind.starts_with("UntrustedIdentity") => {
+                self.report(topic, words::UNTRUSTED_SENDER.to_owned())
+            }
+            Some(kind) => self.report(topic, words::unread(kind)),
         }
     }
 
     /// Records a problem.
-    pub(super) fn note(&self, topic: ProblemTopic, sentence: String) {
+    pub(super) fn report(&self, topic: ProblemTopic, sentence: String) {
         let mut state = self.state();
         state.forget(&topic);
         if state.problems.len() >= MAX_PROBLEMS {
@@ -108,7 +110,7 @@ impl HealthTracker {
     }
 
     /// Clears a problem.
-    pub(super) fn settle(&self, topic: &ProblemTopic) {
+    pub(super) fn clear(&self, topic: &ProblemTopic) {
         self.state().forget(topic);
     }
 
@@ -127,30 +129,30 @@ impl HealthTracker {
     pub(super) fn health(&self, now: Timestamp) -> Health {
         let state = self.state();
         let mut sentences: Vec<&str> = Vec::new();
-        match (&state.receiving, state.heard_at) {
+        match (&state.receiving, state.last_activity_at) {
             (ReceiveState::NotYet, _) => sentences.push(words::NOT_YET),
             (ReceiveState::Fails(sentence), _) => sentences.push(sentence),
             (ReceiveState::Works, Some(at)) if now.since(at) > SILENCE => sentences.push(words::DEAF),
             (ReceiveState::Works, _) => {}
         }
-        let mut remarks: Vec<&str> = Vec::new();
+        let mut chat_sentences: Vec<&str> = Vec::new();
         for (topic, sentence) in state.problems.iter().rev() {
             // A problem with one chat is no problem of the channel.
-            let told = if matches!(topic, ProblemTopic::Chat(_) | ProblemTopic::From(_)) {
-                &mut remarks
+            let list = if matches!(topic, ProblemTopic::Chat(_) | ProblemTopic::From(_)) {
+                &mut chat_sentences
             } else {
                 &mut sentences
             };
-            if !told.contains(&sentence.as_str()) && told.len() < MAX_REPORTED {
-                told.push(sentence);
+            if !list.contains(&sentence.as_str()) && list.len() < MAX_REPORTED {
+                list.push(sentence);
             }
         }
-        let joined = |told: Vec<&str>| (!told.is_empty()).then(|| told.join(" "));
+        let joined = |list: Vec<&str>| (!list.is_empty()).then(|| list.join(" "));
         Health {
             problem: joined(sentences),
-            last_event_at: state.heard_at,
-            last_message_at: state.received_at,
-            chat_problem: joined(remarks),
+            last_event_at: state.last_activity_at,
+            last_message_at: state.last_message_at,
+            chat_problem: joined(chat_sentences),
         }
     }
 
@@ -176,7 +178,7 @@ mod tests {
     }
 
     fn sender(name: &str) -> SenderKey {
-        SenderKey::named(Some(name.to_owned()), None)
+        SenderKey::new(Some(name.to_owned()), None)
     }
 
     fn remark(pulse: &HealthTracker) -> Option<String> {

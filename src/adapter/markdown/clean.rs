@@ -1,8 +1,16 @@
-//! Removes characters that a display obeys instead of showing: control characters, terminal escape
-//! sequences, direction overrides, and invisible characters that could carry or split hidden words.
+//! Cleans Markdown before it is parsed: characters that a display obeys instead of showing, and
+//! hostile nesting.
 //!
-//! Joiners and variation selectors stay where they shape what is displayed: inside emoji, and
-//! (joiners) between letters of scripts that need them. One pass; cleaning is idempotent.
+//! Removed are control characters, terminal escape sequences, direction overrides, and invisible
+//! characters that could carry or split hidden words. Joiners and variation selectors stay where
+//! they shape what is displayed: inside emoji, and (joiners) between letters of scripts that need
+//! them. One pass; cleaning is idempotent.
+//!
+//! The start of each line may open only so many quotes and lists and be indented only so far,
+//! because the parser's work per blank line grows with the number of open containers; both limits
+//! are far beyond ordinary text. An excess marker is disarmed by an invisible character in front of
+//! it, which is removed again after parsing; so code that begins with forty `>` is still displayed
+//! exactly.
 
 const ESCAPE: char = '\u{1b}';
 const JOINER: char = '\u{200d}';
@@ -27,7 +35,7 @@ pub fn strip_control(text: &str) -> String {
             continue;
         }
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        let kept = match c {
+        let shown = match c {
             ESCAPE | '\u{80}'..='\u{9f}' => {
                 rest = after_sequence(c, rest);
                 None
@@ -36,9 +44,9 @@ pub fn strip_control(text: &str) -> String {
             '\u{2028}' | '\u{2029}' => Some('\n'),
             _ => Some(c).filter(|c| is_shown(*c, last, rest.chars().next())),
         };
-        if let Some(kept) = kept {
-            out.push(kept);
-            last = kept;
+        if let Some(shown) = shown {
+            out.push(shown);
+            last = shown;
         }
     }
     out
@@ -127,4 +135,47 @@ fn is_invisible(c: char) -> bool {
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+const MAX_MARKERS: usize = 32;
+const MAX_INDENT: usize = 160;
+const DISARM: char = '\u{200b}';
+
+/// Returns the Markdown with the nesting of each line bounded.
+pub(super) fn limit_nesting(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    for line in source.split_inclusive('\n') {
+        tame_line(line, &mut out);
+    }
+    out
+}
+
+fn tame_line(line: &str, out: &mut String) {
+    let (mut markers, mut indent, mut last) = (0, 0, '\0');
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let before_space = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+        match c {
+            ' ' => indent += 1,
+            '\t' => indent += 4,
+            '>' => markers += 1,
+            '-' | '*' | '+' if before_space => markers += 1,
+            '.' | ')' if before_space && last.is_ascii_digit() => markers += 1,
+            '-' | '*' | '+' | '0'..='9' => {}
+            _ => return out.push_str(line.get(at..).unwrap_or_default()),
+        }
+        last = c;
+        if markers > MAX_MARKERS {
+            out.extend(Some(DISARM).filter(|_| !is_rule(line)));
+            return out.push_str(line.get(at..).unwrap_or_default());
+        }
+        if indent <= MAX_INDENT || !matches!(c, ' ' | '\t') {
+            out.push(c);
+        }
+    }
+}
+
+fn is_rule(line: &str) -> bool {
+    let mut marks = line.chars().filter(|c| !c.is_whitespace());
+    marks.next().is_some_and(|first| matches!(first, '-' | '*') && marks.all(|c| c == first))
 }
