@@ -17,7 +17,6 @@ pub mod read_reflection;
 pub mod schedule;
 pub mod skills;
 pub mod web;
-pub mod web_fetch;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -15,7 +15,7 @@ use crate::review::reveal::reveal;
 use crate::store::OutsideToolRow;
 use crate::time::Timestamp;
 use crate::tool::mcp::{Condition, offered_name};
-use crate::wording::outside as says;
+use crate::wording::mcp as says;
 
 /// Number of digest digits shown, and the minimum number to be repeated.
 const DIGITS: (usize, usize) = (16, 8);

@@ -10,8 +10,7 @@ use crate::tool::knowledge::KnowledgeStore;
 use crate::tool::memory_search::{MemoryRecall, MemorySearch, SearchSources};
 use crate::tool::read_reflection::ReadReflection;
 use crate::tool::schedule::ScheduleStore;
-use crate::tool::web::{Fetcher, Limits};
-use crate::tool::web_fetch::WebFetch;
+use crate::tool::web::{Fetcher, Limits, WebFetch};
 use crate::tool::{Tool, Toolbox, attachments, files, knowledge, schedule, skills};
 
 /// Builds the tools for conversations, skills, schedules and outgoing files.

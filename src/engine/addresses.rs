@@ -15,8 +15,7 @@ use super::record::{TurnRecord, calls_of};
 use crate::model::{Request, RequestPart, Role};
 use crate::store::{MessageKind, QuestionRow, StepKind, StepRow, TextKind};
 use crate::text::links;
-use crate::tool::web::{self, WrittenAddress, addresses_in};
-use crate::tool::web_fetch;
+use crate::tool::web::{self, WrittenAddress, addresses_in, links_within};
 use crate::trust::{Labelled, Text};
 use crate::wording;
 
@@ -78,7 +77,7 @@ pub fn linked_in(record: &TurnRecord, typed: &[WrittenAddress]) -> Vec<Url> {
     let hosts: HashSet<String> =
         approved.chain(typed.iter().map(|written| written.url.clone())).map(|url| web::host_name(&url)).collect();
     let pages = record.steps.iter().filter(|step| step.done && step.tool == "web_fetch");
-    let links = pages.flat_map(|page| web_fetch::links_within(page.text.open().0));
+    let links = pages.flat_map(|page| links_within(page.text.open().0));
     links.filter(|link| hosts.contains(&web::host_name(link))).collect()
 }
 

@@ -10,7 +10,7 @@ use crate::adapter::{OutgoingPart, PartFormat};
 use crate::message::{FileKind, OutgoingFile};
 use crate::store::{OutboxRow, PartRow, PartState};
 use crate::tool::attachments::MAX_FILE;
-use crate::wording::enclosed as says;
+use crate::wording::attachments as says;
 
 /// Largest picture that is displayed; a larger one is offered as a file.
 const MAX_PICTURE: usize = 5_000_000;

@@ -15,7 +15,7 @@ use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, To
 use crate::memory::{AccessRefusal, Workspace};
 use crate::store::{Enclosure, Journal};
 use crate::text::is_emoji;
-use crate::wording::enclosed as says;
+use crate::wording::attachments as says;
 
 /// Maximum size of a sent file in bytes; every channel accepts it.
 pub const MAX_FILE: u64 = 14_900_000;
@@ -56,9 +56,9 @@ impl Tool for SendFile {
         let name = file.path.rsplit('/').next().unwrap_or(&file.path).to_owned();
         let (turn, size) = (call.turn, file.size);
         let enclosure = Enclosure::file(file.path, file.digest);
-        let kept =
+        let stored =
             self.journal.write("enclose a file", move |tx| tx.outgoing_files().enclose(turn, &enclosure, MAX_FILES));
-        match kept.await.map_err(|error| store_error("A file", &error))? {
+        match stored.await.map_err(|error| store_error("A file", &error))? {
             true => Ok(call.own_words(says::goes(&name, size))),
             false => Err(ToolError::Refused(says::too_many(MAX_FILES))),
         }
@@ -96,14 +96,14 @@ impl Tool for React {
             return Err(ToolError::Arguments(says::NO_EMOJI.to_owned()));
         }
         let (turn, enclosure) = (call.turn, Enclosure::reaction(emoji));
-        let kept = self.0.write("enclose a reaction", move |tx| {
+        let stored = self.0.write("enclose a reaction", move |tx| {
             let answers = tx.messages().messages_of_turn(turn)?.iter().any(|message| !message.external_id.is_empty());
             if answers {
                 tx.outgoing_files().enclose(turn, &enclosure, usize::MAX)?;
             }
             Ok(answers)
         });
-        match kept.await.map_err(|error| store_error("A reaction", &error))? {
+        match stored.await.map_err(|error| store_error("A reaction", &error))? {
             true => Ok(call.own_words(says::REACTS)),
             false => Err(ToolError::Refused(says::NO_MESSAGE.to_owned())),
         }

@@ -149,8 +149,8 @@ async fn change_answer(
     match written {
         Ok(written) => Ok(store.output(call, says::written(path, short_hash(&written.digest)), &written)),
         Err(WriteRefusal::Untrusted) if !words.trim().is_empty() => {
-            let kept = store_pending(store, origin, path, words).await;
-            store.answer(call, kept, words).await
+            let stored = store_pending(store, origin, path, words).await;
+            store.answer(call, stored, words).await
         }
         Err(why) => Err(refused(why)),
     }

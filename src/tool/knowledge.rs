@@ -53,8 +53,8 @@ impl Tool for Remember {
         let part = |name| call.text(name).trim().to_owned();
         let note = NoteDraft { title: part("title"), content: part("content"), kind: part("kind") };
         let origin = self.0.origin(call, "remember").await?;
-        let kept = self.0.workspace.notes().remember(&origin, &note).await;
-        self.0.answer(call, kept, &format!("{}\n\n{}", note.title, note.content)).await
+        let stored = self.0.workspace.notes().remember(&origin, &note).await;
+        self.0.answer(call, stored, &format!("{}\n\n{}", note.title, note.content)).await
     }
 }
 
@@ -77,8 +77,8 @@ impl Tool for MemorySave {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let words = call.text("content");
         let origin = self.0.origin(call, "save").await?;
-        let kept = self.0.workspace.files().save_today(&origin, words).await;
-        self.0.answer(call, kept, words).await
+        let stored = self.0.workspace.files().save_today(&origin, words).await;
+        self.0.answer(call, stored, words).await
     }
 }
 
@@ -126,8 +126,8 @@ impl Tool for MemorySection {
             _ => return Err(ToolError::Arguments(says::BAD_ACTION.to_owned())),
         };
         let origin = self.0.origin(call, "section").await?;
-        let kept = self.0.workspace.files().section(&origin, &path, section, change).await;
-        self.0.answer(call, kept, words).await
+        let stored = self.0.workspace.files().section(&origin, &path, section, change).await;
+        self.0.answer(call, stored, words).await
     }
 }
 
@@ -174,19 +174,19 @@ impl KnowledgeStore {
     pub(super) async fn answer(
         &self,
         call: &AuthorizableCall<'_>,
-        kept: anyhow::Result<Result<StoredNote, WriteRefusal>>,
+        stored: anyhow::Result<Result<StoredNote, WriteRefusal>>,
         words: &str,
     ) -> Result<Output, ToolError> {
-        let kept = kept.map_err(failed)?.map_err(refused)?;
-        if kept.redirected {
-            self.request_to_keep(call, &kept, words).await.map_err(failed)?;
+        let stored = stored.map_err(failed)?.map_err(refused)?;
+        if stored.redirected {
+            self.request_to_keep(call, &stored, words).await.map_err(failed)?;
         }
-        let text = match (kept.redirected, kept.written.version) {
-            (true, _) => says::redirected(&kept.path),
-            (false, Some(_)) => says::kept(&kept.path),
-            (false, None) => says::kept_already(&kept.path),
+        let text = match (stored.redirected, stored.written.version) {
+            (true, _) => says::redirected(&stored.path),
+            (false, Some(_)) => says::kept(&stored.path),
+            (false, None) => says::kept_already(&stored.path),
         };
-        Ok(self.output(call, text, &kept.written))
+        Ok(self.output(call, text, &stored.written))
     }
 
     /// Returns the result of a call that changed a file.
@@ -195,18 +195,23 @@ impl KnowledgeStore {
         Output { text, label: call.label.clone(), from }
     }
 
-    async fn request_to_keep(&self, call: &AuthorizableCall<'_>, kept: &StoredNote, words: &str) -> anyhow::Result<()> {
+    async fn request_to_keep(
+        &self,
+        call: &AuthorizableCall<'_>,
+        stored: &StoredNote,
+        words: &str,
+    ) -> anyhow::Result<()> {
         let (turn, conversation, now) = (call.turn, call.conversation, self.clock.now());
         let Scope::Person(person) = call.scope else { return Ok(()) };
         let reads_along = move |db: Db<'_>| {
-            Ok(db.conversations().conversation(conversation)?.is_some_and(|talk| talk.kind == ConversationKind::Chat))
+            Ok(db.conversations().conversation(conversation)?.is_some_and(|row| row.kind == ConversationKind::Chat))
         };
         if !self.journal.read(reads_along).await? {
             return Ok(());
         }
-        let (path, digest) = (kept.path.clone(), kept.written.digest.clone());
+        let (path, digest) = (stored.path.clone(), stored.written.digest.clone());
         let words = self.as_filed(call, &path).await?.unwrap_or_else(|| words.to_owned());
-        let shown: Text = Labelled::new(Arc::from(words), kept.written.label.clone(), call.scope);
+        let shown: Text = Labelled::new(Arc::from(words), stored.written.label.clone(), call.scope);
         self.journal
             .write("want to keep something", move |tx| {
                 tx.keep_requests().add_keep_request(turn, person, &path, &digest, &shown, now)

@@ -52,9 +52,9 @@ fn find(db: Db<'_>, scope: Scope, period: &str) -> anyhow::Result<Option<Output>
     let mut label = reflection.label;
     let mut words = String::new();
     for text in db.messages().texts_of(reflection.message)? {
-        let (said, of, _) = text.text.open();
+        let (part, of, _) = text.text.open();
         label.absorb(of);
-        words.push_str(said);
+        words.push_str(part);
     }
     Ok(Some(Output { text: words, label, from: vec![Node::Message(reflection.message)] }))
 }

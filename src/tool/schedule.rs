@@ -255,7 +255,7 @@ impl ScheduleStore {
                 (cron.as_str().to_owned(), cron.next_after(now, self.zone).ok_or_else(never)?)
             }
         };
-        let kept = self.journal.write("keep a reminder", move |tx| {
+        let stored = self.journal.write("keep a reminder", move |tx| {
             let new = NewReminder { person, kind, text: &text, cron: &cron, next_at, turn, at: now };
             if let Some(known) = tx.reminders().same_reminder(&new)? {
                 return Ok(Some(known));
@@ -265,7 +265,7 @@ impl ScheduleStore {
             }
             tx.reminders().add_reminder(&new).map(Some)
         });
-        let id = kept.await.map_err(store_error)?;
+        let id = stored.await.map_err(store_error)?;
         let id = id.ok_or_else(|| ToolError::Refused(says::too_many(MAX_ENTRIES)))?;
         self.wakeup.wake(&*self.clock);
         let answer = match &plan {

@@ -1,7 +1,8 @@
 //! Descriptions and results of tools for the model, and the questions that people are asked before
 //! a tool sends data out.
 
-use crate::id::QuestionId;
+use crate::id::{ProposalId, QuestionId};
+use crate::text::shorten;
 use crate::trust::Label;
 
 /// Description of `read_reflection`.
@@ -57,14 +58,14 @@ pub const TYPED_WITH_HTTPS: &str = "Refused: the person typed this address with 
 
 /// Error: unknown tool.
 pub fn unknown(name: &str) -> String {
-    format!("There is no tool named {:?}.", super::super::text::shorten(name, 60))
+    format!("There is no tool named {:?}.", shorten(name, 60))
 }
 
 /// Error: an MCP tool that an unattended run may not use.
 pub fn not_named(name: &str) -> String {
     format!(
         "Refused: nobody reads along here, and the person did not name {:?} in their own words. Say in your answer what you would have done.",
-        super::super::text::shorten(name, 60)
+        shorten(name, 60)
     )
 }
 
@@ -75,7 +76,7 @@ pub fn from_outside(who: &str, sources: &str) -> String {
 
 /// Error: no reflection for this period.
 pub fn no_reflection(period: &str) -> String {
-    format!("There is no reflection on {:?}.", super::super::text::shorten(period, 40))
+    format!("There is no reflection on {:?}.", shorten(period, 40))
 }
 
 /// Refusal of an egress that needs consent, where no person can be asked.
@@ -83,7 +84,7 @@ pub fn way_out_refused(label: &Label, to: &str) -> String {
     format!(
         "Refused: this conversation {}, nobody said yes to {}, and nobody can be asked now.",
         has_read(label),
-        super::super::text::shorten(to, 200)
+        shorten(to, 200)
     )
 }
 
@@ -164,39 +165,33 @@ pub fn skill(folder: &str, text: &str, others: &[&str]) -> String {
 
 /// Error: unknown skill.
 pub fn no_such_skill(name: &str) -> String {
-    format!(
-        "There is no skill named {:?} that could be used. The list of skills has their names.",
-        super::super::text::shorten(name, 80)
-    )
+    format!("There is no skill named {:?} that could be used. The list of skills has their names.", shorten(name, 80))
 }
 
 /// Error: unknown file of a skill.
 pub fn no_such_resource(path: &str) -> String {
-    format!(
-        "The skill has no file {:?}. load_skill names the files that it has.",
-        super::super::text::shorten(path, 200)
-    )
+    format!("The skill has no file {:?}. load_skill names the files that it has.", shorten(path, 200))
 }
 
 /// Error: invalid path inside a skill.
 pub fn bad_path(path: &str, problem: &str) -> String {
-    format!("{:?} is no path inside a skill: {problem}.", super::super::text::shorten(path, 200))
+    format!("{:?} is no path inside a skill: {problem}.", shorten(path, 200))
 }
 
 /// Error: not a text file.
 pub fn not_text(path: &str, bytes: usize) -> String {
-    format!("{:?} is no text ({bytes} bytes), and cannot be read here.", super::super::text::shorten(path, 200))
+    format!("{:?} is no text ({bytes} bytes), and cannot be read here.", shorten(path, 200))
 }
 
 /// Result: the proposal is staged.
-pub fn submitted(id: crate::id::ProposalId) -> String {
+pub fn submitted(id: ProposalId) -> String {
     format!(
         "Staged as proposal {id}. It is being checked; the owner is told of it and decides. The skill is unchanged until then. Say so, and do not ask again."
     )
 }
 
 /// Result: the proposal is staged and depends on untrusted text.
-pub fn submit_tainted(id: crate::id::ProposalId) -> String {
+pub fn submit_tainted(id: ProposalId) -> String {
     format!(
         "Staged as proposal {id}. Because this conversation has read text from outside, it waits for the owner in any case, who is told where it came \
          from. The skill is unchanged until then. Say so, and do not ask again."
@@ -204,7 +199,7 @@ pub fn submit_tainted(id: crate::id::ProposalId) -> String {
 }
 
 /// Result: an identical proposal is pending.
-pub fn submit_known(id: crate::id::ProposalId) -> String {
+pub fn submit_known(id: ProposalId) -> String {
     format!("Exactly this waits already as proposal {id}.")
 }
 

@@ -37,7 +37,7 @@ use url::Url;
 use super::register::MAX_TOOLS;
 use crate::config::{Mcp, McpReach};
 use crate::time::clock::real_sleep;
-use crate::wording::outside as says;
+use crate::wording::mcp as says;
 
 /// The maximum size of a server's message.
 const MESSAGE: usize = 8 * 1024 * 1024;

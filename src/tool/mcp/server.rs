@@ -138,8 +138,8 @@ impl Server {
         };
         let link = match opened {
             Ok(link) => link,
-            Err(trouble) => {
-                self.fail(&trouble);
+            Err(problem) => {
+                self.fail(&problem);
                 return Ok(busy);
             }
         };
@@ -158,8 +158,8 @@ impl Server {
                 listed = within(self.limits.connect, self.list(&line)) => listed.flatten(),
                 () = stop.cancelled() => return busy,
             };
-            if let Err(trouble) = listed {
-                self.fail(&trouble);
+            if let Err(problem) = listed {
+                self.fail(&problem);
                 return busy;
             }
             self.enter(line);
@@ -212,8 +212,8 @@ impl Server {
         self.note(|condition| (condition.listed, condition.since) = (BTreeMap::new(), None));
     }
 
-    fn fail(&self, trouble: &McpError) {
-        let sentence = trouble.to_string();
+    fn fail(&self, problem: &McpError) {
+        let sentence = problem.to_string();
         tracing::warn!("Outside server {}: {sentence}", self.config.name);
         self.note(|condition| condition.trouble = Some(sentence));
     }
@@ -223,7 +223,7 @@ impl Server {
         self.register.changed();
     }
 
-    fn with_state<T>(&self, look: impl FnOnce(&mut ServerState) -> T) -> T {
-        look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with_state<T>(&self, change: impl FnOnce(&mut ServerState) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

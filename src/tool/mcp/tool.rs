@@ -15,7 +15,7 @@ use super::register::Accepted;
 use super::register::source;
 use super::server::{CallRefusal, Server};
 use crate::tool::{AuthorizableCall, Effects, Egress, MAX_RESULT, Output, Tool, ToolDeclaration, ToolError};
-use crate::wording::outside as says;
+use crate::wording::mcp as says;
 
 /// An accepted tool of an MCP server.
 pub struct OutsideTool {
@@ -174,7 +174,7 @@ mod tests {
             text in "(</?tool_output>|< /TOOL_output>|[a<>/]|.){0,40}",
             times in 1_usize..2000,
         ) {
-            let framed = objection("s__t", &text.repeat(times));
+            let framed = frame("s__t", &text.repeat(times), says::FAILED);
             prop_assert!(framed.chars().count() < MAX_RESULT);
             prop_assert_eq!(framed.to_lowercase().matches("</tool_output>").count(), 1);
             prop_assert!(framed.ends_with("\n</tool_output>"));
