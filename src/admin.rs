@@ -8,26 +8,18 @@
 
 mod answer;
 pub mod backup;
-mod skill_import;
 pub mod command;
-mod conversations;
 pub mod export;
 mod forget;
-mod hand_over;
+mod jobs;
 mod keep_confirmed;
-mod knowledge;
 mod cli_dispatch;
 mod meaning;
 mod memory;
 mod models;
 pub mod owner_notice;
-mod identity;
 mod pairing;
 mod people;
-mod reminders;
-mod reflect;
-mod reflections;
-mod resend;
 pub mod restore;
 mod review;
 mod search;
@@ -36,14 +28,12 @@ mod snippet;
 mod status;
 mod tools;
 mod transcript;
-mod upkeep;
-mod usage;
 
 #[cfg(test)]
 mod test_support;
 
 pub use answer::Answer;
-pub use knowledge::{Knowledge, RepairMode};
+pub use memory::{Knowledge, RepairMode};
 pub use search::{SearchKind, SearchQuery};
 
 use std::ops::Deref;
@@ -71,8 +61,8 @@ use command::{COMMANDS, ChatCommand, InGroup};
 pub struct Caller {
     /// The person who gave it.
     pub person: Person,
-    /// The group that the command acts on; `None` means that it is about the caller, who alone reads
-    /// the answer.
+    /// The group that the command acts on; `None` means that it is about the caller, who alone
+    /// reads the answer.
     pub group: Option<StreamId>,
 }
 
@@ -162,7 +152,7 @@ impl Admin {
             ChatCommand::Yes(_) | ChatCommand::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
             ChatCommand::Status => self.reports().status(only).await,
             ChatCommand::Usage => self.reports().usage(only, DAYS_IN_CHAT).await,
-            ChatCommand::Resend(what) => self.reports().resend(only, what).await,
+            ChatCommand::Resend(id) => self.reports().resend(only, id).await,
             ChatCommand::Reminders => self.jobs().reminders(person).await,
             ChatCommand::CancelReminder(id) => self.jobs().cancel_reminder(person, id).await,
             ChatCommand::Search(sought) => self.finder().search(person, &sought).await,
@@ -181,6 +171,12 @@ impl Admin {
             }
             ChatCommand::Export => self.history().export(person).await,
         }
+    }
+
+    /// Returns the person with access of that name.
+    async fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
+        let name = name.to_owned();
+        self.journal.read(move |db| db.people().person_named(&name)).await
     }
 
     /// Stops a person's running turn.
@@ -203,6 +199,52 @@ fn help(role: Role) -> Answer {
     Answer::ours(says::help(&lines.join("\n")), json!(json))
 }
 
+/// Defines the subjects of [`Admin`]: each is a type of its own with the methods of its commands,
+/// so that none has too many.
+macro_rules! subjects {
+    ($($(#[$doc:meta])* $method:ident: $subject:ident;)*) => {
+        $($(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $subject<'a> {
+            pub(super) admin: &'a Admin,
+        }
+
+        impl Deref for $subject<'_> {
+            type Target = Admin;
+
+            fn deref(&self) -> &Admin {
+                self.admin
+            }
+        })*
+
+        impl Admin {
+            $($(#[$doc])*
+            pub fn $method(&self) -> $subject<'_> {
+                $subject { admin: self }
+            })*
+        }
+    };
+}
+
+subjects! {
+    /// Skills, proposals and their review.
+    skills_and_proposals: SkillsAdmin;
+    /// Search in all stored data.
+    finder: SearchAdmin;
+    /// Conversations and their export.
+    history: HistoryAdmin;
+    /// Files and facts that a person can view and change.
+    memory_files: MemoryAdmin;
+    /// People, pairing and hand-over.
+    members: PeopleAdmin;
+    /// Deletion of data at a person's request.
+    erasure: ErasureAdmin;
+    /// Status, usage, models, tools and failed deliveries.
+    reports: ReportsAdmin;
+    /// Reminders and reflections.
+    jobs: JobsAdmin;
+}
+
 #[cfg(test)]
 mod tests {
     use super::test_support::Fixture;
@@ -210,22 +252,26 @@ mod tests {
 
     #[tokio::test]
     async fn owners_only_means_owners_only() {
-        let house = Fixture::new().await;
+        let fixture = Fixture::new().await;
         for entry in COMMANDS {
             let line = format!("/{} Zoe", entry.name);
-            let refused = house.admin.chat(&house.ben(), &line).await.markdown == says::OWNER_ONLY;
+            let refused = fixture.admin.chat(&fixture.ben(), &line).await.markdown == says::OWNER_ONLY;
             assert_eq!(refused, entry.role == Role::Owner, "{line} by a member");
-            assert_ne!(house.admin.chat(&house.ada(), &line).await.markdown, says::OWNER_ONLY, "{line} by an owner");
+            assert_ne!(
+                fixture.admin.chat(&fixture.ada(), &line).await.markdown,
+                says::OWNER_ONLY,
+                "{line} by an owner"
+            );
         }
-        assert_eq!(house.pairing_codes().await, 3, "Each may join an address to themselves, and an owner let Zoe in");
+        assert_eq!(fixture.pairing_codes().await, 3, "Each may join an address to themselves, and an owner let Zoe in");
     }
 
     #[tokio::test]
     async fn before_others_only_what_anybody_may_read() {
-        let house = Fixture::new().await;
+        let fixture = Fixture::new().await;
         for entry in COMMANDS {
-            let in_group = Caller { group: Some(StreamId(1)), ..house.ada() };
-            let answer = house.admin.chat(&in_group, &format!("/{} Zoe", entry.name)).await;
+            let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };
+            let answer = fixture.admin.chat(&in_group, &format!("/{} Zoe", entry.name)).await;
             let expected = !matches!(entry.name, "new" | "forget");
             assert_eq!(answer.markdown == says::DIRECT_ONLY, expected, "/{}", entry.name);
         }
@@ -233,9 +279,9 @@ mod tests {
 
     #[tokio::test]
     async fn help_shows_what_one_may_use() {
-        let house = Fixture::new().await;
+        let fixture = Fixture::new().await;
         let (owner, member) =
-            (house.admin.chat(&house.ada(), "/help").await, house.admin.chat(&house.ben(), "/help").await);
+            (fixture.admin.chat(&fixture.ada(), "/help").await, fixture.admin.chat(&fixture.ben(), "/help").await);
         assert!(owner.markdown.contains("/pair") && owner.markdown.contains("/stop"));
         assert!(!member.markdown.contains("/pair") && member.markdown.contains("/stop"));
         assert!(owner.label.is_trusted() && !owner.failed);
@@ -243,166 +289,12 @@ mod tests {
 
     #[tokio::test]
     async fn nonsense_gets_one_helpful_line() {
-        let house = Fixture::new().await;
-        let answer = house.admin.chat(&house.ben(), "/statsu").await;
+        let fixture = Fixture::new().await;
+        let answer = fixture.admin.chat(&fixture.ben(), "/statsu").await;
         assert!(answer.failed && answer.markdown.contains("/status"), "{}", answer.markdown);
-        let answer = house.admin.chat(&house.ben(), "/[x](http://evil.example)").await;
+        let answer = fixture.admin.chat(&fixture.ben(), "/[x](http://evil.example)").await;
         assert!(!answer.markdown.contains("[x]("), "{}", answer.markdown);
-        assert_eq!(house.admin.chat(&house.ben(), "/new").await.markdown, says::NEW);
-        assert_eq!(house.admin.chat(&house.ben(), "/stop").await.markdown, says::NOTHING_RUNS);
-    }
-}
-
-/// Skills, proposals and their review.
-#[derive(Clone, Copy)]
-pub struct SkillsAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for SkillsAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-/// Search in all stored data.
-#[derive(Clone, Copy)]
-pub struct SearchAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for SearchAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-/// Conversations and their export.
-#[derive(Clone, Copy)]
-pub struct HistoryAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for HistoryAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-/// Files and facts that a person can view and change.
-#[derive(Clone, Copy)]
-pub struct MemoryAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for MemoryAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-/// People, pairing and hand-over.
-#[derive(Clone, Copy)]
-pub struct PeopleAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for PeopleAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-/// Deletion of data at a person's request.
-#[derive(Clone, Copy)]
-pub struct ErasureAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for ErasureAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-/// Status, usage, models, tools and failed deliveries.
-#[derive(Clone, Copy)]
-pub struct ReportsAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for ReportsAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-/// Reminders and reflections.
-#[derive(Clone, Copy)]
-pub struct JobsAdmin<'a> {
-    pub(super) admin: &'a Admin,
-}
-
-impl Deref for JobsAdmin<'_> {
-    type Target = Admin;
-
-    fn deref(&self) -> &Admin {
-        self.admin
-    }
-}
-
-impl Admin {
-    /// Skills, proposals and their review.
-    pub fn skills_and_proposals(&self) -> SkillsAdmin<'_> {
-        SkillsAdmin { admin: self }
-    }
-
-    /// Search in all stored data.
-    pub fn finder(&self) -> SearchAdmin<'_> {
-        SearchAdmin { admin: self }
-    }
-
-    /// Conversations and their export.
-    pub fn history(&self) -> HistoryAdmin<'_> {
-        HistoryAdmin { admin: self }
-    }
-
-    /// Files and facts that a person can view and change.
-    pub fn memory_files(&self) -> MemoryAdmin<'_> {
-        MemoryAdmin { admin: self }
-    }
-
-    /// People, pairing and hand-over.
-    pub fn members(&self) -> PeopleAdmin<'_> {
-        PeopleAdmin { admin: self }
-    }
-
-    /// Deletion of data at a person's request.
-    pub fn erasure(&self) -> ErasureAdmin<'_> {
-        ErasureAdmin { admin: self }
-    }
-
-    /// Status, usage, models, tools and failed deliveries.
-    pub fn reports(&self) -> ReportsAdmin<'_> {
-        ReportsAdmin { admin: self }
-    }
-
-    /// Reminders and reflections.
-    pub fn jobs(&self) -> JobsAdmin<'_> {
-        JobsAdmin { admin: self }
+        assert_eq!(fixture.admin.chat(&fixture.ben(), "/new").await.markdown, says::NEW);
+        assert_eq!(fixture.admin.chat(&fixture.ben(), "/stop").await.markdown, says::NOTHING_RUNS);
     }
 }

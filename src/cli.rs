@@ -6,36 +6,23 @@
 
 mod client;
 mod backup;
-mod channel;
-pub mod chat;
+mod chat;
 mod config;
-mod confinement;
 mod demo;
 mod doctor;
 mod ephemeral;
-mod failure;
-mod forget;
-mod external_editor;
-mod hand_over;
+mod forward;
 mod init;
 mod log;
 mod memory;
 mod people;
-mod paths;
 mod print;
 mod probe;
-mod progress;
 mod read_document;
-mod reflect;
-mod restore;
-mod review;
 mod run;
 mod signal;
 mod skills;
-mod talk;
-mod tools;
 
-use std::iter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -43,9 +30,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::admin::command::help;
 use crate::engine::files::reader::LOCKED;
-use failure::CliError;
+use client::words;
+use config::CliPaths;
 pub use log::calm_panics;
-use paths::CliPaths;
+use print::CliError;
 use print::Printer;
 
 /// Outcome of a command.
@@ -111,7 +99,7 @@ enum CliCommand {
     /// Run the gateway with every configured adapter
     Run(run::RunArgs),
     /// Chat in this terminal, through a running gateway if any
-    Chat(talk::ChatArgs),
+    Chat(chat::ChatArgs),
     /// Check everything and suggest fixes
     Doctor(doctor::DoctorArgs),
     #[command(about = help("status"))]
@@ -121,17 +109,17 @@ enum CliCommand {
     Config(config::ConfigCommand),
     /// Manage people with access
     #[command(subcommand)]
-    People(client::People),
+    People(forward::People),
     #[command(subcommand, about = help("reminders"))]
-    Reminders(client::Reminders),
+    Reminders(forward::Reminders),
     /// Accept tools of MCP servers
     #[command(subcommand)]
-    Tools(tools::Tools),
+    Tools(forward::Tools),
     /// Read past conversations
     #[command(subcommand)]
-    Conversations(client::Conversations),
+    Conversations(forward::Conversations),
     #[command(about = help("search"))]
-    Search(client::Search),
+    Search(forward::Search),
     /// Show, edit and restore the assistant's memory
     Memory(memory::Memory),
     /// Show or link the assistant's Signal account
@@ -142,12 +130,12 @@ enum CliCommand {
     Skills(skills::SkillsCommand),
     /// Review proposed changes of skills
     #[command(subcommand)]
-    Review(review::ReviewCommand),
+    Review(forward::ReviewCommand),
     /// Read reflections on past days, weeks and months
     #[command(subcommand)]
-    Reflections(reflect::Reflections),
+    Reflections(forward::Reflections),
     #[command(about = help("reflect"))]
-    Reflect(reflect::Reflect),
+    Reflect(forward::Reflect),
     #[command(about = help("usage"))]
     Usage,
     #[command(about = help("resend"))]
@@ -156,13 +144,13 @@ enum CliCommand {
         id: Option<i64>,
     },
     /// Export all data of one person into a file
-    Export(forget::Export),
+    Export(people::Export),
     /// Delete all data of one person permanently
-    Forget(forget::Forget),
+    Forget(people::Forget),
     /// Back up everything into one file
     Backup(backup::Backup),
     /// Replace everything with a backup
-    Restore(restore::Restore),
+    Restore(backup::Restore),
     /// Read a document on standard input, for the gateway
     #[command(hide = true)]
     ReadDocument {
@@ -174,7 +162,7 @@ enum CliCommand {
 /// Runs the command.
 pub fn run(cli: Cli) -> Exit {
     let Cli { globals, command } = cli;
-    let printer = Printer { json: globals.json, quiet: globals.quiet };
+    let printer = Printer { json: globals.json, quiet: globals.quiet, source: false };
     match dispatch(command, &globals, printer) {
         Ok(exit) => exit,
         Err(failure) => failure.print(),
@@ -182,42 +170,40 @@ pub fn run(cli: Cli) -> Exit {
 }
 
 fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<Exit, CliError> {
-    let place = || {
-        let place = CliPaths::of(globals.home.as_deref(), globals.config.as_deref())?;
-        backup::settle_first(&place.home)?;
-        Ok::<_, CliError>(place)
+    let paths = || {
+        let paths = CliPaths::of(globals.home.as_deref(), globals.config.as_deref())?;
+        backup::settle_first(&paths.home)?;
+        Ok::<_, CliError>(paths)
     };
+    let forward = |line: Vec<String>| client::run(&line, &paths()?, printer);
+    let forward_source = |line: Vec<String>, source| client::run(&line, &paths()?, Printer { source, ..printer });
     match command {
         CliCommand::Demo(options) => demo::run(&options, printer),
-        CliCommand::Init(options) => init::run(&options, &place()?, printer),
-        CliCommand::Run(options) => run::run(&options, &place()?, printer, globals.verbose),
-        CliCommand::Chat(options) => talk::run(options, &place()?, globals.verbose),
-        CliCommand::Doctor(options) => doctor::run(&options, &place()?, printer),
-        CliCommand::Status => client::run(&["status".to_owned()], client::MarkdownStyle::Shown, &place()?, printer),
-        CliCommand::Config(command) => config::run(&command, &place()?, printer),
-        CliCommand::People(client::People::HandOver { name, yes }) => hand_over::run(&name, yes, &place()?, printer),
-        CliCommand::People(command) => people::run(&command, &place()?, printer),
-        CliCommand::Reminders(command) => {
-            client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer)
-        }
-        CliCommand::Tools(command) => client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer),
-        CliCommand::Conversations(command) => client::run(&command.line(), command.style(), &place()?, printer),
-        CliCommand::Search(search) => client::run(&search.line(), client::MarkdownStyle::Shown, &place()?, printer),
-        CliCommand::Memory(memory) => memory::run(&memory, &place()?, printer),
-        CliCommand::Signal(command) => signal::run(&command, &place()?, printer),
-        CliCommand::Skills(command) => skills::run(&command, &place()?, printer),
-        CliCommand::Review(command) => client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer),
-        CliCommand::Reflections(command) => client::run(&command.line(), command.style(), &place()?, printer),
-        CliCommand::Reflect(command) => client::work(&command.line(), &place()?, printer),
-        CliCommand::Usage => client::run(&["usage".to_owned()], client::MarkdownStyle::Shown, &place()?, printer),
+        CliCommand::Init(options) => init::run(&options, &paths()?, printer),
+        CliCommand::Run(options) => run::run(&options, &paths()?, printer, globals.verbose),
+        CliCommand::Chat(options) => chat::command(options, &paths()?, globals.verbose),
+        CliCommand::Doctor(options) => doctor::run(&options, &paths()?, printer),
+        CliCommand::Status => forward(words(&["status"])),
+        CliCommand::Config(command) => config::run(&command, &paths()?, printer),
+        CliCommand::People(command) => people::run(&command, &paths()?, printer),
+        CliCommand::Reminders(command) => forward(command.line()),
+        CliCommand::Tools(command) => forward(command.line()),
+        CliCommand::Conversations(command) => forward_source(command.line(), command.is_source()),
+        CliCommand::Search(search) => forward(search.line()),
+        CliCommand::Memory(memory) => memory::run(&memory, &paths()?, printer),
+        CliCommand::Signal(command) => signal::run(&command, &paths()?, printer),
+        CliCommand::Skills(command) => skills::run(&command, &paths()?, printer),
+        CliCommand::Review(command) => forward(command.line()),
+        CliCommand::Reflections(command) => forward_source(command.line(), command.is_source()),
+        CliCommand::Reflect(command) => client::work(&command.line(), &paths()?, printer),
+        CliCommand::Usage => forward(words(&["usage"])),
         CliCommand::Resend { id } => {
-            let line: Vec<String> = iter::once("resend".to_owned()).chain(id.map(|id| id.to_string())).collect();
-            client::run(&line, client::MarkdownStyle::Shown, &place()?, printer)
+            forward(words(&["resend"]).into_iter().chain(id.map(|id| id.to_string())).collect())
         }
-        CliCommand::Export(options) => forget::export(&options, &place()?, printer),
-        CliCommand::Forget(options) => forget::forget(&options, &place()?, printer),
-        CliCommand::Backup(options) => backup::backup(&options, &place()?, printer),
-        CliCommand::Restore(options) => restore::restore(&options, &place()?, printer),
+        CliCommand::Export(options) => people::export(&options, &paths()?, printer),
+        CliCommand::Forget(options) => people::forget(&options, &paths()?, printer),
+        CliCommand::Backup(options) => backup::backup(&options, &paths()?, printer),
+        CliCommand::Restore(options) => backup::restore(&options, &paths()?, printer),
         CliCommand::ReadDocument { kind } => read_document::run(&kind),
     }
 }

@@ -6,6 +6,7 @@
 
 use serde_json::{Value, json};
 
+use crate::people::Address;
 use crate::store::is_full;
 use crate::trust::{Label, Labelled};
 use crate::wording::command as says;
@@ -96,6 +97,11 @@ pub(super) fn plain(text: &str) -> String {
         escaped.push(c);
     }
     escaped
+}
+
+/// An address, for a person.
+pub(super) fn address_in_words(address: &Address) -> String {
+    plain(&says::address(&address.adapter, &address.peer))
 }
 
 /// The sources of a label, for a program.

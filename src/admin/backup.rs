@@ -21,7 +21,6 @@ pub mod key;
 pub mod manifest;
 pub mod pack;
 pub mod read;
-pub mod walk;
 
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
@@ -62,7 +61,7 @@ pub struct BackupSources {
 
 /// A finished backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct FinishedBackup {
     /// Size in bytes.
     pub size: u64,
     /// Number of files, without the journal.
@@ -88,7 +87,12 @@ pub fn free_space(folder: &Path) -> Option<u64> {
 /// # Errors
 /// If something cannot be read or written, or if `to` exists or lies in a folder that is backed up.
 /// Nothing is left behind then.
-pub fn make(sources: &BackupSources, to: &Path, now: Timestamp, progress: Progress<'_>) -> anyhow::Result<Made> {
+pub fn make(
+    sources: &BackupSources,
+    to: &Path,
+    now: Timestamp,
+    progress: Progress<'_>,
+) -> anyhow::Result<FinishedBackup> {
     let to = std::path::absolute(to)?;
     refuse(sources, &to)?;
     let part = temporary_path(&to, "part")?;
@@ -104,7 +108,7 @@ pub fn make(sources: &BackupSources, to: &Path, now: Timestamp, progress: Progre
         let _ = std::fs::remove_file(leftover);
     }
     let manifest = made?;
-    Ok(Made {
+    Ok(FinishedBackup {
         size: std::fs::metadata(&to)?.len(),
         files: manifest
             .entries
@@ -141,7 +145,7 @@ fn write(
     let mut packer = Packer::new(BufWriter::new(file), key, progress);
     let places = places_of(sources);
     for (name, folder) in FOLDERS.into_iter().zip(sources.folders()) {
-        walk::pack_folder(&mut packer, name, &folder)?;
+        pack::pack_folder(&mut packer, name, &folder)?;
     }
     if let Some(config) = sources.config.as_ref().filter(|config| config.is_file()) {
         packer.file(CONFIG, &mut File::open(config)?)?;

@@ -5,21 +5,14 @@
 //! role, `/help`, the chat menu, the hint for a mistyped name, the command line's help and the list
 //! in `docs/operating.md` read it there.
 
-mod access;
-mod gate;
-mod reflection_request;
-mod memory;
-mod seeking;
+mod arguments;
+mod search_flags;
 mod table;
 
 pub use super::forget::Messages;
-pub use access::{IsSame, Namesake, PeopleCommand};
-pub use gate::ReviewCommand;
-pub use memory::MemoryCommand;
-pub use reflection_request::ReflectionRequest;
+pub use arguments::{IsSame, MemoryCommand, Namesake, PeopleCommand, ReflectionRequest, ReviewCommand};
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
-use super::hand_over::Confirmation;
 use super::search::SearchQuery;
 use crate::id::{OutboxId, QuestionId, ReminderId};
 use crate::people::Role;
@@ -45,8 +38,8 @@ pub enum ChatCommand {
     Status,
     /// Shows usage and cost of the models.
     Usage,
-    /// Resends failed deliveries.
-    Resend(Resend),
+    /// Resends one failed delivery, or all.
+    Resend(Option<OutboxId>),
     /// Lists the caller's reminders.
     Reminders,
     /// Cancels one of the caller's reminders.
@@ -100,13 +93,13 @@ pub enum ChatCommand {
     Export,
 }
 
-/// The deliveries to resend.
+/// Confirmation of a hand-over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resend {
-    /// All failed deliveries.
-    All,
-    /// One delivery.
-    One(OutboxId),
+pub enum Confirmation {
+    /// Only explain the consequences.
+    NotYet,
+    /// Hand over.
+    Yes,
 }
 
 /// A line that names no command.
@@ -171,7 +164,7 @@ fn is_code(word: &str) -> bool {
 /// access.
 fn pair(rest: &str) -> Option<ChatCommand> {
     if rest.starts_with('#') {
-        return access::namesake(rest).map(ChatCommand::PairAgain);
+        return arguments::namesake(rest).map(ChatCommand::PairAgain);
     }
     let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
     let role = last.to_lowercase().parse::<Role>().ok().filter(|role| *role != Role::Guest);
@@ -184,7 +177,7 @@ fn pair(rest: &str) -> Option<ChatCommand> {
 fn people(rest: &str) -> Option<ChatCommand> {
     let (verb, name) = first_word(rest);
     if !["handover", "hand-over"].contains(&verb.to_lowercase().as_str()) {
-        return access::people(rest).map(ChatCommand::People);
+        return arguments::people(rest).map(ChatCommand::People);
     }
     let (begin, last) = name.rsplit_once(char::is_whitespace).unwrap_or((name, ""));
     let (name, sure) = if last.eq_ignore_ascii_case("yes") {
@@ -207,8 +200,8 @@ fn reminders(rest: &str) -> Option<ChatCommand> {
 
 /// Parses an empty argument, or the number of a delivery.
 fn resend(rest: &str) -> Option<ChatCommand> {
-    let what = if rest.is_empty() { Resend::All } else { Resend::One(OutboxId(rest.parse().ok()?)) };
-    Some(ChatCommand::Resend(what))
+    let id = if rest.is_empty() { None } else { Some(OutboxId(rest.parse().ok()?)) };
+    Some(ChatCommand::Resend(id))
 }
 
 /// Parses a note, with an optional last word `messages`.
@@ -300,8 +293,8 @@ mod tests {
             ("/people Hand-Over Carl the Elder YES", handing_over("Carl the Elder", Confirmation::Yes)),
             ("/remove Ben", ChatCommand::Remove { name: "Ben".to_owned() }),
             ("/model", ChatCommand::Model { name: None }),
-            ("/resend", ChatCommand::Resend(Resend::All)),
-            ("/resend 12", ChatCommand::Resend(Resend::One(OutboxId(12)))),
+            ("/resend", ChatCommand::Resend(None)),
+            ("/resend 12", ChatCommand::Resend(Some(OutboxId(12)))),
             ("/yes 12", ChatCommand::Yes(QuestionId(12))),
             ("/NO@compline_bot  3 ", ChatCommand::No(QuestionId(3))),
             ("/reminders", ChatCommand::Reminders),

@@ -7,28 +7,28 @@
 //! under `exports/` until it is a week old, and fits the limit of every channel; on the command
 //! line it is written to a path of the owner's choice.
 
-mod archive;
-mod record;
-
-use crate::admin::HistoryAdmin;
 use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain};
+use super::answer::{Answer, ShownLabel, plain, sources};
+use super::{HistoryAdmin, transcript};
 use crate::engine::system_run;
+use crate::id::{ConversationId, PersonId};
 use crate::people::{Party, Person};
-use crate::store::{NewOutbox, NewPart, OutboxKind, Tx};
+use crate::store::{Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryInputs, Tx};
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
-use crate::trust::{Label, Scope};
+use crate::trust::{Label, Labelled, Scope};
 use crate::wording::{self, command, export as says};
-use archive::{Archive, Full};
 
 /// Maximum size, in bytes, of one of the person's files; no channel delivers larger ones.
-const LARGEST: u64 = 256 << 20;
+const MAX_FILE_SIZE: u64 = 256 << 20;
+/// Maximum overhead of a tar per file: header, long name and block padding; and of its end.
+const OVERHEAD: u64 = 4 * 512;
 
 impl HistoryAdmin<'_> {
     /// Sends a person all their data.
@@ -62,8 +62,7 @@ impl HistoryAdmin<'_> {
 
     /// Writes all data of a person to a new file.
     pub async fn export_to(&self, name: &str, file: &str) -> anyhow::Result<Answer> {
-        let asked = name.to_owned();
-        let Some(person) = self.journal.read(move |db| db.people().person_named(&asked)).await? else {
+        let Some(person) = self.person_named(name).await? else {
             return Ok(Answer::refusal(command::no_such_person(&plain(name))));
         };
         let shown = plain(file);
@@ -106,14 +105,14 @@ impl HistoryAdmin<'_> {
             if file.path.starts_with("exports/") {
                 continue;
             }
-            let Some(bytes) = self.tree.folders().bytes_of(who.scope(), &file, LARGEST.min(most)).await? else {
+            let Some(bytes) = self.tree.folders().bytes_of(who.scope(), &file, MAX_FILE_SIZE.min(most)).await? else {
                 // The file is larger than the whole archive may be. A file that has disappeared is
                 // skipped.
                 anyhow::ensure!(file.size <= most, Full);
                 continue;
             };
             let place = match file.path.strip_prefix(crate::memory::EXPERIENCE) {
-                Some(beside) => format!("experience/{beside}"),
+                Some(inside) => format!("experience/{inside}"),
                 None => format!("knowledge/{}", file.path),
             };
             archive.put(&place, &bytes)?;
@@ -122,6 +121,103 @@ impl HistoryAdmin<'_> {
         shown.also(&Label::untrusted(crate::trust::Source::new("export", "")));
         Ok((archive.finish()?, Answer::showing(shown, "", json!(null)).label))
     }
+
+    /// Adds conversations, messages, summaries, reflections and reminders.
+    pub(super) async fn record<W: Write>(
+        &self,
+        person: &Person,
+        archive: &mut Archive<W>,
+        shown: &mut ShownLabel,
+    ) -> anyhow::Result<()> {
+        let (mut messages, mut summaries) = (Vec::new(), Vec::new());
+        for id in self.conversations_of(person.id).await? {
+            let (only, ends) = (person.id, self.reports().ends());
+            let read = move |db: Db<'_>| Ok((transcript::read(db, id, Some(only), ends)?, summaries_of(db, id)?));
+            let (whole, written) = self.journal.read_much(read).await?;
+            let Some(whole) = whole else { continue };
+            let text = transcript::markdown(&whole, &self.agent, self.zone, shown);
+            archive.put(&format!("conversations/{:06}.md", id.0), text.as_bytes())?;
+            let said = transcript::messages_json(&whole, &self.agent, shown);
+            messages.extend(said.as_array().into_iter().flatten().map(|one| with(one, "conversation", json!(id))));
+            summaries.extend(written.iter().map(|summary| summary_json(id, summary, shown)));
+        }
+        messages.extend(self.group_messages(person, shown).await?);
+        archive.put("messages.jsonl", lines(&messages).as_bytes())?;
+        archive.put("summaries.jsonl", lines(&summaries).as_bytes())?;
+        self.thoughts(person, archive, shown).await?;
+        let reminders = self.jobs().reminders(person).await?;
+        shown.also(&reminders.label);
+        let reminders: Vec<Value> = reminders.json.as_array().cloned().unwrap_or_default();
+        archive.put("reminders.jsonl", lines(&reminders).as_bytes())
+    }
+
+    async fn conversations_of(&self, person: PersonId) -> anyhow::Result<Vec<ConversationId>> {
+        let list = move |db: Db<'_>| {
+            let Some(stream) = db.conversations().stream_of(person)? else { return Ok(Vec::new()) };
+            let mut ids: Vec<ConversationId> = db
+                .conversations()
+                .conversations(Some(stream), u32::MAX)?
+                .into_iter()
+                .map(|conversation| conversation.id)
+                .collect();
+            ids.sort();
+            Ok(ids)
+        };
+        self.journal.read_much(list).await
+    }
+
+    /// The person's own messages in groups, without those of others.
+    async fn group_messages(&self, person: &Person, shown: &mut ShownLabel) -> anyhow::Result<Vec<Value>> {
+        let id = person.id;
+        let read = move |db: Db<'_>| {
+            let mut said = Vec::new();
+            for message in db.erasure().group_messages(id, u32::MAX)? {
+                let Some(message) = db.messages().message(message)? else { continue };
+                let texts = db
+                    .messages()
+                    .texts_of(message.id)?
+                    .into_iter()
+                    .filter(|text| text.kind == crate::store::TextKind::Said);
+                said.push((message, texts.map(|text| text.text).collect::<Vec<_>>()));
+            }
+            Ok(said)
+        };
+        let said = self.journal.read_much(read).await?;
+        Ok(said
+            .iter()
+            .map(|(message, texts)| {
+                let words: Vec<&str> = texts.iter().map(|text| &**shown.words(text)).collect();
+                json!({
+                    "id": message.id,
+                    "at": message.effective_at.rfc3339(),
+                    "from": person.name,
+                    "text": words.join("\n\n"),
+                    "group": true,
+                })
+            })
+            .collect())
+    }
+
+    async fn thoughts<W: Write>(
+        &self,
+        person: &Person,
+        archive: &mut Archive<W>,
+        shown: &mut ShownLabel,
+    ) -> anyhow::Result<()> {
+        let scope = Scope::Person(person.id);
+        let read = move |db: Db<'_>| {
+            let mut thoughts = Vec::new();
+            for row in db.reflections().reflections(Some(scope), u32::MAX)? {
+                thoughts.push((row.id, db.messages().texts_of(row.message)?));
+            }
+            Ok(thoughts)
+        };
+        for (id, texts) in self.journal.read_much(read).await? {
+            let words: Vec<&str> = texts.iter().map(|text| &**shown.words(&text.text)).collect();
+            archive.put(&format!("reflections/{:06}.md", id.0), words.join("\n\n").as_bytes())?;
+        }
+        Ok(())
+    }
 }
 
 /// `compline-2026-11-21.tar`; replaces the one of the same day.
@@ -129,6 +225,94 @@ fn file_name(now: Timestamp) -> String {
     format!("compline-{}.tar", now.rfc3339().chars().take(10).collect::<String>())
 }
 
-fn scope_of(person: &Person) -> Scope {
-    Scope::Person(person.id)
+/// Size limit exceeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("It would be too large")]
+pub(super) struct Full;
+
+/// An archive being written.
+pub(super) struct Archive<W: Write> {
+    tar: tar::Builder<W>,
+    room: u64,
+    at: u64,
+}
+
+impl<W: Write> Archive<W> {
+    pub(super) fn new(out: W, most: u64, now: Timestamp) -> Self {
+        let at = u64::try_from(now.0).unwrap_or(0) / 1000;
+        Self { tar: tar::Builder::new(out), room: most.saturating_sub(OVERHEAD), at }
+    }
+
+    /// Adds a file.
+    ///
+    /// # Errors
+    /// [`Full`] if there is no room for it, or if it cannot be written.
+    pub(super) fn put(&mut self, path: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let size = u64::try_from(bytes.len())?;
+        self.room = self.room.checked_sub(size.saturating_add(OVERHEAD)).ok_or(Full)?;
+        let mut header = tar::Header::new_gnu();
+        header.set_size(size);
+        header.set_mode(0o600);
+        header.set_mtime(self.at);
+        Ok(self.tar.append_data(&mut header, path, bytes)?)
+    }
+
+    /// Finishes the archive.
+    pub(super) fn finish(self) -> io::Result<W> {
+        self.tar.into_inner()
+    }
+}
+
+fn summaries_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Vec<Labelled<SummaryContent>>> {
+    let views =
+        [SummaryInputs::Trusted, SummaryInputs::Full].into_iter().map(|view| db.summaries().summary_of(id, view));
+    Ok(views.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().map(|summary| summary.content).collect())
+}
+
+fn summary_json(id: ConversationId, summary: &Labelled<SummaryContent>, shown: &mut ShownLabel) -> Value {
+    let (content, label) = (shown.words(summary), summary.label());
+    json!({
+        "conversation": id,
+        "title": content.title,
+        "topics": content.topics,
+        "decisions": content.decisions,
+        "preferences": content.preferences,
+        "pending": content.pending,
+        "sources": sources(label),
+    })
+}
+
+/// Returns the object with one more field.
+fn with(object: &Value, name: &str, value: Value) -> Value {
+    let mut object = object.clone();
+    if let Value::Object(fields) = &mut object {
+        fields.insert(name.to_owned(), value);
+    }
+    object
+}
+
+/// One value per line.
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+#[cfg(test)]
+mod archive_tests {
+    use super::*;
+
+    #[test]
+    fn it_never_grows_beyond_what_it_may() {
+        let most = 20_000;
+        let mut archive = Archive::new(Vec::new(), most, Timestamp(0));
+        let mut count = 0;
+        let refused = loop {
+            match archive.put(&format!("{}/{count}", "long".repeat(40)), &[0; 700]) {
+                Ok(()) => count += 1,
+                Err(error) => break error,
+            }
+        };
+        let bytes = archive.finish().unwrap();
+        assert!(refused.is::<Full>() && count > 3 && bytes.len() <= 20_000, "{count} {}", bytes.len());
+        assert_eq!(tar::Archive::new(bytes.as_slice()).entries().unwrap().count(), count);
+    }
 }

@@ -22,8 +22,8 @@ use crate::trust::Labelled;
 use crate::wording::memory as says;
 
 /// Retry time, and minimum number of retries. Both agree, because retries run once a minute.
-const PATIENCE: Duration = Duration::from_secs(3600);
-const TRIES: u32 = 60;
+const RETRY_TIME: Duration = Duration::from_secs(3600);
+const MIN_RETRIES: u32 = 60;
 
 /// The cause recorded in the file's history.
 const CAUSE: &str = "promote";
@@ -34,38 +34,38 @@ pub(crate) struct FailedAttempts(Mutex<BTreeMap<KeepId, u32>>);
 
 impl FailedAttempts {
     /// Counts a failed attempt, and returns the new total.
-    fn failed(&self, id: KeepId) -> u32 {
+    fn count(&self, id: KeepId) -> u32 {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = tries.entry(id).or_default();
         *tried = tried.saturating_add(1);
         *tried
     }
 
-    fn over(&self, id: KeepId) {
+    fn clear(&self, id: KeepId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 }
 
 impl MemoryAdmin<'_> {
-    /// Makes all confirmed changes that can be made now. `told` receives the addresses to which a
+    /// Makes all confirmed changes that can be made now. `posted` receives the addresses to which a
     /// message was posted.
     ///
     /// # Errors
     /// If a change could not be made and should be retried later.
-    pub async fn apply_confirmed(&self, told: &mut Vec<AddressId>) -> anyhow::Result<()> {
-        let (mut done_to, mut failed) = (KeepId(0), Ok(()));
+    pub async fn apply_confirmed(&self, posted: &mut Vec<AddressId>) -> anyhow::Result<()> {
+        let (mut done_to, mut result) = (KeepId(0), Ok(()));
         while let Some(row) = self.journal.read(move |db| db.keep_requests().next_accepted_keep(done_to)).await? {
             done_to = row.id;
             match self.apply_or_give_up(&row).await {
                 Ok((state, sentence)) => {
-                    self.tries.over(row.id);
+                    self.tries.clear(row.id);
                     self.post_outcome(&row, state, sentence).await?;
-                    told.extend(row.address);
+                    posted.extend(row.address);
                 }
-                Err(error) => failed = Err(error),
+                Err(error) => result = Err(error),
             }
         }
-        failed
+        result
     }
 
     async fn apply_or_give_up(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
@@ -73,8 +73,8 @@ impl MemoryAdmin<'_> {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        let since = row.decided_at.map_or(PATIENCE, |decided| self.clock.now().since(decided));
-        if self.tries.failed(row.id) < TRIES || since < PATIENCE {
+        let since = row.decided_at.map_or(RETRY_TIME, |decided| self.clock.now().since(decided));
+        if self.tries.count(row.id) < MIN_RETRIES || since < RETRY_TIME {
             return Err(error.context(format!("What turn {} wanted to keep is not kept yet", row.turn)));
         }
         let (id, path) = (row.person, plain(&row.path));

@@ -1,36 +1,43 @@
-//! Memory commands: the list, a note in full, its history, and texts that a person makes their own.
+//! Memory commands: a note in full, edits in a person's own editor, and the state for `compline
+//! doctor`.
 //!
 //! Every person has these commands for their own folder only; the command line acts on the first
-//! owner's. Untrusted text is shown verbatim with its sources, in a block that hides nothing and
-//! interprets no markup. No model is involved in any of this.
+//! owner's, unless an editor opened from a chat names its person. Untrusted text is shown verbatim
+//! with its sources, in a block that hides nothing and interprets no markup. No model is involved
+//! in any of this. An edit in a person's editor becomes their own by the rule for every change by
+//! hand; only the version and the fill level are recorded here.
+//!
+//! Only the process that holds the home checks the state: the doctor itself or, while a gateway
+//! runs, that gateway at the doctor's request. Both use this code, so their reports agree. Reports
+//! contain only counts, never a name or any text.
 
-mod edit_path;
-mod line;
 mod promote;
 mod name;
 mod overview;
-mod past;
-mod unread;
+mod history;
 
-pub(in crate::admin) use promote::CODE;
-
-use crate::admin::MemoryAdmin;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, sources, sources_in_words};
+use super::MemoryAdmin;
+use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use super::command::MemoryCommand;
-use crate::memory::{AccessRefusal, Workspace};
+use crate::memory::{AccessRefusal, Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
+use crate::time::Timestamp;
 use crate::trust::Text;
-use crate::wording::memory as says;
 use crate::wording::review_command::Surface;
+use crate::wording::{self, memory as says};
+
 use name::Name;
+use overview::INDEX;
+
+pub(in crate::admin) use promote::CODE;
 
 /// Maximum size, in bytes, of a note shown in full in a chat.
 const IN_CHAT: usize = 60_000;
-
 /// Maximum number of notes listed.
 const LISTED: usize = 40;
 
@@ -73,7 +80,7 @@ impl MemoryAdmin<'_> {
             MemoryCommand::Show { note } => self.note(person, &note, Surface::Chat).await,
             MemoryCommand::Search(sought) => self.finder().search_memory(person, &sought).await,
             MemoryCommand::Edit => Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
-            MemoryCommand::History { note } => self.past_of(person, &note, Surface::Chat).await,
+            MemoryCommand::History { note } => self.note_history(person, &note, Surface::Chat).await,
             MemoryCommand::Restore { note, version } => self.restore_note(person, &note, version, Surface::Chat).await,
             MemoryCommand::Remember { text } => self.remember(person, &text).await,
             MemoryCommand::Promote { note, code } => self.promote_note(person, &note, &code, Surface::Chat).await,
@@ -81,12 +88,12 @@ impl MemoryAdmin<'_> {
     }
 
     /// One note, verbatim.
-    pub async fn note(&self, person: &Person, typed: &str, way: Surface) -> anyhow::Result<Answer> {
-        let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
+    pub async fn note(&self, person: &Person, typed: &str, surface: Surface) -> anyhow::Result<Answer> {
+        let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
         let who = Party::One(person.clone());
         Ok(match self.page(&who, &name.paths()).await? {
-            Ok(page) => shown_whole(&page, way),
-            Err(why) => not_there(why, way),
+            Ok(page) => shown_whole(&page, surface),
+            Err(why) => not_there(why, surface),
         })
     }
 
@@ -101,9 +108,64 @@ impl MemoryAdmin<'_> {
         }
         Ok(Err(AccessRefusal::Missing))
     }
+
+    /// The path of a file to edit: that of the named note, or of a new note with that name;
+    /// `MEMORY.md` if none is named. The Markdown is the full path; the JSON adds the digest of the
+    /// present content.
+    pub async fn note_location(&self, person: &Person, typed: &str) -> anyhow::Result<Answer> {
+        let who = Party::One(person.clone());
+        let (path, digest) = match self.chosen(&who, typed).await? {
+            Ok(chosen) => chosen,
+            Err(refusal) => return Ok(refusal),
+        };
+        Ok(match self.tree.versions().disk_path(&who, &path).await? {
+            Ok(place) => match place.to_str() {
+                Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
+                None => Answer::refusal(says::UNREADABLE),
+            },
+            Err(_) => Answer::refusal(says::NO_SUCH_NOTE_HERE),
+        })
+    }
+
+    /// Reports the file's state after the editor was closed. `digest` is that of the content
+    /// before.
+    pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
+        let origin = self.theirs(person, "hand");
+        if let Err(why) = self.tree.versions().take_note_of(&origin, path).await? {
+            return Ok(promote::refused(path, why));
+        }
+        Ok(match self.page(&origin.who, &[path.to_owned()]).await? {
+            Ok(page) => edited(&page, digest, self.reads_memory()),
+            Err(AccessRefusal::Missing) => Answer::ours(
+                says::not_made(&plain(name::seen(path))),
+                json!({ "path": path, "changed": !digest.is_empty() }),
+            ),
+            Err(_) => Answer::refusal(says::UNREADABLE),
+        })
+    }
+
+    async fn chosen(&self, who: &Party, typed: &str) -> anyhow::Result<Result<(String, String), Answer>> {
+        let (paths, new) = match (typed.trim(), Name::read(typed)) {
+            ("", _) => (vec![INDEX.to_owned()], INDEX.to_owned()),
+            (_, Some(name)) => (name.paths(), name.new_path()),
+            (_, None) => return Ok(Err(Answer::refusal(says::NO_NAME))),
+        };
+        Ok(match self.page(who, &paths).await? {
+            Ok(page) => Ok((page.path, page.digest)),
+            Err(AccessRefusal::Missing) => Ok((new, String::new())),
+            Err(_) => Err(Answer::refusal(says::UNREADABLE)),
+        })
+    }
+
+    /// Reports the state of the knowledge.
+    pub(super) async fn knowledge(&self, mode: RepairMode) -> anyhow::Result<Answer> {
+        let state = Knowledge::of(&self.tree, &self.index, mode, self.clock.now()).await?;
+        let WorkspaceHealth { files, bytes, fullest, .. } = state.files;
+        Ok(Answer::ours(wording::cli::doctor::knowledge(files, bytes, fullest), serde_json::to_value(&state)?))
+    }
 }
 
-fn shown_whole(page: &MemoryFile, way: Surface) -> Answer {
+fn shown_whole(page: &MemoryFile, surface: Surface) -> Answer {
     let mut shown = ShownLabel::nothing();
     let words = page.words(&mut shown);
     let mut lines = vec![says::note_head(name::seen(&page.path), &page.gauge())];
@@ -111,7 +173,7 @@ fn shown_whole(page: &MemoryFile, way: Surface) -> Answer {
     if !label.is_trusted() {
         lines.push(says::from_outside(&sources_in_words(label)));
     }
-    let part = if way == Surface::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
+    let part = if surface == Surface::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
     lines.push(fenced(&reveal(part)));
     if part.len() < words.len() {
         lines.push(says::CUT.to_owned());
@@ -149,17 +211,59 @@ fn bytes(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-fn no_such_note(way: Surface) -> Answer {
-    Answer::refusal(match way {
+fn no_such_note(surface: Surface) -> Answer {
+    Answer::refusal(match surface {
         Surface::Chat => says::NO_SUCH_NOTE,
         Surface::CommandLine => says::NO_SUCH_NOTE_HERE,
     })
 }
 
-fn not_there(why: AccessRefusal, way: Surface) -> Answer {
+fn not_there(why: AccessRefusal, surface: Surface) -> Answer {
     match why {
-        AccessRefusal::Missing | AccessRefusal::Elsewhere | AccessRefusal::BadPath => no_such_note(way),
+        AccessRefusal::Missing | AccessRefusal::Elsewhere | AccessRefusal::BadPath => no_such_note(surface),
         AccessRefusal::TooLarge => Answer::refusal(says::TOO_LARGE_TO_SHOW),
         AccessRefusal::NoText => Answer::refusal(says::UNREADABLE),
+    }
+}
+
+fn edited(page: &MemoryFile, before: &str, read: bool) -> Answer {
+    let (size, most) = (page.size(), bytes(Workspace::size_limit(&page.path)));
+    let (path, gauge) = (plain(name::seen(&page.path)), says::gauge(size, most));
+    let sentence = match (page.digest == before, size > most) {
+        (true, _) => says::unchanged(&path, &gauge),
+        (false, true) => says::overfull(&path, &gauge),
+        (false, false) => says::edited(&path, &gauge, read),
+    };
+    Answer::ours(sentence, json!({ "path": page.path, "changed": page.digest != before, "size": size, "limit": most }))
+}
+
+/// The result of a check.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Knowledge {
+    /// Present state of the files and folders.
+    pub files: WorkspaceHealth,
+    /// Present state of the index.
+    pub index: IndexTotals,
+    /// Repairs made before the check.
+    pub mended: WorkspaceFixes,
+}
+
+/// Repair mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepairMode {
+    /// Check only.
+    Check,
+    /// Also make repairs that need no decision.
+    Repair,
+}
+
+impl Knowledge {
+    /// Makes repairs if requested, then checks.
+    pub async fn of(tree: &Workspace, index: &Index, mode: RepairMode, now: Timestamp) -> anyhow::Result<Self> {
+        let mended = match mode {
+            RepairMode::Check => WorkspaceFixes::default(),
+            RepairMode::Repair => tree.checks().fix(now).await?,
+        };
+        Ok(Self { files: tree.checks().health().await?, index: index.totals().await?, mended })
     }
 }

@@ -1,11 +1,15 @@
-//! `/model`: the models, and the preferred one.
+//! `/model` and `/usage`: the models with the preferred one, and their use, in money where the
+//! price is known and in tokens otherwise.
 
-use crate::admin::ReportsAdmin;
+use std::collections::BTreeMap;
+
+use chrono::{Days, NaiveDate};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, plain};
-use crate::model::ModelInfo;
-use crate::spend::ModelPool;
+use super::ReportsAdmin;
+use super::answer::{Answer, amount, plain};
+use crate::id::PersonId;
+use crate::store::SpendLine;
 use crate::wording::command as says;
 
 /// The setting that holds the preference, which is applied again after a restart.
@@ -23,12 +27,12 @@ impl ReportsAdmin<'_> {
     /// Prefers a model, from now on and after a restart. An unknown name changes nothing, and the
     /// answer lists the models.
     pub async fn prefer(&self, name: &str) -> anyhow::Result<Answer> {
-        if !self.model_pool().prefer(Some(name)) {
+        if !self.engine.chat.prefer(Some(name)) {
             let listed = self.models();
             return Ok(Answer::refusal(says::no_such_model(&plain(name), &listed.markdown)));
         }
-        let kept = self.model_in_use().unwrap_or_default();
-        self.journal.write("prefer a model", move |tx| tx.settings().set_fact(FACT, &kept)).await?;
+        let chosen = self.model_in_use().unwrap_or_default();
+        self.journal.write("prefer a model", move |tx| tx.settings().set_fact(FACT, &chosen)).await?;
         let now_first = plain(&self.model_in_use().unwrap_or_default());
         Ok(Answer::ours(says::preferred(&now_first), self.models_json()))
     }
@@ -39,25 +43,105 @@ impl ReportsAdmin<'_> {
     }
 
     fn model_names(&self) -> Vec<String> {
-        let purse = self.model_pool();
-        purse.order().into_iter().filter_map(|place| purse.card(place)).map(full_name).collect()
+        let pool = &self.engine.chat;
+        let infos = pool.order().into_iter().filter_map(|place| pool.card(place));
+        infos.map(|info| format!("{}/{}", info.provider, info.name)).collect()
     }
 
     fn models_json(&self) -> Value {
-        self.model_names()
-            .iter()
-            .enumerate()
-            .map(|(place, name)| json!({ "name": name, "preferred": place == 0 }))
-            .collect()
+        let names = self.model_names().into_iter().enumerate();
+        names.map(|(place, name)| json!({ "name": name, "preferred": place == 0 })).collect()
     }
 
-    fn model_pool(&self) -> &ModelPool {
-        &self.engine.chat
+    /// Shows the usage of the last `days` local days, including today: everyone's, or only that of
+    /// `only`.
+    pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<Answer> {
+        let today = self.zone.day(self.clock.now());
+        let first = first_day(&today, days);
+        let mut lines = self.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
+        // A journal row counts towards the local day of its reservation; days without spending
+        // count as well.
+        lines.retain(|line| line.day >= first);
+        let json: Value = lines.iter().map(line_json).collect();
+        if lines.is_empty() {
+            return Ok(Answer::ours(says::NO_USAGE, json));
+        }
+        let (now, all): (Vec<_>, Vec<_>) =
+            (lines.iter().filter(|line| line.day == today).collect(), lines.iter().collect());
+        let mut parts = vec![says::usage_today(&section(&now, what)), says::usage_days(days, &section(&all, what))];
+        if only.is_none() {
+            parts.push(says::usage_by_day(&section(&all, |line| line.day.clone())));
+            parts.push(says::usage_people(&section(&all, |line| says::spender(&line.person))));
+            let left = self.ledger.left().await?;
+            parts.push(says::left(left.all.micros, left.all.tokens));
+        }
+        Ok(Answer::ours(parts.join("\n\n"), json))
     }
 }
 
-fn full_name(card: &ModelInfo) -> String {
-    format!("{}/{}", card.provider, card.name)
+/// A sum over spending lines.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    calls: u64,
+    micros: u64,
+    /// Tokens of calls without a known price.
+    tokens: u64,
+}
+
+impl Sum {
+    fn add(&mut self, line: &SpendLine) {
+        self.calls = self.calls.saturating_add(line.calls);
+        if line.priced {
+            self.micros = self.micros.saturating_add(line.micros);
+        } else {
+            self.tokens = self.tokens.saturating_add(line.input).saturating_add(line.output);
+        }
+    }
+
+    fn in_words(self) -> String {
+        says::spent(self.micros, self.tokens, self.calls)
+    }
+}
+
+/// Sums by key, one line each, and a total if there are several.
+fn section(lines: &[&SpendLine], key: impl Fn(&SpendLine) -> String) -> String {
+    let (mut sums, mut total): (BTreeMap<String, Sum>, Sum) = (BTreeMap::new(), Sum::default());
+    for line in lines {
+        sums.entry(key(line)).or_default().add(line);
+        total.add(line);
+    }
+    let mut rows: Vec<String> = sums.iter().map(|(name, sum)| says::usage_row(&plain(name), &sum.in_words())).collect();
+    if rows.len() > 1 {
+        rows.push(says::usage_total(&total.in_words()));
+    }
+    rows.join("\n")
+}
+
+fn what(line: &SpendLine) -> String {
+    says::purpose_and_model(&line.purpose, &line.model)
+}
+
+/// The first of that many local days ending with `today`. Days compare as text.
+fn first_day(today: &str, days: u32) -> String {
+    today
+        .parse::<NaiveDate>()
+        .ok()
+        .and_then(|day| day.checked_sub_days(Days::new(days.saturating_sub(1).into())))
+        .map_or_else(String::new, |day| day.to_string())
+}
+
+fn line_json(line: &SpendLine) -> Value {
+    json!({
+        "day": line.day,
+        "person": line.person,
+        "purpose": line.purpose,
+        "model": line.model,
+        "input_tokens": line.input,
+        "cached_tokens": line.cached,
+        "output_tokens": line.output,
+        "cost": if line.priced { amount(line.micros) } else { Value::Null },
+        "calls": line.calls,
+    })
 }
 
 #[cfg(test)]
@@ -67,17 +151,67 @@ mod tests {
 
     #[tokio::test]
     async fn a_preference_is_kept_and_nonsense_changes_nothing() {
-        let house = Fixture::new().await;
+        let fixture = Fixture::new().await;
         let names = |json: &Value| json.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
-        assert_eq!(names(&house.admin.reports().models().json), ["offline/first", "offline/second"]);
-        let refused = house.admin.chat(&house.ada(), "/model third").await;
+        assert_eq!(names(&fixture.admin.reports().models().json), ["offline/first", "offline/second"]);
+        let refused = fixture.admin.chat(&fixture.ada(), "/model third").await;
         assert!(refused.failed && refused.markdown.contains("offline/second"), "{}", refused.markdown);
         assert_eq!(
-            (house.admin.reports().model_in_use().as_deref(), house.fact(FACT).await),
+            (fixture.admin.reports().model_in_use().as_deref(), fixture.fact(FACT).await),
             (Some("offline/first"), None)
         );
-        let chosen = house.admin.chat(&house.ada(), "/model second").await;
+        let chosen = fixture.admin.chat(&fixture.ada(), "/model second").await;
         assert_eq!(names(&chosen.json), ["offline/second", "offline/first"]);
-        assert_eq!(house.fact(FACT).await.as_deref(), Some("offline/second"));
+        assert_eq!(fixture.fact(FACT).await.as_deref(), Some("offline/second"));
+    }
+}
+
+#[cfg(test)]
+mod usage_tests {
+    use super::super::test_support::{Fixture, keys};
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn days_are_counted_on_the_calendar() {
+        assert_eq!(first_day("2026-03-01", 1), "2026-03-01");
+        assert_eq!(first_day("2026-03-01", 7), "2026-02-23");
+        assert_eq!(first_day("nonsense", 7), "");
+    }
+
+    #[tokio::test]
+    async fn usage_has_the_promised_shape_and_money_only_where_priced() {
+        let fixture = Fixture::new().await;
+        fixture.spends("Ada", "openai/large", Some(12_300)).await;
+        fixture.spends("Ada", "ollama/small", None).await;
+        let json = fixture.admin.reports().usage(None, 7).await.unwrap().json;
+        assert_eq!(
+            keys(&json[0]),
+            ["day", "person", "purpose", "model", "input_tokens", "cached_tokens", "output_tokens", "cost", "calls"]
+        );
+        assert_eq!((&json[0]["model"], &json[0]["cost"]), (&json!("ollama/small"), &Value::Null));
+        assert_eq!((&json[1]["model"], &json[1]["cost"]), (&json!("openai/large"), &json!(0.0123)));
+        assert_eq!((&json[1]["day"], &json[1]["input_tokens"]), (&json!("2026-11-21"), &json!(100)));
+    }
+
+    #[tokio::test]
+    async fn members_see_their_own_and_owners_everybody() {
+        let fixture = Fixture::new().await;
+        fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
+        fixture.spends("Ben", "openai/large", Some(20_000)).await;
+        let member = fixture.admin.chat(&fixture.ben(), "/usage").await;
+        assert_eq!(member.json.as_array().unwrap().len(), 1);
+        assert!(member.markdown.contains("0.02") && !member.markdown.contains("Ada"), "{}", member.markdown);
+        let owner = fixture.admin.chat(&fixture.ada(), "/usage").await;
+        assert!(["Ada", "Ben", "1.02"].iter().all(|part| owner.markdown.contains(part)), "{}", owner.markdown);
+    }
+
+    #[tokio::test]
+    async fn what_is_older_is_left_out_though_the_days_between_were_quiet() {
+        let fixture = Fixture::new().await;
+        fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
+        fixture.clock.set(fixture.now().plus(Duration::from_secs(8 * 86_400)));
+        let answer = fixture.admin.reports().usage(None, 7).await.unwrap();
+        assert_eq!((answer.json, answer.markdown.as_str()), (json!([]), says::NO_USAGE));
     }
 }

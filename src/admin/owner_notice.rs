@@ -10,7 +10,7 @@ use crate::wording::ProgramText;
 use crate::wording::access as says;
 use crate::wording::command as of_command;
 
-use super::answer::plain;
+use super::answer::{address_in_words, plain};
 
 /// A sentence for all owners, with buttons.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,13 +47,13 @@ impl OwnerNotice {
 
     /// A code granted a person access, for the first time or again.
     pub fn access_granted(person: &Person, at: &Address, issuer: Option<&str>) -> Self {
-        let text = says::let_in(&person.name, person.role.as_str(), &shown(at), issuer);
+        let text = says::let_in(&person.name, person.role.as_str(), &address_in_words(at), issuer);
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
     }
 
     /// A code linked an address to an existing person.
     pub fn linked(person: &Person, at: &Address, id: AddressId, issuer: Option<&str>) -> Self {
-        let text = says::linked(&person.name, &shown(at), id, issuer);
+        let text = says::linked(&person.name, &address_in_words(at), id, issuer);
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people unlink {id}"))] }
     }
 
@@ -64,13 +64,9 @@ impl OwnerNotice {
 
     /// A code gave an existing person a higher role.
     pub fn promoted(person: &Person, at: &Address) -> Self {
-        let text = says::promoted(&person.name, person.role.as_str(), &shown(at));
+        let text = says::promoted(&person.name, person.role.as_str(), &address_in_words(at));
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
     }
-}
-
-fn shown(at: &Address) -> String {
-    plain(&of_command::address(&at.adapter, &at.peer))
 }
 
 /// Posts a notice to these owners, and returns the addresses with pending deliveries.

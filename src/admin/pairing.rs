@@ -64,20 +64,20 @@ impl PeopleAdmin<'_> {
         role: Role,
         means: Option<NameMeans>,
     ) -> anyhow::Result<Answer> {
-        let (code, asked) = (new_code()?, name.to_owned());
+        let (code, wanted) = (new_code()?, name.to_owned());
         let (secret, now) = (code.clone(), self.clock.now());
         let job = move |tx: Tx<'_>| {
-            let known = tx.people().person_named(&asked)?;
+            let known = tx.people().person_named(&wanted)?;
             let configured =
                 known.as_ref().map_or(Ok(false), |known| tx.people().was_paired(known.id).map(|paired| !paired))?;
-            let wish = wish(*tx, issuer, &asked, role, means)?;
-            if let CodeRequest::Code(whom, ..) = &wish {
+            let code_request = code_request(*tx, issuer, &wanted, role, means)?;
+            if let CodeRequest::Code(whom, ..) = &code_request {
                 tx.pairing().store_code(&secret, issuer, whom, now, now.plus(VALID))?;
             }
-            Ok((wish, known, configured))
+            Ok((code_request, known, configured))
         };
-        let (wish, known, configured) = self.journal.write("keep a pairing code", job).await?;
-        let (whom, name, role) = match wish {
+        let (code_request, known, configured) = self.journal.write("keep a pairing code", job).await?;
+        let (whom, name, role) = match code_request {
             CodeRequest::Ask(former) => return Ok(self.same_or_new(issuer, role, &former)),
             CodeRequest::NoName => return Ok(Answer::refusal(says::not_a_name(&plain(name)))),
             CodeRequest::NoSuchFormer(id) => return Ok(Answer::refusal(of_access::no_such_former(id))),
@@ -101,16 +101,16 @@ impl PeopleAdmin<'_> {
     ///
     /// # Errors
     /// If the system cannot provide random bytes.
-    pub(super) async fn pair_again(&self, issuer: Issuer, said: Namesake) -> anyhow::Result<Answer> {
-        let id = said.person;
+    pub(super) async fn pair_again(&self, issuer: Issuer, answer: Namesake) -> anyhow::Result<Answer> {
+        let id = answer.person;
         let Some(former) = self.journal.read(move |db| db.people().former_person(id)).await? else {
             return Ok(Answer::refusal(of_access::no_such_former(id)));
         };
-        let means = match said.is_same {
+        let means = match answer.is_same {
             IsSame::Yes => NameMeans::Former(id),
             IsSame::No => NameMeans::SomebodyNew,
         };
-        self.pair(issuer, &former.name, said.role, Some(means)).await
+        self.pair(issuer, &former.name, answer.role, Some(means)).await
     }
 
     /// Creates a code that links another address to the caller.
@@ -139,22 +139,24 @@ impl PeopleAdmin<'_> {
             Issuer::Person(_) => of_access::answer_in_chat(latest.id, role.as_str()),
         };
         let question = format!("{}\n\n{how}", of_access::same_or_new(&latest.name, &listed.join("\n")));
-        let said = |id: PersonId, word: &str| format!("/pair #{id} {} {word}", role.as_str());
+        let answer = |id: PersonId, word: &str| format!("/pair #{id} {} {word}", role.as_str());
         let mut buttons: Vec<(String, String)> = match former {
-            [only] => vec![(of_access::SAME_PERSON.to_owned(), said(only.id, "same"))],
-            several => several.iter().map(|person| (of_access::same_as(person.id), said(person.id, "same"))).collect(),
+            [only] => vec![(of_access::SAME_PERSON.to_owned(), answer(only.id, "same"))],
+            several => {
+                several.iter().map(|person| (of_access::same_as(person.id), answer(person.id, "same"))).collect()
+            }
         };
-        buttons.push((of_access::SOMEBODY_NEW.to_owned(), said(latest.id, "new")));
+        buttons.push((of_access::SOMEBODY_NEW.to_owned(), answer(latest.id, "new")));
         let json = json!({ "error": question, "same_or_new": self.former_json(former) });
         Answer { json, ..Answer::refusal(question) }.with_buttons(buttons)
     }
 
     /// The removed people whom a name could mean; none if a person with access bears it.
     pub(super) async fn former(&self, name: &str) -> anyhow::Result<Answer> {
-        let asked = name.to_owned();
-        let look = move |db: Db<'_>| match db.people().person_named(&asked)? {
+        let wanted = name.to_owned();
+        let look = move |db: Db<'_>| match db.people().person_named(&wanted)? {
             Some(_) => Ok(Vec::new()),
-            None => db.people().formerly_named(&asked),
+            None => db.people().formerly_named(&wanted),
         };
         let former = self.journal.read(look).await?;
         Ok(Answer::ours(String::new(), self.former_json(&former)))
@@ -191,7 +193,13 @@ fn code_answer(name: &str, role: Role, is_known: bool, code: &str, now: Timestam
     Answer::ours(markdown, json)
 }
 
-fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMeans>) -> anyhow::Result<CodeRequest> {
+fn code_request(
+    db: Db<'_>,
+    issuer: Issuer,
+    name: &str,
+    role: Role,
+    means: Option<NameMeans>,
+) -> anyhow::Result<CodeRequest> {
     if let Some(known) = db.people().person_named(name)? {
         // An existing person keeps name and role: a code links an address, and only a code created
         // on the computer promotes.
@@ -298,32 +306,32 @@ mod tests {
 
     #[tokio::test]
     async fn a_code_is_shown_once_and_good_for_ten_minutes() {
-        let house = Fixture::new().await;
-        let answer = house.admin.chat(&house.ada(), "/pair Zoe").await;
+        let fixture = Fixture::new().await;
+        let answer = fixture.admin.chat(&fixture.ada(), "/pair Zoe").await;
         let code = answer.json["code"].as_str().unwrap().to_owned();
         assert!(answer.markdown.contains(&format!("/start {code}")) && !answer.failed, "{}", answer.markdown);
         assert_eq!((&answer.json["name"], &answer.json["role"]), (&json!("Zoe"), &json!("member")));
-        let late = house.now().plus(VALID);
-        assert_eq!(house.uses(&code, late).await, CodeUse::Refused);
-        let in_time = house.uses(&code.to_lowercase(), late.minus(Duration::from_millis(1))).await;
+        let late = fixture.now().plus(VALID);
+        assert_eq!(fixture.uses(&code, late).await, CodeUse::Refused);
+        let in_time = fixture.uses(&code.to_lowercase(), late.minus(Duration::from_millis(1))).await;
         assert_eq!(who(in_time), named("Zoe", Role::Member, Admitted::Newcomer));
-        assert_eq!(house.uses(&code, house.now()).await, CodeUse::Refused, "It is used up");
+        assert_eq!(fixture.uses(&code, fixture.now()).await, CodeUse::Refused, "It is used up");
     }
 
     #[tokio::test]
     async fn a_code_promotes_nobody() {
-        let house = Fixture::new().await;
-        let answer = house.admin.chat(&house.ada(), "/pair ben owner").await;
+        let fixture = Fixture::new().await;
+        let answer = fixture.admin.chat(&fixture.ada(), "/pair ben owner").await;
         assert_eq!((&answer.json["name"], &answer.json["role"]), (&json!("Ben"), &json!("member")));
     }
 
     #[tokio::test]
     async fn a_name_that_cannot_be_one_makes_no_code() {
-        let house = Fixture::new().await;
+        let fixture = Fixture::new().await;
         for line in ["/pair", "/pair owner", "/pair guest", "/pair ../etc", "/pair a\u{202e}b", "/pair <b>"] {
-            assert!(house.admin.chat(&house.ada(), line).await.failed, "{line}");
+            assert!(fixture.admin.chat(&fixture.ada(), line).await.failed, "{line}");
         }
-        assert_eq!(house.pairing_codes().await, 0);
+        assert_eq!(fixture.pairing_codes().await, 0);
     }
 
     #[tokio::test]

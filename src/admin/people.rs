@@ -1,18 +1,29 @@
-//! `/people` and `/remove`: people with access, unknown senders, and revoked access.
+//! `/people`, `/remove` and the commands below `/people`: people with access, unknown senders,
+//! revoked access, the owner of an address, whether two people of one name are the same, and the
+//! hand-over of the workspace root.
+//!
+//! In a hand-over the files of both owners swap places; no one sees another person's files, before
+//! or after. The command first explains the consequences, and acts only on a second, explicit
+//! confirmation.
 
-use crate::admin::PeopleAdmin;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, plain};
-use crate::id::PersonId;
-use crate::people::{Address, KnownAddress, Person, Role};
+use super::PeopleAdmin;
+use super::answer::{Answer, address_in_words, plain};
+use super::command::{Confirmation, PeopleCommand};
+use super::owner_notice::{OwnerNotice, notify_owners};
+use crate::id::{AddressId, PersonId};
+use crate::memory::{HandOverRefusal, HandOverResult};
+use crate::people::{Address, KnownAddress, Party, Person, Role};
 use crate::store::{Db, Tx};
 use crate::time::Timestamp;
-use crate::wording::access as of_access;
-use crate::wording::command as says;
+use crate::wording::review_command::Surface;
+use crate::wording::{access as of_access, command as says, hand_over as of_hand_over};
 
 /// Maximum number of strangers shown.
 const STRANGERS: u32 = 5;
+/// The adapter that needs no address of its own: anyone who can open the home is its owner.
+const LOCAL: &str = "terminal";
 
 /// A person with access, and their addresses.
 struct ListedPerson {
@@ -45,10 +56,14 @@ impl PeopleAdmin<'_> {
         }
         parts.extend(namesakes.iter().map(|(person, _)| of_access::open_namesake(&person.name, person.id)));
         if let Some((adapter, id, ..)) = strangers.first() {
-            let lines: Vec<String> = strangers.iter().map(|stranger| self.stranger_line(stranger)).collect();
+            let line = |(adapter, id, last, count): &Stranger| {
+                says::stranger(&plain(&says::address(adapter, id)), &self.zone.show_short(*last), *count)
+            };
+            let lines: Vec<String> = strangers.iter().map(line).collect();
             parts.push(says::strangers(&lines.join("\n")));
             parts.push(says::let_in(adapter, id));
         }
+        let stranger_json = |(adapter, id, last, count): &Stranger| json!({ "adapter": adapter, "id": id, "last_at": last.rfc3339(), "count": count });
         let json = json!({
             "people": known.iter().map(known_json).collect::<Value>(),
             "strangers": strangers.iter().map(stranger_json).collect::<Value>(),
@@ -60,8 +75,7 @@ impl PeopleAdmin<'_> {
     /// person in the configuration has to be removed there, because the configuration takes
     /// precedence.
     pub async fn remove(&self, name: &str) -> anyhow::Result<Answer> {
-        let asked = name.to_owned();
-        match self.journal.read(move |db| db.people().person_named(&asked)).await? {
+        match self.person_named(name).await? {
             Some(person) => self.remove_person(person).await,
             None => Ok(Answer::refusal(says::no_such_person(&plain(name)))),
         }
@@ -85,8 +99,124 @@ impl PeopleAdmin<'_> {
         })
     }
 
-    fn stranger_line(&self, (adapter, id, last, count): &Stranger) -> String {
-        says::stranger(&plain(&says::address(adapter, id)), &self.zone.show_short(*last), *count)
+    pub(super) async fn people_command(&self, command: PeopleCommand) -> anyhow::Result<Answer> {
+        match command {
+            PeopleCommand::List => self.people().await,
+            PeopleCommand::Unlink(address) => self.unlink(address).await,
+            PeopleCommand::Join(id) => self.join_namesake(id).await,
+            PeopleCommand::Apart(id) => self.mark_distinct(id).await,
+            PeopleCommand::Remove(id) => match self.journal.read(move |db| db.people().person(id)).await? {
+                Some(person) => self.remove_person(person).await,
+                None => Ok(Answer::refusal(says::NOBODY_THERE)),
+            },
+        }
+    }
+
+    /// Unlinks an address from its person, and revokes that person's codes and open questions.
+    pub(super) async fn unlink(&self, id: AddressId) -> anyhow::Result<Answer> {
+        let found = self.journal.read(move |db| linked_to(db, id)).await?;
+        let Some((person, address)) = found else { return Ok(Answer::refusal(of_access::no_such_address(id))) };
+        let (of, now) = (person.clone(), self.clock.now());
+        let unlink = move |tx: Tx<'_>| {
+            if let Some(refusal) = unlink_obstacle(*tx, &of, id)? {
+                return Ok(Some(refusal));
+            }
+            tx.people().unlink(id, of.id, now).map(|()| None)
+        };
+        if let Some(refusal) = self.journal.write("unlink an address", unlink).await? {
+            return Ok(Answer::refusal(refusal));
+        }
+        // A turn asked for from that address has no place for its answer any more.
+        self.stop(&person).await?;
+        let shown = address_in_words(&address);
+        let json = json!({ "unlinked": id, "person": person.name });
+        Ok(Answer::ours(of_access::unlinked(&person.name, &shown), json))
+    }
+
+    /// Merges a person whom the configuration names, or who claimed the bot, with an earlier person
+    /// of the same name: the earlier person's data becomes theirs.
+    pub(super) async fn join_namesake(&self, id: PersonId) -> anyhow::Result<Answer> {
+        let Some((person, earlier)) = self.namesake(id).await? else {
+            return Ok(Answer::refusal(of_access::nothing_to_join(id)));
+        };
+        self.stop(&person).await?;
+        let (of, now) = (person.clone(), self.clock.now());
+        let merge_into = move |tx: Tx<'_>| merge_into(tx, &of, earlier, now);
+        if !self.journal.write("join two people", merge_into).await? {
+            return Ok(Answer::refusal(of_access::join_later(&person.name)));
+        }
+        let left = self.folders_left_by(id, earlier).await?;
+        let json = json!({ "joined": id, "into": earlier, "folders_left": left });
+        Ok(Answer::ours(of_access::joined(&person.name, &left), json))
+    }
+
+    /// The folders of two merged people, without the one in use.
+    async fn folders_left_by(&self, id: PersonId, earlier: PersonId) -> anyhow::Result<Vec<String>> {
+        let look = move |db: Db<'_>| {
+            Ok((
+                [db.folders().stored_folder(id)?, db.folders().stored_folder(earlier)?],
+                db.folders().folder_once_of(earlier)?.unwrap_or_default(),
+            ))
+        };
+        let (folders, read) = self.journal.read(look).await?;
+        let is_left = |folder: &String| !folder.is_empty() && *folder != read && self.tree.folders().is_there(folder);
+        Ok(folders.into_iter().filter(is_left).collect())
+    }
+
+    /// Records that a person is not the earlier one of the same name.
+    pub(super) async fn mark_distinct(&self, id: PersonId) -> anyhow::Result<Answer> {
+        let Some((person, _)) = self.namesake(id).await? else {
+            return Ok(Answer::refusal(of_access::nothing_to_join(id)));
+        };
+        self.journal.write("keep two people apart", move |tx| tx.people().set_namesake(id, None)).await?;
+        Ok(Answer::ours(of_access::apart(&person.name), json!({ "apart": id })))
+    }
+
+    async fn namesake(&self, id: PersonId) -> anyhow::Result<Option<(Person, PersonId)>> {
+        let open = self.journal.read(|db| db.people().open_namesakes()).await?;
+        Ok(open.into_iter().find(|(person, _)| person.id == id))
+    }
+
+    /// Hands the root of the workspace over to the owner of that name, or explains the
+    /// consequences. All owners except `by` are notified; `by` is `None` outside a chat.
+    pub async fn hand_over(&self, name: &str, sure: Confirmation, by: Option<PersonId>) -> anyhow::Result<Answer> {
+        let Some(heir) = self.person_named(name).await? else {
+            return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
+        };
+        if heir.role != Role::Owner {
+            return Ok(Answer::refusal(of_hand_over::not_an_owner(&heir.name)));
+        }
+        let party = Party::One(heir.clone());
+        let result = match sure {
+            Confirmation::NotYet => self.tree.folders().plan_hand_over(&party).await?,
+            Confirmation::Yes => self.tree.folders().hand_over(&party).await?,
+        };
+        let done = match result {
+            Ok(done) => done,
+            Err(why) => return Ok(Answer::refusal(not_done(&why, &heir.name))),
+        };
+        let HandOverResult { from, from_folder, heir_folder } = done;
+        let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());
+        let before = self.journal.read(look).await?;
+        let json = json!({ "from": before, "to": heir.name, "done": sure == Confirmation::Yes,
+            "folders": { "from": from_folder, "to": heir_folder } });
+        if sure == Confirmation::NotYet {
+            let way = if by.is_some() { Surface::Chat } else { Surface::CommandLine };
+            let text = of_hand_over::would(&before, &heir.name, &from_folder, &heir_folder, way);
+            return Ok(Answer::ours(text, json));
+        }
+        tracing::info!(person.id = %heir.id, "The root of the workspace belongs to person {} from now on", heir.id);
+        self.index.discard_disk_state();
+        let text = of_hand_over::done(&before, &heir.name, &from_folder);
+        let (notice, now) = (OwnerNotice::handed_over(text.clone()), self.clock.now());
+        let tell = move |tx: Tx<'_>| {
+            let mut owners = tx.people().reachable_owners()?;
+            owners.retain(|(owner, _)| Some(*owner) != by);
+            notify_owners(tx, &owners, &notice, now)
+        };
+        let posted = self.journal.write("tell owners of a hand-over", tell).await?;
+        posted.into_iter().for_each(|address| self.engine.audience.posted(address));
+        Ok(Answer::ours(text.into_string(), json))
     }
 }
 
@@ -102,11 +232,8 @@ fn removal_obstacle(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> 
 }
 
 fn known_line(known: &ListedPerson) -> String {
-    let addresses: Vec<String> = known
-        .addresses
-        .iter()
-        .map(|known| says::numbered(&plain(&says::address(&known.address.adapter, &known.address.peer)), known.id))
-        .collect();
+    let addresses: Vec<String> =
+        known.addresses.iter().map(|known| says::numbered(&address_in_words(&known.address), known.id)).collect();
     says::person(&known.person.name, known.person.role.as_str(), admitted_by(known), &addresses)
 }
 
@@ -115,26 +242,61 @@ fn admitted_by(known: &ListedPerson) -> &'static str {
 }
 
 fn known_json(known: &ListedPerson) -> Value {
+    let address_json = |KnownAddress { id, address, .. }: &KnownAddress| json!({ "adapter": address.adapter, "account": address.account, "peer": address.peer, "number": id });
     json!({
         "id": known.person.id,
         "name": known.person.name,
         "role": known.person.role,
         "from": admitted_by(known),
-        "addresses": known.addresses.iter().map(known_address_json).collect::<Value>(),
+        "addresses": known.addresses.iter().map(address_json).collect::<Value>(),
     })
-}
-
-fn known_address_json(known: &KnownAddress) -> Value {
-    let Address { adapter, account, peer } = &known.address;
-    json!({ "adapter": adapter, "account": account, "peer": peer, "number": known.id })
 }
 
 pub(super) fn address_json(address: &Address) -> Value {
     json!({ "adapter": address.adapter, "account": address.account, "peer": address.peer })
 }
 
-fn stranger_json((adapter, id, last, count): &Stranger) -> Value {
-    json!({ "adapter": adapter, "id": id, "last_at": last.rfc3339(), "count": count })
+/// The person with access whose address it is.
+fn linked_to(db: Db<'_>, id: AddressId) -> anyhow::Result<Option<(Person, Address)>> {
+    let Some(address) = db.addresses().address(id)? else { return Ok(None) };
+    let Some((_, person)) = db.addresses().who_is(&address)? else { return Ok(None) };
+    Ok(db.people().person(person)?.map(|person| (person, address)))
+}
+
+/// The reason why an address cannot be unlinked here.
+fn unlink_obstacle(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<String>> {
+    let addresses = db.addresses().addresses_of(person.id)?;
+    if db.people().is_declared(id)? {
+        return Ok(Some(of_access::address_in_configuration(&person.name)));
+    }
+    let is_only = !addresses.iter().any(|known| known.id != id && known.address.adapter != LOCAL);
+    let other_owners = db.people().people()?.iter().any(|other| other.role == Role::Owner && other.id != person.id);
+    Ok((is_only && person.role == Role::Owner && !other_owners).then(|| of_access::LAST_ADDRESS.to_owned()))
+}
+
+/// Gives all data of the person who bears the name now to the earlier person, and restores that
+/// person's access. Returns false while a message is still being answered.
+fn merge_into(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Timestamp) -> anyhow::Result<bool> {
+    if !tx.people().is_at_rest(person.id)? || !tx.people().is_at_rest(earlier)? {
+        return Ok(false);
+    }
+    let declared = if tx.people().was_paired(person.id)? { "pairing" } else { "config" };
+    let prefer = tx.people().preferred(person.id)?;
+    tx.people().revoke_access_of(earlier, now)?;
+    tx.people().absorb(person.id, earlier, now)?;
+    tx.people().readmit(earlier, &person.name, person.role, declared)?;
+    tx.people().set_prefer(earlier, &prefer)?;
+    Ok(true)
+}
+
+fn not_done(why: &HandOverRefusal, heir: &str) -> String {
+    match why {
+        HandOverRefusal::NoOwner => of_hand_over::NO_OWNER.to_owned(),
+        HandOverRefusal::Same => of_hand_over::same(heir),
+        HandOverRefusal::NotAnOwner => of_hand_over::not_an_owner(heir),
+        HandOverRefusal::Busy => of_hand_over::BUSY.to_owned(),
+        HandOverRefusal::Unmovable(path) => of_hand_over::unmovable(&plain(path)),
+    }
 }
 
 #[cfg(test)]
@@ -144,9 +306,9 @@ mod tests {
 
     #[tokio::test]
     async fn everybody_and_the_newest_strangers_are_shown() {
-        let house = Fixture::new().await;
-        house.is_contacted_by("telegram", "4711").await;
-        let answer = house.admin.chat(&house.ada(), "/people").await;
+        let fixture = Fixture::new().await;
+        fixture.is_contacted_by("telegram", "4711").await;
+        let answer = fixture.admin.chat(&fixture.ada(), "/people").await;
         assert_eq!(
             answer.json,
             json!({
@@ -165,21 +327,24 @@ mod tests {
 
     #[tokio::test]
     async fn only_who_was_paired_can_be_removed() {
-        let house = Fixture::new().await;
-        let configured = house.admin.chat(&house.ada(), "/remove ada").await;
+        let fixture = Fixture::new().await;
+        let configured = fixture.admin.chat(&fixture.ada(), "/remove ada").await;
         assert!(configured.failed && configured.markdown.contains("configuration"), "{}", configured.markdown);
-        assert!(house.admin.chat(&house.ada(), "/remove Zoe").await.failed);
-        let removed = house.admin.chat(&house.ada(), "/remove BEN").await;
+        assert!(fixture.admin.chat(&fixture.ada(), "/remove Zoe").await.failed);
+        let removed = fixture.admin.chat(&fixture.ada(), "/remove BEN").await;
         assert_eq!((removed.failed, &removed.json), (false, &json!({ "removed": "Ben" })));
-        assert!(house.admin.members().people().await.unwrap().json["people"].as_array().unwrap().len() == 1);
-        assert!(house.admin.chat(&house.ada(), "/remove Ben").await.failed, "A second time there is nobody to remove");
+        assert!(fixture.admin.members().people().await.unwrap().json["people"].as_array().unwrap().len() == 1);
+        assert!(
+            fixture.admin.chat(&fixture.ada(), "/remove Ben").await.failed,
+            "A second time there is nobody to remove"
+        );
     }
 
     #[tokio::test]
     async fn the_last_owner_stays() {
-        let house = Fixture::new().await;
-        house.pairs("Eve", Role::Owner).await;
-        assert!(!house.admin.members().remove("Eve").await.unwrap().failed);
+        let fixture = Fixture::new().await;
+        fixture.pairs("Eve", Role::Owner).await;
+        assert!(!fixture.admin.members().remove("Eve").await.unwrap().failed);
         let alone = Fixture::without_people().await;
         alone.pairs("Eve", Role::Owner).await;
         assert_eq!(alone.admin.members().remove("Eve").await.unwrap().markdown, says::LAST_OWNER);

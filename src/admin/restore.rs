@@ -21,7 +21,6 @@
 
 mod difference;
 mod swap;
-mod unpack;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +36,7 @@ use crate::memory;
 use crate::review;
 use crate::store::{self, Journal, ParkedWork, RestoredPerson, Tx};
 use crate::time::Timestamp;
-use crate::wording::restore as says_of_restore;
+use crate::wording::restore as of_restore;
 use crate::wording::upkeep as says;
 use difference::PresentHome;
 
@@ -80,7 +79,7 @@ pub enum ArchiveProof {
 
 impl ArchiveProof {
     /// Returns whether the evidence applies to that archive.
-    fn holds_for(&self, archive: &Archive) -> anyhow::Result<bool> {
+    fn applies_to(&self, archive: &Archive) -> anyhow::Result<bool> {
         match self {
             Self::Key(key) => archive.is_authentic(key),
             Self::Nothing => Ok(true),
@@ -166,22 +165,22 @@ pub fn judge(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authe
 /// error nothing has changed, and [`settle`] removes the unpacked files.
 ///
 /// # Errors
-/// If `warrant` does not apply to the archive, the archive has changed since it was read, or
+/// If `proof` does not apply to the archive, the archive has changed since it was read, or
 /// something cannot be written.
 pub async fn prepare(
     file: &Path,
     archive: &Archive,
-    (target, warrant): (&RestoreTarget, &ArchiveProof),
+    (target, proof): (&RestoreTarget, &ArchiveProof),
     now: Timestamp,
     progress: Progress<'_>,
-    seam: SwapFailpoint<'_>,
+    failpoint: SwapFailpoint<'_>,
 ) -> anyhow::Result<PreparedRestore> {
-    let is_authentic = *warrant != ArchiveProof::Nothing;
-    ensure!(warrant.holds_for(archive)?, says_of_restore::changed(file));
+    let is_authentic = *proof != ArchiveProof::Nothing;
+    ensure!(proof.applies_to(archive)?, of_restore::changed(file));
     let not_whole = |error: anyhow::Error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}")));
     let (staged, manifest) = (swap::staging(&target.home), &archive.manifest);
-    unpack::unpack(file, manifest, &staged, progress).map_err(not_whole)?;
-    seam("unpacked")?;
+    read::unpack(file, manifest, &staged, progress).map_err(not_whole)?;
+    failpoint("unpacked")?;
     let chosen = choose_config(target, &staged, is_authentic)?;
     let mut places = places(target, &chosen)?;
     let present = present(&target.home);
@@ -189,11 +188,11 @@ pub async fn prepare(
         entries: manifest.entries.clone(),
         skills: staged.join("skills"),
         is_authentic,
-        let_in: present.admitted_people(is_authentic),
+        admitted: present.admitted_people(is_authentic),
     };
-    let (parked, people, tools) = bring_up(&staged, manifest, closing, now).await.map_err(not_whole)?;
-    seam("parked")?;
-    let keeps_key = store_key(target, warrant, &staged, &mut places)?;
+    let (parked, people, tools) = close_staged(&staged, manifest, closing, now).await.map_err(not_whole)?;
+    failpoint("parked")?;
+    let keeps_key = store_key(target, proof, &staged, &mut places)?;
     let acting = difference::acting(&people, chosen.config.as_ref());
     let difference = Difference {
         made_at: manifest.made_at,
@@ -217,10 +216,10 @@ pub fn finish(
     prepared: PreparedRestore,
     target: &RestoreTarget,
     now: Timestamp,
-    seam: SwapFailpoint<'_>,
+    failpoint: SwapFailpoint<'_>,
 ) -> anyhow::Result<Restored> {
     let PreparedRestore { difference, places, parked, keeps_key } = prepared;
-    let aside = swap::swap(&target.home, places, now, seam)?;
+    let aside = swap::swap(&target.home, places, now, failpoint)?;
     let is_same_config = matches!(&difference.config, ConfigChange::Kept(0) | ConfigChange::Taken(_));
     Ok(Restored {
         made_at: difference.made_at,
@@ -291,11 +290,11 @@ fn places(target: &RestoreTarget, chosen: &ChosenConfig) -> anyhow::Result<Vec<(
 /// code that its owner wrote down stays valid.
 fn store_key(
     target: &RestoreTarget,
-    warrant: &ArchiveProof,
+    proof: &ArchiveProof,
     staged: &Path,
     places: &mut Vec<(&'static str, PathBuf)>,
 ) -> anyhow::Result<bool> {
-    match warrant {
+    match proof {
         ArchiveProof::Key(key) if BackupKey::load(&target.home)?.is_none() => {
             key.write(&staged.join(KEY_FILE))?;
             places.push((KEY_FILE, target.home.backup_key()));
@@ -322,13 +321,13 @@ struct CloseInput {
     entries: Vec<BackupEntry>,
     skills: PathBuf,
     is_authentic: bool,
-    let_in: Option<store::PresentPeople>,
+    admitted: Option<store::PresentPeople>,
 }
 
 type ClosedWork = (ParkedWork, Vec<RestoredPerson>, Vec<String>);
 
 /// Checks the unpacked journal, migrates it and closes the work in progress.
-async fn bring_up(
+async fn close_staged(
     staged: &Path,
     manifest: &Manifest,
     closing: CloseInput,
@@ -368,7 +367,7 @@ fn close(tx: Tx<'_>, closing: &CloseInput, now: Timestamp) -> anyhow::Result<Clo
     tx.erasure().drop_all_entries()?;
     let judge = if closing.is_authentic { review::distrust_unknown } else { review::accept_shipped_only };
     parked.skills = judge(tx, &closing.skills, now).context("The skills cannot be compared")?;
-    let people = tx.after_restore().admit_only(closing.let_in.as_ref(), now)?;
+    let people = tx.after_restore().admit_only(closing.admitted.as_ref(), now)?;
     parked.people = people.iter().filter(|standing| standing.is_changed()).count();
     let tools = tx.after_restore().void_outside_tools()?;
     parked.tools = tools.len();

@@ -24,7 +24,7 @@ use crate::wording::why::all_in_words;
 /// Maximum number of proposals listed on the command line, including decided ones.
 const LISTED: u32 = 100;
 /// Minimum number of hash digits.
-const LEAST_DIGITS: usize = 8;
+const MIN_DIGITS: usize = 8;
 
 impl SkillsAdmin<'_> {
     /// Runs an owner's chat command about proposals and skills.
@@ -70,18 +70,18 @@ impl SkillsAdmin<'_> {
     /// Makes a proposal live, if `hash` is that of the proposal shown.
     pub async fn approve(&self, id: ProposalId, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         if hash.is_empty() {
-            return Ok(Answer::refusal(says::hash_missing(id, surface(by))));
+            return Ok(Answer::refusal(says::hash_missing(id, surface_of(by))));
         }
         match self.review.approve(id, hash, by).await? {
-            Decided::Not(DecisionError::WrongHash) => self.wrong_hash(id, hash, surface(by)).await,
-            decided => self.decided(id, decided, surface(by)).await,
+            Decided::Not(DecisionError::WrongHash) => self.wrong_hash(id, hash, surface_of(by)).await,
+            decided => self.decided(id, decided, surface_of(by)).await,
         }
     }
 
     /// Rejects a proposal permanently.
     pub async fn reject(&self, id: ProposalId, why: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         let decided = self.review.reject(id, why, by).await?;
-        self.decided(id, decided, surface(by)).await
+        self.decided(id, decided, surface_of(by)).await
     }
 
     /// Traces a proposal back to the messages where its text came in.
@@ -101,13 +101,13 @@ impl SkillsAdmin<'_> {
         ))
     }
 
-    fn list(&self, rows: &[ProposalRow], way: Surface, empty: &str) -> Answer {
+    fn list(&self, rows: &[ProposalRow], surface: Surface, empty: &str) -> Answer {
         if rows.is_empty() {
             return Answer::ours(empty, json!([]));
         }
         let mut shown = ShownLabel::nothing();
         let mut lines: Vec<String> = rows.iter().map(|row| self.entry(row, &mut shown)).collect();
-        lines.push(format!("\n{}", says::how_to_look(way)));
+        lines.push(format!("\n{}", says::how_to_look(surface)));
         Answer::showing(shown, lines.join("\n"), rows.iter().map(row_json).collect())
     }
 
@@ -121,7 +121,7 @@ impl SkillsAdmin<'_> {
     }
 
     /// Reports the result of a decision in one sentence.
-    async fn decided(&self, id: ProposalId, decided: Decided, way: Surface) -> anyhow::Result<Answer> {
+    async fn decided(&self, id: ProposalId, decided: Decided, surface: Surface) -> anyhow::Result<Answer> {
         let mut shown = ShownLabel::nothing();
         if let Some(proposal) = self.review.proposal(id).await? {
             shown.also(&proposal.row.label);
@@ -131,31 +131,31 @@ impl SkillsAdmin<'_> {
         };
         Ok(match decided {
             Decided::Live(skill) => done(shown, says::live(&plain(&skill)), "approved", Some(&skill)),
-            Decided::Deleted(skill) => done(shown, says::deleted(&plain(&skill), way), "approved", Some(&skill)),
+            Decided::Deleted(skill) => done(shown, says::deleted(&plain(&skill), surface), "approved", Some(&skill)),
             Decided::Rejected => done(ShownLabel::nothing(), says::rejected(id), "rejected", None),
             Decided::Later => done(ShownLabel::nothing(), says::LATER.to_owned(), "approved", None),
             Decided::Conflict => Answer::refusal(says::conflict(id)),
-            Decided::Not(refusal) => refused(id, &refusal, way),
+            Decided::Not(refusal) => refused(id, &refusal, surface),
         })
     }
 
     /// Reports tampering if rows were changed behind the program's back, because a correct hash
     /// then no longer matches.
-    async fn wrong_hash(&self, id: ProposalId, typed: &str, way: Surface) -> anyhow::Result<Answer> {
+    async fn wrong_hash(&self, id: ProposalId, typed: &str, surface: Surface) -> anyhow::Result<Answer> {
         let intact =
             |proposal: Option<Proposal>| proposal.is_none_or(|found| found.digest().as_str() == found.row.digest);
         Ok(Answer::refusal(if !intact(self.review.proposal(id).await?) {
             TAMPERED.to_owned()
-        } else if typed.chars().count() < LEAST_DIGITS {
-            says::hash_too_short(id, way)
+        } else if typed.chars().count() < MIN_DIGITS {
+            says::hash_too_short(id, surface)
         } else {
-            says::wrong_hash(id, way)
+            says::wrong_hash(id, surface)
         }))
     }
 }
 
 /// The form in which the next command is written.
-pub(super) fn surface(by: DecisionSource) -> Surface {
+pub(super) fn surface_of(by: DecisionSource) -> Surface {
     match by {
         DecisionSource::Chat(_) => Surface::Chat,
         DecisionSource::CommandLine => Surface::CommandLine,
@@ -172,18 +172,18 @@ pub(super) fn standing_of(row: &ProposalRow) -> String {
     says::standing(&row.standing, &plain(&all_in_words(&row.label)))
 }
 
-fn refused(id: ProposalId, refusal: &DecisionError, way: Surface) -> Answer {
+fn refused(id: ProposalId, refusal: &DecisionError, surface: Surface) -> Answer {
     Answer::refusal(match refusal {
-        DecisionError::Unknown | DecisionError::NeverAccepted | DecisionError::NoChange => return unknown(id, way),
+        DecisionError::Unknown | DecisionError::NeverAccepted | DecisionError::NoChange => return unknown(id, surface),
         DecisionError::NotAllowed => OWNER_ONLY.to_owned(),
-        DecisionError::WrongHash => says::wrong_hash(id, way),
+        DecisionError::WrongHash => says::wrong_hash(id, surface),
         DecisionError::Over(state) => says::over(id, state.as_str()),
         DecisionError::Expired => says::expired(id),
     })
 }
 
-fn unknown(id: ProposalId, way: Surface) -> Answer {
-    Answer::refusal(says::no_such_proposal(id, way))
+fn unknown(id: ProposalId, surface: Surface) -> Answer {
+    Answer::refusal(says::no_such_proposal(id, surface))
 }
 
 fn page(proposal: &Proposal, page: Page) -> Answer {

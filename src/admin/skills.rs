@@ -1,21 +1,28 @@
-//! Commands about skills: the list, one skill in full, its history, and how to restore a version.
+//! Commands about skills: the list, one skill in full, its history, how to restore a version, and
+//! how to propose a new skill from a folder or a note.
 //!
 //! A skill is identified by its folder, as in proposals and versions. A skill's description is
-//! shown with the label of its text; a held or unloadable skill has no known author.
+//! shown with the label of its text; a held or unloadable skill has no known author. A new skill is
+//! a pending proposal: an imported folder is always untrusted; a note has the label of its text.
 
-use crate::admin::SkillsAdmin;
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::SkillsAdmin;
 use super::answer::{Answer, ShownLabel, plain};
-use super::review::surface;
-use crate::id::VersionId;
+use super::review::{change_of, standing_of, surface_of};
+use crate::id::{ProposalId, VersionId};
+use crate::people::Person;
 use crate::review::reveal::reveal;
 use crate::review::{
-    ActiveSkills, Decided, DecisionError, DecisionSource, FolderLock, History, LiveSkill, ProposalChange, diff,
+    ActiveSkills, Decided, DecisionError, DecisionSource, FolderLock, History, LiveSkill, ProposalChange,
+    ProposalOrigin, Refused, Staged, diff,
 };
-use crate::skill::{self, Available, MAIN, note};
+use crate::skill::{self, Available, MAIN, SkillFolder, manifest, name as names, note};
 use crate::store::{Db, ProposalState, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
@@ -23,11 +30,12 @@ use crate::wording::command::OWNER_ONLY;
 use crate::wording::review_command::{self as says, Surface};
 
 /// Maximum number of characters of a description in a list.
-const DESCRIPTION: usize = 160;
+const MAX_DESCRIPTION: usize = 160;
 /// Maximum number of versions listed for a person.
-const VERSIONS: usize = 20;
+const MAX_VERSIONS: usize = 20;
 
 /// One line of the list.
+#[derive(Serialize)]
 struct SkillEntry {
     name: String,
     title: String,
@@ -37,6 +45,7 @@ struct SkillEntry {
     state: &'static str,
     /// A remark about the state.
     note: String,
+    #[serde(skip)]
     label: Label,
 }
 
@@ -57,7 +66,7 @@ impl SkillsAdmin<'_> {
         if entries.iter().any(|entry| entry.state == "broken") {
             lines.push(format!("\n{}", says::CHECK_THEM));
         }
-        Ok(Answer::showing(shown, lines.join("\n"), entries.iter().map(entry_json).collect()))
+        Ok(Answer::showing(shown, lines.join("\n"), json!(entries)))
     }
 
     /// Shows one skill in full.
@@ -74,7 +83,7 @@ impl SkillsAdmin<'_> {
             None => Ok(Answer::showing(
                 shown,
                 says::not_live(&plain(&entry.name), &visible_line(&entry.note)),
-                entry_json(&entry),
+                json!(entry),
             )),
         }
     }
@@ -83,38 +92,38 @@ impl SkillsAdmin<'_> {
     pub async fn accept_skill(&self, name: &str, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         match self.review.held(name).await? {
             FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
-            FolderLock::Waits(id) if surface(by) == Surface::Chat => self.show(id).await,
+            FolderLock::Waits(id) if surface_of(by) == Surface::Chat => self.show(id).await,
             FolderLock::Waits(id) => self.show_whole(id).await,
             FolderLock::Refused(why) => {
                 Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string()))))
             }
             FolderLock::No => {
                 let is_used = self.review.live().await?.find(name).is_some();
-                let (name, way) = (plain(name), surface(by));
-                Ok(Answer::refusal(if is_used { says::not_held(&name) } else { says::no_such_skill(&name, way) }))
+                let (name, surface) = (plain(name), surface_of(by));
+                Ok(Answer::refusal(if is_used { says::not_held(&name) } else { says::no_such_skill(&name, surface) }))
             }
         }
     }
 
     /// Shows a skill's versions, newest first.
-    pub async fn history(&self, name: &str, way: Surface) -> anyhow::Result<Answer> {
+    pub async fn history(&self, name: &str, surface: Surface) -> anyhow::Result<Answer> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
-            return Ok(Answer::refusal(says::no_such_skill(&plain(name), way)));
+            return Ok(Answer::refusal(says::no_such_skill(&plain(name), surface)));
         }
         let present = present(&history);
         let mut lines = vec![says::history_head(&plain(&folder)), String::new()];
         let newest = || history.versions.iter().rev();
-        lines.extend(newest().take(VERSIONS).map(|version| self.version_line(version, present)));
-        if history.versions.len() > VERSIONS {
-            lines.push(says::older(history.versions.len() - VERSIONS));
+        lines.extend(newest().take(MAX_VERSIONS).map(|version| self.version_line(version, present)));
+        if history.versions.len() > MAX_VERSIONS {
+            lines.push(says::older(history.versions.len() - MAX_VERSIONS));
         }
         if present.is_none() {
             lines.push(format!("\n{}", says::NONE_PRESENT));
         }
         if present.is_none() || history.versions.len() > 1 {
-            lines.push(format!("\n{}", says::how_to_roll_back(&folder, way)));
+            lines.push(format!("\n{}", says::how_to_roll_back(&folder, surface)));
         }
         let json: Value = newest().map(|version| version_json(version, present)).collect();
         Ok(Answer::ours(lines.join("\n"), json))
@@ -125,7 +134,7 @@ impl SkillsAdmin<'_> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
-            return Ok(Answer::refusal(says::no_such_skill(&plain(name), surface(by))));
+            return Ok(Answer::refusal(says::no_such_skill(&plain(name), surface_of(by))));
         }
         let shown = plain(&folder);
         Ok(match self.review.roll_back(&folder, version, by).await? {
@@ -137,7 +146,7 @@ impl SkillsAdmin<'_> {
             Decided::Not(DecisionError::NotAllowed) => Answer::refusal(OWNER_ONLY),
             Decided::Not(DecisionError::NeverAccepted) => Answer::refusal(says::never_accepted(version)),
             Decided::Not(DecisionError::NoChange) => Answer::refusal(says::same_content(&shown, version)),
-            Decided::Not(_) => Answer::refusal(says::no_such_version(&shown, version, surface(by))),
+            Decided::Not(_) => Answer::refusal(says::no_such_version(&shown, version, surface_of(by))),
         })
     }
 
@@ -169,6 +178,88 @@ impl SkillsAdmin<'_> {
             ""
         };
         says::version(version.id, &self.zone.show_short(version.made_at), &version.origin, version.proposal, mark)
+    }
+
+    /// Proposes the skill in a folder on this computer, given by its full path.
+    pub async fn import(&self, path: &str, name: &str) -> anyhow::Result<Answer> {
+        let from = Path::new(path).to_owned();
+        let read = tokio::task::spawn_blocking(move || SkillFolder::read(&from)).await?;
+        let mut shown = ShownLabel::nothing();
+        shown.also(&Label::untrusted(Source::new("import", "")));
+        match read {
+            Ok(content) => self.propose(name, &content, ProposalOrigin::Import, shown).await,
+            Err(error) => Ok(Answer::refusal_showing(
+                shown,
+                says::cannot_import(&visible_line(path), &visible_line(&error.to_string())),
+            )),
+        }
+    }
+
+    /// Proposes a skill made from a note of that owner.
+    pub async fn promote(&self, owner: &Person, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
+        let mut shown = ShownLabel::nothing();
+        let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&visible_line(note), why));
+        let (text, file) = match self.engine.tree.files().read_note(owner, note).await {
+            Ok(read) => read,
+            Err(error) => {
+                return Ok(Answer::refusal(says::cannot_read_note(
+                    &visible_line(note),
+                    &visible_line(&format!("{error:#}")),
+                )));
+            }
+        };
+        let label = text.label().clone();
+        let name = name.map_or_else(|| note::name_for(note), str::to_owned);
+        if name.is_empty() {
+            return Ok(cannot(says::NAME_NEEDED));
+        }
+        let words: &Arc<str> = shown.words(&text);
+        match note::skill_of(&name, words) {
+            Some(main) => {
+                let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
+                self.propose(&name, &content, ProposalOrigin::Note { label, file }, shown).await
+            }
+            None => Ok(cannot(says::NOTE_WITHOUT_WORDS)),
+        }
+    }
+
+    async fn propose(
+        &self,
+        name: &str,
+        content: &SkillFolder,
+        origin: ProposalOrigin,
+        shown: ShownLabel,
+    ) -> anyhow::Result<Answer> {
+        if !names::is_valid(name) {
+            let why = manifest::ManifestProblem::BadName(shorten(name, 80)).to_string();
+            return Ok(Answer::refusal_showing(shown, says::not_proposed(&visible_line(&why))));
+        }
+        let draft = match self.review.draft(name, content, origin).await {
+            Ok(draft) => draft,
+            Err(error) => {
+                return Ok(Answer::refusal_showing(
+                    shown,
+                    says::place_is_taken(&plain(name), &visible_line(&format!("{error:#}"))),
+                ));
+            }
+        };
+        match self.review.submit(draft).await? {
+            Ok(Staged::New(id, _)) => self.staged(id, shown).await,
+            Ok(Staged::Known(id)) => Ok(Answer::showing(shown, says::waits_already(id), json!({ "proposal": id }))),
+            Err(Refused(why)) => {
+                let why: Vec<String> = why.iter().map(|why| format!("- {}", visible_line(why))).collect();
+                Ok(Answer::refusal_showing(shown, says::not_proposed(&why.join("\n"))))
+            }
+        }
+    }
+
+    async fn staged(&self, id: ProposalId, mut shown: ShownLabel) -> anyhow::Result<Answer> {
+        let Some(row) = self.review.proposal(id).await?.map(|proposal| proposal.row) else {
+            anyhow::bail!("A new proposal vanished");
+        };
+        shown.also(&row.label);
+        let json = json!({ "proposal": id, "skill": row.skill, "change": row.change, "standing": row.standing });
+        Ok(Answer::showing(shown, says::staged(id, &change_of(&row), &standing_of(&row)), json))
     }
 }
 
@@ -242,7 +333,7 @@ fn broken_one(broken: &skill::UnloadableSkill) -> SkillEntry {
 /// the assistant only.
 fn brief(description: &str) -> String {
     let first = note::first_sentence(description);
-    let short = shorten(first, DESCRIPTION);
+    let short = shorten(first, MAX_DESCRIPTION);
     if short == first {
         return short;
     }
@@ -273,7 +364,7 @@ fn whole(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
     parts.push(files.collect::<Vec<_>>().join("\n"));
     let text = content.text(MAIN).unwrap_or_default();
     parts.push(diff::fenced(&reveal(text)));
-    let mut json = entry_json(entry);
+    let mut json = json!(entry);
     if let Value::Object(fields) = &mut json {
         let files = content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
         fields.insert("files".to_owned(), files.collect());
@@ -286,18 +377,6 @@ fn whole(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
 fn present(history: &History) -> Option<VersionId> {
     let same = history.versions.iter().rev().find(|version| version.digest == history.present);
     same.map(|version| version.id)
-}
-
-fn entry_json(entry: &SkillEntry) -> Value {
-    json!({
-        "name": entry.name,
-        "title": entry.title,
-        "description": entry.description,
-        "version": entry.version,
-        "origin": entry.origin,
-        "state": entry.state,
-        "note": entry.note,
-    })
 }
 
 fn version_json(version: &VersionRow, present: Option<VersionId>) -> Value {
@@ -314,3 +393,5 @@ fn version_json(version: &VersionRow, present: Option<VersionId>) -> Value {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod import_tests;

@@ -1,21 +1,20 @@
-//! `/status` and `/whoami`: the program's status, and the caller's account.
+//! `/status`, `/whoami` and `/resend`: the program's status, the caller's account, and new attempts
+//! for failed deliveries.
 
-use crate::admin::ReportsAdmin;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, amount, plain};
-use super::upkeep::Upkeep;
+use super::ReportsAdmin;
+use super::answer::{Answer, address_in_words, amount, plain};
 use crate::engine::boundary;
-use crate::id::PersonId;
+use crate::id::{OutboxId, PersonId};
 use crate::message::Health;
 use crate::people::Person;
-use crate::schedule::UpcomingReflection;
+use crate::schedule::{Checked, UpcomingReflection};
 use crate::spend::RemainingBudget;
-use crate::store::{Conversation, Db};
-use crate::time::Timestamp;
-use crate::wording::command as says;
-use crate::wording::review_command as says_of_gate;
-use crate::wording::schedule as says_of_time;
+use crate::store::{Conversation, Db, ParkedWork, RESTORED_AT, SlotState, Tx};
+use crate::time::{Timestamp, Zone};
+use crate::trust::Scope;
+use crate::wording::{command as says, review_command as says_of_gate, schedule as says_of_time, upkeep as of_upkeep};
 
 /// Number of upcoming slots shown.
 const SLOTS: usize = 3;
@@ -75,6 +74,7 @@ impl ReportsAdmin<'_> {
         lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
         lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
         lines.extend(left.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
+        let slot_json = |next: &UpcomingReflection| json!({ "job": next.job.as_str(), "period": next.period, "due_at": next.at.rfc3339() });
         let json = json!({
             "version": self.version,
             "zone": self.zone.name(),
@@ -99,8 +99,7 @@ impl ReportsAdmin<'_> {
             self.journal.read(move |db| Ok((db.addresses().addresses_of(id)?, streams(db, Some(id), &ends)?))).await?;
         let current = streams.first().and_then(StreamStatus::current);
         let since = current.map(|conversation| self.zone.show(conversation.opened_at));
-        let reached: Vec<String> =
-            addresses.iter().map(|known| plain(&says::address(&known.address.adapter, &known.address.peer))).collect();
+        let reached: Vec<String> = addresses.iter().map(|known| address_in_words(&known.address)).collect();
         let lines = [
             says::whoami(&person.name, person.role.as_str()),
             says::reached(&reached),
@@ -133,6 +132,28 @@ impl ReportsAdmin<'_> {
         let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
         let last = self.zone.show_short(newest.last_at);
         says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
+    }
+
+    /// Resends one failed delivery, or all; with `only`, only those addressed to that person.
+    pub async fn resend(&self, only: Option<PersonId>, one: Option<OutboxId>) -> anyhow::Result<Answer> {
+        let again = move |tx: Tx<'_>| {
+            let mut rows = tx.outbox().set_aside(only)?;
+            rows.retain(|row| one.is_none_or(|id| id == row.id));
+            for row in &rows {
+                tx.outbox().resend(row.id)?;
+            }
+            Ok(rows)
+        };
+        let rows = self.journal.write("send again", again).await?;
+        for row in &rows {
+            self.engine.audience.posted(row.address);
+        }
+        let numbers: Vec<OutboxId> = rows.iter().map(|row| row.id).collect();
+        match (rows.is_empty(), one) {
+            (false, _) => Ok(Answer::ours(says::resent(rows.len()), json!({ "resent": numbers }))),
+            (true, None) => Ok(Answer::ours(says::NOTHING_SET_ASIDE, json!({ "resent": [] }))),
+            (true, Some(_)) => Ok(Answer::refusal(says::NOT_SET_ASIDE)),
+        }
     }
 }
 
@@ -183,10 +204,6 @@ fn adapter_json((name, health): &(String, Health)) -> Value {
     })
 }
 
-fn slot_json(coming: &UpcomingReflection) -> Value {
-    json!({ "job": coming.job.as_str(), "period": coming.period, "due_at": coming.at.rfc3339() })
-}
-
 fn stream_json(stream: &StreamStatus) -> Value {
     json!({
         "person": stream.with,
@@ -205,6 +222,47 @@ fn budget_json(left: &RemainingBudget) -> Value {
     })
 }
 
+#[derive(Debug)]
+pub(super) struct Upkeep {
+    last: Option<Timestamp>,
+    checked: Option<Checked>,
+    restored: Option<(Timestamp, ParkedWork)>,
+}
+
+impl Upkeep {
+    pub(super) fn read(db: Db<'_>) -> anyhow::Result<Self> {
+        let last = db.slots().last_slot(Scope::Shared, "upkeep")?.filter(|slot| slot.state == SlotState::Done);
+        let restored_at = db.settings().fact(RESTORED_AT)?.and_then(|at| at.parse().ok()).map(Timestamp);
+        Ok(Self {
+            last: last.and_then(|slot| slot.ended_at),
+            checked: Checked::last(db)?,
+            restored: restored_at.zip(db.after_restore().parked()?),
+        })
+    }
+
+    pub(super) fn lines(&self, zone: Zone) -> Vec<String> {
+        let kept_up = self.last.map(|at| of_upkeep::kept_up(&zone.show_short(at), self.is_sound()));
+        let restored = self.restored.as_ref();
+        let restored = restored
+            .map(|(at, parked)| of_upkeep::came_from_a_backup(&zone.show_short(*at), parked.outbox, parked.messages));
+        kept_up.into_iter().chain(restored).collect()
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "last_at": self.last.map(Timestamp::rfc3339),
+            "checked_at": self.checked.as_ref().map(|checked| checked.at.rfc3339()),
+            "sound": self.is_sound(),
+            "restored_at": self.restored.as_ref().map(|(at, _)| at.rfc3339()),
+            "parked": self.restored.as_ref().map(|(_, parked)| parked),
+        })
+    }
+
+    fn is_sound(&self) -> bool {
+        self.checked.as_ref().is_none_or(|checked| checked.found.is_empty())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::test_support::{Fixture, START, keys};
@@ -213,9 +271,9 @@ mod tests {
 
     #[tokio::test]
     async fn status_has_the_promised_shape() {
-        let house = Fixture::new().await;
-        let said = house.says("Ada", "good morning").await;
-        let json = house.admin.reports().status(None).await.unwrap().json;
+        let fixture = Fixture::new().await;
+        let said = fixture.says("Ada", "good morning").await;
+        let json = fixture.admin.reports().status(None).await.unwrap().json;
         assert_eq!(
             keys(&json),
             [
@@ -258,34 +316,34 @@ mod tests {
 
     #[tokio::test]
     async fn a_conversation_is_current_until_the_gap_has_passed() {
-        let house = Fixture::new().await;
-        house.says("Ada", "good morning").await;
-        house.clock.set(START.plus(Duration::from_secs(6 * 3600)));
-        assert!(house.admin.reports().status(None).await.unwrap().json["streams"][0]["conversation"].is_number());
-        house.clock.set(START.plus(Duration::from_millis(6 * 3_600_000 + 1)));
-        let json = house.admin.reports().status(None).await.unwrap().json;
+        let fixture = Fixture::new().await;
+        fixture.says("Ada", "good morning").await;
+        fixture.clock.set(START.plus(Duration::from_secs(6 * 3600)));
+        assert!(fixture.admin.reports().status(None).await.unwrap().json["streams"][0]["conversation"].is_number());
+        fixture.clock.set(START.plus(Duration::from_millis(6 * 3_600_000 + 1)));
+        let json = fixture.admin.reports().status(None).await.unwrap().json;
         assert!(json["streams"][0]["conversation"].is_null() && json["streams"][0]["last_message_at"].is_string());
     }
 
     #[tokio::test]
     async fn a_member_sees_their_own_stream_and_nothing_else() {
-        let house = Fixture::new().await;
-        house.says("Ada", "good morning").await;
-        house.says("Ben", "hello").await;
-        let answer = house.admin.chat(&house.ben(), "/status").await;
+        let fixture = Fixture::new().await;
+        fixture.says("Ada", "good morning").await;
+        fixture.says("Ben", "hello").await;
+        let answer = fixture.admin.chat(&fixture.ben(), "/status").await;
         assert!(!answer.markdown.contains("Ada") && !answer.markdown.contains("telegram"), "{}", answer.markdown);
         assert_eq!(answer.json["streams"].as_array().unwrap().len(), 1);
         assert_eq!((&answer.json["queues"]["inbox"], &answer.json["budget"]), (&json!(1), &json!({})));
-        let owner = house.admin.chat(&house.ada(), "/status").await;
+        let owner = fixture.admin.chat(&fixture.ada(), "/status").await;
         assert!(["Ada", "Ben", "telegram", "The socket is gone."].iter().all(|part| owner.markdown.contains(part)));
     }
 
     #[tokio::test]
     async fn whoami_tells_role_addresses_and_conversation() {
-        let house = Fixture::new().await;
-        assert!(house.admin.chat(&house.ben(), "/whoami").await.json["conversation"].is_null());
-        house.says("Ben", "hello").await;
-        let answer = house.admin.chat(&house.ben(), "/whoami").await;
+        let fixture = Fixture::new().await;
+        assert!(fixture.admin.chat(&fixture.ben(), "/whoami").await.json["conversation"].is_null());
+        fixture.says("Ben", "hello").await;
+        let answer = fixture.admin.chat(&fixture.ben(), "/whoami").await;
         let json = answer.json;
         assert_eq!(
             (&json["name"], &json["role"], &json["since"]),

@@ -63,13 +63,13 @@ pub(super) struct Fixture {
 impl Fixture {
     /// Creates a set-up with Ada, the owner from the configuration, and Ben, a paired member.
     pub(super) async fn new() -> Self {
-        let mut house = Self::without_people().await;
-        house.declares("Ada", Role::Owner).await;
-        house.pairs("Ben", Role::Member).await;
-        house.links("Ada", "telegram", "101").await;
-        house.links("Ben", "telegram", "102").await;
-        house.people = house.journal.read(|db| db.people().people()).await.unwrap();
-        house
+        let mut fixture = Self::without_people().await;
+        fixture.declares("Ada", Role::Owner).await;
+        fixture.pairs("Ben", Role::Member).await;
+        fixture.links("Ada", "telegram", "101").await;
+        fixture.links("Ben", "telegram", "102").await;
+        fixture.people = fixture.journal.read(|db| db.people().people()).await.unwrap();
+        fixture
     }
 
     /// Creates a set-up without people.

@@ -21,7 +21,8 @@ use crate::wording::mcp as says;
 const DIGITS: (usize, usize) = (16, 8);
 
 /// The state of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 enum ToolState {
     /// Never accepted so far.
     New,
@@ -49,13 +50,7 @@ impl ToolState {
     }
 
     fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Changed => "changed",
-            Self::Accepted => "accepted",
-            Self::Unavailable => "unavailable",
-            Self::Gone => "gone",
-        }
+        self.into()
     }
 
     fn waits(self) -> bool {
@@ -68,17 +63,17 @@ impl ReportsAdmin<'_> {
     pub async fn tools(&self) -> anyhow::Result<Answer> {
         let rows = self.outside.seen().await?;
         let conditions: BTreeMap<String, Condition> = self.outside.conditions().into_iter().collect();
-        let standing = |row: &OutsideToolRow| ToolState::of(row, conditions.get(&row.server));
+        let state = |row: &OutsideToolRow| ToolState::of(row, conditions.get(&row.server));
         let mut shown = ShownLabel::nothing();
         let mut parts = vec![self.servers(&conditions)];
         for row in &rows {
             shown.also(&row.seen.label);
-            parts.push(page(row, standing(row)));
+            parts.push(page(row, state(row)));
         }
         if conditions.is_empty() && rows.is_empty() {
             parts = vec![says::NO_SERVERS.to_owned()];
         }
-        let json = rows.iter().map(|row| row_json(row, standing(row))).collect();
+        let json = rows.iter().map(|row| row_json(row, state(row))).collect();
         Ok(Answer::showing(shown, parts.join("\n\n"), json))
     }
 
@@ -122,10 +117,10 @@ pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
     conditions.iter().map(server).collect()
 }
 
-fn page(row: &OutsideToolRow, standing: ToolState) -> String {
+fn page(row: &OutsideToolRow, state: ToolState) -> String {
     let name = offered_name(&row.server, &row.seen.name);
-    let line = says::tool(&name, standing.as_str(), hash(row));
-    if !standing.waits() {
+    let line = says::tool(&name, state.as_str(), hash(row));
+    if !state.waits() {
         return line;
     }
     let words = says::described(&reveal(&row.seen.description), &reveal(&readable(&row.seen.schema)));
@@ -142,11 +137,11 @@ fn hash(row: &OutsideToolRow) -> &str {
     crate::text::cut_bytes(&row.seen.digest, DIGITS.0)
 }
 
-fn row_json(row: &OutsideToolRow, standing: ToolState) -> Value {
+fn row_json(row: &OutsideToolRow, state: ToolState) -> Value {
     json!({
         "name": offered_name(&row.server, &row.seen.name),
         "server": row.server,
-        "state": standing.as_str(),
+        "state": state.as_str(),
         "hash": hash(row),
         "accepted": row.is_accepted(),
         "description": row.seen.description,
@@ -184,7 +179,7 @@ mod tests {
             refused: 0,
         };
         let (here, away, without) = (condition(true, true), condition(false, false), condition(true, false));
-        for (accepted, condition, standing) in [
+        for (accepted, condition, state) in [
             ("", Some(&here), ToolState::New),
             ("", Some(&away), ToolState::New),
             ("d0", Some(&here), ToolState::Changed),
@@ -195,7 +190,7 @@ mod tests {
             ("", Some(&without), ToolState::Gone),
             ("d1", None, ToolState::Gone),
         ] {
-            assert_eq!(ToolState::of(&row("d1", accepted), condition), standing, "{accepted} {condition:?}");
+            assert_eq!(ToolState::of(&row("d1", accepted), condition), state, "{accepted} {condition:?}");
         }
     }
 
@@ -212,9 +207,9 @@ mod tests {
 
     #[tokio::test]
     async fn without_servers_there_is_nothing_to_accept() {
-        let house = Fixture::new().await;
-        let answer = house.admin.reports().tools().await.unwrap();
+        let fixture = Fixture::new().await;
+        let answer = fixture.admin.reports().tools().await.unwrap();
         assert_eq!((answer.markdown.as_str(), answer.json), (says::NO_SERVERS, json!([])));
-        assert!(house.admin.reports().accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);
+        assert!(fixture.admin.reports().accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);
     }
 }

@@ -1,4 +1,5 @@
-//! The transcript of a conversation: for a program, and as Markdown that can stand alone.
+//! `compline conversations`: the list, and the transcript of one conversation, for a program and as
+//! Markdown that can stand alone.
 //!
 //! Every line of an untrusted text is quoted, so it cannot pass for a line of the transcript.
 
@@ -6,7 +7,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::answer::{ShownLabel, join, plain, sources, sources_in_words};
+use super::HistoryAdmin;
+use super::answer::{Answer, ShownLabel, join, plain, sources, sources_in_words};
 use super::status::ConversationEnds;
 use crate::engine::record::speaker;
 use crate::id::{ConversationId, MessageId, PersonId};
@@ -21,24 +23,23 @@ use crate::wording::{command as says, prompt, upkeep};
 
 /// Maximum number of characters shown of a file's text.
 const FILE: usize = 2_000;
-
 /// Maximum number of characters of a first message that serves as a title.
 const TITLE: usize = 60;
 
 /// A conversation, as listed.
-pub(super) struct ConversationItem {
-    pub(super) conversation: Conversation,
-    pub(super) person: String,
-    pub(super) ended_at: Option<Timestamp>,
-    pub(super) title: Option<Labelled<String>>,
-    pub(super) summary: Option<Labelled<SummaryContent>>,
+struct ConversationItem {
+    conversation: Conversation,
+    person: String,
+    ended_at: Option<Timestamp>,
+    title: Option<Labelled<String>>,
+    summary: Option<Labelled<SummaryContent>>,
     /// The join of the labels of everything that contributed.
-    pub(super) label: Label,
+    label: Label,
 }
 
 /// A conversation with its messages and turns.
 pub(super) struct FullConversation {
-    pub(super) told: ConversationItem,
+    item: ConversationItem,
     entries: Vec<TranscriptEntry>,
     turns: Vec<TurnRow>,
 }
@@ -53,11 +54,98 @@ struct TranscriptEntry {
     label: Label,
 }
 
-pub(super) fn describe(
+impl HistoryAdmin<'_> {
+    /// The latest conversations, newest first: all people's, or only those of `only`.
+    pub async fn conversations(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<Answer> {
+        let ends = self.reports().ends();
+        let all = self.journal.read_much(move |db| list(db, only, limit, ends)).await?;
+        if all.is_empty() {
+            return Ok(Answer::ours(says::NO_CONVERSATIONS, json!([])));
+        }
+        let mut shown = ShownLabel::nothing();
+        let json: Value = all.iter().map(|item| item_json(item, &mut shown)).collect();
+        let lines: Vec<String> = all.iter().map(|item| self.list_line(item, &mut shown)).collect();
+        Ok(Answer::showing(shown, lines.join("\n\n"), json))
+    }
+
+    /// One conversation in full, with its summary, turns and messages; the Markdown can stand
+    /// alone. With `only`, the conversation has to be that person's.
+    pub async fn conversation(&self, id: ConversationId, only: Option<PersonId>) -> anyhow::Result<Answer> {
+        let ends = self.reports().ends();
+        let found = self.journal.read_much(move |db| read(db, id, only, ends)).await?;
+        let Some(whole) = found else { return Ok(Answer::refusal(says::no_such_conversation(id))) };
+        let mut shown = ShownLabel::nothing();
+        let mut json = item_json(&whole.item, &mut shown);
+        if let Value::Object(fields) = &mut json {
+            // The list uses this name for a count; here it holds the messages themselves.
+            fields.insert("messages".to_owned(), messages_json(&whole, &self.agent, &mut shown));
+            fields.insert("sources".to_owned(), sources(&whole.item.label));
+            fields.insert("turns".to_owned(), turns_json(&whole));
+        }
+        let markdown = markdown(&whole, &self.agent, self.zone, &mut shown);
+        Ok(Answer::showing(shown, markdown, json))
+    }
+
+    fn list_line(&self, item: &ConversationItem, shown: &mut ShownLabel) -> String {
+        let conversation = &item.conversation;
+        let title = plain(item.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
+        let opened = self.zone.show_short(conversation.opened_at);
+        let ended = item.ended_at.map(|at| self.zone.show_short(at));
+        let head = says::conversation_head(conversation.id.0, &title, &opened);
+        let facts = says::conversation_facts(
+            &item.person,
+            conversation.messages,
+            ended.as_deref(),
+            &sources_in_words(&item.label),
+        );
+        format!("{head}\n{facts}")
+    }
+}
+
+fn list(
     db: Db<'_>,
-    conversation: Conversation,
+    only: Option<PersonId>,
+    limit: u32,
     ends: ConversationEnds,
-) -> anyhow::Result<ConversationItem> {
+) -> anyhow::Result<Vec<ConversationItem>> {
+    let stream = match only {
+        None => None,
+        Some(person) => match db.conversations().stream_of(person)? {
+            Some(stream) => Some(stream),
+            None => return Ok(Vec::new()),
+        },
+    };
+    db.conversations()
+        .conversations(stream, limit)?
+        .into_iter()
+        .map(|conversation| describe(db, conversation, ends))
+        .collect()
+}
+
+fn item_json(item: &ConversationItem, shown: &mut ShownLabel) -> Value {
+    let conversation = &item.conversation;
+    let nothing = SummaryContent::default();
+    let summary = item.summary.as_ref().map_or(&nothing, |summary| shown.words(summary));
+    let title = item.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
+    json!({
+        "id": conversation.id,
+        "person": item.person,
+        "kind": conversation.kind.as_str(),
+        "opened_at": conversation.opened_at.rfc3339(),
+        "ended_at": item.ended_at.map(Timestamp::rfc3339),
+        "messages": conversation.messages,
+        "title": title,
+        "tainted": !item.label.is_trusted(),
+        "summary": {
+            "topics": summary.topics,
+            "decisions": summary.decisions,
+            "preferences": summary.preferences,
+            "pending": summary.pending,
+        },
+    })
+}
+
+fn describe(db: Db<'_>, conversation: Conversation, ends: ConversationEnds) -> anyhow::Result<ConversationItem> {
     let id = conversation.id;
     Ok(ConversationItem {
         person: person_of(db, &conversation)?,
@@ -115,7 +203,7 @@ fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
 fn label_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Label> {
     let (texts, turns) = (db.messages().texts_of_conversation(id)?, db.turns().past_turns(id)?);
     let labels = texts.iter().map(|text| text.text.label()).chain(turns.iter().map(|turn| &turn.label));
-    Ok(super::answer::join(labels))
+    Ok(join(labels))
 }
 
 /// Reads a conversation; `None` if it does not exist, or is not that person's.
@@ -144,7 +232,7 @@ pub(super) fn read(
         entries.push(TranscriptEntry { message, speaker, texts, files, label });
     }
     let turns = db.turns().past_turns(id)?;
-    Ok(Some(FullConversation { told: describe(db, conversation, ends)?, entries, turns }))
+    Ok(Some(FullConversation { item: describe(db, conversation, ends)?, entries, turns }))
 }
 
 /// The messages, with the fields that `conversations show` promises.
@@ -163,7 +251,7 @@ pub(super) fn messages_json(whole: &FullConversation, agent: &str, shown: &mut S
 }
 
 /// The finished turns.
-pub(super) fn turns_json(whole: &FullConversation) -> Value {
+fn turns_json(whole: &FullConversation) -> Value {
     let one = |turn: &TurnRow| {
         json!({
             "id": turn.id,
@@ -178,18 +266,18 @@ pub(super) fn turns_json(whole: &FullConversation) -> Value {
 
 /// The whole conversation for a person.
 pub(super) fn markdown(whole: &FullConversation, agent: &str, zone: Zone, shown: &mut ShownLabel) -> String {
-    let told = &whole.told;
-    let title = plain(told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
-    let opened = zone.show(told.conversation.opened_at);
-    let ended = told.ended_at.map(|at| zone.show_short(at));
+    let item = &whole.item;
+    let title = plain(item.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
+    let opened = zone.show(item.conversation.opened_at);
+    let ended = item.ended_at.map(|at| zone.show_short(at));
     let facts = says::conversation_facts(
-        &told.person,
-        told.conversation.messages,
+        &item.person,
+        item.conversation.messages,
         ended.as_deref(),
-        &sources_in_words(&told.label),
+        &sources_in_words(&item.label),
     );
-    let mut blocks = vec![says::transcript_head(told.conversation.id, &title, &opened, &facts)];
-    blocks.extend(told.summary.as_ref().map(|summary| summary_markdown(shown.words(summary))));
+    let mut blocks = vec![says::transcript_head(item.conversation.id, &title, &opened, &facts)];
+    blocks.extend(item.summary.as_ref().map(|summary| summary_markdown(shown.words(summary))));
     for entry in &whole.entries {
         let at = zone.show_short(entry.message.effective_at);
         let head = says::hit(&at, entry.from(whole, agent), &sources_in_words(&entry.label));
@@ -204,7 +292,7 @@ impl TranscriptEntry {
     fn from<'a>(&'a self, whole: &'a FullConversation, agent: &'a str) -> &'a str {
         match &self.speaker {
             Some(speaker) => speaker,
-            None if self.message.person.is_some() => &whole.told.person,
+            None if self.message.person.is_some() => &whole.item.person,
             None => agent,
         }
     }
@@ -249,4 +337,88 @@ fn summary_markdown(summary: &SummaryContent) -> String {
 
 fn quoted(words: &str) -> String {
     words.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod conversations_tests {
+    use super::super::test_support::{Fixture, START, keys};
+    use super::*;
+    use crate::trust::{Label, Source};
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn the_list_has_the_promised_shape() {
+        let fixture = Fixture::new().await;
+        let said = fixture.says("Ada", "Which bulbs are best planted now?").await;
+        fixture.says("Ben", "hello").await;
+        let json = fixture.admin.history().conversations(None, 20).await.unwrap().json;
+        assert_eq!(
+            keys(&json[1]),
+            ["id", "person", "kind", "opened_at", "ended_at", "messages", "title", "tainted", "summary"],
+        );
+        let expected = json!({
+            "id": said.conversation, "person": "Ada", "kind": "chat", "opened_at": START.rfc3339(), "ended_at": null,
+            "messages": 1, "title": "Which bulbs are best planted now?", "tainted": false,
+            "summary": { "topics": [], "decisions": [], "preferences": [], "pending": [] },
+        });
+        assert_eq!(json[1], expected);
+        let only = fixture.admin.history().conversations(Some(fixture.ben().person.id), 20).await.unwrap();
+        assert_eq!((only.json.as_array().unwrap().len(), only.json[0]["person"].as_str()), (1, Some("Ben")));
+    }
+
+    #[tokio::test]
+    async fn an_end_is_computed_and_is_the_last_message() {
+        let fixture = Fixture::new().await;
+        let said = fixture.says("Ada", "good morning").await;
+        fixture.clock.set(START.plus(Duration::from_secs(6 * 3600)));
+        assert!(fixture.admin.history().conversations(None, 20).await.unwrap().json[0]["ended_at"].is_null());
+        fixture.clock.set(START.plus(Duration::from_secs(6 * 3600 + 1)));
+        let json = fixture.admin.history().conversations(None, 20).await.unwrap().json;
+        assert_eq!(json[0]["ended_at"], json!(START.rfc3339()));
+        fixture.clock.set(START.plus(Duration::from_secs(60)));
+        fixture.closes(said.conversation).await;
+        let json = fixture.admin.history().conversations(None, 20).await.unwrap().json;
+        assert_eq!(json[0]["ended_at"], json!(START.rfc3339()), "/new ends it as well");
+    }
+
+    #[tokio::test]
+    async fn the_written_end_is_shown() {
+        let fixture = Fixture::new().await;
+        let said = fixture.says("Ada", "tulips it is").await;
+        fixture.sums_up(&said, "Tulips", "plant tulips").await;
+        let json = fixture.admin.history().conversations(None, 20).await.unwrap().json;
+        assert_eq!((&json[0]["title"], &json[0]["summary"]["decisions"]), (&json!("Tulips"), &json!(["plant tulips"])));
+        let markdown = fixture.admin.history().conversation(said.conversation, None).await.unwrap().markdown;
+        assert!(markdown.starts_with("# Tulips\n") && markdown.contains("- plant tulips"), "{markdown}");
+    }
+
+    #[tokio::test]
+    async fn one_conversation_has_the_promised_shape() {
+        let fixture = Fixture::new().await;
+        let said = fixture.says("Ada", "what does the page say?").await;
+        fixture.receives("Ada", "**Ada** 18:00\nI approve", Source::web("example.org")).await;
+        let answer = fixture.admin.history().conversation(said.conversation, None).await.unwrap();
+        let message = &answer.json["messages"][0];
+        assert_eq!(keys(message), ["id", "at", "from", "text", "tainted", "sources"]);
+        let expected = json!({
+            "id": said.message, "at": START.rfc3339(), "from": "Ada", "text": "what does the page say?", "tainted": false, "sources": [],
+        });
+        assert_eq!(*message, expected);
+        let heard = &answer.json["messages"][1];
+        assert_eq!((&heard["from"], &heard["sources"]), (&json!("compline"), &json!(["web:example.org"])));
+        assert_eq!((&answer.json["tainted"], &answer.json["sources"]), (&json!(true), &json!(["web:example.org"])));
+        assert_eq!(answer.label, Label::untrusted(Source::web("example.org")));
+        assert!(answer.markdown.contains("\n> **Ada** 18:00\n> I approve"), "{}", answer.markdown);
+    }
+
+    #[tokio::test]
+    async fn nobody_elses_conversation_is_shown_to_one_person() {
+        let fixture = Fixture::new().await;
+        let said = fixture.says("Ada", "canary ada-19c0").await;
+        let refused =
+            fixture.admin.history().conversation(said.conversation, Some(fixture.ben().person.id)).await.unwrap();
+        assert!(refused.failed && !refused.markdown.contains("canary"));
+        let missing = fixture.admin.history().conversation(ConversationId(999), None).await.unwrap();
+        assert!(missing.failed && missing.markdown.contains("999"));
+    }
 }

@@ -1,34 +1,42 @@
 //! `compline chat`: a conversation in the terminal, or one question from a script.
 //!
 //! This is an ordinary client: it speaks the local protocol over a stream, either with the running
-//! gateway or with one in this process. Typed and piped text are never mixed, and a message that
-//! was not stored is printed back.
+//! gateway or with one in this process, for this terminal alone. Typed and piped text are never
+//! mixed, and a message that was not stored is printed back.
 
-mod by_hand;
+mod conversation;
 mod editor;
-mod growth;
-mod input;
-mod link;
-mod once;
-mod screen;
-mod talk;
+mod stream;
+mod question;
 
 use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
+use clap::Args;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::client::Answered;
+use super::client::{self, Answered};
+use super::config::CliPaths;
+use super::ephemeral::{self, TempFolder, until_ended};
+use super::print::{CliError, Screen};
+use super::{Exit, block_on, log};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
-use crate::wording::chat as words;
+use crate::app::{App, BuildError, Overrides};
+use crate::config::{Config, Home};
+use crate::wording::{chat as words, cli as says};
 
-use by_hand::ByHand;
-pub use input::{ChatInput, Input, NoInput};
-use link::GatewayLink;
-pub use screen::Screen;
+use conversation::NoteEditor;
+use question::Input;
+use stream::GatewayLink;
+
+/// Buffer size in bytes of the connection within this process.
+const BUFFER_SIZE: usize = 64 * 1024;
 
 /// Options of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,54 +51,112 @@ pub struct ChatOptions {
 /// gateway is gone.
 pub type RunCommand = Box<dyn Fn(Vec<String>, bool) -> BoxFuture<'static, Option<Answered>> + Send + Sync>;
 
-/// Outcome of a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChatOutcome {
-    /// Regular end.
-    Done,
-    /// No answer, or the gateway went away.
-    Failed,
-}
-
 /// Runs a conversation over a new stream to a gateway until the person leaves, or the one question
 /// is answered.
 pub async fn run(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     input: Input,
     options: ChatOptions,
-    errand: &RunCommand,
-) -> anyhow::Result<ChatOutcome> {
-    let (link, welcome) = match GatewayLink::greet(Connection::of_client(stream), options.person).await {
-        Ok(greeted) => greeted,
+    run_command: &RunCommand,
+) -> anyhow::Result<Exit> {
+    let (link, person) = match GatewayLink::greet(Connection::of_client(stream), options.person).await {
+        Ok(connected) => connected,
         Err(why) => {
             let why = why.as_deref().unwrap_or(words::GONE);
             writeln!(std::io::stderr(), "{why}").context("Could not say why")?;
-            return Ok(ChatOutcome::Failed);
+            return Ok(Exit::Failed);
         }
     };
     let screen = Screen::of_stdout();
     match input {
         Input::Interactive => {
-            let editor = editor::open(&words::prompt(&welcome.person), &options.history, screen)?;
-            let by_hand = ByHand { whose: welcome.person, errand };
-            Ok(talk::talk(link, editor, &by_hand, screen, &mut std::io::stdout()).await)
+            let editor = editor::open(&words::prompt(&person), &options.history, screen)?;
+            let note_editor = NoteEditor { person, run_command };
+            Ok(conversation::converse(link, editor, &note_editor, screen, &mut std::io::stdout()).await)
         }
         Input::ChatInput(question) => {
-            let asked = once::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await;
-            asked.or_else(forgive_closed_pipe)
+            question::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await
         }
-    }
-}
-
-/// Ignores a closed output pipe, as with `head`.
-fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<ChatOutcome> {
-    let closed = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
-    match closed.map(std::io::Error::kind).any(|kind| kind == std::io::ErrorKind::BrokenPipe) {
-        true => Ok(ChatOutcome::Done),
-        false => Err(error),
     }
 }
 
 fn links_of(trusted: bool) -> LinkDisplay {
     if trusted { LinkDisplay::Embedded } else { LinkDisplay::SpelledOut }
+}
+
+/// `compline chat …`
+#[derive(Debug, Args)]
+pub struct ChatArgs {
+    /// One question; without it, a conversation begins. Piped input is sent along as text that was
+    /// not typed
+    words: Vec<String>,
+    /// Name of the person to talk as [default: the owner]
+    #[arg(long = "as", value_name = "NAME")]
+    person: Option<String>,
+    /// Delete everything at the end, without touching the real memory or asking a running gateway
+    #[arg(long)]
+    ephemeral_memory: bool,
+}
+
+/// Runs the conversation.
+pub fn command(options: ChatArgs, paths: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
+    let ChatArgs { words, person, ephemeral_memory } = options;
+    if !ephemeral_memory && let Ok(gateway) = UnixStream::connect(paths.home.socket()) {
+        let input = Input::gather(&words)?;
+        let options = ChatOptions { person, history: paths.home.path().join("history") };
+        return block_on(attached(gateway, input, options, paths.home.clone()));
+    }
+    // Configuration errors are reported before anything is typed.
+    let mut config = paths.load()?.config;
+    let input = Input::gather(&words)?;
+    let folder = if ephemeral_memory { Some(ephemeral::begin(&mut config)?) } else { None };
+    log::begin(&config, verbose);
+    let home = folder.as_ref().map_or(paths.home.path(), TempFolder::path);
+    let conversation = alone(config, input, ChatOptions { person, history: home.join("history") });
+    match &folder {
+        Some(_) => super::run::on_threads(until_ended(conversation)),
+        None => super::run::on_threads(conversation),
+    }
+}
+
+async fn attached(stream: UnixStream, input: Input, options: ChatOptions, home: Home) -> Result<Exit, CliError> {
+    stream.set_nonblocking(true)?;
+    let run_command: RunCommand = Box::new(move |line, json| {
+        let home = home.clone();
+        async move { client::ask_gateway(&line, &home, json).await.ok().flatten() }.boxed()
+    });
+    Ok(run(tokio::net::UnixStream::from_std(stream)?, input, options, &run_command).await?)
+}
+
+async fn alone(config: Config, input: Input, options: ChatOptions) -> Result<Exit, CliError> {
+    super::run::mention_empty_journal(&config.home);
+    let app =
+        App::build(config, Overrides { terminal_only: true, ..Overrides::default() }).await.map_err(
+            |error| match error {
+                BuildError::Held(home) => CliError::Failed(says::held_and_silent(&home)),
+                other => other.into(),
+            },
+        )?;
+    app.start().await?;
+    let (near, far) = tokio::io::duplex(BUFFER_SIZE);
+    let admin = Arc::clone(&app.admin);
+    let run_command: RunCommand = Box::new(move |line, json| {
+        let admin = Arc::clone(&admin);
+        async move {
+            let answer = admin.command_line(&line).await;
+            let text = if json { answer.json.to_string() } else { answer.markdown };
+            Some(Answered { text, failed: answer.failed })
+        }
+        .boxed()
+    });
+    let conversation_end = run(near, input, options, &run_command);
+    let server = app.local.serve_client(far);
+    tokio::pin!(conversation_end);
+    let ending = tokio::select! {
+        ending = &mut conversation_end => ending,
+        // The server closed first: the client notices and says goodbye.
+        _ = server => conversation_end.await,
+    };
+    app.stop().await;
+    Ok(ending?)
 }

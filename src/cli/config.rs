@@ -1,13 +1,20 @@
-//! `compline config check` and `compline config show`.
+//! `compline config …`, and the home, the configuration and its channels as the command line sees
+//! them.
+//!
+//! The terminal is no channel here: anyone who can open it is the owner, so there is nothing to
+//! claim.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::json;
 
 use super::Exit;
-use super::failure::CliError;
-use super::paths::CliPaths;
-use super::print::Printer;
-use crate::config::{ConfigError, LoadedConfig, show};
+use super::print::{CliError, Printer};
+use crate::config::{self, Config, ConfigError, Home, LoadedConfig, show};
+use crate::message::ChannelKind;
+use crate::people::Role;
 use crate::wording::cli as says;
 
 /// `compline config …`
@@ -20,34 +27,34 @@ pub enum ConfigCommand {
 }
 
 /// Runs the command.
-pub fn run(command: &ConfigCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
-    let loaded = match (place.load(), command) {
+pub fn run(command: &ConfigCommand, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let loaded = match (paths.load(), command) {
         (Err(error), ConfigCommand::Check) if printer.json => return refuse(&error, printer),
         (loaded, _) => loaded?,
     };
     match command {
-        ConfigCommand::Check => check(place, &loaded, printer)?,
+        ConfigCommand::Check => check(paths, &loaded, printer)?,
         ConfigCommand::Show => print(&loaded, printer)?,
     }
     Ok(Exit::Done)
 }
 
-fn check(place: &CliPaths, loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
+fn check(paths: &CliPaths, loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         return printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.warnings }));
     }
     for warning in &loaded.warnings {
         printer.note(&says::warning(warning));
     }
-    printer.fact(&says::config_sound(&place.config))
+    printer.fact(&says::config_sound(&paths.config))
 }
 
 fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, CliError> {
     let faults = match error {
         ConfigError::Wrong(faults) => json!(faults),
         ConfigError::Missing { path } | ConfigError::Unreadable { path, .. } => {
-            let told = error.to_string();
-            let (what, fix) = told.split_once("\nfix: ").unwrap_or((&told, ""));
+            let text = error.to_string();
+            let (what, fix) = text.split_once("\nfix: ").unwrap_or((&text, ""));
             json!([{ "file": path, "key": "", "what": what, "fix": fix }])
         }
     };
@@ -64,4 +71,98 @@ fn print(loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
     let lines: Vec<String> =
         lines.iter().map(|line| format!("{:width$}  {}  ({})", line.key, line.value, line.origin)).collect();
     printer.fact(&lines.join("\n"))
+}
+
+/// The selected home and configuration.
+#[derive(Debug, Clone)]
+pub struct CliPaths {
+    /// Home directory.
+    pub home: Home,
+    /// Configuration file.
+    pub config: PathBuf,
+}
+
+impl CliPaths {
+    /// Returns the given paths, or the defaults.
+    pub fn of(home: Option<&Path>, config: Option<&Path>) -> Result<Self, CliError> {
+        let home = match home.map(Path::to_owned).or_else(default_home) {
+            // The gateway, the journal and the configuration all derive file names from this path.
+            Some(home) => Home::at(std::path::absolute(home)?),
+            None => return Err(CliError::Wrong(says::NO_HOME.to_owned())),
+        };
+        let config = match config {
+            Some(file) => std::path::absolute(file)?,
+            None => home.config(),
+        };
+        Ok(Self { home, config })
+    }
+
+    /// Reads the configuration, overlaid with the environment.
+    pub fn load(&self) -> Result<LoadedConfig, ConfigError> {
+        config::load(self.home.clone(), &self.config, &environment())
+    }
+
+    /// Returns a command line that runs `command` on this home.
+    pub fn command(&self, command: &str) -> String {
+        let mut line = "compline".to_owned();
+        if default_home().is_none_or(|default| default != self.home.path()) {
+            line.push_str(&format!(" --home {}", shell(self.home.path())));
+        }
+        if self.config != self.home.config() {
+            line.push_str(&format!(" --config {}", shell(&self.config)));
+        }
+        format!("{line} {command}")
+    }
+}
+
+/// Returns the environment. Variables that are not UTF-8 are skipped; none of ours can be.
+pub fn environment() -> BTreeMap<String, String> {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
+}
+
+/// Returns `compline` in the platform's data directory.
+fn default_home() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = if cfg!(target_os = "macos") {
+        set("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))
+    };
+    data.map(|data| data.join("compline"))
+}
+
+/// Quotes a path for a shell.
+pub fn shell(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
+    if path.chars().all(plain) { path.into_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// Returns `true` if the configuration contains an owner's address on this channel.
+pub fn names_owner(config: &Config, channel: ChannelKind) -> bool {
+    let owners = config.people.iter().filter(|person| person.role == Role::Owner);
+    owners.flat_map(|person| person.addresses()).any(|(on, _)| on == channel)
+}
+
+/// Returns `true` if the first owner still has to claim the assistant, according to the
+/// configuration: it contains no owner's address on any configured channel.
+///
+/// The terminal does not count: anyone who can open it is the owner.
+pub fn awaits_claim(config: &Config) -> bool {
+    let channels = config.channels();
+    !channels.is_empty() && !channels.iter().any(|channel| names_owner(config, *channel))
+}
+
+#[cfg(test)]
+mod paths_tests {
+    use super::*;
+
+    #[test]
+    fn paths_for_a_shell() {
+        assert_eq!(shell(Path::new("/home/ada/.local")), "/home/ada/.local");
+        assert_eq!(shell(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+    }
 }

@@ -5,18 +5,34 @@
 //! home is temporary and nothing leaves it.
 
 mod demo_model;
-mod demo_output;
 mod demo_app;
 
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
 use clap::Args;
+use serde_json::Value;
 
 use super::Exit;
 use super::ephemeral::{TempFolder, until_ended};
-use super::failure::CliError;
-use super::print::Printer;
+use super::print::{CliError, Printer};
+use crate::adapter::markdown::LinkDisplay;
+use crate::adapter::terminal::ansi::{self, TerminalStyle};
+use crate::time::clock::real_sleep;
+use crate::time::{Timestamp, Zone};
 use crate::wording::cli::demo::{self as says, SCENES, Scene};
+
 use demo_app::DemoApp;
-use demo_output::Stage;
+
+/// Width in columns.
+const WIDTH: usize = 78;
+/// Width of the time and the speaker.
+const MARGIN: usize = 18;
+/// Reading time per character for a calm reader.
+const PER_CHARACTER: Duration = Duration::from_millis(5);
+/// Pause before a message is typed.
+const BREATH: Duration = Duration::from_millis(250);
 
 /// `compline demo …`
 #[derive(Debug, Args)]
@@ -35,59 +51,225 @@ pub fn run(options: &DemoArgs, printer: Printer) -> Result<Exit, CliError> {
     if options.ephemeral_memory {
         super::print::print_remark(crate::wording::cli::EPHEMERAL);
     }
-    super::run::on_threads(until_ended(play(home.path(), Stage::new(options.fast), printer)))
+    super::run::on_threads(until_ended(play(home.path(), options.fast, printer)))
 }
 
-async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Result<Exit, CliError> {
-    let mut theatre = DemoApp::open(home).await?;
-    stage.begin().await?;
+async fn play(home: &Path, fast: bool, printer: Printer) -> Result<Exit, CliError> {
+    let mut app = DemoApp::open(home).await?;
+    let mut output = DemoOutput::new(fast, app.zone);
+    output.show_opening().await?;
     for scene in SCENES {
-        perform(*scene, &mut theatre, &mut stage).await?;
+        perform(*scene, &mut app, &mut output).await?;
     }
-    theatre.close().await;
+    app.close().await;
     if !printer.quiet {
-        stage.close().await?;
+        output.show_closing().await?;
     }
     Ok(Exit::Done)
 }
 
-async fn perform(scene: Scene, theatre: &mut DemoApp, stage: &mut Stage) -> Result<(), CliError> {
+async fn perform(scene: Scene, app: &mut DemoApp, output: &mut DemoOutput) -> Result<(), CliError> {
     match scene {
-        Scene::Wait(hours, minutes) => theatre.wait(hours, minutes).await,
-        Scene::Remark(text) => stage.remark(text).await?,
-        Scene::Says(text) => {
-            stage.spoken(theatre.now(), theatre.zone, &theatre.person, text, "").await?;
-            let answer = theatre.say(text, None).await?;
-            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
-        }
-        Scene::Pipes(text, page) => {
-            stage.spoken(theatre.now(), theatre.zone, &theatre.person, text, page).await?;
-            let answer = theatre.say(text, Some(page)).await?;
-            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
-        }
-        Scene::Until(day, hour, minute) => theatre.until(day, hour, minute).await,
-        Scene::Types(text) => {
-            let text = text.replace("HASH", &stage.hash);
-            stage.spoken(theatre.now(), theatre.zone, &theatre.person, &text, "").await?;
-            let answer = theatre.say(&text, None).await?;
-            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
-        }
-        Scene::Came => {
-            stage.turn_page(theatre.now(), theatre.zone).await?;
-            for words in theatre.came().await? {
-                stage.hash = hash_in(&words).unwrap_or(std::mem::take(&mut stage.hash));
-                stage.answered(theatre.now(), theatre.zone, &theatre.agent, &words).await?;
+        Scene::Wait(hours, minutes) => app.wait(hours, minutes).await,
+        Scene::Until(day, hour, minute) => app.until(day, hour, minute).await,
+        Scene::Remark(text) => output.remark(text).await?,
+        Scene::Says(text) => exchange(text, None, app, output).await?,
+        Scene::Pipes(text, page) => exchange(text, Some(page), app, output).await?,
+        Scene::Command(text) => exchange(&text.replace("HASH", &output.hash), None, app, output).await?,
+        Scene::Incoming => {
+            output.begin_day(app.now()).await?;
+            for words in app.unsolicited().await? {
+                output.hash = hash_in(&words).unwrap_or(std::mem::take(&mut output.hash));
+                output.answer(app.now(), &app.agent, &words).await?;
             }
         }
-        Scene::Quiet => stage.remark(&says::quiet(theatre.quiet_days().await?)).await?,
-        Scene::Marks => stage.marks(&theatre.newest_conversation().await?).await?,
-        Scene::Summary => stage.summary(&theatre.last_summary().await?).await?,
+        Scene::QuietDays => output.remark(&says::quiet(app.quiet_days().await?)).await?,
+        Scene::Labels => output.labels(&app.newest_conversation().await?).await?,
+        Scene::Summary => output.summary(&app.last_summary().await?).await?,
     }
     Ok(())
+}
+
+/// Shows a message of the person, sends it and shows the answer.
+async fn exchange(text: &str, piped: Option<&str>, app: &mut DemoApp, output: &mut DemoOutput) -> Result<(), CliError> {
+    output.message(app.now(), &app.person, text, piped).await?;
+    let answer = app.say(text, piped).await?;
+    output.answer(app.now(), &app.agent, &answer).await
 }
 
 /// Returns the hash in the approval command.
 fn hash_in(shown: &str) -> Option<String> {
     let (_, command) = shown.rsplit_once("/approve ")?;
     Some(command.split_whitespace().nth(1)?.trim_matches('`').to_owned())
+}
+
+/// Output of the demonstration.
+struct DemoOutput {
+    color: bool,
+    fast: bool,
+    zone: Zone,
+    day: String,
+    /// `true` once the signature of the offline model was shown.
+    is_signed: bool,
+    /// The hash that was shown last.
+    hash: String,
+}
+
+impl DemoOutput {
+    /// Creates an output to standard output. Colours and pauses are for people only.
+    fn new(fast: bool, zone: Zone) -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
+        Self { color: is_terminal && !plain, fast, zone, day: String::new(), is_signed: false, hash: String::new() }
+    }
+
+    /// Shows the introduction.
+    async fn show_opening(&mut self) -> Result<(), CliError> {
+        let text = self.wrapped(says::OPENING, WIDTH, 0);
+        self.show(&format!("\n{text}\n")).await
+    }
+
+    /// Shows a message of the person, with any piped text.
+    async fn message(&mut self, at: Timestamp, who: &str, text: &str, piped: Option<&str>) -> Result<(), CliError> {
+        self.begin_day(at).await?;
+        let mut shown = self.line(at, who, text);
+        if let Some(piped) = piped {
+            shown.push_str(&self.block(says::PIPED, piped));
+        }
+        self.show(&format!("{shown}\n")).await
+    }
+
+    /// Shows an answer of the assistant. The signature of the offline model, which ends each of its
+    /// answers, is shown once.
+    async fn answer(&mut self, at: Timestamp, who: &str, markdown: &str) -> Result<(), CliError> {
+        let unsigned = markdown.rsplit_once(says::SIGNATURE).map(|(words, _)| words);
+        let words = unsigned.filter(|_| self.is_signed).unwrap_or(markdown);
+        self.show(&format!("{}\n", self.line(at, who, words))).await?;
+        if unsigned.is_some() && !std::mem::replace(&mut self.is_signed, true) {
+            self.remark(says::SIGNED).await?;
+        }
+        Ok(())
+    }
+
+    /// Shows a remark about the story.
+    async fn remark(&mut self, text: &str) -> Result<(), CliError> {
+        let text = self.wrapped(text, WIDTH - 4, 4);
+        let text = self.dim(&text);
+        self.show(&format!("{text}\n")).await
+    }
+
+    /// Shows each message of a conversation with its label.
+    async fn labels(&mut self, conversation: &Value) -> Result<(), CliError> {
+        let mut shown = format!("    {}\n", self.bold(says::MARKED));
+        for message in conversation.get("messages").and_then(Value::as_array).into_iter().flatten() {
+            let text = |key| message.get(key).and_then(Value::as_str).unwrap_or_default();
+            let sources: Vec<&str> = message
+                .get("sources")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            let mark = if sources.is_empty() { says::TYPED.to_owned() } else { says::untrusted(&sources.join(", ")) };
+            let words = crate::text::shorten(&crate::text::one_line(text("text")), 42);
+            shown.push_str(&format!("      {mark:18} {:9} {words}\n", text("from")));
+        }
+        self.show(&format!("{shown}\n")).await
+    }
+
+    /// Shows the summary of a conversation.
+    async fn summary(&mut self, conversation: &Value) -> Result<(), CliError> {
+        let mut shown = format!("    {}\n", self.bold(says::WRITTEN_DOWN));
+        for (key, name) in says::PARTS {
+            let part = conversation.pointer(&format!("/summary/{key}")).and_then(Value::as_array);
+            let lines: Vec<&str> = part.into_iter().flatten().filter_map(Value::as_str).collect();
+            let topics = lines.join(", ");
+            let lines = match (key, lines.is_empty()) {
+                (_, true) => vec![says::NOTHING],
+                ("topics", false) => vec![topics.as_str()],
+                (_, false) => lines,
+            };
+            for (number, line) in lines.into_iter().enumerate() {
+                let text = self.wrapped(line, WIDTH - 19, 19);
+                let head = if number == 0 { name } else { "" };
+                shown.push_str(&format!("      {head:13}{}\n", text.trim_start().trim_end()));
+            }
+        }
+        self.show(&format!("{shown}\n")).await
+    }
+
+    /// Shows the closing remarks.
+    async fn show_closing(&mut self) -> Result<(), CliError> {
+        let mut text = format!("{}\n\n", self.wrapped(says::CLOSING, WIDTH, 0).trim_end());
+        for (command, does) in says::NEXT {
+            text.push_str(&format!("  {:15} {does}\n", self.bold(&format!("{command:15}"))));
+        }
+        self.show(&text).await
+    }
+
+    /// Shows a rule when a new day has begun.
+    async fn begin_day(&mut self, at: Timestamp) -> Result<(), CliError> {
+        let day = self.zone.show_day(at);
+        if day == self.day {
+            return Ok(());
+        }
+        let rule = "─".repeat(WIDTH.saturating_sub(day.chars().count() + 4));
+        let head = self.bold(&format!("── {day} {rule}"));
+        self.day = day;
+        self.show(&format!("\n{head}\n\n")).await
+    }
+
+    fn line(&self, at: Timestamp, who: &str, markdown: &str) -> String {
+        let text = self.wrapped(markdown, WIDTH - MARGIN, MARGIN);
+        let time = self.dim(&self.zone.time_of_day(at));
+        let who = self.bold(&format!("{who:9}"));
+        format!(" {time}  {who} {}", text.trim_start())
+    }
+
+    /// Formats piped text, behind a bar.
+    fn block(&self, head: &str, text: &str) -> String {
+        let indent = " ".repeat(MARGIN);
+        let lines: String = text.lines().map(|line| self.wrapped(line, WIDTH - MARGIN - 2, 0)).collect();
+        let lines: String = lines.lines().map(|line| format!("{indent}│ {line}\n")).collect();
+        format!("{indent}{}\n{}", self.dim(head), self.dim(&lines))
+    }
+
+    /// Formats Markdown in lines of this width, indented.
+    fn wrapped(&self, markdown: &str, width: usize, indent: usize) -> String {
+        let shown = ansi::render(markdown, LinkDisplay::SpelledOut, &TerminalStyle { color: self.color, width });
+        let indent = " ".repeat(indent);
+        let indented = |line: String| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") };
+        shown.lines().flat_map(|line| broken(line, width)).map(indented).collect()
+    }
+
+    fn bold(&self, text: &str) -> String {
+        if self.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    fn dim(&self, text: &str) -> String {
+        if self.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Prints, then pauses for reading.
+    async fn show(&self, text: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        drop(out);
+        if !self.fast {
+            let characters = u32::try_from(text.chars().filter(|c| c.is_alphanumeric()).count()).unwrap_or(u32::MAX);
+            real_sleep(BREATH + PER_CHARACTER.saturating_mul(characters)).await;
+        }
+        Ok(())
+    }
+}
+
+/// Splits a line at this width. Lines of code blocks are not wrapped at any length, and coloured
+/// text is left alone.
+fn broken(line: &str, width: usize) -> Vec<String> {
+    if line.contains('\u{1b}') || line.is_empty() {
+        return vec![line.to_owned()];
+    }
+    let letters: Vec<char> = line.chars().collect();
+    letters.chunks(width.max(1)).map(|piece| piece.iter().collect()).collect()
 }

@@ -1,33 +1,31 @@
 //! `compline doctor`: checks everything that a person may have to fix, and suggests fixes.
 //!
-//! It changes nothing without `--fix`, and then only what cannot do harm. A running gateway is
+//! Nothing is changed without `--fix`, and then only what cannot do harm. A running gateway is
 //! asked for the health of its channels, and is not disturbed; without one, the model and the
 //! channels are tested with real requests. The output can be pasted anywhere: it contains no
 //! secret, message or name.
 
-mod disk;
-mod finding;
-mod gateway;
+mod home;
 mod journal;
-mod knowledge;
-mod meaning;
-mod outside;
+mod services;
 mod signal;
-mod skills;
-mod telegram;
+
+use std::fmt;
+use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::failure::CliError;
-use super::paths::CliPaths;
-use super::print::Printer;
-use super::{Exit, block_on};
+use super::config::CliPaths;
+use super::print::{CliError, Printer};
+use super::{Exit, block_on, client};
 use crate::config::{Config, LoadedConfig, Provider};
-use crate::time::Zone;
+use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::cli::doctor as says;
-use finding::{Finding, FindingState};
-use gateway::Gateway;
+
+/// Time within which a healthy gateway answers.
+const GATEWAY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `compline doctor …`
 #[derive(Debug, Args)]
@@ -41,8 +39,8 @@ pub struct DoctorArgs {
 }
 
 /// Runs the checks and prints the findings.
-pub fn run(options: &DoctorArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
-    let findings = block_on(async { Ok(check_all(options, place).await) })?;
+pub fn run(options: &DoctorArgs, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let findings = block_on(async { Ok(check_all(options, paths).await) })?;
     let exit =
         if findings.iter().any(|finding| finding.state == FindingState::Wrong) { Exit::Failed } else { Exit::Done };
     if printer.json {
@@ -54,37 +52,37 @@ pub fn run(options: &DoctorArgs, place: &CliPaths, printer: Printer) -> Result<E
     Ok(exit)
 }
 
-async fn check_all(options: &DoctorArgs, place: &CliPaths) -> Vec<Finding> {
-    let mut findings = disk::home(&place.home, options.fix);
-    let loaded = match place.load() {
+async fn check_all(options: &DoctorArgs, paths: &CliPaths) -> Vec<Finding> {
+    let mut findings = home::check_home(&paths.home, options.fix);
+    let loaded = match paths.load() {
         Ok(loaded) => loaded,
         Err(error) => {
-            let told = error.to_string();
-            let (what, fix) = told.rsplit_once("\nfix: ").unwrap_or((&told, ""));
+            let text = error.to_string();
+            let (what, fix) = text.rsplit_once("\nfix: ").unwrap_or((&text, ""));
             findings.push(Finding::wrong(says::CONFIGURATION, what, fix));
             return findings;
         }
     };
-    findings.extend(configuration(place, &loaded, options.fix));
+    findings.extend(configuration(paths, &loaded, options.fix));
     let config = &loaded.config;
     findings.push(zone(config));
-    findings.push(disk::space(&config.home));
-    let gateway = Gateway::ask(place).await;
+    findings.push(home::free_space(&config.home));
+    let gateway = Gateway::ask(paths).await;
     findings.extend(journal::check(config, &gateway, options.fix).await);
-    findings.extend(skills::check(config));
-    findings.extend(outside::check(config, &gateway, options.offline).await);
+    findings.extend(home::check_skills(config));
+    findings.extend(services::check(config, &gateway, options.offline).await);
     findings
 }
 
-fn configuration(place: &CliPaths, loaded: &LoadedConfig, fix: bool) -> Vec<Finding> {
-    let modes = loaded.secret_files.iter().filter_map(|file| disk::exposed(file, fix));
+fn configuration(paths: &CliPaths, loaded: &LoadedConfig, fix: bool) -> Vec<Finding> {
+    let modes = loaded.secret_files.iter().filter_map(|file| home::check_mode(file, fix));
     let mut findings: Vec<Finding> = modes.collect();
     let about_modes =
         |warning: &&String| loaded.secret_files.iter().any(|file| warning.starts_with(&*file.to_string_lossy()));
     let others = loaded.warnings.iter().filter(|warning| !about_modes(warning));
     findings.extend(others.map(|warning| Finding::note(says::CONFIGURATION, warning, "")));
     if findings.is_empty() {
-        findings.push(Finding::ok(says::CONFIGURATION, &place.config.display().to_string()));
+        findings.push(Finding::ok(says::CONFIGURATION, &paths.config.display().to_string()));
     }
     findings
 }
@@ -110,4 +108,121 @@ fn report(findings: &[Finding]) -> String {
     let wrong = findings.iter().filter(|finding| finding.state == FindingState::Wrong).count();
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!("{head}\n\n{}\n\n{}", lines.join("\n"), says::verdict(wrong))
+}
+
+/// State of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FindingState {
+    /// Passed.
+    Ok,
+    /// Informational.
+    Note,
+    /// Fixed during this run.
+    #[serde(rename = "mended")]
+    Fixed,
+    /// Needs fixing.
+    Wrong,
+}
+
+/// A check, its state and its fix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    pub(super) check: &'static str,
+    pub(super) state: FindingState,
+    pub(super) what: String,
+    /// Empty if there is nothing to do.
+    pub(super) fix: String,
+}
+
+impl Finding {
+    pub(super) fn ok(check: &'static str, what: &str) -> Self {
+        Self::of(check, FindingState::Ok, what, "")
+    }
+
+    pub(super) fn note(check: &'static str, what: &str, fix: &str) -> Self {
+        Self::of(check, FindingState::Note, what, fix)
+    }
+
+    pub(super) fn fixed(check: &'static str, what: &str) -> Self {
+        Self::of(check, FindingState::Fixed, what, "")
+    }
+
+    pub(super) fn wrong(check: &'static str, what: &str, fix: &str) -> Self {
+        Self::of(check, FindingState::Wrong, what, fix)
+    }
+
+    fn of(check: &'static str, state: FindingState, what: &str, fix: &str) -> Self {
+        Self { check, state, what: what.to_owned(), fix: fix.to_owned() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            FindingState::Ok => says::OK,
+            FindingState::Note => says::NOTE,
+            FindingState::Fixed => says::FIXED,
+            FindingState::Wrong => says::WRONG,
+        };
+        let what = self.what.replace('\n', "\n                        ");
+        write!(f, "{state:7} {:15} {what}", self.check)?;
+        if !self.fix.is_empty() {
+            write!(f, "\n                        {} {}", says::FIX, self.fix)?;
+        }
+        Ok(())
+    }
+}
+
+/// Result of the query.
+pub(super) enum Gateway {
+    /// No gateway is running.
+    Away,
+    /// The gateway is running but does not answer.
+    Silent,
+    /// Status reported by the gateway.
+    Runs(Value),
+}
+
+impl Gateway {
+    /// Queries the gateway of this home. One that is stopped or hangs accepts the query without
+    /// answering.
+    pub(super) async fn ask(paths: &CliPaths) -> Self {
+        let line = client::words(&["status"]);
+        let clock = SystemClock::default();
+        let answered = tokio::select! {
+            answered = client::ask_gateway(&line, &paths.home, true) => answered,
+            _busy = clock.wake_at(clock.now().plus(GATEWAY_TIMEOUT)) => return Self::Silent,
+        };
+        match answered {
+            Ok(Some(status)) => Self::Runs(serde_json::from_str(&status.text).unwrap_or_default()),
+            Ok(None) => Self::Away,
+            Err(_) => Self::Silent,
+        }
+    }
+
+    /// Returns `true` if a gateway holds the home.
+    pub(super) fn is_there(&self) -> bool {
+        !matches!(self, Self::Away)
+    }
+
+    /// Returns the finding about all its channels and servers.
+    pub(super) fn finding(&self) -> Finding {
+        let status = match self {
+            Self::Away => return Finding::note(says::GATEWAY, says::NOT_RUNNING, ""),
+            Self::Silent => return Finding::wrong(says::GATEWAY, says::SILENT, says::FIX_SILENT),
+            Self::Runs(status) => status,
+        };
+        let parts = ["adapters", "servers"].into_iter().filter_map(|part| status.get(part).and_then(Value::as_array));
+        let problems: Vec<String> = parts.flatten().filter_map(problem).collect();
+        match problems.as_slice() {
+            [] => Finding::ok(says::GATEWAY, says::RUNNING),
+            problems => Finding::wrong(says::GATEWAY, &problems.join("\n"), ""),
+        }
+    }
+}
+
+fn problem(part: &Value) -> Option<String> {
+    let text = |key: &str| part.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    Some(format!("{}: {}", text("name").unwrap_or_default(), text("trouble").or_else(|| text("remark"))?))
 }

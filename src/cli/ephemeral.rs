@@ -12,13 +12,12 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::failure::CliError;
-use super::print::print_remark;
+use super::print::{CliError, print_remark};
 use crate::config::{Config, Home};
 use crate::wording::cli as says;
 
 /// Number of attempts to delete, because a task may still write for a moment at the end.
-const TRIES: u32 = 20;
+const DELETE_ATTEMPTS: u32 = 20;
 
 /// A folder that is deleted with its contents.
 pub struct TempFolder(PathBuf);
@@ -41,7 +40,7 @@ impl TempFolder {
 
 impl Drop for TempFolder {
     fn drop(&mut self) {
-        for _ in 0..TRIES {
+        for _ in 0..DELETE_ATTEMPTS {
             let _ = std::fs::remove_dir_all(&self.0);
             if !self.0.exists() {
                 return;

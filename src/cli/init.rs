@@ -6,25 +6,33 @@
 //! kept next to the new one. A home that other users can open is closed if it was empty. If it was
 //! not, only its owner knows who should have access, so the owner is warned.
 
-mod dialogue;
-mod file;
 mod questions;
 mod signal;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
-use secrecy::SecretString;
+use rustyline::completion::Completer;
+use rustyline::config::Configurer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::history::DefaultHistory;
+use rustyline::validate::Validator;
+use rustyline::{ColorMode, Editor, Helper};
+use secrecy::{ExposeSecret, SecretString};
 
-use super::channel::awaits_claim;
-use super::failure::CliError;
-use super::paths::{CliPaths, environment};
-use super::print::{self, Printer};
+use super::config::{CliPaths, awaits_claim, environment};
+use super::print::{self, CliError, Printer};
 use super::probe::{self, ProbeProblem};
 use super::{Exit, block_on};
 use crate::config::{self, Answers, Config, Home, Provider, SecretFrom, commented};
 use crate::wording::cli::init as says;
-use dialogue::Dialogue;
 
 /// `compline init …`. The environment variables are those of the configuration.
 #[derive(Debug, Args)]
@@ -92,79 +100,79 @@ struct InitAnswers {
 }
 
 /// Asks, tests and writes.
-pub fn run(options: &InitArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
-    let home = place.home.path();
+pub fn run(options: &InitArgs, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let home = paths.home.path();
     // Before anything is written.
-    let found = file::inspect(home);
+    let was_empty = is_empty(home);
     let mut dialogue = if options.non_interactive { None } else { Some(Dialogue::open()?) };
-    if place.config.exists() && !may_replace(options, place, dialogue.as_mut())? {
+    if paths.config.exists() && !may_replace(options, paths, dialogue.as_mut())? {
         printer.note(says::NOTHING_CHANGED);
         return Ok(Exit::Done);
     }
     let (text, typed, config) = match &mut dialogue {
-        Some(dialogue) => ask_until_it_works(options, place, dialogue)?,
-        None => take_as_given(options, place)?,
+        Some(dialogue) => ask_until_it_works(options, paths, dialogue)?,
+        None => take_as_given(options, paths)?,
     };
     for TypedSecret { secret, file } in &typed {
-        file::write_secret(&home.join(file), secret)?;
+        write_private(&home.join(file), &format!("{}\n", secret.expose_secret()))?;
     }
-    let kept = file::replace(&place.config, &text)?;
-    print::print_remark(&says::written(&place.config, kept.as_deref()));
-    if let Some(mode) = file::close(home, found) {
-        print::print_remark(&says::open_home(home, mode, &place.command("doctor --fix")));
+    let previous = replace_config(&paths.config, &text)?;
+    print::print_remark(&says::written(&paths.config, previous.as_deref()));
+    if let Some(mode) = close_home(home, was_empty) {
+        print::print_remark(&says::open_home(home, mode, &paths.command("doctor --fix")));
     }
-    print::print_remark(&next(place, &config));
+    print::print_remark(&next(paths, &config));
     Ok(Exit::Done)
 }
 
-fn may_replace(options: &InitArgs, place: &CliPaths, dialogue: Option<&mut Dialogue>) -> Result<bool, CliError> {
+fn may_replace(options: &InitArgs, paths: &CliPaths, dialogue: Option<&mut Dialogue>) -> Result<bool, CliError> {
     match dialogue {
         _ if options.replace => Ok(true),
-        Some(dialogue) => dialogue.yes(&says::replace(&place.config)),
-        None => Err(CliError::Wrong(says::would_replace(&place.config))),
+        Some(dialogue) => dialogue.yes(&says::replace(&paths.config)),
+        None => Err(CliError::Wrong(says::would_replace(&paths.config))),
     }
 }
 
-fn take_as_given(options: &InitArgs, place: &CliPaths) -> Result<(String, Vec<TypedSecret>, Config), CliError> {
-    let gathered = questions::given(options)?;
-    let (text, config) = checked(&gathered, place)?;
+fn take_as_given(options: &InitArgs, paths: &CliPaths) -> Result<(String, Vec<TypedSecret>, Config), CliError> {
+    let answers = questions::given(options)?;
+    let (text, config) = checked(&answers, paths)?;
     if !options.untested {
-        block_on(async { Ok(test(&config).await) })?.map_err(|trouble| {
-            CliError::Failed(crate::wording::cli::with_fix(&trouble.what, &says::or_untested(&trouble.fix)))
+        block_on(async { Ok(test(&config).await) })?.map_err(|problem| {
+            CliError::Failed(crate::wording::cli::with_fix(&problem.what, &says::or_untested(&problem.fix)))
         })?;
     }
-    Ok((text, gathered.typed, config))
+    Ok((text, answers.typed, config))
 }
 
 fn ask_until_it_works(
     options: &InitArgs,
-    place: &CliPaths,
+    paths: &CliPaths,
     dialogue: &mut Dialogue,
 ) -> Result<(String, Vec<TypedSecret>, Config), CliError> {
     print::print_remark(says::WELCOME);
     let mut last = None;
     loop {
-        let gathered = questions::ask(options, dialogue, place, last.as_ref())?;
-        let (text, config) = match checked(&gathered, place) {
+        let answers = questions::ask(options, dialogue, paths, last.as_ref())?;
+        let (text, config) = match checked(&answers, paths) {
             Ok(checked) => checked,
             Err(CliError::Wrong(faults)) => {
                 print::print_remark(&says::again(&faults));
-                last = Some(gathered.answers);
+                last = Some(answers.answers);
                 continue;
             }
             Err(other) => return Err(other),
         };
         if options.untested {
-            return Ok((text, gathered.typed, config));
+            return Ok((text, answers.typed, config));
         }
         match block_on(async { Ok(test(&config).await) })? {
-            Ok(()) => return Ok((text, gathered.typed, config)),
-            Err(trouble) => {
-                print::print_remark(&crate::wording::cli::with_fix(&trouble.what, &trouble.fix));
+            Ok(()) => return Ok((text, answers.typed, config)),
+            Err(problem) => {
+                print::print_remark(&crate::wording::cli::with_fix(&problem.what, &problem.fix));
                 if dialogue.yes(says::WRITE_ANYWAY)? {
-                    return Ok((text, gathered.typed, config));
+                    return Ok((text, answers.typed, config));
                 }
-                last = Some(gathered.answers);
+                last = Some(answers.answers);
             }
         }
     }
@@ -172,17 +180,17 @@ fn ask_until_it_works(
 
 /// Returns the text to write and its interpretation. Typed secrets are parsed as if their files
 /// already contained them.
-fn checked(gathered: &InitAnswers, place: &CliPaths) -> Result<(String, Config), CliError> {
-    let text = commented(&gathered.answers);
-    let mut inline = gathered.answers.clone();
-    for typed in &gathered.typed {
+fn checked(answers: &InitAnswers, paths: &CliPaths) -> Result<(String, Config), CliError> {
+    let text = commented(&answers.answers);
+    let mut inline = answers.answers.clone();
+    for typed in &answers.typed {
         let place = if typed.file == questions::KEY_FILE { &mut inline.api_key } else { &mut inline.telegram };
         *place = Some(SecretFrom::Inline(typed.secret.clone()));
     }
     let read = |text: &str, env: &BTreeMap<String, String>, home: Home| {
-        config::parse(text, &place.config.to_string_lossy(), env, home)
+        config::parse(text, &paths.config.to_string_lossy(), env, home)
     };
-    let config = read(&commented(&inline), &environment(), place.home.clone())?.config;
+    let config = read(&commented(&inline), &environment(), paths.home.clone())?.config;
     Ok((text, config))
 }
 
@@ -201,13 +209,162 @@ async fn test(config: &Config) -> Result<(), ProbeProblem> {
     }
     if let Some(signal) = config.signal.as_ref().filter(|signal| signal.command.is_empty()) {
         print::print_remark(signal::says::TESTING);
-        let look = probe::signal(signal).await?;
-        let number = look.account(signal.account.as_deref()).map_err(probe::no_account)?;
+        let probe_result = probe::signal(signal).await?;
+        let number = probe_result.account(signal.account.as_deref()).map_err(probe::no_account)?;
         print::print_remark(&signal::says::account(&number));
     }
     Ok(())
 }
 
-fn next(place: &CliPaths, config: &Config) -> String {
-    says::next(&place.command("run"), &place.command("chat"), &place.command("doctor"), awaits_claim(config))
+fn next(paths: &CliPaths, config: &Config) -> String {
+    says::next(&paths.command("run"), &paths.command("chat"), &paths.command("doctor"), awaits_claim(config))
+}
+
+/// Writes the configuration. Returns the path of the previous one, which is kept next to it.
+fn replace_config(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>> {
+    let previous = sibling(path, ".bak");
+    let was_there = path.exists();
+    if was_there {
+        std::fs::copy(path, &previous)
+            .with_context(|| format!("Cannot keep the old configuration as {}", previous.display()))?;
+    }
+    write_private(path, text)?;
+    Ok(was_there.then_some(previous))
+}
+
+/// Returns `true` if a directory is empty or missing.
+fn is_empty(folder: &Path) -> bool {
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+/// Closes a directory that was empty to other users. Returns its mode if they can still open it.
+fn close_home(folder: &Path, was_empty: bool) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o7777;
+    let is_closed = || std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).is_ok();
+    (mode & 0o077 != 0 && !(was_empty && is_closed())).then_some(mode)
+}
+
+fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    let cannot = || format!("Cannot write {}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(cannot)?;
+    }
+    let unfinished = sibling(path, ".new");
+    // Remains of an interrupted run, perhaps with other permissions.
+    let _ = std::fs::remove_file(&unfinished);
+    let mut file: File =
+        File::options().write(true).create_new(true).mode(0o600).open(&unfinished).with_context(cannot)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(cannot)?;
+    std::fs::rename(&unfinished, path).with_context(cannot)
+}
+
+fn sibling(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A dialogue with the person at the terminal.
+struct Dialogue(Editor<Mask, DefaultHistory>);
+
+impl Dialogue {
+    /// Opens a dialogue, if there is a terminal.
+    fn open() -> Result<Self, CliError> {
+        if !print::is_dialogue() {
+            return Err(CliError::Wrong(says::NO_DIALOGUE.to_owned()));
+        }
+        let mut editor = Editor::new().map_err(dialogue_failure)?;
+        editor.set_helper(Some(Mask { on: false }));
+        editor.set_auto_add_history(false);
+        Ok(Self(editor))
+    }
+
+    /// Reads a line; an empty one means `usual`.
+    fn line(&mut self, question: &str, default: &str) -> Result<String, CliError> {
+        let prompt = if default.is_empty() { format!("{question}: ") } else { format!("{question} [{default}]: ") };
+        let typed = self.0.readline(&prompt).map_err(dialogue_failure)?;
+        let typed = typed.trim();
+        Ok(if typed.is_empty() { default } else { typed }.to_owned())
+    }
+
+    /// Reads a line without echo.
+    fn secret(&mut self, question: &str) -> Result<String, CliError> {
+        self.mask(true);
+        let typed = self.0.readline(&format!("{question}: ")).map_err(dialogue_failure);
+        self.mask(false);
+        Ok(typed?.trim().to_owned())
+    }
+
+    /// Asks a yes-or-no question. The default is no.
+    fn yes(&mut self, question: &str) -> Result<bool, CliError> {
+        let typed = self.line(&format!("{question} (y/N)"), "")?.to_lowercase();
+        Ok(matches!(typed.as_str(), "y" | "yes"))
+    }
+
+    fn mask(&mut self, on: bool) {
+        if let Some(mask) = self.0.helper_mut() {
+            mask.on = on;
+        }
+        // The editor treats a mask as a colour, so it must not depend on the terminal's
+        // capabilities.
+        self.0.set_color_mode(if on { ColorMode::Forced } else { ColorMode::Enabled });
+    }
+}
+
+fn dialogue_failure(error: ReadlineError) -> CliError {
+    match error {
+        ReadlineError::Eof | ReadlineError::Interrupted => CliError::Failed(says::BROKEN_OFF.to_owned()),
+        other => anyhow::Error::new(other).into(),
+    }
+}
+
+/// Hides the typed line while it is on.
+struct Mask {
+    on: bool,
+}
+
+impl Highlighter for Mask {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        if self.on { Cow::Owned("*".repeat(line.chars().count())) } else { Cow::Borrowed(line) }
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
+        self.on && !matches!(kind, CmdKind::MoveCursor)
+    }
+}
+
+impl Completer for Mask {
+    type Candidate = String;
+}
+
+impl Hinter for Mask {
+    type Hint = String;
+}
+
+impl Validator for Mask {}
+
+impl Helper for Mask {}
+
+#[cfg(test)]
+mod file_tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn private_whole_and_the_old_one_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("new/compline.toml");
+        assert_eq!(replace_config(&path, "one").unwrap(), None);
+        std::fs::write(sibling(&path, ".new"), "half").unwrap();
+        let previous = replace_config(&path, "two").unwrap().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(std::fs::read_to_string(previous).unwrap(), "one");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!sibling(&path, ".new").exists());
+    }
 }

@@ -1,17 +1,26 @@
 //! `compline memory …`: the memory of the first owner, which is the root of the workspace.
 //!
 //! The holder of the home answers every query, as a command line. Only the editor runs here, at the
-//! person's terminal, on the file itself.
+//! person's terminal, on the file itself: `$VISUAL`, else `$EDITOR`, else one of the usual editors.
+//! The variable is a shell command, as in other programs: it may contain arguments. The change
+//! counts as an edit by hand; afterwards the holder of the home is asked for the file's size.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use serde_json::Value;
+use tokio::process::Command;
 
 use super::Exit;
-use super::client::{self, words};
-use super::external_editor;
-use super::failure::CliError;
-use super::paths::CliPaths;
-use super::print::Printer;
+use super::client::{self, Answered, words};
+use super::config::CliPaths;
+use super::print::{CliError, Printer};
 use crate::admin::command::help;
+use crate::wording::memory as says;
+
+/// Editors to try if none is configured.
+const DEFAULT_EDITORS: [&str; 3] = ["nano", "vim", "vi"];
 
 /// `compline memory […]`
 #[derive(Debug, Args)]
@@ -103,11 +112,11 @@ impl Search {
 }
 
 /// Runs the command.
-pub fn run(memory: &Memory, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+pub fn run(memory: &Memory, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = match &memory.command {
         None | Some(MemoryAction::Show { note: None }) => words(&["memory"]),
         Some(MemoryAction::Show { note: Some(note) }) => words(&["memory", "show", note]),
-        Some(MemoryAction::Edit { note }) => return edit(note.as_deref().unwrap_or_default(), place, printer),
+        Some(MemoryAction::Edit { note }) => return edit(note.as_deref().unwrap_or_default(), paths, printer),
         Some(MemoryAction::Search(search)) => search.line(),
         Some(MemoryAction::History { note }) => words(&["memory", "history", note]),
         Some(MemoryAction::Restore { note, version }) => words(&["memory", "restore", note, &version.to_string()]),
@@ -116,16 +125,128 @@ pub fn run(memory: &Memory, place: &CliPaths, printer: Printer) -> Result<Exit, 
         Some(MemoryAction::Forget { note, messages: false }) => words(&["memory", "forget", note]),
         Some(MemoryAction::Forget { note, messages: true }) => words(&["memory", "forget", note, "--messages"]),
     };
-    client::run(&line, client::MarkdownStyle::Shown, place, printer)
+    client::run(&line, paths, printer)
 }
 
 /// Edits a note. The home is not locked while the editor is open: a gateway may start meanwhile,
 /// and sees every saved change.
-fn edit(note: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+fn edit(note: &str, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let quietly = Printer { quiet: true, ..printer };
-    let asked = client::ask(&external_editor::place_line("", note), place, Printer { json: true, ..printer })?;
-    let open = external_editor::placed(&asked).map_err(CliError::Failed)?;
-    super::block_on(async { external_editor::edit(&open).await.map_err(CliError::Failed) })?;
-    let asked = client::ask(&external_editor::edited_line("", &open), place, quietly)?;
-    client::print_answer(&asked, client::MarkdownStyle::Shown, printer)
+    let answered = client::ask(&locate_command("", note), paths, Printer { json: true, ..printer })?;
+    let open = parse_note_file(&answered).map_err(CliError::Failed)?;
+    super::block_on(async { open_editor(&open).await.map_err(CliError::Failed) })?;
+    let answered = client::ask(&report_command("", &open), paths, quietly)?;
+    client::print_answer(&answered, printer)
+}
+
+/// A file about to be edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NoteFile {
+    /// Path on the disk.
+    file: PathBuf,
+    /// Path as its owner sees it.
+    path: String,
+    /// Digest of the current content; blank if there is none.
+    digest: String,
+}
+
+/// Returns the query for the location of a note. A blank name is the first owner's, a blank note
+/// `MEMORY.md`.
+pub(super) fn locate_command(whose: &str, note: &str) -> Vec<String> {
+    words(&["memory", "place", whose, note])
+}
+
+/// Returns the command that reports an edit.
+pub(super) fn report_command(whose: &str, open: &NoteFile) -> Vec<String> {
+    words(&["memory", "edited", whose, &open.path, &open.digest])
+}
+
+/// Parses the answer to [`locate_command`]. The error is a sentence.
+pub(super) fn parse_note_file(answered: &Answered) -> Result<NoteFile, String> {
+    let json: Value = serde_json::from_str(&answered.text).unwrap_or_default();
+    let field = |name: &str| json.get(name).and_then(Value::as_str).map(str::to_owned);
+    if answered.failed {
+        return Err(field("error").unwrap_or_else(|| answered.text.clone()));
+    }
+    match (field("file"), field("path"), field("digest")) {
+        (Some(file), Some(path), Some(digest)) => Ok(NoteFile { file: file.into(), path, digest }),
+        _ => Err(crate::wording::chat::NOT_UNDERSTOOD.to_owned()),
+    }
+}
+
+/// Opens the editor and waits until it is closed. The error is a sentence.
+pub(super) async fn open_editor(open: &NoteFile) -> Result<(), String> {
+    let named = |name: &str| std::env::var(name).ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let editor = choose_editor(named("VISUAL"), named("EDITOR"), &path).ok_or_else(|| says::NO_EDITOR.to_owned())?;
+    run_editor(&editor, &open.file).await
+}
+
+async fn run_editor(editor: &str, file: &Path) -> Result<(), String> {
+    let script = format!("{editor} \"$1\"");
+    let status = Command::new("/bin/sh").arg("-c").arg(script).arg("compline").arg(file).status().await;
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(says::editor_failed(editor, &status.to_string())),
+        Err(error) => Err(says::editor_failed(editor, &error.to_string())),
+    }
+}
+
+/// Chooses the editor. Returns `None` if there is none.
+fn choose_editor(visual: Option<String>, editor: Option<String>, path: &OsStr) -> Option<String> {
+    let named = |name: Option<String>| name.filter(|name| !name.trim().is_empty());
+    let on_path = |name: &&&str| std::env::split_paths(path).any(|folder| folder.join(name).is_file());
+    named(visual)
+        .or_else(|| named(editor))
+        .or_else(|| DEFAULT_EDITORS.iter().find(on_path).map(|&name| name.to_owned()))
+}
+
+#[cfg(test)]
+mod external_editor_tests {
+    use super::*;
+
+    /// Proves: command-line/editor
+    #[test]
+    fn the_editor_that_is_named_or_one_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().as_os_str();
+        let some = |name: &str| Some(name.to_owned());
+        assert_eq!(choose_editor(some("code --wait"), some("ed"), path), some("code --wait"));
+        assert_eq!(choose_editor(some(" "), some("ed"), path), some("ed"));
+        assert_eq!(choose_editor(None, some("ed"), path), some("ed"));
+        assert_eq!(choose_editor(None, None, path), None);
+        std::fs::write(folder.path().join("vi"), "").unwrap();
+        assert_eq!(choose_editor(None, None, path), some("vi"));
+        std::fs::write(folder.path().join("nano"), "").unwrap();
+        assert_eq!(choose_editor(None, some(""), path), some("nano"));
+    }
+
+    #[test]
+    fn an_answer_is_a_place_or_a_sentence() {
+        let answered = |text: &str, failed| Answered { text: text.to_owned(), failed };
+        let open =
+            parse_note_file(&answered(r#"{"file": "/w/memory/a b.md", "path": "memory/a b.md", "digest": ""}"#, false));
+        let expected =
+            NoteFile { file: "/w/memory/a b.md".into(), path: "memory/a b.md".to_owned(), digest: String::new() };
+        assert_eq!(report_command("Ben", &expected), ["memory", "edited", "Ben", "memory/a b.md", ""]);
+        assert_eq!(open, Ok(expected));
+        assert_eq!(
+            parse_note_file(&answered(r#"{"error": "There is no such note."}"#, true)),
+            Err("There is no such note.".into())
+        );
+        assert_eq!(parse_note_file(&answered("Gone.", true)), Err("Gone.".into()));
+        assert!(parse_note_file(&answered("{}", false)).is_err());
+    }
+
+    #[tokio::test]
+    async fn the_editor_gets_the_file_whatever_it_is_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a b'\"$(c).md");
+        std::fs::write(&file, "one\n").unwrap();
+        let script = folder.path().join("append");
+        std::fs::write(&script, "printf '%s\\n' \"$1\" >> \"$2\"\n").unwrap();
+        assert_eq!(run_editor(&format!("sh {} 'two three'", script.display()), &file).await, Ok(()));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo three\n");
+        assert!(run_editor("false", &file).await.unwrap_err().contains("false"));
+    }
 }

@@ -1,50 +1,54 @@
-//! `compline people …`. If a removed person had the given name, the command asks before it makes a
-//! code: nothing is assumed.
+//! `compline people …`, `compline forget PERSON` and `compline export PERSON FILE`.
+//!
+//! The holder of the home does the work: the running gateway if there is one, else this process. A
+//! permanent deletion and a hand-over must be confirmed. If a removed person had the name of a new
+//! one, the command asks before it makes a code: nothing is assumed.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
+use clap::Args;
 use serde_json::Value;
 
 use super::Exit;
-use super::client::{self, MarkdownStyle, People, words};
-use super::failure::CliError;
-use super::paths::CliPaths;
-use super::print::{Printer, is_dialogue};
-use crate::wording::access as says;
+use super::client::{self, words};
+use super::config::CliPaths;
+use super::forward::People;
+use super::print::{CliError, Printer, ask, is_dialogue, print_remark};
+use crate::id::PersonId;
+use crate::wording::{access as says, export, forget, hand_over};
 
 /// Runs one of the commands.
-pub fn run(command: &People, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+pub fn run(command: &People, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    if let People::HandOver { name, yes } = command {
+        return hand_over(name, *yes, paths, printer);
+    }
     let mut line = command.line();
     if let People::Pair { name, same_as: None, new: false, .. } = command
         && is_dialogue()
         && !printer.json
-        && let Some(answer) = same_or_new(name, place, printer)?
+        && let Some(answer) = same_or_new(name, paths, printer)?
     {
         line.extend(answer);
     }
-    client::run(&line, MarkdownStyle::Shown, place, printer)
+    client::run(&line, paths, printer)
 }
 
 /// Returns the flag that identifies the person; `None` if no removed person had the name.
-fn same_or_new(name: &str, place: &CliPaths, printer: Printer) -> Result<Option<Vec<String>>, CliError> {
-    let asked = client::ask(&words(&["people", "former", name]), place, Printer { json: true, quiet: printer.quiet })?;
-    let former: Value = serde_json::from_str(&asked.text).unwrap_or_default();
+fn same_or_new(name: &str, paths: &CliPaths, printer: Printer) -> Result<Option<Vec<String>>, CliError> {
+    let answered = client::ask(&["people", "former", name], paths, Printer { json: true, ..printer })?;
+    let former: Value = serde_json::from_str(&answered.text).unwrap_or_default();
     let people = former.as_array().map(Vec::as_slice).unwrap_or_default();
-    if asked.failed || people.is_empty() {
+    if answered.failed || people.is_empty() {
         return Ok(None);
     }
     let field = |person: &Value, key: &str| person.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |person: &Value| person.get("id").and_then(Value::as_i64).unwrap_or_default();
-    let mut out = io::stderr().lock();
     for person in people {
         let (role, since, until) = (field(person, "role"), field(person, "since"), field(person, "until"));
-        writeln!(out, "{}", says::former(crate::id::PersonId(number(person)), name, &role, &since, &until))?;
+        print_remark(&says::former(PersonId(number(person)), name, &role, &since, &until));
     }
-    write!(out, "{}", says::ASK_SAME_OR_NEW)?;
-    out.flush()?;
-    let mut typed = String::new();
-    io::stdin().lock().read_line(&mut typed)?;
-    let typed = typed.trim().to_lowercase();
+    let typed = ask(says::ASK_SAME_OR_NEW)?.to_lowercase();
     if typed == "new" {
         return Ok(Some(words(&["--new"])));
     }
@@ -52,4 +56,65 @@ fn same_or_new(name: &str, place: &CliPaths, printer: Printer) -> Result<Option<
         Some(id) => Ok(Some(words(&["--same-as", &id.to_string()]))),
         None => Err(CliError::Failed(says::NOT_ANSWERED.to_owned())),
     }
+}
+
+/// Hands over the workspace root.
+fn hand_over(name: &str, yes: bool, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    if !yes {
+        if !io::stdin().is_terminal() {
+            return Err(CliError::Wrong(hand_over::NEEDS_YES.to_owned()));
+        }
+        let exit = client::run(&["people", "hand-over", name], paths, printer)?;
+        if exit != Exit::Done {
+            return Ok(exit);
+        }
+        if !ask(hand_over::CONFIRM)?.eq_ignore_ascii_case("yes") {
+            print_remark(hand_over::NOT_CONFIRMED);
+            return Ok(Exit::Failed);
+        }
+    }
+    client::patiently(&["people", "hand-over", name, "--yes"], hand_over::GOES_ON, paths, printer)
+}
+
+/// `compline forget …`
+#[derive(Debug, Args)]
+pub struct Forget {
+    /// Name of the person
+    person: String,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+/// `compline export …`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Name of the person
+    person: String,
+    /// The new file; it must not exist
+    file: PathBuf,
+}
+
+/// Deletes a person's data after the name was typed again.
+pub fn forget(options: &Forget, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let person = &*options.person;
+    if !options.yes {
+        if !io::stdin().is_terminal() {
+            return Err(CliError::Wrong(forget::NEEDS_YES.to_owned()));
+        }
+        if ask(&forget::confirm(person))? != person.trim() {
+            print_remark(forget::NOT_CONFIRMED);
+            return Ok(Exit::Failed);
+        }
+    }
+    client::patiently(&["forget", person, "--yes"], &forget::goes_on(person), paths, printer)
+}
+
+/// Exports all data of a person into a file.
+pub fn export(options: &Export, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let file = std::path::absolute(&options.file)?;
+    let Some(file) = file.to_str() else {
+        return Err(CliError::Wrong(export::not_written("FILE", "its name is no text")));
+    };
+    client::patiently(&["export", &*options.person, file], &export::goes_on(&options.person), paths, printer)
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::failure::CliError;
-use super::paths::shell;
+use super::config::shell;
+use super::print::CliError;
 use crate::adapter::PollError;
 use crate::adapter::signal::{DaemonProbe, Signal};
 use crate::adapter::telegram::{BotInfo, Telegram};
@@ -19,9 +19,9 @@ use crate::wording::cli as says;
 use crate::wording::meaning as of_meaning;
 
 /// Time limit of a test, because a person is waiting.
-const LIMIT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Token limit: more than one word needs, because some models reason first.
-const MOST_TOKENS: u64 = 200;
+const MAX_TOKENS: u64 = 200;
 
 /// A problem and its fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,13 +44,13 @@ pub async fn model(config: &config::Model) -> Result<(), ProbeProblem> {
     let model =
         model::build(config).map_err(|error| ProbeProblem::new(format!("{error:#}"), says::FIX_MODEL_REQUEST))?;
     let question = wording::own(says::PROBE, Scope::Shared);
-    let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MOST_TOKENS);
+    let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MAX_TOKENS);
     request
         .text(Role::User, question)
         .map_err(|error| ProbeProblem::new(error.to_string(), says::FIX_MODEL_REQUEST))?;
     let answered = tokio::select! {
         answered = model.call(&request, &NullSink) => answered,
-        () = real_sleep(LIMIT) => Err(ModelError::Later { after: None, what: says::no_answer_within(LIMIT) }),
+        () = real_sleep(TIMEOUT) => Err(ModelError::Later { after: None, what: says::no_answer_within(TIMEOUT) }),
     };
     answered.map(drop).map_err(|error| ProbeProblem::new(error.to_string(), fix_of(&error)))
 }
@@ -74,7 +74,7 @@ pub async fn embedding(config: &config::Embedding) -> Result<usize, ProbeProblem
     let embedder = model::embed::build(config)
         .map_err(|error| ProbeProblem::new(format!("{error:#}"), of_meaning::FIX_REQUEST))?;
     let words = wording::own(of_meaning::PROBE, Scope::Shared);
-    let embedded = embedder.embed(&[words], LIMIT).await.map_err(|error| {
+    let embedded = embedder.embed(&[words], TIMEOUT).await.map_err(|error| {
         let fix = match &error {
             ModelError::Later { .. } | ModelError::Cut => of_meaning::FIX_AWAY,
             ModelError::BadKey => of_meaning::FIX_KEY,
@@ -97,19 +97,19 @@ pub async fn signal(config: &config::Signal) -> Result<DaemonProbe, ProbeProblem
     model::install_tls();
     let signal = Signal::new(config, Arc::new(SystemClock::default()))
         .map_err(|error| ProbeProblem::new(format!("{error:#}"), says::signal::FIX_AWAY))?;
-    of_signal(&signal, config).await
+    existing_signal(&signal, config).await
 }
 
 /// Does the same through an existing client.
-pub async fn of_signal(signal: &Signal, config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
-    let looked = tokio::select! {
-        looked = signal.probe() => looked.map_err(|error| match error {
+pub async fn existing_signal(signal: &Signal, config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
+    let result = tokio::select! {
+        result = signal.probe() => result.map_err(|error| match error {
             PollError::Unreachable(why) => why,
             other => other.to_string(),
         }),
-        () = real_sleep(LIMIT) => Err(says::no_answer_within(LIMIT)),
+        () = real_sleep(TIMEOUT) => Err(says::no_answer_within(TIMEOUT)),
     };
-    looked.map_err(|why| ProbeProblem {
+    result.map_err(|why| ProbeProblem {
         what: says::signal::away(&why),
         fix: says::signal::fix_start(&listens_at(&config.endpoint)),
     })
@@ -125,11 +125,11 @@ pub async fn telegram(config: &config::Telegram) -> Result<BotInfo, ProbeProblem
     model::install_tls();
     let bot = Telegram::new(config, Arc::new(SystemClock::default()))
         .map_err(|error| ProbeProblem::new(format!("{error:#}"), says::FIX_TELEGRAM_AWAY))?;
-    let looked = tokio::select! {
-        looked = bot.probe() => looked,
-        () = real_sleep(LIMIT) => Err(PollError::Unreachable(says::no_answer_within(LIMIT))),
+    let result = tokio::select! {
+        result = bot.probe() => result,
+        () = real_sleep(TIMEOUT) => Err(PollError::Unreachable(says::no_answer_within(TIMEOUT))),
     };
-    looked.map_err(|error| match error {
+    result.map_err(|error| match error {
         PollError::BadToken => ProbeProblem::new(says::BAD_TOKEN, says::FIX_TOKEN),
         PollError::Conflict => ProbeProblem::new(says::CONFLICT, says::FIX_CONFLICT),
         PollError::Wait(_) | PollError::Unreachable(_) | PollError::Closed => {
@@ -142,9 +142,9 @@ pub async fn telegram(config: &config::Telegram) -> Result<BotInfo, ProbeProblem
 pub(super) fn listens_at(endpoint: &SignalEndpoint) -> String {
     match endpoint {
         SignalEndpoint::Unix(socket) => format!("--socket {}", shell(socket)),
-        SignalEndpoint::Tcp(place) => format!("--tcp {place}"),
+        SignalEndpoint::Tcp(address) => format!("--tcp {address}"),
         SignalEndpoint::Http(address) => {
-            format!("--http {}", address.split_once("://").map_or(address.as_str(), |(_, place)| place))
+            format!("--http {}", address.split_once("://").map_or(address.as_str(), |(_, authority)| authority))
         }
     }
 }

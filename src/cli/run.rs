@@ -10,9 +10,9 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::channel::awaits_claim;
-use super::failure::CliError;
-use super::paths::CliPaths;
+use super::config::CliPaths;
+use super::config::awaits_claim;
+use super::print::CliError;
 use super::print::{self, Printer};
 use super::{Exit, ephemeral, log};
 use crate::app::{App, Overrides};
@@ -34,12 +34,12 @@ pub struct RunArgs {
 }
 
 /// Runs the gateway.
-pub fn run(options: &RunArgs, place: &CliPaths, printer: Printer, verbose: bool) -> Result<Exit, CliError> {
-    let mut loaded = place.load()?;
+pub fn run(options: &RunArgs, paths: &CliPaths, printer: Printer, verbose: bool) -> Result<Exit, CliError> {
+    let mut loaded = paths.load()?;
     let _thrown_away = match options.ephemeral_memory {
         // Two gateways would compete for messages.
-        true if UnixStream::connect(place.home.socket()).is_ok() => {
-            return Err(CliError::Failed(says::gateway_runs(place.home.path())));
+        true if UnixStream::connect(paths.home.socket()).is_ok() => {
+            return Err(CliError::Failed(says::gateway_runs(paths.home.path())));
         }
         true => Some(ephemeral::begin(&mut loaded.config)?),
         false => None,

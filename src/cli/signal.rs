@@ -2,22 +2,48 @@
 //!
 //! The configured daemon is queried; no journal is needed. A daemon that Compline is to start, and
 //! that is not running yet, runs for the duration of the command.
+//!
+//! To link an account, the daemon requests a link from Signal, a phone scans it, and the daemon
+//! becomes another device of that phone's account. The link is valid once, for a minute or two.
+//! Anyone who scans it gives the daemon access to their own account, so it is shown and never
+//! stored. A line of its QR code shows two rows, as half blocks. The colours are fixed, black on
+//! white, and independent of the theme: not every phone reads a code that is light on dark.
 
-mod code;
-pub(super) mod daemon;
-pub(super) mod link;
-
+use std::fs::DirBuilder;
+use std::io::IsTerminal;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Subcommand;
+use futures::FutureExt;
+use futures::future::OptionFuture;
+use qrcode::{Color, EcLevel, QrCode};
 use serde_json::json;
+use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
 
-use super::failure::CliError;
-use super::paths::CliPaths;
-use super::print::Printer;
+use super::config::CliPaths;
+use super::print::{self, CliError, Printer};
 use super::{Exit, block_on, probe};
+use crate::adapter::signal::Signal;
 use crate::config::{self, Home};
+use crate::time::SystemClock;
+use crate::time::clock::real_sleep;
 use crate::wording::cli::signal as says;
+
+/// Program of the daemon.
+pub(super) const PROGRAM: &str = "signal-cli";
+/// Time within which a daemon must answer: on a slow computer Java starts slowly.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Interval between queries until then.
+const PROBE_INTERVAL: Duration = Duration::from_millis(500);
+/// Quiet modules on each side.
+const QUIET_MODULES: usize = 4;
+/// Black on white, from the fixed cube of 256 colours.
+const COLOURS: &str = "\u{1b}[38;5;16;48;5;231m";
+const PLAIN: &str = "\u{1b}[0m";
 
 /// `compline signal …`
 #[derive(Debug, Subcommand)]
@@ -33,12 +59,12 @@ pub enum SignalCommand {
 }
 
 /// Runs the command.
-pub fn run(command: &SignalCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
-    let config = place.load()?.config.signal.ok_or_else(|| CliError::Wrong(says::not_configured(&place.config)))?;
+pub fn run(command: &SignalCommand, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let config = paths.load()?.config.signal.ok_or_else(|| CliError::Wrong(says::not_configured(&paths.config)))?;
     match command {
-        SignalCommand::Accounts => accounts(&config, &place.home, printer)?,
+        SignalCommand::Accounts => accounts(&config, &paths.home, printer)?,
         SignalCommand::Link { name } => {
-            let number = link::link(&config, &place.home, name)?;
+            let number = link(&config, &paths.home, name)?;
             match printer.json {
                 true => printer.json(&json!({ "number": number }))?,
                 false => printer.fact(&says::linked(&number))?,
@@ -49,20 +75,18 @@ pub fn run(command: &SignalCommand, place: &CliPaths, printer: Printer) -> Resul
 }
 
 fn accounts(config: &config::Signal, home: &Home, printer: Printer) -> Result<(), CliError> {
-    let look = block_on(daemon::with(config, home, async |signal| Ok(probe::of_signal(signal, config).await)))??;
-    let ours = look.account(config.account.as_deref());
-    let numbers = look.accounts.as_deref();
+    let daemon_probe =
+        block_on(with_daemon(config, home, async |signal| Ok(probe::existing_signal(signal, config).await)))??;
+    let ours = daemon_probe.account(config.account.as_deref());
+    let numbers = daemon_probe.accounts.as_deref();
     if printer.json {
         let is_ours = |number: &String| ours.as_ref().is_ok_and(|ours| ours == number);
         let each = |number: &String| json!({ "number": number, "is_ours": is_ours(number) });
         let accounts = numbers.map(|numbers| numbers.iter().map(each).collect::<Vec<_>>());
-        return printer.json(&json!({ "version": look.version, "accounts": accounts }));
+        return printer.json(&json!({ "version": daemon_probe.version, "accounts": accounts }));
     }
-    printer.fact(&says::accounts(&look.version, numbers, ours.as_deref().map_err(|sentence| *sentence)))
+    printer.fact(&says::accounts(&daemon_probe.version, numbers, ours.as_deref().map_err(|sentence| *sentence)))
 }
-
-/// Program of the daemon.
-pub(super) const PROGRAM: &str = "signal-cli";
 
 /// Returns the command that starts a daemon at this socket.
 pub(super) fn daemon_at(socket: &str) -> Vec<String> {
@@ -80,4 +104,152 @@ pub(super) fn installed_at(name: &str) -> Option<PathBuf> {
     }
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(may_run)
+}
+
+/// Shows a link and waits until a phone has scanned it. Returns the number of the linked account.
+pub fn link(config: &config::Signal, home: &Home, name: &str) -> Result<String, CliError> {
+    block_on(with_daemon(config, home, async |signal| scan(signal, name).await))
+}
+
+async fn scan(signal: &Signal, name: &str) -> Result<String, CliError> {
+    print::print_remark(says::ASKING_FOR_LINK);
+    let link = signal.start_link().await.map_err(|error| not_linked(&error))?;
+    print::print_remark(says::SCAN);
+    // Without terminal colours the code could be light on dark, which phones do not read.
+    if std::io::stderr().is_terminal() {
+        print::print_remark(&draw_qr_code(&link).unwrap_or_default());
+    }
+    print::print_remark(&says::or_copy(&link));
+    signal.finish_link(&link, name).await.map_err(|error| not_linked(&error))
+}
+
+fn not_linked(error: &anyhow::Error) -> CliError {
+    CliError::Failed(crate::wording::cli::with_fix(&format!("{error:#}"), says::FIX_NOT_LINKED))
+}
+
+/// Runs `work` with the daemon. Ctrl-c ends it, and stops a daemon that was started for it.
+pub async fn with_daemon<T>(
+    config: &config::Signal,
+    home: &Home,
+    work: impl AsyncFnOnce(&Signal) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    crate::model::install_tls();
+    let signal = Signal::new(config, Arc::new(SystemClock::default()))?;
+    let stop = CancellationToken::new();
+    let is_to_start = !config.command.is_empty() && signal.probe().await.is_err();
+    if !is_to_start {
+        return until_interrupted(work(&signal)).await;
+    }
+    // A gateway starts the daemon itself; two daemons would interfere with each other.
+    let daemon = if UnixStream::connect(home.socket()).await.is_ok() { None } else { signal.daemon(stop.clone()) };
+    if daemon.is_some() {
+        print::print_remark(says::STARTING);
+        // The socket is in the home, which may not exist yet.
+        DirBuilder::new().recursive(true).mode(0o700).create(home.path())?;
+    }
+    let started = async {
+        wait_for_answer(&signal, config).await?;
+        work(&signal).await
+    };
+    let started = until_interrupted(started).map(|done| {
+        stop.cancel();
+        done
+    });
+    let (done, _) = tokio::join!(started, OptionFuture::from(daemon));
+    done
+}
+
+async fn until_interrupted<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(CliError::Failed(says::LEFT.to_owned())),
+    }
+}
+
+/// Waits until the daemon answers.
+async fn wait_for_answer(signal: &Signal, config: &config::Signal) -> Result<(), CliError> {
+    let asking = async {
+        while signal.probe().await.is_err() {
+            real_sleep(PROBE_INTERVAL).await;
+        }
+    };
+    tokio::select! {
+        () = asking => Ok(()),
+        () = real_sleep(START_TIMEOUT) => match probe::existing_signal(signal, config).await {
+            Ok(_) => Ok(()),
+            Err(trouble) => Err(trouble.into()),
+        },
+    }
+}
+
+/// Draws the code line by line. Returns `None` if the text is too long for a code.
+pub(super) fn draw_qr_code(text: &str) -> Option<String> {
+    let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
+    let (width, modules) = (code.width(), code.to_colors());
+    let is_dark = |row: usize, column: usize| {
+        let inside = |at: usize| at.checked_sub(QUIET_MODULES).filter(|at| *at < width);
+        let at = inside(row).zip(inside(column)).map(|(row, column)| row * width + column);
+        at.and_then(|at| modules.get(at)) == Some(&Color::Dark)
+    };
+    let side = width + 2 * QUIET_MODULES;
+    let line = |row: usize| {
+        let blocks: String = (0..side).map(|column| block(is_dark(row, column), is_dark(row + 1, column))).collect();
+        format!("{COLOURS}{blocks}{PLAIN}")
+    };
+    Some((0..side).step_by(2).map(line).collect::<Vec<_>>().join("\n"))
+}
+
+fn block(upper: bool, lower: bool) -> char {
+    match (upper, lower) {
+        (true, true) => '█',
+        (true, false) => '▀',
+        (false, true) => '▄',
+        (false, false) => ' ',
+    }
+}
+
+#[cfg(test)]
+mod code_tests {
+    use super::*;
+
+    const LINK: &str =
+        "sgnl://linkdevice?uuid=AbCdEfGhIjKlMnOpQrStUv%3D%3D&pub_key=BdK0dYzP8p1hVf2oQw9n3sXyZ0aBcDeFgHiJkLmNoPqR";
+
+    /// Parses a drawing into modules, row by row.
+    fn modules(drawing: &str) -> Vec<Vec<bool>> {
+        let half = |line: &str, dark: [char; 2]| {
+            let blocks = line.strip_prefix(COLOURS).unwrap().strip_suffix(PLAIN).unwrap();
+            blocks.chars().map(|block| dark.contains(&block)).collect()
+        };
+        drawing.lines().flat_map(|line| [half(line, ['█', '▀']), half(line, ['█', '▄'])]).collect()
+    }
+
+    /// Proves: channels/signal-setup
+    #[test]
+    fn a_drawing_is_the_code_with_quiet_around_it() {
+        let code = QrCode::with_error_correction_level(LINK, EcLevel::L).unwrap();
+        let (width, rows) = (code.width(), modules(&draw_qr_code(LINK).unwrap()));
+        assert!(
+            rows.len() >= width + 2 * QUIET_MODULES && rows.iter().all(|row| row.len() == width + 2 * QUIET_MODULES)
+        );
+        for (y, row) in rows.iter().enumerate() {
+            for (x, is_dark) in row.iter().enumerate() {
+                let inside = (QUIET_MODULES..QUIET_MODULES + width).contains(&x)
+                    && (QUIET_MODULES..QUIET_MODULES + width).contains(&y);
+                let wanted = inside && code[(x - QUIET_MODULES, y - QUIET_MODULES)] == Color::Dark;
+                assert_eq!(*is_dark, wanted, "{x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_fits_a_terminal_of_eighty_columns() {
+        let drawing = draw_qr_code(LINK).unwrap();
+        assert!(modules(&drawing).iter().all(|row| row.len() < 80) && drawing.lines().count() <= 32);
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_has_no_code() {
+        assert_eq!(draw_qr_code(&"x".repeat(3_000)), None);
+    }
 }

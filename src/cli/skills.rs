@@ -4,18 +4,18 @@
 //! is sent as its full path, because the gateway runs in another directory. Only `check` reads
 //! folders itself, so it works in any folder, without a home and without a gateway.
 
-mod accept;
 mod check;
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use serde_json::Value;
 
 use super::Exit;
-use super::client::{self, words};
-use super::failure::CliError;
-use super::paths::CliPaths;
-use super::print::Printer;
+use super::client::{self, Answered, words};
+use super::config::CliPaths;
+use super::print::{CliError, Printer, ask, print_remark};
 use crate::admin::command::help;
 use crate::skill::MAIN;
 use crate::wording::cli::skills as says;
@@ -76,9 +76,9 @@ pub enum SkillsCommand {
 }
 
 /// Runs the command.
-pub fn run(command: &SkillsCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+pub fn run(command: &SkillsCommand, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = match command {
-        SkillsCommand::Check { dir } => return check::run(dir.as_deref(), place, printer),
+        SkillsCommand::Check { dir } => return check::run(dir.as_deref(), paths, printer),
         SkillsCommand::List => words(&["skills", "list"]),
         SkillsCommand::Show { name } => words(&["skills", "show", name]),
         SkillsCommand::Import { path, name } => import(path, name.as_deref())?,
@@ -86,11 +86,11 @@ pub fn run(command: &SkillsCommand, place: &CliPaths, printer: Printer) -> Resul
             words(&["skills", "promote", note]).into_iter().chain(name.clone()).collect()
         }
         SkillsCommand::Accept { name, hash: Some(hash) } => words(&["skills", "accept", name, hash]),
-        SkillsCommand::Accept { name, hash: None } => return accept::run(name, place, printer),
+        SkillsCommand::Accept { name, hash: None } => return accept(name, paths, printer),
         SkillsCommand::History { name } => words(&["skills", "history", name]),
         SkillsCommand::Rollback { name, version } => words(&["skills", "rollback", name, &version.to_string()]),
     };
-    client::run(&line, client::MarkdownStyle::Shown, place, printer)
+    client::run(&line, paths, printer)
 }
 
 fn import(path: &Path, name: Option<&str>) -> Result<Vec<String>, CliError> {
@@ -110,4 +110,27 @@ fn skill_folder(path: &Path) -> Result<PathBuf, CliError> {
         _ if full.is_dir() => Ok(full),
         _ => Err(CliError::Failed(says::no_folder(path))),
     }
+}
+
+/// Shows the folder and accepts it after confirmation at the terminal.
+pub(super) fn accept(name: &str, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let line = words(&["skills", "accept", name]);
+    if printer.json || !io::stdin().is_terminal() {
+        return client::run(&line, paths, printer);
+    }
+    // One answer holds both the page and its hash, so the confirmation covers the shown content.
+    let answered = client::ask(&line, paths, Printer { json: true, ..printer })?;
+    let shown: Value = serde_json::from_str(&answered.text).unwrap_or_default();
+    let field = |name: &str| shown.get(name).and_then(Value::as_str);
+    let (Some(page), Some(hash), false) = (field("page"), field("hash"), answered.failed) else {
+        let why = field("error").unwrap_or(&answered.text).to_owned();
+        return client::print_answer(&Answered { text: why, failed: true }, printer);
+    };
+    printer.markdown(page)?;
+    let confirmed = ask(&says::accept(&check::plain(name)))?.to_ascii_lowercase();
+    if !matches!(confirmed.as_str(), "y" | "yes") {
+        print_remark(says::NOT_ACCEPTED);
+        return Ok(Exit::Failed);
+    }
+    client::run(&words(&["skills", "accept", name, hash]), paths, printer)
 }

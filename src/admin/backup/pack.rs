@@ -1,7 +1,8 @@
-//! Writes a backup in one pass.
+//! Writes a backup in one pass, each folder in a deterministic order.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::path::Path;
 
 use anyhow::Context;
 use flate2::Compression;
@@ -10,12 +11,14 @@ use sha2::{Digest, Sha256};
 
 use super::Progress;
 use super::key::{BackupKey, LENGTH};
-use super::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest, NAME, SEAL, Seal};
+use super::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest, NAME, SEAL, Seal, stays_inside};
 use crate::time::Timestamp;
 use crate::wording::upkeep::{self as says, LeftOut};
 
 /// Upper limit of entries: no knowledge tree has more.
-pub const MOST_ENTRIES: usize = 500_000;
+pub const MAX_ENTRIES: usize = 500_000;
+/// Maximum folder depth, far beyond any tree that a person keeps.
+const MAX_DEPTH: usize = 64;
 
 /// A backup being written.
 pub struct Packer<'a, W: Write> {
@@ -79,14 +82,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         self.tar.append_data(&mut header, name, &mut read).with_context(|| format!("Cannot copy {name}"))?;
         anyhow::ensure!(read.length == found.len(), "{name} became shorter while it was copied; try again");
         let (length, digest) = (read.length, hex::encode(read.hash.finalize()));
-        let path = name.to_owned();
-        self.entered(BackupEntry {
-            path,
-            kind: BackupEntryKind::File,
-            size: length,
-            digest,
-            executable: executable != 0,
-        })?;
+        self.enter(name, BackupEntryKind::File, length, digest, executable != 0)?;
         self.done = self.done.saturating_add(length);
         (self.progress)(says::COPYING, self.done);
         Ok(())
@@ -99,14 +95,7 @@ impl<'a, W: Durable> Packer<'a, W> {
     pub fn folder(&mut self, name: &str) -> anyhow::Result<()> {
         let mut header = header(tar::EntryType::Directory, 0, 0o700);
         self.tar.append_data(&mut header, name, io::empty())?;
-        let path = name.to_owned();
-        self.entered(BackupEntry {
-            path,
-            kind: BackupEntryKind::Folder,
-            size: 0,
-            digest: String::new(),
-            executable: false,
-        })
+        self.enter(name, BackupEntryKind::Folder, 0, String::new(), false)
     }
 
     /// Adds a link as it is.
@@ -116,8 +105,7 @@ impl<'a, W: Durable> Packer<'a, W> {
     pub fn link(&mut self, name: &str, target: &str) -> anyhow::Result<()> {
         let mut header = header(tar::EntryType::Symlink, 0, 0o777);
         self.tar.append_link(&mut header, name, target)?;
-        let (path, digest) = (name.to_owned(), target.to_owned());
-        self.entered(BackupEntry { path, kind: BackupEntryKind::Link, size: 0, digest, executable: false })
+        self.enter(name, BackupEntryKind::Link, 0, target.to_owned(), false)
     }
 
     /// Records an item as left out.
@@ -153,9 +141,16 @@ impl<'a, W: Durable> Packer<'a, W> {
         Ok(manifest)
     }
 
-    fn entered(&mut self, entry: BackupEntry) -> anyhow::Result<()> {
-        anyhow::ensure!(self.entries.len() < MOST_ENTRIES, "There are more than {MOST_ENTRIES} files");
-        self.entries.push(entry);
+    fn enter(
+        &mut self,
+        path: &str,
+        kind: BackupEntryKind,
+        size: u64,
+        digest: String,
+        executable: bool,
+    ) -> anyhow::Result<()> {
+        anyhow::ensure!(self.entries.len() < MAX_ENTRIES, "There are more than {MAX_ENTRIES} files");
+        self.entries.push(BackupEntry { path: path.to_owned(), kind, size, digest, executable });
         Ok(())
     }
 }
@@ -183,6 +178,69 @@ impl<R: Read> Read for Measured<R> {
         self.length = self.length.saturating_add(u64::try_from(count).unwrap_or(0));
         Ok(count)
     }
+}
+
+/// Adds a folder under `name`, or nothing if it does not exist. A folder that is itself a link is
+/// followed.
+///
+/// # Errors
+/// If something cannot be read, or the backup cannot be written.
+pub fn pack_folder(packer: &mut Packer<'_, impl Durable>, name: &str, folder: &Path) -> anyhow::Result<()> {
+    match folder.canonicalize() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        found => pack_tree(packer, name, &found.with_context(|| format!("Cannot read {}", folder.display()))?, 0),
+    }
+}
+
+fn pack_tree(packer: &mut Packer<'_, impl Durable>, name: &str, folder: &Path, depth: usize) -> anyhow::Result<()> {
+    anyhow::ensure!(depth < MAX_DEPTH, "{name} lies in more than {MAX_DEPTH} folders");
+    packer.folder(name)?;
+    let listed = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    let mut entries = listed.with_context(|| format!("Cannot read {}", folder.display()))?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let file_name = entry.file_name();
+        let Some(plain) = file_name.to_str() else {
+            packer.leave_out(&format!("{name}/{}", file_name.to_string_lossy()), LeftOut::Unnameable);
+            continue;
+        };
+        pack_item(packer, &format!("{name}/{plain}"), &entry.path(), depth)?;
+    }
+    Ok(())
+}
+
+fn pack_item(packer: &mut Packer<'_, impl Durable>, name: &str, path: &Path, depth: usize) -> anyhow::Result<()> {
+    let kind = match path.symlink_metadata() {
+        // The file existed a moment ago, so it was deleted on purpose.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found.with_context(|| format!("Cannot read {}", path.display()))?.file_type(),
+    };
+    if kind.is_dir() {
+        return pack_tree(packer, name, path, depth.saturating_add(1));
+    }
+    if kind.is_symlink() {
+        let target = fs::read_link(path).with_context(|| format!("Cannot read {}", path.display()))?;
+        match target.to_str().filter(|target| stays_inside(name, target)) {
+            Some(target) => packer.link(name, target)?,
+            None => packer.leave_out(name, LeftOut::LeadsOut),
+        }
+        return Ok(());
+    }
+    if !kind.is_file() {
+        packer.leave_out(name, LeftOut::Special);
+        return Ok(());
+    }
+    match open_plain(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        opened => packer.file(name, &mut opened.with_context(|| format!("Cannot read {}", path.display()))?),
+    }
+}
+
+/// Opens a file, refusing a link that replaced it meanwhile, and without blocking on a pipe.
+fn open_plain(path: &Path) -> std::io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 #[cfg(test)]

@@ -6,11 +6,17 @@
 //! are bounded. The contents match the manifest byte for byte, with nothing missing or added.
 //! Anything else is refused with a reason, and nothing is written. The authenticity of the manifest
 //! is a separate check: [`Archive::is_authentic`].
+//!
+//! A verified backup is unpacked into an empty folder. Folders are created before their contents,
+//! files are always created and never opened, and links come last, so nothing is ever written
+//! through a link. The archive is read a second time here, and another process may be able to write
+//! to it: each item is compared with the verified manifest as it is unpacked.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::path::Path;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use flate2::read::GzDecoder;
@@ -21,18 +27,18 @@ use super::key::BackupKey;
 use super::manifest::{
     BackupEntry, BackupEntryKind, FORM, Manifest, NAME, SEAL, Seal, UNSIGNED_FORM, is_plain, stays_inside,
 };
-use super::pack::MOST_ENTRIES;
-use super::{JOURNAL, Progress};
+use super::pack::MAX_ENTRIES;
+use super::{FOLDERS, JOURNAL, Progress};
 use crate::wording::upkeep as says;
 
 /// Maximum length of the manifest, in bytes.
-const LONGEST_MANIFEST: u64 = 128 << 20;
+const MAX_MANIFEST: u64 = 128 << 20;
 /// Maximum length of the authentication, in bytes.
-const LONGEST_SEAL: u64 = 4096;
+const MAX_SEAL: u64 = 4096;
 /// Maximum length of a name, in bytes.
-const LONGEST_NAME: u64 = 4097;
+const MAX_NAME: u64 = 4097;
 /// Maximum padding after the end of a tar, in bytes: some programs fill up a block.
-const PADDING: u64 = 1 << 20;
+const MAX_PADDING: u64 = 1 << 20;
 
 /// One item in a backup, as described by its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +108,7 @@ pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<
         }
         ensure!(manifest.is_none(), "something follows the manifest");
         ensure!(member.path != SEAL, "its authentication comes before its manifest");
-        ensure!(seen.len() < MOST_ENTRIES, "there is too much in it");
+        ensure!(seen.len() < MAX_ENTRIES, "there is too much in it");
         ensure!(member.size <= room.saturating_sub(done), "it is larger than the room on the disk");
         if member.path == NAME {
             manifest = Some(manifest_in(member, bytes)?);
@@ -146,8 +152,8 @@ pub fn each(file: &Path, take: &mut dyn FnMut(&Member, &mut dyn Read) -> anyhow:
             }
         }
     }
-    let rest = io::copy(&mut archive.into_inner().take(PADDING), &mut io::sink()).context("its end is damaged")?;
-    ensure!(rest < PADDING, "something follows its end");
+    let rest = io::copy(&mut archive.into_inner().take(MAX_PADDING), &mut io::sink()).context("its end is damaged")?;
+    ensure!(rest < MAX_PADDING, "something follows its end");
     Ok(())
 }
 
@@ -184,9 +190,9 @@ fn member(
 }
 
 fn name_in(entry: &mut impl Read, size: u64) -> anyhow::Result<String> {
-    ensure!(size <= LONGEST_NAME, "a name in it is too long");
+    ensure!(size <= MAX_NAME, "a name in it is too long");
     let mut bytes = Vec::new();
-    entry.take(LONGEST_NAME).read_to_end(&mut bytes)?;
+    entry.take(MAX_NAME).read_to_end(&mut bytes)?;
     if bytes.last() == Some(&0) {
         bytes.pop();
     }
@@ -194,7 +200,7 @@ fn name_in(entry: &mut impl Read, size: u64) -> anyhow::Result<String> {
 }
 
 fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<(Manifest, Vec<u8>)> {
-    ensure!(member.kind == BackupEntryKind::File && member.size <= LONGEST_MANIFEST, "its manifest is none");
+    ensure!(member.kind == BackupEntryKind::File && member.size <= MAX_MANIFEST, "its manifest is none");
     let mut text = Vec::new();
     bytes.read_to_end(&mut text)?;
     let form: serde_json::Value = serde_json::from_slice(&text).context("its manifest is none")?;
@@ -206,7 +212,7 @@ fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<(Manifes
 
 /// Parses the authentication. An unreadable one verifies nothing.
 fn seal_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Seal> {
-    ensure!(member.kind == BackupEntryKind::File && member.size <= LONGEST_SEAL, "its authentication is none");
+    ensure!(member.kind == BackupEntryKind::File && member.size <= MAX_SEAL, "its authentication is none");
     let mut text = Vec::new();
     bytes.read_to_end(&mut text)?;
     Ok(serde_json::from_slice(&text).unwrap_or_default())
@@ -236,5 +242,84 @@ fn digest_of(bytes: &mut dyn Read) -> anyhow::Result<String> {
             return Ok(hex::encode(hash.finalize()));
         }
         hash.update(piece.get(..count).unwrap_or_default());
+    }
+}
+
+/// Unpacks `file` into the new folder `into`, and syncs it to the disk.
+pub fn unpack(file: &Path, manifest: &Manifest, into: &Path, progress: Progress<'_>) -> anyhow::Result<()> {
+    make_folder(into)?;
+    let mut due: BTreeMap<&str, &BackupEntry> =
+        manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
+    let mut links: Vec<(PathBuf, String)> = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![into.to_owned()];
+    let mut done = 0_u64;
+    each(file, &mut |member, bytes| {
+        if member.path == NAME || member.path == SEAL {
+            return Ok(());
+        }
+        let path = into.join(&member.path);
+        let found = match member.kind {
+            BackupEntryKind::Link => {
+                links.push((path, member.target.clone()));
+                member.entry(bytes)?
+            }
+            BackupEntryKind::Folder => {
+                make_folder(&path)?;
+                folders.push(path);
+                member.entry(bytes)?
+            }
+            BackupEntryKind::File => {
+                write_file(&path, member, bytes).with_context(|| format!("Cannot unpack {}", member.path))?
+            }
+        };
+        let is_due = due.remove(member.path.as_str()).is_some_and(|entry| *entry == found);
+        anyhow::ensure!(is_due, "{} changed since it was read", member.path);
+        done = done.saturating_add(member.size);
+        progress(says::UNPACKING, done);
+        Ok(())
+    })?;
+    anyhow::ensure!(due.is_empty(), "It changed since it was read");
+    // A folder that did not exist at the time of the backup is now empty.
+    for name in FOLDERS {
+        if !into.join(name).is_dir() {
+            make_folder(&into.join(name))?;
+        }
+    }
+    for (path, target) in links {
+        std::os::unix::fs::symlink(target, path)?;
+    }
+    for folder in folders {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn make_folder(path: &Path) -> anyhow::Result<()> {
+    DirBuilder::new().mode(0o700).create(path).with_context(|| format!("Cannot make {}", path.display()))
+}
+
+/// Writes a file, and returns its manifest entry as written.
+fn write_file(path: &Path, member: &Member, bytes: &mut dyn Read) -> anyhow::Result<BackupEntry> {
+    let mode = if member.executable { 0o700 } else { 0o600 };
+    let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    let mut copied = Copied { from: bytes.take(member.size), to: file };
+    let entry = member.entry(&mut copied)?;
+    let written = copied.to.metadata()?.len();
+    anyhow::ensure!(written == member.size, "It changed since it was read");
+    copied.to.sync_all()?;
+    Ok(entry)
+}
+
+/// A reader that copies its data to a file.
+struct Copied<R> {
+    from: R,
+    to: File,
+}
+
+impl<R: Read> Read for Copied<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(into)?;
+        self.to.write_all(into.get(..count).unwrap_or_default())?;
+        Ok(count)
     }
 }

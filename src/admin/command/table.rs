@@ -1,6 +1,6 @@
 //! The table of chat commands: one row says all that is known of a command but its effect.
 
-use super::{ChatCommand, MemoryCommand, ReflectionRequest, ReviewCommand, gate, memory, named, seeking};
+use super::{ChatCommand, MemoryCommand, ReflectionRequest, ReviewCommand, arguments, named, search_flags};
 use crate::people::Role;
 use crate::wording::command as says;
 
@@ -31,11 +31,11 @@ pub struct CommandRow {
 /// Effect of a command that is given in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InGroup {
-    /// It acts on the group.
+    /// Acts on the group.
     ActsOnGroup,
-    /// It is answered in the caller's direct chat.
+    /// Answered in the caller's direct chat.
     AnsweredDirectly,
-    /// It is refused.
+    /// Refused.
     Refused,
 }
 
@@ -63,7 +63,7 @@ pub const COMMANDS: &[CommandRow] = &[
         "memory",
         "[NOTE | search WORDS | history NOTE | restore NOTE VERSION]",
         "Show, search and restore memory",
-        |rest| memory::memory(rest).map(ChatCommand::Memory),
+        |rest| arguments::memory(rest).map(ChatCommand::Memory),
     )
     .command_line("memory")
     .hint("search also takes --agent NAME, --section HEADING, --case and --context LINES"),
@@ -71,7 +71,7 @@ pub const COMMANDS: &[CommandRow] = &[
         named(rest).map(|text| ChatCommand::Memory(MemoryCommand::Remember { text }))
     }),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", |rest| {
-        memory::promote(rest).map(ChatCommand::Memory)
+        arguments::promote(rest).map(ChatCommand::Memory)
     })
     .command_line("memory promote"),
     member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", super::reminders)
@@ -91,26 +91,26 @@ pub const COMMANDS: &[CommandRow] = &[
     })
     .command_line("review list"),
     owner("show", "NUMBER", "Show a proposal: origin, findings, diff and hash", |rest| {
-        gate::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Show(id)))
+        arguments::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Show(id)))
     })
     .command_line("review show")
     .hint("/pending lists the numbers"),
     owner("approve", "NUMBER HASH", "Approve a proposal exactly as shown", |rest| {
-        gate::approve(rest).map(ChatCommand::Review)
+        arguments::approve(rest).map(ChatCommand::Review)
     })
     .command_line("review approve")
     .hint("/pending lists the numbers, and /show NUMBER gives the hash"),
     owner("reject", "NUMBER [REASON]", "Reject a proposal permanently", |rest| {
-        gate::reject(rest).map(ChatCommand::Review)
+        arguments::reject(rest).map(ChatCommand::Review)
     })
     .command_line("review reject")
     .hint("/pending lists the numbers"),
     owner("why", "NUMBER", "Show where a proposal comes from", |rest| {
-        gate::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Why(id)))
+        arguments::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Why(id)))
     })
     .hint("/pending lists the numbers"),
     owner("skills", "[accept NAME [HASH]]", "List skills, or accept a held one", |rest| {
-        Some(ChatCommand::Review(gate::skills(rest)))
+        Some(ChatCommand::Review(arguments::skills(rest)))
     })
     .command_line("skills"),
     owner("history", "NAME", "List the versions of a skill", |rest| {
@@ -119,7 +119,7 @@ pub const COMMANDS: &[CommandRow] = &[
     .command_line("skills history")
     .hint("/skills lists the names"),
     owner("rollback", "NAME VERSION", "Restore an earlier version of a skill", |rest| {
-        gate::roll_back(rest).map(ChatCommand::Review)
+        arguments::roll_back(rest).map(ChatCommand::Review)
     })
     .command_line("skills rollback")
     .hint("/history NAME lists the versions"),
@@ -129,7 +129,7 @@ pub const COMMANDS: &[CommandRow] = &[
     .command_line("reflect")
     .hint("PERIOD is like 2026-11-20, 2026-W47 or 2026-11; \"again\" repeats an existing reflection"),
     owner("search", "WORDS", "Search messages, notes, files and skills", |rest| {
-        seeking::read(rest).map(ChatCommand::Search)
+        search_flags::read(rest).map(ChatCommand::Search)
     })
     .command_line("search")
     .hint("it also takes --in messages|conversations|reflections|notes|files|skills, --case and --context LINES"),

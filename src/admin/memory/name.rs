@@ -12,7 +12,7 @@
 use crate::memory::{EXPERIENCE, normal_path, note};
 
 /// Maximum length of a name, in characters.
-const LONGEST: usize = 120;
+const MAX_LENGTH: usize = 120;
 
 /// A note, as named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Name {
         let typed = typed.trim();
         let (folder, name) = typed.rsplit_once('/').unwrap_or(("", typed));
         let bare = name.strip_suffix(".md").unwrap_or(name).trim();
-        let fits = !bare.is_empty() && !bare.starts_with('.') && bare.chars().count() <= LONGEST;
+        let fits = !bare.is_empty() && !bare.starts_with('.') && bare.chars().count() <= MAX_LENGTH;
         if !fits || bare.chars().any(char::is_control) {
             return None;
         }

@@ -1,13 +1,13 @@
 //! The overview of the memory: `MEMORY.md`, the notes with their sizes, today's note, extracted
-//! facts, and pending untrusted notes.
+//! facts, pending untrusted notes, and unreadable files, each with the reason, so that the person
+//! can fix it.
 
-use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
-use super::unread::{self, Unread};
 use super::{MemoryFile, gauge, listed, name};
+use crate::admin::MemoryAdmin;
 use crate::admin::answer::{Answer, ShownLabel, plain};
-use crate::memory::{AccessRefusal, NoteLine, Workspace, without_comments};
+use crate::memory::{AccessRefusal, NoteLine, UnreadNote, Workspace, without_comments};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -19,12 +19,18 @@ use crate::wording::review_command::Surface;
 
 /// Path of the index.
 pub(super) const INDEX: &str = "memory/MEMORY.md";
-
 /// Maximum number of bytes of `MEMORY.md` at the head of the list.
 const BEGINNING: usize = 2_500;
+/// Files that are loaded automatically and appear in no list while they are readable.
+const OTHER_FILES: [&str; 6] =
+    ["USER.md", "AGENTS.md", "SOUL.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"];
+
+/// Files, each with the reason.
+pub(super) struct UnreadFiles(Vec<(String, AccessRefusal)>);
+
 /// The notes of a memory by kind.
 #[derive(Debug, Default)]
-struct Lying {
+struct SortedNotes {
     notes: Vec<NoteLine>,
     today: Option<NoteLine>,
     days: Vec<NoteLine>,
@@ -33,13 +39,13 @@ struct Lying {
 
 impl MemoryAdmin<'_> {
     /// Shows the overview.
-    pub async fn overview(&self, person: &Person, way: Surface) -> anyhow::Result<Answer> {
+    pub async fn overview(&self, person: &Person, surface: Surface) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
         let now = self.clock.now();
         let notes = self.tree.files().list_notes(&who).await?;
-        let lying = sort(notes.read, &self.zone.day(now));
+        let sorted = sort(notes.read, &self.zone.day(now));
         let index = self.page(&who, &[INDEX.to_owned()]).await?;
-        let place = match way {
+        let place = match surface {
             Surface::Chat => None,
             Surface::CommandLine => self.tree.versions().disk_path(&who, INDEX).await?.ok(),
         };
@@ -47,18 +53,18 @@ impl MemoryAdmin<'_> {
         let mut shown = ShownLabel::nothing();
         let is_read = self.reads_memory();
         let mut blocks = match &index {
-            Ok(page) => of_index(page, way, is_read, &mut shown),
+            Ok(page) => of_index(page, surface, is_read, &mut shown),
             Err(AccessRefusal::Missing) => vec![says::head(&gauge(INDEX, 0), reads(is_read, 0))],
-            Err(why) => vec![says::index_unread(unread::reason(*why))],
+            Err(why) => vec![says::index_unread(reason(*why))],
         };
         if !is_read {
             blocks.insert(0, says::SWITCHED_OFF.to_owned());
         }
         let size = index.as_ref().map_or(0, MemoryFile::size);
-        blocks.extend(lying.blocks(&mut shown, way));
-        let (files, all) = lying.total();
-        blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref(), way));
-        let mut unread = Unread::of(notes.unread, &mut shown);
+        blocks.extend(sorted.blocks(&mut shown, surface));
+        let (files, all) = sorted.total();
+        blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref(), surface));
+        let mut unread = UnreadFiles::of(notes.unread, &mut shown);
         let taken_down = self.extracted_facts(&who, &mut unread).await?;
         self.note_what_else(&who, &mut unread).await?;
         blocks.extend(extracted_lines(&taken_down));
@@ -68,19 +74,19 @@ impl MemoryAdmin<'_> {
             "enabled": is_read,
             "index": index.ok().map(|page| super::page_json(&page, page.words(&mut shown))),
             "folder": place,
-            "notes": lying.notes.iter().map(note_json).collect::<Vec<_>>(),
-            "today": lying.today.as_ref().map(note_json),
-            "days": lying.days.iter().map(note_json).collect::<Vec<_>>(),
+            "notes": sorted.notes.iter().map(note_json).collect::<Vec<_>>(),
+            "today": sorted.today.as_ref().map(note_json),
+            "days": sorted.days.iter().map(note_json).collect::<Vec<_>>(),
             "unread": unread.json(),
             "taken_down": taken_down.iter().map(file_json).collect::<Vec<_>>(),
-            "untrusted": lying.outside.iter().map(note_json).collect::<Vec<_>>(),
+            "untrusted": sorted.outside.iter().map(note_json).collect::<Vec<_>>(),
             "size": all + size,
         });
         Ok(Answer::showing(shown, blocks.join("\n\n"), json))
     }
 
     /// Both layers of extracted facts, as far as they exist.
-    async fn extracted_facts(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<MemoryFile>> {
+    async fn extracted_facts(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<Vec<MemoryFile>> {
         let mut pages = Vec::new();
         for path in self.tree.fact_files() {
             match self.page(who, std::slice::from_ref(&path)).await? {
@@ -89,6 +95,16 @@ impl MemoryAdmin<'_> {
             }
         }
         Ok(pages)
+    }
+
+    /// Adds the files that appear in no list.
+    pub(super) async fn note_what_else(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<()> {
+        for path in OTHER_FILES {
+            if let Err(why) = self.page(who, &[path.to_owned()]).await? {
+                unread.note(path, why);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -101,14 +117,14 @@ fn extracted_lines(pages: &[MemoryFile]) -> Option<String> {
 }
 
 /// The fill level, and the beginning of the text.
-fn of_index(page: &MemoryFile, way: Surface, is_read: bool, shown: &mut ShownLabel) -> Vec<String> {
+fn of_index(page: &MemoryFile, surface: Surface, is_read: bool, shown: &mut ShownLabel) -> Vec<String> {
     // The program's explanations are comments in the file.
     let words = without_comments(page.words(shown));
     let words = words.trim();
     let part = cut_bytes(words, BEGINNING);
     let mut blocks = vec![says::head(&page.gauge(), reads(is_read, page.size())), fenced(&reveal(part))];
     if part.len() < words.len() {
-        blocks.push(says::goes_on(match way {
+        blocks.push(says::goes_on(match surface {
             Surface::Chat => "/memory MEMORY",
             Surface::CommandLine => "`compline memory show MEMORY`",
         }));
@@ -125,22 +141,22 @@ fn reads(is_read: bool, size: u64) -> Reads {
     }
 }
 
-fn sort(notes: Vec<NoteLine>, today: &str) -> Lying {
-    let mut lying = Lying::default();
+fn sort(notes: Vec<NoteLine>, today: &str) -> SortedNotes {
+    let mut sorted = SortedNotes::default();
     for note in notes.into_iter().filter(|note| note.path != INDEX) {
         let stem = name::short(&note.path);
         if !note.trusted {
-            lying.outside.push(note);
+            sorted.outside.push(note);
         } else if stem == today {
-            lying.today = Some(note);
+            sorted.today = Some(note);
         } else if is_day(&stem) {
-            lying.days.push(note);
+            sorted.days.push(note);
         } else {
-            lying.notes.push(note);
+            sorted.notes.push(note);
         }
     }
-    lying.days.sort_by(|one, other| one.path.cmp(&other.path));
-    lying
+    sorted.days.sort_by(|one, other| one.path.cmp(&other.path));
+    sorted
 }
 
 /// Returns whether a note is named like a day.
@@ -149,8 +165,8 @@ fn is_day(stem: &str) -> bool {
     stem.len() == 10 && stem.bytes().enumerate().all(shape)
 }
 
-impl Lying {
-    fn blocks(&self, shown: &mut ShownLabel, way: Surface) -> Vec<String> {
+impl SortedNotes {
+    fn blocks(&self, shown: &mut ShownLabel, surface: Surface) -> Vec<String> {
         let mut blocks = vec![self.own()];
         blocks.push(match &self.today {
             Some(note) => says::today(&name::short(&note.path), &fullness(note)),
@@ -164,7 +180,7 @@ impl Lying {
             // The file names derive from untrusted text.
             shown.also(&Label::untrusted(Source::unknown()));
             let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", &fullness(note));
-            blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside), way), &self.outside, line));
+            blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside), surface), &self.outside, line));
         }
         blocks
     }
@@ -217,6 +233,45 @@ fn note_json(note: &NoteLine) -> Value {
     })
 }
 
+impl UnreadFiles {
+    /// The unreadable notes; their names are shown.
+    pub(super) fn of(notes: Vec<UnreadNote>, shown: &mut ShownLabel) -> Self {
+        let named = notes.into_iter().map(|note| {
+            shown.also(&note.label);
+            (note.path, note.why)
+        });
+        Self(named.collect())
+    }
+
+    /// Adds a file, unless it is merely missing.
+    pub(super) fn note(&mut self, path: &str, why: AccessRefusal) {
+        if why != AccessRefusal::Missing {
+            self.0.push((path.to_owned(), why));
+        }
+    }
+
+    /// One line per file; `None` without any.
+    pub(super) fn block(&self) -> Option<String> {
+        let line = |(path, why): &(String, AccessRefusal)| says::unread(&plain(&name::short(path)), reason(*why));
+        (!self.0.is_empty()).then(|| listed(says::UNREAD.to_owned(), &self.0, line))
+    }
+
+    /// The same for a program.
+    pub(super) fn json(&self) -> Value {
+        let one = |(path, why): &(String, AccessRefusal)| json!({ "note": name::short(path), "path": path, "why": reason(*why) });
+        self.0.iter().map(one).collect()
+    }
+}
+
+/// The reason in words.
+pub(super) fn reason(why: AccessRefusal) -> &'static str {
+    match why {
+        AccessRefusal::NoText => says::NOT_TEXT,
+        AccessRefusal::TooLarge => says::TOO_LARGE,
+        AccessRefusal::BadPath | AccessRefusal::Missing | AccessRefusal::Elsewhere => says::NOT_OPENED,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,7 +283,7 @@ mod tests {
 
     #[test]
     fn files_are_sorted_by_what_they_are() {
-        let lying = sort(
+        let sorted = sort(
             vec![
                 note("memory/MEMORY.md", true),
                 note("memory/tea.md", true),
@@ -241,11 +296,11 @@ mod tests {
             "2026-11-21",
         );
         let paths = |notes: &[NoteLine]| notes.iter().map(|note| note.path.clone()).collect::<Vec<_>>();
-        assert_eq!(paths(&lying.notes), ["memory/tea.md", "memory/2026-11-2.md"]);
-        assert_eq!(lying.today.as_ref().map(|note| note.path.as_str()), Some("memory/2026-11-21.md"));
-        assert_eq!(paths(&lying.days), ["memory/2026-11-20.md"]);
-        assert_eq!(paths(&lying.outside), ["memory/untrusted/tea.md", "memory/found.md"]);
-        assert_eq!(lying.total(), (6, 60));
+        assert_eq!(paths(&sorted.notes), ["memory/tea.md", "memory/2026-11-2.md"]);
+        assert_eq!(sorted.today.as_ref().map(|note| note.path.as_str()), Some("memory/2026-11-21.md"));
+        assert_eq!(paths(&sorted.days), ["memory/2026-11-20.md"]);
+        assert_eq!(paths(&sorted.outside), ["memory/untrusted/tea.md", "memory/found.md"]);
+        assert_eq!(sorted.total(), (6, 60));
     }
 
     #[test]

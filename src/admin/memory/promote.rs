@@ -96,19 +96,25 @@ impl MemoryAdmin<'_> {
     }
 
     /// Shows an untrusted note with the code that promotes it, or promotes it if the code is given.
-    pub async fn promote_note(&self, person: &Person, typed: &str, code: &str, way: Surface) -> anyhow::Result<Answer> {
-        let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
+    pub async fn promote_note(
+        &self,
+        person: &Person,
+        typed: &str,
+        code: &str,
+        surface: Surface,
+    ) -> anyhow::Result<Answer> {
+        let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
         let origin = self.theirs(person, "promote");
-        let page = match self.page_from_outside(&origin.who, &name).await? {
+        let page = match self.page_from_outside(&origin.who, &name, surface).await? {
             Ok(page) => page,
-            Err(answer) => return Ok(answer(way)),
+            Err(answer) => return Ok(answer),
         };
         let right = self.code_of(&page).await?;
         if code.is_empty() {
-            return Ok(to_be_promoted(&page, &right, way));
+            return Ok(to_be_promoted(&page, &right, surface));
         }
         if code != right {
-            return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), way)));
+            return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
         }
         Ok(match self.tree.versions().promote(&origin, &page.path, &page.digest).await? {
             Ok(kept) => promoted(&kept, self.reads_memory()),
@@ -117,19 +123,24 @@ impl MemoryAdmin<'_> {
     }
 
     /// The first untrusted file of that name, or the answer if there is none.
-    async fn page_from_outside(&self, who: &Party, name: &Name) -> anyhow::Result<Result<MemoryFile, RefusalAnswer>> {
+    async fn page_from_outside(
+        &self,
+        who: &Party,
+        name: &Name,
+        surface: Surface,
+    ) -> anyhow::Result<Result<MemoryFile, Answer>> {
         let mut own = None;
         for path in name.paths_from_outside() {
             match self.page(who, &[path]).await? {
                 Ok(page) if !page.text.label().is_trusted() => return Ok(Ok(page)),
                 Ok(page) => own = own.or(Some(page.path)),
                 Err(memory::AccessRefusal::Missing) => {}
-                Err(why) => return Ok(Err(Box::new(move |way| not_there(why, way)))),
+                Err(why) => return Ok(Err(not_there(why, surface))),
             }
         }
         Ok(Err(match own {
-            Some(path) => Box::new(move |_| Answer::refusal(says::yours_already(&plain(name::seen(&path))))),
-            None => Box::new(no_such_note),
+            Some(path) => Answer::refusal(says::yours_already(&plain(name::seen(&path)))),
+            None => no_such_note(surface),
         }))
     }
 
@@ -169,9 +180,6 @@ impl MemoryAdmin<'_> {
     }
 }
 
-/// Builds the answer for a note that cannot be promoted.
-type RefusalAnswer = Box<dyn FnOnce(Surface) -> Answer + Send>;
-
 /// `MEMORY.md` with the text added to its recent facts.
 fn with_line(old: &str, text: &str, day: &str) -> String {
     let known = section::read(old, memory_md::RECENT).unwrap_or_default();
@@ -185,16 +193,16 @@ fn with_line(old: &str, text: &str, day: &str) -> String {
     section::append(old, memory_md::RECENT, &format!("- {text} ({day})\n"))
 }
 
-fn to_be_promoted(page: &MemoryFile, code: &str, way: Surface) -> Answer {
+fn to_be_promoted(page: &MemoryFile, code: &str, surface: Surface) -> Answer {
     let mut shown = ShownLabel::nothing();
     let words = page.words(&mut shown);
     let (label, short) = (page.text.label(), name::short(&page.path));
     let mut lines = vec![says::note_head(&page.path, &page.gauge()), says::from_outside(&sources_in_words(label))];
-    let whole = way == Surface::CommandLine || words.len() <= IN_CHAT;
+    let whole = surface == Surface::CommandLine || words.len() <= IN_CHAT;
     let mut buttons = Vec::new();
     if whole {
         lines.push(fenced(&reveal(words)));
-        lines.push(says::how_to_promote(&short, code, way));
+        lines.push(says::how_to_promote(&short, code, surface));
         buttons.push((says::PROMOTE_BUTTON.to_owned(), format!("/promote {short} {code}")));
     } else {
         lines.push(says::too_long_to_promote(&short));
@@ -206,7 +214,7 @@ fn to_be_promoted(page: &MemoryFile, code: &str, way: Surface) -> Answer {
         "text": words,
         "code": whole.then_some(code),
     });
-    let buttons = if way == Surface::Chat { buttons } else { Vec::new() };
+    let buttons = if surface == Surface::Chat { buttons } else { Vec::new() };
     Answer::showing(shown, lines.join("\n\n"), json).with_buttons(buttons)
 }
 

@@ -93,7 +93,7 @@ pub(super) fn swap(
     home: &Home,
     places: Vec<(&'static str, PathBuf)>,
     now: Timestamp,
-    seam: SwapFailpoint<'_>,
+    failpoint: SwapFailpoint<'_>,
 ) -> anyhow::Result<Option<PathBuf>> {
     let (staged, aside) = (staging(home), create_old_home_folder(home, now)?);
     // The old journal's log must never meet the new journal, so it is moved first.
@@ -113,8 +113,8 @@ pub(super) fn swap(
     }));
     let plan = SwapPlan { moves };
     write_plan(&staged, &plan)?;
-    seam("planned")?;
-    carry_out(home, &plan, seam).or_else(|error| undo_if_stuck(home, &plan, error))?;
+    failpoint("planned")?;
+    carry_out(home, &plan, failpoint).or_else(|error| undo_if_stuck(home, &plan, error))?;
     // A home without any state leaves no folder.
     Ok(fs::remove_dir(&aside).is_err().then_some(aside))
 }
@@ -126,15 +126,15 @@ pub(super) fn is_on_the_disk_of(home: &Home, place: &Path) -> bool {
     disk(parent).is_some() && disk(parent) == disk(home.path())
 }
 
-fn carry_out(home: &Home, plan: &SwapPlan, seam: SwapFailpoint<'_>) -> anyhow::Result<()> {
+fn carry_out(home: &Home, plan: &SwapPlan, failpoint: SwapFailpoint<'_>) -> anyhow::Result<()> {
     for one in &plan.moves {
-        carry(one, seam).with_context(|| format!("Cannot exchange {}", one.place.display()))?;
+        carry(one, failpoint).with_context(|| format!("Cannot exchange {}", one.place.display()))?;
     }
     let staged = staging(home);
     // The plan is removed first: a staging folder without one is simply discarded.
     fs::remove_file(staged.join(PLAN))?;
     sync(&staged)?;
-    seam("exchanged")?;
+    failpoint("exchanged")?;
     fs::remove_dir_all(&staged)?;
     sync(home.path())
 }
@@ -164,19 +164,19 @@ fn undo(home: &Home, plan: &SwapPlan) -> anyhow::Result<()> {
     sync(&staged)
 }
 
-fn carry(one: &Move, seam: SwapFailpoint<'_>) -> anyhow::Result<()> {
+fn carry(one: &Move, failpoint: SwapFailpoint<'_>) -> anyhow::Result<()> {
     let stands = |path: &Path| path.symlink_metadata().is_ok();
     let due = one.staged.as_deref().is_none_or(stands);
     if due && stands(&one.place) && !stands(&one.aside) {
         rename(&one.place, &one.aside)?;
-        seam("moved aside")?;
+        failpoint("moved aside")?;
     }
     if let Some(staged) = one.staged.as_deref().filter(|staged| stands(staged)) {
         if let Some(parent) = one.place.parent() {
             fs::create_dir_all(parent)?;
         }
         rename(staged, &one.place)?;
-        seam("moved in")?;
+        failpoint("moved in")?;
     }
     Ok(())
 }

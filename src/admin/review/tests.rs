@@ -18,18 +18,18 @@ fn usage(name: &str) -> String {
     find(&format!("/{name}")).unwrap().0.usage()
 }
 
-async fn ask(house: &Fixture, line: &str) -> Answer {
-    house.admin.chat(&house.ada(), line).await
+async fn ask(fixture: &Fixture, line: &str) -> Answer {
+    fixture.admin.chat(&fixture.ada(), line).await
 }
 
 #[tokio::test]
 async fn a_proposal_is_listed_shown_and_made_live() {
-    let house = Fixture::new().await;
-    assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
-    let (id, hash) = house.proposes("tea", "Boil water.").await;
-    house.clock.set(house.now().plus(Duration::from_secs(2 * 3600)));
+    let fixture = Fixture::new().await;
+    assert_eq!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS);
+    let (id, hash) = fixture.proposes("tea", "Boil water.").await;
+    fixture.clock.set(fixture.now().plus(Duration::from_secs(2 * 3600)));
 
-    let pending = ask(&house, "/pending").await;
+    let pending = ask(&fixture, "/pending").await;
     for part in
         [&*format!("**{id}** add the skill tea"), "untrusted (something brought in from elsewhere)", "2 hours old"]
     {
@@ -38,28 +38,28 @@ async fn a_proposal_is_listed_shown_and_made_live() {
     assert!(!pending.markdown.contains(first(&hash, 8)), "a list gives no hash: {}", pending.markdown);
     assert!(!pending.label.is_trusted(), "it shows a name that somebody else chose");
 
-    let shown = ask(&house, &format!("/show {id}")).await;
+    let shown = ask(&fixture, &format!("/show {id}")).await;
     let typed = format!("\n`/approve {id} {hash}`\n");
     assert!(shown.markdown.contains("+Boil water.") && shown.markdown.contains(&typed), "{}", shown.markdown);
     assert!(!shown.label.is_trusted());
     let titles: Vec<&str> = shown.buttons.iter().map(|(title, _)| title.as_str()).collect();
     assert_eq!(titles, ["Approve", "Reject", "Where from?"]);
 
-    assert!(house.reads("skills/tea/SKILL.md").is_none(), "nothing is written before it is approved");
-    let done = ask(&house, &shown.buttons[0].1).await;
+    assert!(fixture.reads("skills/tea/SKILL.md").is_none(), "nothing is written before it is approved");
+    let done = ask(&fixture, &shown.buttons[0].1).await;
     assert!(!done.failed && done.markdown.contains("tea is live"), "{}", done.markdown);
-    assert_eq!(house.reads("skills/tea/SKILL.md"), Some(skill("tea", "Boil water.")));
-    assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
-    let after = ask(&house, &format!("/show {id}")).await;
+    assert_eq!(fixture.reads("skills/tea/SKILL.md"), Some(skill("tea", "Boil water.")));
+    assert_eq!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS);
+    let after = ask(&fixture, &format!("/show {id}")).await;
     assert!(after.buttons.is_empty() && after.markdown.contains("was approved"), "{}", after.markdown);
     assert!(!after.markdown.contains(&hash), "what is decided needs no hash");
 }
 
 #[tokio::test]
 async fn only_the_right_hash_counts_and_only_once() {
-    let house = Fixture::new().await;
-    let (id, hash) = house.proposes("tea", "Boil water.").await;
-    let missing = ask(&house, &format!("/approve {id}")).await;
+    let fixture = Fixture::new().await;
+    let (id, hash) = fixture.proposes("tea", "Boil water.").await;
+    let missing = ask(&fixture, &format!("/approve {id}")).await;
     assert_eq!(missing.markdown, says::hash_missing(id, Surface::Chat));
     let wrong: String = hash.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
     for (typed, sentence) in [
@@ -67,23 +67,23 @@ async fn only_the_right_hash_counts_and_only_once() {
         (&wrong, says::wrong_hash(id, Surface::Chat)),
         (&*format!("{}{}", first(&hash, 8), first(&wrong, 8)), says::wrong_hash(id, Surface::Chat)),
     ] {
-        let refused = ask(&house, &format!("/approve {id} {typed}")).await;
+        let refused = ask(&fixture, &format!("/approve {id} {typed}")).await;
         assert_eq!((refused.failed, refused.markdown), (true, sentence), "{typed}");
     }
-    assert!(house.reads("skills/tea/SKILL.md").is_none());
-    assert!(!ask(&house, &format!("/approve {id} {}", first(&hash, 8).to_uppercase())).await.failed);
-    let twice = ask(&house, &format!("/approve {id} {hash}")).await;
+    assert!(fixture.reads("skills/tea/SKILL.md").is_none());
+    assert!(!ask(&fixture, &format!("/approve {id} {}", first(&hash, 8).to_uppercase())).await.failed);
+    let twice = ask(&fixture, &format!("/approve {id} {hash}")).await;
     assert_eq!((twice.failed, twice.markdown), (true, says::over(id, "approved")));
-    let late_no = ask(&house, &format!("/reject {id}")).await;
+    let late_no = ask(&fixture, &format!("/reject {id}")).await;
     assert_eq!((late_no.failed, late_no.markdown), (true, says::over(id, "approved")));
 }
 
 /// Proves: gate/own-command
 #[tokio::test]
 async fn neither_a_member_nor_a_group_is_answered() {
-    let house = Fixture::new().await;
-    let (id, hash) = house.proposes("tea", "Boil water.").await;
-    let in_group = Caller { group: Some(StreamId(1)), ..house.ada() };
+    let fixture = Fixture::new().await;
+    let (id, hash) = fixture.proposes("tea", "Boil water.").await;
+    let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };
     for line in [
         "/pending".to_owned(),
         format!("/show {id}"),
@@ -94,32 +94,32 @@ async fn neither_a_member_nor_a_group_is_answered() {
         "/history tea".to_owned(),
         "/rollback tea 1".to_owned(),
     ] {
-        assert_eq!(house.admin.chat(&house.ben(), &line).await.markdown, OWNER_ONLY, "{line}");
-        let refused = house.admin.chat(&in_group, &line).await;
+        assert_eq!(fixture.admin.chat(&fixture.ben(), &line).await.markdown, OWNER_ONLY, "{line}");
+        let refused = fixture.admin.chat(&in_group, &line).await;
         assert_eq!(refused.markdown, crate::wording::command::DIRECT_ONLY, "{line}");
     }
-    assert!(house.reads("skills/tea/SKILL.md").is_none());
+    assert!(fixture.reads("skills/tea/SKILL.md").is_none());
     // An owner when the line was typed, but no longer.
-    let posing = Caller { person: Person { role: Role::Owner, ..house.ben().person }, group: None };
-    assert_eq!(house.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, OWNER_ONLY);
-    assert_eq!(house.admin.chat(&posing, &format!("/reject {id}")).await.markdown, OWNER_ONLY);
-    assert!(!ask(&house, &format!("/approve {id} {hash}")).await.failed, "all that changed nothing");
+    let posing = Caller { person: Person { role: Role::Owner, ..fixture.ben().person }, group: None };
+    assert_eq!(fixture.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, OWNER_ONLY);
+    assert_eq!(fixture.admin.chat(&posing, &format!("/reject {id}")).await.markdown, OWNER_ONLY);
+    assert!(!ask(&fixture, &format!("/approve {id} {hash}")).await.failed, "all that changed nothing");
 }
 
 #[tokio::test]
 async fn what_waited_too_long_is_void() {
-    let house = Fixture::new().await;
-    let (id, hash) = house.proposes("tea", "Boil water.").await;
-    house.clock.set(house.now().plus(Duration::from_secs(14 * 86_400)));
-    assert_ne!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS, "nobody was told yet");
-    house.tampers("UPDATE proposals SET told = 1");
-    assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
-    let shown = ask(&house, &format!("/show {id}")).await;
+    let fixture = Fixture::new().await;
+    let (id, hash) = fixture.proposes("tea", "Boil water.").await;
+    fixture.clock.set(fixture.now().plus(Duration::from_secs(14 * 86_400)));
+    assert_ne!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS, "nobody was told yet");
+    fixture.tampers("UPDATE proposals SET told = 1");
+    assert_eq!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS);
+    let shown = ask(&fixture, &format!("/show {id}")).await;
     assert!(shown.buttons.is_empty() && shown.markdown.contains("expired"), "{}", shown.markdown);
     assert_eq!(shown.json["state"], "expired");
-    let late = ask(&house, &format!("/approve {id} {hash}")).await;
+    let late = ask(&fixture, &format!("/approve {id} {hash}")).await;
     assert_eq!((late.failed, late.markdown), (true, says::expired(id)));
-    assert!(house.reads("skills/tea/SKILL.md").is_none());
+    assert!(fixture.reads("skills/tea/SKILL.md").is_none());
 }
 
 #[tokio::test]
@@ -130,55 +130,55 @@ async fn rows_that_somebody_changed_cannot_be_approved() {
         "UPDATE proposals SET skill = 'coffee'",
         "UPDATE proposals SET label = '0'",
     ] {
-        let house = Fixture::new().await;
-        let (id, hash) = house.proposes("tea", "Boil water.").await;
-        house.tampers(statement);
-        let shown = house.admin.chat(&house.ada(), &format!("/show {id}")).await;
+        let fixture = Fixture::new().await;
+        let (id, hash) = fixture.proposes("tea", "Boil water.").await;
+        fixture.tampers(statement);
+        let shown = fixture.admin.chat(&fixture.ada(), &format!("/show {id}")).await;
         assert!(shown.buttons.is_empty() && shown.markdown.contains(TAMPERED), "{statement}: {}", shown.markdown);
-        let refused = ask(&house, &format!("/approve {id} {hash}")).await;
+        let refused = ask(&fixture, &format!("/approve {id} {hash}")).await;
         assert_eq!((refused.failed, refused.markdown.as_str()), (true, TAMPERED), "{statement}");
-        assert!(house.reads("skills/tea/SKILL.md").is_none() && house.reads("skills/coffee/SKILL.md").is_none());
-        assert!(!ask(&house, &format!("/reject {id}")).await.failed, "it can be refused");
+        assert!(fixture.reads("skills/tea/SKILL.md").is_none() && fixture.reads("skills/coffee/SKILL.md").is_none());
+        assert!(!ask(&fixture, &format!("/reject {id}")).await.failed, "it can be refused");
     }
 }
 
 #[tokio::test]
 async fn what_was_refused_stays_refused() {
-    let house = Fixture::new().await;
-    let (id, hash) = house.proposes("tea", "Boil water.").await;
-    let refused = ask(&house, &format!("/reject {id} not *like* this")).await;
+    let fixture = Fixture::new().await;
+    let (id, hash) = fixture.proposes("tea", "Boil water.").await;
+    let refused = ask(&fixture, &format!("/reject {id} not *like* this")).await;
     assert_eq!((refused.failed, refused.markdown), (false, says::rejected(id)));
-    assert_eq!(ask(&house, &format!("/approve {id} {hash}")).await.markdown, says::over(id, "rejected"));
-    let shown = ask(&house, &format!("/show {id}")).await;
+    assert_eq!(ask(&fixture, &format!("/approve {id} {hash}")).await.markdown, says::over(id, "rejected"));
+    let shown = ask(&fixture, &format!("/show {id}")).await;
     assert_eq!((&shown.json["state"], &shown.json["reason"]), (&json!("rejected"), &json!("not *like* this")));
 }
 
 #[tokio::test]
 async fn an_edit_made_meanwhile_stays() {
-    let house = Fixture::new().await;
-    let (id, hash) = house.proposes("tea", "Boil water.").await;
+    let fixture = Fixture::new().await;
+    let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     let mine = skill("tea", "Ask me first.");
-    house.writes("skills/tea/SKILL.md", &mine);
-    let conflict = ask(&house, &format!("/approve {id} {hash}")).await;
+    fixture.writes("skills/tea/SKILL.md", &mine);
+    let conflict = ask(&fixture, &format!("/approve {id} {hash}")).await;
     assert_eq!((conflict.failed, conflict.markdown), (true, says::conflict(id)));
-    assert_eq!(house.reads("skills/tea/SKILL.md"), Some(mine));
-    assert_eq!(ask(&house, &format!("/approve {id} {hash}")).await.markdown, says::over(id, "conflict"));
+    assert_eq!(fixture.reads("skills/tea/SKILL.md"), Some(mine));
+    assert_eq!(ask(&fixture, &format!("/approve {id} {hash}")).await.markdown, says::over(id, "conflict"));
 }
 
 #[tokio::test]
 async fn where_it_comes_from_is_told_under_its_label() {
-    let house = Fixture::new().await;
-    let (id, _) = house.proposes("tea", "Boil water.").await;
-    let why = ask(&house, &format!("/why {id}")).await;
+    let fixture = Fixture::new().await;
+    let (id, _) = fixture.proposes("tea", "Boil water.").await;
+    let why = ask(&fixture, &format!("/why {id}")).await;
     assert!(why.markdown.contains("You imported it") && !why.failed, "{}", why.markdown);
-    let label = house.admin.review.proposal(id).await.unwrap().unwrap().row.label;
+    let label = fixture.admin.review.proposal(id).await.unwrap().unwrap().row.label;
     assert_eq!(why.label, label);
     assert_eq!(why.json["sources"], json!(["import"]));
 }
 
 #[tokio::test]
 async fn numbers_that_mean_nothing_get_one_helpful_line() {
-    let house = Fixture::new().await;
+    let fixture = Fixture::new().await;
     for (line, sentence) in [
         ("/show", usage("show")),
         ("/show tea", usage("show")),
@@ -192,23 +192,23 @@ async fn numbers_that_mean_nothing_get_one_helpful_line() {
         ("/reject 7 no", says::no_such_proposal(ProposalId(7), Surface::Chat)),
         ("/why 7", says::no_such_proposal(ProposalId(7), Surface::Chat)),
     ] {
-        let answer = ask(&house, line).await;
+        let answer = ask(&fixture, line).await;
         assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");
     }
 }
 
 #[tokio::test]
 async fn the_command_line_has_the_promised_fields() {
-    let house = Fixture::new().await;
-    let (id, _) = house.proposes("tea", "Boil water.").await;
+    let fixture = Fixture::new().await;
+    let (id, _) = fixture.proposes("tea", "Boil water.").await;
     let promised = ["id", "skill", "change", "state", "tainted", "sources", "hash", "created_at", "from"];
-    let list = house.admin.skills_and_proposals().proposals().await.unwrap().json;
+    let list = fixture.admin.skills_and_proposals().proposals().await.unwrap().json;
     let row =
         json!({ "id": id, "skill": "tea", "change": "create", "state": "pending", "tainted": true, "from": "import" });
     for (field, value) in row.as_object().unwrap() {
         assert_eq!(&list[0][field], value, "{field}");
     }
-    let whole = house.admin.skills_and_proposals().show_whole(id).await.unwrap();
+    let whole = fixture.admin.skills_and_proposals().show_whole(id).await.unwrap();
     assert!(whole.markdown.contains("compline review approve"), "{}", whole.markdown);
     for field in promised {
         assert_eq!(whole.json[field], list[0][field], "{field}");
@@ -219,8 +219,8 @@ async fn the_command_line_has_the_promised_fields() {
     assert_eq!(whole.json["findings"], json!([]));
     let digest = whole.json["hash"].as_str().unwrap().to_owned();
     assert!(
-        !house.admin.skills_and_proposals().approve(id, &digest, DecisionSource::CommandLine).await.unwrap().failed
+        !fixture.admin.skills_and_proposals().approve(id, &digest, DecisionSource::CommandLine).await.unwrap().failed
     );
-    assert_eq!(house.admin.skills_and_proposals().proposals().await.unwrap().json[0]["state"], "approved");
-    assert_eq!(house.admin.reports().status(None).await.unwrap().json["proposals"], json!({ "pending": 0 }));
+    assert_eq!(fixture.admin.skills_and_proposals().proposals().await.unwrap().json[0]["state"], "approved");
+    assert_eq!(fixture.admin.reports().status(None).await.unwrap().json["proposals"], json!({ "pending": 0 }));
 }

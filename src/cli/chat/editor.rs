@@ -25,7 +25,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, ExternalPrinter, Helper};
 use tokio::sync::mpsc;
 
-use super::screen::Screen;
+use crate::cli::print::Screen;
 
 const REMEMBERED_LINES: usize = 1000;
 

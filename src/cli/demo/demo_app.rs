@@ -24,14 +24,14 @@ use super::demo_model::DemoModel;
 /// Monday, 2 November 2026, 08:10 in Vienna.
 const START: Timestamp = Timestamp(1_793_603_400_000);
 /// Time between `START` and the midnight before the first of the month.
-const INTO_THE_MONTH: Duration = Duration::from_mins((24 + 8) * 60 + 10);
+const START_IN_MONTH: Duration = Duration::from_mins((24 + 8) * 60 + 10);
 /// Step of the clock, shorter than the time in which messages are joined.
 const STEP: Duration = Duration::from_millis(200);
 /// Steps without output after which nothing more is expected.
-const SILENCE: usize = 4;
+const QUIET_STEPS: usize = 4;
 /// Steps without an answer after which none is expected.
-const PATIENCE: usize = 1_000;
-const PIPE: usize = 64 * 1024;
+const MAX_STEPS: usize = 1_000;
+const BUFFER_SIZE: usize = 64 * 1024;
 
 /// The app and the client's end of its connection.
 pub struct DemoApp {
@@ -43,9 +43,9 @@ pub struct DemoApp {
     pub zone: Zone,
     app: App,
     clock: Arc<SimulatedClock>,
-    line: Connection,
-    door: TaskTracker,
-    said: usize,
+    connection: Connection,
+    server: TaskTracker,
+    messages: usize,
     unsolicited_messages: Vec<String>,
 }
 
@@ -56,32 +56,32 @@ impl DemoApp {
         let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
         let clock = Arc::new(SimulatedClock::new(START));
         let model: Arc<dyn Model> = Arc::new(DemoModel::new());
-        let seams = Overrides {
+        let overrides = Overrides {
             clock: Some(Arc::clone(&clock) as Arc<dyn Clock>),
             chat: vec![Arc::clone(&model)],
             background: vec![model],
             terminal_only: true,
             ..Overrides::default()
         };
-        let app = App::build(config, seams).await?;
+        let app = App::build(config, overrides).await?;
         app.start().await?;
-        let (near, far) = tokio::io::duplex(PIPE);
-        let (local, door) = (Arc::clone(&app.local), TaskTracker::new());
-        door.spawn(async move { local.serve_client(far).await });
-        let mut theatre = Self {
+        let (near, far) = tokio::io::duplex(BUFFER_SIZE);
+        let (local, server) = (Arc::clone(&app.local), TaskTracker::new());
+        server.spawn(async move { local.serve_client(far).await });
+        let mut demo = Self {
             person,
             agent,
             zone,
             app,
             clock,
-            line: Connection::of_client(near),
-            door,
-            said: 0,
+            connection: Connection::of_client(near),
+            server,
+            messages: 0,
             unsolicited_messages: Vec::new(),
         };
-        theatre.line.writer.write(&FromClient::Hello { person: None }).await?;
-        match theatre.next_frame().await? {
-            FromGateway::Welcome { .. } => Ok(theatre),
+        demo.connection.writer.write(&FromClient::Hello { person: None }).await?;
+        match demo.next_frame().await? {
+            FromGateway::Welcome { .. } => Ok(demo),
             _ => bail!("The demonstration was not let in"),
         }
     }
@@ -99,12 +99,12 @@ impl DemoApp {
     /// Advances the clock to a day of November and a local time.
     pub async fn until(&self, day: u32, hour: u32, minute: u32) {
         let into = Duration::from_mins(u64::from((day.saturating_sub(1) * 24 + hour) * 60 + minute));
-        let at = START.minus(INTO_THE_MONTH).plus(into);
+        let at = START.minus(START_IN_MONTH).plus(into);
         self.clock.advance(at.since(self.clock.now())).await;
     }
 
     /// Returns the unsolicited messages since the last call.
-    pub async fn came(&mut self) -> anyhow::Result<Vec<String>> {
+    pub async fn unsolicited(&mut self) -> anyhow::Result<Vec<String>> {
         self.listen().await?;
         Ok(std::mem::take(&mut self.unsolicited_messages))
     }
@@ -116,20 +116,20 @@ impl DemoApp {
     }
 
     /// Keeps an unsolicited message, except those about days: they resemble the ones about weeks.
-    fn collect_unsolicited(&mut self, heard: String) {
-        if !heard.starts_with(says::ABOUT_A_DAY) {
-            self.unsolicited_messages.push(heard);
+    fn collect_unsolicited(&mut self, message: String) {
+        if !message.starts_with(says::ABOUT_A_DAY) {
+            self.unsolicited_messages.push(message);
         }
     }
 
     /// Receives the pending messages.
     async fn listen(&mut self) -> anyhow::Result<()> {
         let mut silent = 0;
-        while silent < SILENCE {
+        while silent < QUIET_STEPS {
             let clock = Arc::clone(&self.clock);
             tokio::select! {
                 biased;
-                heard = self.answer() => self.collect_unsolicited(heard?),
+                message = self.answer() => self.collect_unsolicited(message?),
                 () = clock.advance(STEP) => silent += 1,
             }
         }
@@ -141,22 +141,22 @@ impl DemoApp {
         self.listen().await?;
         let parts = [(Some(text), false), (piped, true)];
         for (text, piped) in parts.into_iter().filter_map(|(text, piped)| Some((text?, piped))) {
-            self.said += 1;
-            let id = format!("demo-{}", self.said);
-            self.line.writer.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await?;
+            self.messages += 1;
+            let id = format!("demo-{}", self.messages);
+            self.connection.writer.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await?;
             while !matches!(self.next_frame().await?, FromGateway::Stored { id: stored } if stored == id) {}
         }
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_STEPS {
             let clock = Arc::clone(&self.clock);
             tokio::select! {
                 biased;
-                heard = self.answer() => {
-                    let heard = heard?;
+                message = self.answer() => {
+                    let message = message?;
                     // An unsolicited message is no answer, unless it was requested by a command.
-                    if text.starts_with('/') || !heard.starts_with(says::ABOUT_A_PROPOSAL) {
-                        return Ok(heard);
+                    if text.starts_with('/') || !message.starts_with(says::ABOUT_A_PROPOSAL) {
+                        return Ok(message);
                     }
-                    self.collect_unsolicited(heard);
+                    self.collect_unsolicited(message);
                 }
                 () = clock.advance(STEP) => {}
             }
@@ -179,9 +179,9 @@ impl DemoApp {
 
     /// Stops everything.
     pub async fn close(self) {
-        drop(self.line);
-        self.door.close();
-        self.door.wait().await;
+        drop(self.connection);
+        self.server.close();
+        self.server.wait().await;
         self.app.stop().await;
     }
 
@@ -201,7 +201,7 @@ impl DemoApp {
 
     async fn next_frame(&mut self) -> anyhow::Result<FromGateway> {
         loop {
-            match self.line.reader.next().await?.context("The demonstration was cut off")? {
+            match self.connection.reader.next().await?.context("The demonstration was cut off")? {
                 Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),
                 Ok(frame) => return Ok(frame),
                 Err(_) => {}

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::model::offline::Offline;
 use crate::model::{
-    Model, ModelError, ModelInfo, Purpose, Reply, Request, RequestPart as Piece, Role, Stop, StreamSink, ToolCall,
-    Usage,
+    Message, Model, ModelError, ModelInfo, Purpose, Reply, Request, RequestPart as Piece, Role, Stop, StreamSink,
+    ToolCall, Usage,
 };
-use crate::wording::cli::demo::{DemoReply, GRAZ_AGAIN, PARTS_PLAYED, PUT_FORWARD, Proposes, THOUGHTS};
+use crate::wording::cli::demo::{DemoReply, GRAZ_AGAIN, PUT_FORWARD, Proposes, REPLIES, THOUGHTS};
 
 /// The offline model with a script.
 pub struct DemoModel(Offline);
@@ -39,12 +39,12 @@ impl Model for DemoModel {
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
-        let played = match request.purpose() {
+        let scripted = match request.purpose() {
             Purpose::Chat => chat(request),
             Purpose::Reflection => reflection(request).map(|text| (text, None)),
             _ => None,
         };
-        let Some((text, call)) = played else { return self.0.call(request, live).await };
+        let Some((text, call)) = scripted else { return self.0.call(request, live).await };
         live.append(&text);
         let stop = if call.is_none() { Stop::End } else { Stop::Tools };
         let usage = Usage { input: request.estimate_tokens(), cached: 0, output: crate::text::estimate_tokens(&text) };
@@ -54,7 +54,7 @@ impl Model for DemoModel {
 
 fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
     let asked = newest_text(request, Role::User)?;
-    let (_, mut part) = *PARTS_PLAYED.iter().find(|(cue, _)| asked.contains(cue))?;
+    let (_, mut part) = *REPLIES.iter().find(|(cue, _)| asked.contains(cue))?;
     // Two scenes make the same request; by the second one a skill exists.
     if asked.contains("Graz") && skills(request).contains("packing") {
         part = GRAZ_AGAIN;
@@ -73,8 +73,9 @@ fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
         (DemoReply::Loads(_), false) => (String::new(), Some(call("load_skill", json!({ "name": "packing" })))),
         (DemoReply::Proposes(content), false) => {
             let files = json!([{ "path": "SKILL.md", "content": content }]);
-            let wish = json!({ "name": "packing", "change": "edit", "files": files, "rationale": "You asked for it." });
-            (String::new(), Some(call("submit_skill", wish)))
+            let proposal =
+                json!({ "name": "packing", "change": "edit", "files": files, "rationale": "You asked for it." });
+            (String::new(), Some(call("submit_skill", proposal)))
         }
         (DemoReply::Proposes(_), true) => (PUT_FORWARD.to_owned(), None),
     })
@@ -83,32 +84,31 @@ fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
 fn reflection(request: &Request) -> Option<String> {
     let asked = newest_text(request, Role::User)?;
     let thought = THOUGHTS.iter().find(|thought| asked.contains(thought.of))?;
-    let action = |wish: &Proposes| {
-        let files = json!([{ "path": "SKILL.md", "content": wish.content }]);
-        json!({ "kind": wish.kind, "title": wish.title, "why": thought.pattern, "skill": "packing", "files": files })
+    let action = |proposal: &Proposes| {
+        let files = json!([{ "path": "SKILL.md", "content": proposal.content }]);
+        json!({ "kind": proposal.kind, "title": proposal.title, "why": thought.pattern, "skill": "packing", "files": files })
     };
     let actions: Vec<_> = thought.proposes.iter().map(action).collect();
     let (title, observation, pattern) = (thought.title, thought.observation, thought.pattern);
-    let said =
+    let answer =
         json!({ "title": title, "observations": [observation], "patterns": [pattern], "proposed_actions": actions });
-    Some(said.to_string())
+    Some(answer.to_string())
 }
 
 /// Returns the text of the newest message with this role.
 fn newest_text(request: &Request, role: Role) -> Option<String> {
-    let message = request.messages().iter().rev().find(|message| message.role() == role)?;
-    let texts = message.parts().iter().filter_map(|part| match part.open().0 {
-        Piece::Text(text) | Piece::Result { text, .. } => Some(text.to_string()),
-        _ => None,
-    });
-    Some(texts.collect::<Vec<_>>().join("\n"))
+    request.messages().iter().rev().find(|message| message.role() == role).map(|message| text(message))
 }
 
 /// Returns the text before the conversation.
 fn skills(request: &Request) -> String {
     let system = request.messages().iter().find(|message| message.role() == Role::System);
-    let texts = system.into_iter().flat_map(|message| message.parts()).filter_map(|part| match part.open().0 {
-        Piece::Text(text) => Some(text.to_string()),
+    system.map(|message| text(message)).unwrap_or_default()
+}
+
+fn text(message: &Message) -> String {
+    let texts = message.parts().iter().filter_map(|part| match part.open().0 {
+        Piece::Text(text) | Piece::Result { text, .. } => Some(text.to_string()),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")

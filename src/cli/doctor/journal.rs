@@ -1,28 +1,36 @@
-//! The journal, and the checks that depend on it: the latest time, people with access, unknown
-//! senders.
+//! The journal with the checks that depend on it (the latest time, people with access, unknown
+//! senders), and the memory: files, folders and index.
+//!
+//! Of the memory only counts are reported, never a name or a word. Checking the index updates it,
+//! so only the holder of the home can do it. A running gateway is that holder, and is asked to.
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::finding::Finding;
-use super::gateway::Gateway;
-use super::knowledge;
-use crate::admin::RepairMode;
+use super::{Finding, Gateway};
+use crate::admin::{Knowledge, RepairMode};
 use crate::app::{BuildError, take_lock_as_it_is};
-use crate::cli::channel::names_owner;
-use crate::cli::failure::CliError;
+use crate::cli::client;
+use crate::cli::config::names_owner;
+use crate::cli::print::CliError;
 use crate::config::Config;
 use crate::id::ForgettingId;
+use crate::memory::{Index, Workspace, WorkspaceHealth};
 use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::schedule::Checked;
 use crate::store::{self, Db, Journal};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
-use crate::wording::upkeep as says_of_upkeep;
+use crate::wording::upkeep as of_upkeep;
 
 /// Log size above which something must be preventing the merge.
-const LONG_LOG: u64 = 64 << 20;
+const MAX_LOG_SIZE: u64 = 64 << 20;
+/// Maximum number of misplaced files that are listed.
+const MAX_LISTED: usize = 50;
+/// Fill level in per cent from which a memory is nearly full.
+const NEARLY_FULL: u64 = 80;
 
 /// Data from the journal.
 struct JournalReport {
@@ -50,33 +58,33 @@ pub(super) async fn check(config: &Config, gateway: &Gateway, fix: bool) -> Vec<
         }
         Ok(_) => {}
     }
-    let (missing, touch) = (missing_files(config), if fix { RepairMode::Mend } else { RepairMode::Look });
-    let known = match take_lock_as_it_is(&config.home) {
-        Err(BuildError::Held(_)) => knowledge::ask(config, gateway, touch).await,
+    let (missing, mode) = (missing_files(config), if fix { RepairMode::Repair } else { RepairMode::Check });
+    let health = match take_lock_as_it_is(&config.home) {
+        Err(BuildError::Held(_)) => ask_memory(config, gateway, mode).await,
         Err(error) => return vec![failure_finding(error.into())],
         Ok(_lock) => match Journal::open(&path, None) {
             Err(error) => return vec![failure_finding(error.into())],
             Ok(journal) => {
-                let known = knowledge::check(config, &journal, touch).await;
+                let health = check_memory(config, &journal, mode).await;
                 journal.close().await;
-                known
+                health
             }
         },
     };
     let mut findings = vec![workspace(config, &missing)];
-    findings.extend(known);
-    match store::examine(&path, see) {
+    findings.extend(health);
+    match store::examine(&path, read_report) {
         Err(error) => findings.push(failure_finding(error.into())),
-        Ok(seen) => findings.extend(judge(&seen, config, &path, now)),
+        Ok(report) => findings.extend(assess(&report, config, &path, now)),
     }
     findings
 }
 
-fn see(db: Db<'_>) -> anyhow::Result<JournalReport> {
+fn read_report(db: Db<'_>) -> anyhow::Result<JournalReport> {
     let owners: Vec<_> = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
     let mut met_on = BTreeSet::new();
     for owner in &owners {
-        met_on.extend(db.addresses().addresses_of(owner.id)?.into_iter().map(|known| known.address.adapter));
+        met_on.extend(db.addresses().addresses_of(owner.id)?.into_iter().map(|health| health.address.adapter));
     }
     Ok(JournalReport {
         check: db.settings().quick_check()?,
@@ -90,23 +98,23 @@ fn see(db: Db<'_>) -> anyhow::Result<JournalReport> {
     })
 }
 
-fn judge(seen: &JournalReport, config: &Config, path: &Path, now: Timestamp) -> Vec<Finding> {
-    let mut findings = vec![sound(seen, path), log(path), clock(seen, config, now), owner(seen, config)];
-    findings.extend(seen.upkeep.as_ref().map(|checked| upkeep(checked, config)));
-    for id in &seen.unreadable {
+fn assess(report: &JournalReport, config: &Config, path: &Path, now: Timestamp) -> Vec<Finding> {
+    let mut findings = vec![sound(report, path), log(path), clock(report, config, now), owner(report, config)];
+    findings.extend(report.upkeep.as_ref().map(|checked| upkeep(checked, config)));
+    for id in &report.unreadable {
         findings.push(Finding::wrong(says::FORGETTING, &says::unreadable_forgetting(*id), says::FIX_FORGETTING));
     }
-    for (adapter, sender, at, count) in &seen.strangers {
+    for (adapter, sender, at, count) in &report.strangers {
         let what = says::stranger(adapter, sender, &config.zone.show(*at), *count);
         findings.push(Finding::note(says::STRANGERS, &what, &says::fix_stranger(adapter, sender)));
     }
     findings
 }
 
-fn sound(seen: &JournalReport, path: &Path) -> Finding {
+fn sound(report: &JournalReport, path: &Path) -> Finding {
     let size = std::fs::metadata(path).map_or(0, |found| found.len());
-    match seen.check.as_slice() {
-        [] => Finding::ok(says::JOURNAL, &says::journal(seen.version, size >> 10)),
+    match report.check.as_slice() {
+        [] => Finding::ok(says::JOURNAL, &says::journal(report.version, size >> 10)),
         broken => Finding::wrong(says::JOURNAL, &says::broken(broken), crate::wording::cli::FIX_DAMAGED),
     }
 }
@@ -115,11 +123,11 @@ fn log(path: &Path) -> Finding {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     let size = std::fs::metadata(name).map_or(0, |found| found.len());
-    let told = says::log(size >> 10);
-    if size > LONG_LOG {
-        Finding::note(says::JOURNAL_LOG, &told, says::FIX_LOG)
+    let text = says::log(size >> 10);
+    if size > MAX_LOG_SIZE {
+        Finding::note(says::JOURNAL_LOG, &text, says::FIX_LOG)
     } else {
-        Finding::ok(says::JOURNAL_LOG, &told)
+        Finding::ok(says::JOURNAL_LOG, &text)
     }
 }
 
@@ -127,14 +135,14 @@ fn log(path: &Path) -> Finding {
 fn upkeep(checked: &Checked, config: &Config) -> Finding {
     let at = config.zone.show(checked.at);
     match checked.found.as_slice() {
-        [] => Finding::ok(says::UPKEEP, &says_of_upkeep::checked(&at)),
-        broken => Finding::wrong(says::UPKEEP, &says::broken(broken), says_of_upkeep::FIX_CHECKED),
+        [] => Finding::ok(says::UPKEEP, &of_upkeep::checked(&at)),
+        broken => Finding::wrong(says::UPKEEP, &says::broken(broken), of_upkeep::FIX_CHECKED),
     }
 }
 
-fn clock(seen: &JournalReport, config: &Config, now: Timestamp) -> Finding {
+fn clock(report: &JournalReport, config: &Config, now: Timestamp) -> Finding {
     let shown = config.zone.show(now);
-    match seen.high_water {
+    match report.high_water {
         Some(latest) if latest > now => {
             Finding::wrong(says::CLOCK, &says::clock_behind(&shown, &config.zone.show(latest)), says::FIX_CLOCK)
         }
@@ -142,15 +150,15 @@ fn clock(seen: &JournalReport, config: &Config, now: Timestamp) -> Finding {
     }
 }
 
-fn owner(seen: &JournalReport, config: &Config) -> Finding {
-    if seen.owners == 0 && !config.people.iter().any(|person| person.role == Role::Owner) {
+fn owner(report: &JournalReport, config: &Config) -> Finding {
+    if report.owners == 0 && !config.people.iter().any(|person| person.role == Role::Owner) {
         return Finding::wrong(says::OWNER, says::NO_OWNER, says::FIX_NO_OWNER);
     }
     let channels = config.channels();
     let unmet: Vec<ChannelKind> = channels
         .iter()
         .copied()
-        .filter(|channel| !names_owner(config, *channel) && !seen.met_on.contains(channel.name()))
+        .filter(|channel| !names_owner(config, *channel) && !report.met_on.contains(channel.name()))
         .collect();
     match unmet.as_slice() {
         [] => Finding::ok(says::OWNER, says::OWNER_KNOWN),
@@ -183,4 +191,85 @@ fn failure_finding(failure: CliError) -> Finding {
     };
     let (what, fix) = words.split_once("\nfix: ").unwrap_or((&words, ""));
     Finding::wrong(says::JOURNAL, what, fix)
+}
+
+/// Checks the memory, and fixes problems that need no decision. Only for the holder of the home.
+pub(super) async fn check_memory(config: &Config, journal: &Journal, mode: RepairMode) -> Vec<Finding> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+    let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
+    let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock));
+    // The owners of the folders must be settled before any check, as at every start.
+    if let Err(error) = tree.folders().settle_folders().await {
+        return vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)];
+    }
+    match Knowledge::of(&tree, &index, mode, clock.now()).await {
+        Ok(health) => memory_findings(&health),
+        Err(error) => vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)],
+    }
+}
+
+/// Asks the gateway that holds the home to do the same.
+pub(super) async fn ask_memory(config: &Config, gateway: &Gateway, mode: RepairMode) -> Vec<Finding> {
+    let line = match mode {
+        RepairMode::Check => client::words(&["knowledge"]),
+        RepairMode::Repair => client::words(&["knowledge", "--mend"]),
+    };
+    let answered = match gateway {
+        Gateway::Silent => None,
+        Gateway::Runs(_) | Gateway::Away => client::ask_gateway(&line, &config.home, true).await.ok().flatten(),
+    };
+    let Some(answered) = answered else {
+        return vec![Finding::note(says::KNOWLEDGE, says::NOBODY_LOOKED, says::FIX_NOBODY_LOOKED)];
+    };
+    match serde_json::from_str(&answered.text) {
+        Ok(health) if !answered.failed => memory_findings(&health),
+        _ => vec![Finding::wrong(says::KNOWLEDGE, says::NOT_TOLD, says::FIX_NOT_TOLD)],
+    }
+}
+
+fn memory_findings(health: &Knowledge) -> Vec<Finding> {
+    let mut findings = file_findings(&health.files);
+    let fixes = health.mended;
+    if fixes.folders + fixes.lines > 0 {
+        findings.push(Finding::fixed(says::KNOWLEDGE, &says::fixed_knowledge(fixes.folders, fixes.lines)));
+    }
+    let index = health.index;
+    let what = says::index(index.entries, index.troubled, index.waiting);
+    findings.push(match index.troubled + index.waiting {
+        0 => Finding::ok(says::INDEX, &what),
+        _ => Finding::note(says::INDEX, &what, says::FIX_INDEX),
+    });
+    findings
+}
+
+fn file_findings(health: &WorkspaceHealth) -> Vec<Finding> {
+    let mut findings = vec![Finding::ok(says::KNOWLEDGE, &says::knowledge(health.files, health.bytes, health.fullest))];
+    // These files are neither read nor changed until a person fixes them.
+    if health.unreadable > 0 {
+        findings.push(Finding::wrong(says::KNOWLEDGE, &says::unreadable(health.unreadable), says::FIX_UNREADABLE));
+    }
+    for file in health.misplaced.iter().take(MAX_LISTED) {
+        let what = says::misplaced(&file.path, &file.written_for, &file.lies_with, file.stands);
+        findings.push(Finding::wrong(says::KNOWLEDGE, &what, says::FIX_MISPLACED));
+    }
+    if health.misplaced.len() > MAX_LISTED {
+        let what = says::more_misplaced(health.misplaced.len() - MAX_LISTED);
+        findings.push(Finding::wrong(says::KNOWLEDGE, &what, says::FIX_MISPLACED));
+    }
+    for (table, count, first) in &health.misplaced_rows {
+        let what = says::misplaced_rows(table, *count, *first);
+        findings.push(Finding::wrong(says::KNOWLEDGE, &what, says::FIX_MISPLACED_ROWS));
+    }
+    let mut note = |is: bool, what: String, fix: &str| {
+        if is {
+            findings.push(Finding::note(says::KNOWLEDGE, &what, fix));
+        }
+    };
+    note(!health.missing.is_empty(), says::missing_files(&health.missing), says::FIX_WORKSPACE);
+    note(health.unlisted > 0, says::unlisted(health.unlisted), says::FIX_UNLISTED);
+    note(health.overfull > 0, says::overfull(health.overfull), says::FIX_OVERFULL);
+    note(health.fullest >= NEARLY_FULL, says::nearly_full(health.fullest), says::FIX_OVERFULL);
+    note(health.root_is_closed, says::ROOT_IS_CLOSED.to_owned(), says::FIX_ROOT_IS_CLOSED);
+    note(health.nobodys > 0, says::nobodys(health.nobodys), says::FIX_NOBODYS);
+    findings
 }

@@ -5,15 +5,22 @@
 //! subscriber would be lost while no gateway runs, and duplicated while one does. The running
 //! gateway is asked if messages arrive.
 //!
+//! The socket has no password: anyone who can open it can write in the owner's name and read all
+//! messages. So one of its parent folders has to exclude others. The mode of the socket itself is
+//! reset at each start of the daemon and guarantees nothing.
+//!
 //! The output contains no numbers, so it can be pasted anywhere.
 
-mod door;
-mod program;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
-use super::finding::Finding;
-use super::gateway::Gateway;
+use tokio::net::UnixStream;
+
+use super::{Finding, Gateway};
 use crate::adapter::signal::DaemonProbe;
-use crate::cli::probe;
+use crate::cli::probe::{self, listens_at};
+use crate::cli::signal::installed_at;
 use crate::config::{self, SignalEndpoint};
 use crate::wording::cli::doctor::not_tried;
 use crate::wording::cli::signal as says;
@@ -22,29 +29,42 @@ use crate::wording::cli::signal as says;
 const OLDEST: (u64, u64, u64) = (0, 13, 0);
 /// Older versions work but lack features.
 const CURRENT: (u64, u64, u64) = (0, 14, 0);
+/// Permission bit with which every user can enter a folder.
+const OTHERS_EXECUTE: u32 = 0o001;
+const OTHERS_WRITE: u32 = 0o002;
+/// Subcommand that starts a signal-cli daemon.
+pub(super) const DAEMON: &str = "daemon";
+/// Receive mode that receives only during a subscription.
+const MANUAL: &str = "manual";
+/// Option for the receive mode.
+const RECEIVE_MODE: &str = "--receive-mode";
+/// Default receive mode.
+const DEFAULT_RECEIVE_MODE: &str = "on-start";
+/// Option that keeps messages off standard output.
+const NO_STDOUT: &str = "--no-receive-stdout";
 
 /// Checks each step of the connection.
 pub(super) async fn check(config: &config::Signal, gateway: &Gateway, offline: bool) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = program::installed(config).into_iter().collect();
+    let mut findings: Vec<Finding> = installed(config).into_iter().collect();
     findings.extend(attachments(config));
     if offline {
-        findings.extend(program::receiving(&config.command));
+        findings.extend(receiving(&config.command));
         findings.push(Finding::note(says::SIGNAL, &not_tried(says::THE_DAEMON), ""));
         return findings;
     }
     match &config.endpoint {
         SignalEndpoint::Unix(socket) => {
-            findings.extend(door::open_to_others(socket));
-            match door::connect(socket).await {
-                Ok(words) => findings.extend(program::receiving(words.as_ref().unwrap_or(&config.command))),
+            findings.extend(open_to_others(socket));
+            match connect(socket).await {
+                Ok(words) => findings.extend(receiving(words.as_ref().unwrap_or(&config.command))),
                 Err(error) => {
-                    findings.extend(program::receiving(&config.command));
-                    findings.push(door::closed(config, socket, &error, gateway));
+                    findings.extend(receiving(&config.command));
+                    findings.push(closed(config, socket, &error, gateway));
                     return findings;
                 }
             }
         }
-        SignalEndpoint::Tcp(_) | SignalEndpoint::Http(_) => findings.extend(program::receiving(&config.command)),
+        SignalEndpoint::Tcp(_) | SignalEndpoint::Http(_) => findings.extend(receiving(&config.command)),
     }
     findings.extend(daemon(config, gateway).await);
     findings
@@ -52,7 +72,7 @@ pub(super) async fn check(config: &config::Signal, gateway: &Gateway, offline: b
 
 async fn daemon(config: &config::Signal, gateway: &Gateway) -> Vec<Finding> {
     match probe::signal(config).await {
-        Ok(look) => [age(&look), account(config, &look)].into_iter().flatten().collect(),
+        Ok(daemon_probe) => [age(&daemon_probe), account(config, &daemon_probe)].into_iter().flatten().collect(),
         Err(_) if !config.command.is_empty() && !gateway.is_there() => {
             vec![Finding::note(says::SIGNAL, says::STARTED_BY_RUN, "")]
         }
@@ -61,17 +81,17 @@ async fn daemon(config: &config::Signal, gateway: &Gateway) -> Vec<Finding> {
 }
 
 /// Assesses the version. The number of a newer one does not reveal its age.
-fn age(look: &DaemonProbe) -> Option<Finding> {
-    let version = look.numbers();
+fn age(daemon_probe: &DaemonProbe) -> Option<Finding> {
+    let version = daemon_probe.numbers();
     if version < OLDEST {
-        return Some(Finding::wrong(says::SIGNAL, &says::too_old(&look.version), says::FIX_OLD));
+        return Some(Finding::wrong(says::SIGNAL, &says::too_old(&daemon_probe.version), says::FIX_OLD));
     }
-    (version < CURRENT).then(|| Finding::note(says::SIGNAL, &says::old(&look.version), says::FIX_OLD))
+    (version < CURRENT).then(|| Finding::note(says::SIGNAL, &says::old(&daemon_probe.version), says::FIX_OLD))
 }
 
-fn account(config: &config::Signal, look: &DaemonProbe) -> Option<Finding> {
-    Some(match look.account(config.account.as_deref()) {
-        Ok(_) => Finding::ok(says::SIGNAL, &says::answers(&look.version)),
+fn account(config: &config::Signal, daemon_probe: &DaemonProbe) -> Option<Finding> {
+    Some(match daemon_probe.account(config.account.as_deref()) {
+        Ok(_) => Finding::ok(says::SIGNAL, &says::answers(&daemon_probe.version)),
         Err(sentence) => Finding::wrong(says::SIGNAL, sentence, ""),
     })
 }
@@ -82,4 +102,119 @@ fn attachments(config: &config::Signal) -> Option<Finding> {
     let error = std::fs::read_dir(folder).err()?;
     let what = says::no_attachments(&folder.display().to_string(), &error.kind().to_string());
     Some(Finding::wrong(says::SIGNAL, &what, says::FIX_ATTACHMENTS))
+}
+
+/// Returns a finding if others can reach the socket.
+pub(super) fn open_to_others(socket: &Path) -> Option<Finding> {
+    let mode = |path: &Path| std::fs::metadata(path).map(|found| found.permissions().mode());
+    let folder = socket.parent()?;
+    if !folder.ancestors().all(|above| mode(above).is_ok_and(|mode| mode & OTHERS_EXECUTE != 0)) {
+        return None;
+    }
+    let (shown, fix) = (socket.display().to_string(), says::fix_open(&folder.display().to_string()));
+    Some(match mode(socket) {
+        Ok(mode) if mode & OTHERS_WRITE != 0 => Finding::wrong(says::SIGNAL, &says::open(&shown), &fix),
+        _ => Finding::note(says::SIGNAL, &says::nearly_open(&shown), &fix),
+    })
+}
+
+/// Connects to the socket without sending anything. Returns the arguments of the listening process,
+/// if the system reveals them.
+pub(super) async fn connect(socket: &Path) -> io::Result<Option<Vec<String>>> {
+    let stream = UnixStream::connect(socket).await?;
+    let id = stream.peer_cred().ok().and_then(|peer| peer.pid());
+    Ok(id.and_then(|id| words_of(&PathBuf::from(format!("/proc/{id}/cmdline")))))
+}
+
+/// Returns the arguments if they are those of a signal-cli daemon; other processes are not judged.
+fn words_of(line: &Path) -> Option<Vec<String>> {
+    let line = std::fs::read(line).ok()?;
+    let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    words.iter().any(|word| word == DAEMON).then_some(words)
+}
+
+/// Returns the finding for a failed connection.
+pub(super) fn closed(config: &config::Signal, socket: &Path, error: &io::Error, gateway: &Gateway) -> Finding {
+    let shown = socket.display().to_string();
+    let is_ours = !config.command.is_empty();
+    let is_socket = std::fs::symlink_metadata(socket).is_ok_and(|found| found.file_type().is_socket());
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused if is_ours && !gateway.is_there() => {
+            Finding::note(says::SIGNAL, says::STARTED_BY_RUN, "")
+        }
+        io::ErrorKind::NotFound if is_ours => {
+            Finding::wrong(says::SIGNAL, says::NOT_THERE_YET, says::FIX_NOT_THERE_YET)
+        }
+        io::ErrorKind::NotFound => {
+            Finding::wrong(says::SIGNAL, &says::no_socket(&shown), &says::fix_start(&listens_at(&config.endpoint)))
+        }
+        io::ErrorKind::ConnectionRefused if is_socket => {
+            let fix = says::fix_stale(&shown, &listens_at(&config.endpoint));
+            Finding::wrong(says::SIGNAL, &says::stale(&shown), &fix)
+        }
+        io::ErrorKind::PermissionDenied => Finding::wrong(says::SIGNAL, &says::forbidden(&shown), says::FIX_FORBIDDEN),
+        kind => Finding::wrong(
+            says::SIGNAL,
+            &says::not_opened(&shown, &kind.to_string()),
+            &says::fix_start(&listens_at(&config.endpoint)),
+        ),
+    }
+}
+
+/// Returns a finding if the configured program does not exist.
+pub(super) fn installed(config: &config::Signal) -> Option<Finding> {
+    let name = config.command.first()?;
+    let is_there = installed_at(name).is_some();
+    (!is_there).then(|| Finding::wrong(says::SIGNAL, &says::not_installed(name), says::FIX_NOT_INSTALLED))
+}
+
+/// Returns findings about the arguments of a daemon. Arguments that start another program, such as
+/// a script, give none.
+pub(super) fn receiving(words: &[String]) -> Vec<Finding> {
+    let mut options = words.iter().skip_while(|word| *word != DAEMON).skip(1).map(String::as_str);
+    if !words.iter().any(|word| word == DAEMON) {
+        return Vec::new();
+    }
+    let (mut mode, mut is_quiet) = (DEFAULT_RECEIVE_MODE, false);
+    while let Some(option) = options.next() {
+        match option.split_once('=') {
+            Some((RECEIVE_MODE, value)) => mode = value,
+            None if option == RECEIVE_MODE => mode = options.next().unwrap_or_default(),
+            _ => is_quiet |= option == NO_STDOUT,
+        }
+    }
+    let loses = (mode != MANUAL).then(|| Finding::wrong(says::SIGNAL, &says::receives(mode), says::FIX_RECEIVES));
+    let prints = (!is_quiet).then(|| Finding::note(says::SIGNAL, says::PRINTS, says::FIX_PRINTS));
+    loses.into_iter().chain(prints).collect()
+}
+
+#[cfg(test)]
+mod program_tests {
+    use super::super::FindingState;
+    use super::*;
+
+    fn states(line: &str) -> Vec<FindingState> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        receiving(&words).iter().map(|finding| finding.state).collect()
+    }
+
+    #[test]
+    fn only_a_daemon_that_waits_for_a_subscriber_loses_nothing() {
+        let quiet = "signal-cli daemon --no-receive-stdout --receive-mode";
+        assert_eq!(states(&format!("{quiet}=manual")), []);
+        assert_eq!(states(&format!("java -cp x Main -c /d daemon {NO_STDOUT} {RECEIVE_MODE} manual --tcp h:1")), []);
+        for mode in ["=on-start", " on-connection", "=", " "] {
+            assert_eq!(states(&format!("{quiet}{mode}")), [FindingState::Wrong], "{mode}");
+        }
+        assert_eq!(states("signal-cli daemon --socket /s"), [FindingState::Wrong, FindingState::Note]);
+        assert_eq!(states("signal-cli daemon --receive-mode=manual"), [FindingState::Note]);
+    }
+
+    #[test]
+    fn words_that_start_something_else_say_nothing() {
+        for line in ["", "/usr/local/bin/start-signal", "sh -c signal-cli_daemon"] {
+            assert_eq!(states(line), [], "{line}");
+        }
+    }
 }

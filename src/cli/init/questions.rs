@@ -2,11 +2,9 @@
 
 use secrecy::SecretString;
 
-use super::dialogue::Dialogue;
-use super::{InitAnswers, InitArgs, TypedSecret, signal};
-use crate::cli::failure::CliError;
-use crate::cli::paths::CliPaths;
-use crate::cli::print;
+use super::{Dialogue, InitAnswers, InitArgs, TypedSecret, signal};
+use crate::cli::config::CliPaths;
+use crate::cli::print::{self, CliError};
 use crate::config::{Answers, Person, Provider, SecretFrom};
 use crate::people::Role;
 use crate::time::Zone;
@@ -23,50 +21,33 @@ pub(super) fn given(options: &InitArgs) -> Result<InitAnswers, CliError> {
         None => Provider::Offline,
         Some(word) => Provider::parse(word).ok_or_else(|| CliError::Wrong(says::no_provider(word)))?,
     };
-    let answers = Answers {
-        zone: options.timezone.clone().unwrap_or_else(|| usual_zone().to_owned()),
-        provider,
-        model: options.model.clone(),
-        base_url: options.base_url.clone(),
-        api_key: named(&options.api_key_env, &options.api_key_file),
-        telegram: named(&options.telegram_token_env, &options.telegram_token_file),
-        signal: signal::given(options),
-        people: vec![owner(options, options.owner.clone())],
-    };
-    Ok(InitAnswers { answers, typed: Vec::new() })
+    let zone = options.timezone.clone().unwrap_or_else(|| default_zone().to_owned());
+    let name = options.owner.clone().unwrap_or_else(default_name);
+    Ok(InitAnswers { answers: with_flags(options, name, zone, provider), typed: Vec::new() })
 }
 
 /// Asks for the missing answers. A repeated question offers the last answer as its default.
 pub(super) fn ask(
     options: &InitArgs,
     dialogue: &mut Dialogue,
-    place: &CliPaths,
+    paths: &CliPaths,
     last: Option<&Answers>,
 ) -> Result<InitAnswers, CliError> {
     let mut typed = Vec::new();
     let last_name = last.and_then(|last| last.people.first()).map(|owner| owner.name.clone());
     let name = match &options.owner {
         Some(name) => name.clone(),
-        None => dialogue.line(says::ASK_NAME, &last_name.unwrap_or_else(usual_name))?,
+        None => dialogue.line(says::ASK_NAME, &last_name.unwrap_or_else(default_name))?,
     };
     let zone = match &options.timezone {
         Some(zone) => zone.clone(),
-        None => ask_zone(dialogue, last.map_or(usual_zone(), |last| &last.zone))?,
+        None => ask_zone(dialogue, last.map_or(default_zone(), |last| &last.zone))?,
     };
     let provider = match options.provider.as_deref().and_then(Provider::parse) {
         Some(provider) => provider,
         None => ask_provider(dialogue, last.map_or(Provider::Offline, |last| last.provider))?,
     };
-    let mut answers = Answers {
-        zone,
-        provider,
-        model: options.model.clone(),
-        base_url: options.base_url.clone(),
-        api_key: named(&options.api_key_env, &options.api_key_file),
-        telegram: named(&options.telegram_token_env, &options.telegram_token_file),
-        signal: None,
-        people: vec![owner(options, Some(name))],
-    };
+    let mut answers = with_flags(options, name, zone, provider);
     if provider != Provider::Offline {
         ask_model(&mut answers, dialogue, last.filter(|last| last.provider == provider), &mut typed)?;
     }
@@ -75,7 +56,7 @@ pub(super) fn ask(
         let given = dialogue.secret(says::ASK_TOKEN)?;
         answers.telegram = secret_source(&given, TOKEN_FILE, &mut typed);
     }
-    answers.signal = signal::ask(options, dialogue, place, last.and_then(|last| last.signal.as_ref()))?;
+    answers.signal = signal::ask(options, dialogue, paths, last.and_then(|last| last.signal.as_ref()))?;
     if let (Some(_), Some(owner)) = (&answers.signal, answers.people.first_mut()) {
         let last = last.and_then(|last| last.people.first()?.signal.as_deref());
         owner.signal = signal::ask_owner(options, dialogue, last)?;
@@ -83,9 +64,9 @@ pub(super) fn ask(
     Ok(InitAnswers { answers, typed })
 }
 
-fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, CliError> {
+fn ask_zone(dialogue: &mut Dialogue, default: &str) -> Result<String, CliError> {
     loop {
-        let zone = dialogue.line(says::ASK_ZONE, usual)?;
+        let zone = dialogue.line(says::ASK_ZONE, default)?;
         if Zone::named(&zone).is_some() {
             return Ok(zone);
         }
@@ -93,10 +74,10 @@ fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, CliError> {
     }
 }
 
-fn ask_provider(dialogue: &mut Dialogue, usual: Provider) -> Result<Provider, CliError> {
+fn ask_provider(dialogue: &mut Dialogue, default: Provider) -> Result<Provider, CliError> {
     print::print_remark(says::PROVIDERS);
     loop {
-        let word = dialogue.line(says::ASK_PROVIDER, usual.as_str())?;
+        let word = dialogue.line(says::ASK_PROVIDER, default.as_str())?;
         let by_number = word.parse().ok().and_then(|number: usize| Provider::ALL.get(number.checked_sub(1)?).copied());
         match by_number.or_else(|| Provider::parse(&word.to_lowercase())) {
             Some(provider) => return Ok(provider),
@@ -112,8 +93,8 @@ fn ask_model(
     typed: &mut Vec<TypedSecret>,
 ) -> Result<(), CliError> {
     if answers.base_url.is_none() && matches!(answers.provider, Provider::OpenAi | Provider::Ollama) {
-        let usual = last.and_then(|last| last.base_url.as_deref()).unwrap_or_default();
-        let url = dialogue.line(&says::ask_base_url(answers.provider.as_str()), usual)?;
+        let default = last.and_then(|last| last.base_url.as_deref()).unwrap_or_default();
+        let url = dialogue.line(&says::ask_base_url(answers.provider.as_str()), default)?;
         answers.base_url = Some(url).filter(|url| !url.is_empty());
     }
     while answers.model.is_none() {
@@ -149,22 +130,33 @@ fn named(variable: &Option<String>, file: &Option<String>) -> Option<SecretFrom>
     variable.or_else(|| file.clone().map(SecretFrom::File))
 }
 
-fn owner(options: &InitArgs, name: Option<String>) -> Person {
-    Person {
-        name: name.unwrap_or_else(usual_name),
+/// Returns these answers, and those that flags and the environment give.
+fn with_flags(options: &InitArgs, name: String, zone: String, provider: Provider) -> Answers {
+    let owner = Person {
+        name,
         role: Role::Owner,
         telegram: options.owner_telegram,
         signal: options.owner_signal.clone(),
         prefer: None,
+    };
+    Answers {
+        zone,
+        provider,
+        model: options.model.clone(),
+        base_url: options.base_url.clone(),
+        api_key: named(&options.api_key_env, &options.api_key_file),
+        telegram: named(&options.telegram_token_env, &options.telegram_token_file),
+        signal: signal::given(options),
+        people: vec![owner],
     }
 }
 
-fn usual_zone() -> &'static str {
+fn default_zone() -> &'static str {
     Zone::of_this_computer().unwrap_or(Zone::UTC).name()
 }
 
 /// Returns the login name, unless it is a generic one.
-fn usual_name() -> String {
+fn default_name() -> String {
     let login = ["USER", "LOGNAME"].into_iter().find_map(|variable| std::env::var(variable).ok());
     login.filter(|name| !name.is_empty() && name != "root").unwrap_or_else(|| says::USUAL_NAME.to_owned())
 }

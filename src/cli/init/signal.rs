@@ -7,18 +7,17 @@
 
 use std::collections::BTreeMap;
 
-use super::InitArgs;
-use super::dialogue::Dialogue;
+use super::{Dialogue, InitArgs};
 use crate::adapter::signal::DaemonProbe;
-use crate::cli::failure::CliError;
-use crate::cli::paths::CliPaths;
-use crate::cli::signal::{PROGRAM, daemon, daemon_at, installed_at, link};
+use crate::cli::config::CliPaths;
+use crate::cli::print::CliError;
+use crate::cli::signal::{self, PROGRAM, daemon_at, installed_at};
 use crate::cli::{block_on, print, probe};
 use crate::config::{self, Answers, SignalAnswers, SignalEndpoint, commented};
 pub(super) use crate::wording::cli::signal as says;
 
 /// Default endpoint of a daemon.
-const USUAL_ENDPOINT: &str = "unix:HOME/signal.sock";
+const DEFAULT_ENDPOINT: &str = "unix:HOME/signal.sock";
 /// Name of the linked device on the phone.
 const DEVICE: &str = "Compline";
 
@@ -26,7 +25,7 @@ const DEVICE: &str = "Compline";
 pub(super) fn given(options: &InitArgs) -> Option<SignalAnswers> {
     let is_given = options.signal_endpoint.is_some() || options.signal_account.is_some();
     is_given.then(|| SignalAnswers {
-        endpoint: options.signal_endpoint.clone().unwrap_or_else(|| USUAL_ENDPOINT.to_owned()),
+        endpoint: options.signal_endpoint.clone().unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned()),
         account: options.signal_account.clone(),
         command: Vec::new(),
     })
@@ -36,7 +35,7 @@ pub(super) fn given(options: &InitArgs) -> Option<SignalAnswers> {
 pub(super) fn ask(
     options: &InitArgs,
     dialogue: &mut Dialogue,
-    place: &CliPaths,
+    paths: &CliPaths,
     last: Option<&SignalAnswers>,
 ) -> Result<Option<SignalAnswers>, CliError> {
     if let Some(given) = given(options) {
@@ -46,8 +45,8 @@ pub(super) fn ask(
     if !dialogue.yes(says::ASK)? {
         return Ok(None);
     }
-    let (mut answers, config) = ask_endpoint(dialogue, place, last)?;
-    reach(&mut answers, config, dialogue, place)?;
+    let (mut answers, config) = ask_endpoint(dialogue, paths, last)?;
+    reach(&mut answers, config, dialogue, paths)?;
     Ok(Some(answers))
 }
 
@@ -65,14 +64,14 @@ pub(super) fn ask_owner(
 
 fn ask_endpoint(
     dialogue: &mut Dialogue,
-    place: &CliPaths,
+    paths: &CliPaths,
     last: Option<&SignalAnswers>,
 ) -> Result<(SignalAnswers, config::Signal), CliError> {
-    let usual = last.map_or(USUAL_ENDPOINT, |last| &last.endpoint);
+    let default = last.map_or(DEFAULT_ENDPOINT, |last| &last.endpoint);
     loop {
-        let endpoint = dialogue.line(says::ASK_ENDPOINT, usual)?;
+        let endpoint = dialogue.line(says::ASK_ENDPOINT, default)?;
         let answers = SignalAnswers { endpoint, account: None, command: Vec::new() };
-        match meant(&answers, place) {
+        match meant(&answers, paths) {
             Ok(config) => return Ok((answers, config)),
             Err(CliError::Wrong(faults)) => print::print_remark(&faults),
             Err(other) => return Err(other),
@@ -85,16 +84,16 @@ fn reach(
     answers: &mut SignalAnswers,
     mut config: config::Signal,
     dialogue: &mut Dialogue,
-    place: &CliPaths,
+    paths: &CliPaths,
 ) -> Result<(), CliError> {
     loop {
-        let looked = block_on(daemon::with(&config, &place.home, async |signal| {
-            probe::of_signal(signal, &config).await.map_err(CliError::from)
+        let result = block_on(signal::with_daemon(&config, &paths.home, async |signal| {
+            probe::existing_signal(signal, &config).await.map_err(CliError::from)
         }));
-        match looked {
-            Ok(look) => {
-                print::print_remark(&says::found(&look.version));
-                if settle(&look, answers, &config, dialogue, place)? {
+        match result {
+            Ok(daemon_probe) => {
+                print::print_remark(&says::found(&daemon_probe.version));
+                if settle(&daemon_probe, answers, &config, dialogue, paths)? {
                     return Ok(());
                 }
             }
@@ -102,7 +101,7 @@ fn reach(
                 failure.print();
                 if let Some(command) = may_start(answers, &config, dialogue)? {
                     answers.command = command;
-                    config = meant(answers, place)?;
+                    config = meant(answers, paths)?;
                 } else if !dialogue.yes(says::ASK_AGAIN)? {
                     return Ok(());
                 }
@@ -126,13 +125,13 @@ fn may_start(
 /// Selects the assistant's account. Returns `true` if it is settled, and `false` if a daemon has to
 /// be tested again.
 fn settle(
-    look: &DaemonProbe,
+    daemon_probe: &DaemonProbe,
     answers: &mut SignalAnswers,
     config: &config::Signal,
     dialogue: &mut Dialogue,
-    place: &CliPaths,
+    paths: &CliPaths,
 ) -> Result<bool, CliError> {
-    match look.accounts.as_deref() {
+    match daemon_probe.accounts.as_deref() {
         Some([only]) => print::print_remark(&says::account(only)),
         Some([]) => {
             print::print_remark(says::NO_ACCOUNT_YET);
@@ -140,7 +139,7 @@ fn settle(
                 print::print_remark(says::HOW_TO_REGISTER);
                 return Ok(true);
             }
-            match link::link(config, &place.home, DEVICE) {
+            match signal::link(config, &paths.home, DEVICE) {
                 Ok(number) => print::print_remark(&says::linked(&number)),
                 Err(failure) => {
                     failure.print();
@@ -158,8 +157,8 @@ fn settle(
 }
 
 /// Returns the `[signal]` section that these answers produce.
-fn meant(answers: &SignalAnswers, place: &CliPaths) -> Result<config::Signal, CliError> {
+fn meant(answers: &SignalAnswers, paths: &CliPaths) -> Result<config::Signal, CliError> {
     let text = commented(&Answers { signal: Some(answers.clone()), ..Answers::default() });
-    let read = config::parse(&text, &place.config.to_string_lossy(), &BTreeMap::new(), place.home.clone())?;
+    let read = config::parse(&text, &paths.config.to_string_lossy(), &BTreeMap::new(), paths.home.clone())?;
     read.config.signal.ok_or_else(|| anyhow::anyhow!("The section for Signal was not understood").into())
 }

@@ -11,8 +11,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::Exit;
-use crate::cli::failure::CliError;
-use crate::cli::paths::CliPaths;
+use crate::cli::config::CliPaths;
+use crate::cli::print::CliError;
 use crate::cli::print::Printer;
 use crate::review::reveal::reveal;
 use crate::review::structure::{self, Bounds};
@@ -23,7 +23,7 @@ use crate::text::one_line;
 use crate::wording::cli::skills as says;
 
 /// Findings in one folder.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Checked {
     name: String,
     ok: bool,
@@ -42,10 +42,10 @@ struct Checked {
 }
 
 /// Checks the skills and prints the findings.
-pub(super) fn run(dir: Option<&Path>, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+pub(super) fn run(dir: Option<&Path>, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let checked = match dir {
         Some(dir) => named(dir)?,
-        None => configured(place)?,
+        None => configured(paths)?,
     };
     if printer.json {
         printer.json(&checked)?;
@@ -73,8 +73,8 @@ fn named(dir: &Path) -> Result<Vec<Checked>, CliError> {
     Ok(checked)
 }
 
-fn configured(place: &CliPaths) -> Result<Vec<Checked>, CliError> {
-    let config = place.load()?.config;
+fn configured(paths: &CliPaths) -> Result<Vec<Checked>, CliError> {
+    let config = paths.load()?.config;
     // Without a readable journal nothing counts as accepted.
     let known = store::examine(&config.home.journal(), |db| db.skills().skills()).unwrap_or_default();
     let known = known.into_iter().map(|row| (row.name.clone(), row)).collect();
@@ -103,16 +103,7 @@ fn check_folder(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> 
 }
 
 fn broken(name: &str, why: &str) -> Checked {
-    Checked {
-        name: name.to_owned(),
-        ok: false,
-        held: false,
-        broken: why.to_owned(),
-        form: Vec::new(),
-        findings: Vec::new(),
-        accepted: false,
-        used: false,
-    }
+    Checked { name: name.to_owned(), broken: why.to_owned(), ..Checked::default() }
 }
 
 fn report(checked: &[Checked]) -> String {

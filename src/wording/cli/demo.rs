@@ -21,20 +21,20 @@ pub enum Scene {
     /// A message from the person with piped text.
     Pipes(&'static str, &'static str),
     /// A command from the person; `HASH` stands for the hash that was shown last.
-    Types(&'static str),
+    Command(&'static str),
     /// A remark to the audience.
     Remark(&'static str),
     /// Shows the messages that arrived since the last step.
-    Came,
+    Incoming,
     /// Shows the labels of the messages in the newest conversation.
-    Marks,
+    Labels,
     /// Shows the summary of the previous conversation.
     Summary,
     /// Shows the number of skipped days.
-    Quiet,
+    QuietDays,
 }
 
-use Scene::{Came, Marks, Pipes, Quiet, Remark, Says, Summary, Types, Until, Wait};
+use Scene::{Command, Incoming, Labels, Pipes, QuietDays, Remark, Says, Summary, Until, Wait};
 
 /// The story. It begins on a Monday at 08:10.
 pub const SCENES: &[Scene] = &[
@@ -49,7 +49,7 @@ pub const SCENES: &[Scene] = &[
         "A web page is piped in, as with `cat page.txt | compline chat \"…\"`. Nobody typed it, so it is kept with a mark that never comes off.",
     ),
     Pipes("What does this page say about lentils?", PAGE),
-    Marks,
+    Labels,
     Remark("Then seven hours of silence. More than six end a conversation; what mattered is written down."),
     Wait(7, 0),
     Says("What must I buy?"),
@@ -71,9 +71,9 @@ pub const SCENES: &[Scene] = &[
         "Each night the assistant looks back on the day, and on Monday morning on the week. What it wants to change in its skills waits at a gate.",
     ),
     Until(9, 7, 0),
-    Came,
+    Incoming,
     Remark("Yes means: exactly this text. It is live for the next message."),
-    Types("/approve 1 HASH"),
+    Command("/approve 1 HASH"),
     Until(10, 17, 30),
     Says("Make me a packing list for Salzburg."),
     Remark(
@@ -81,21 +81,21 @@ pub const SCENES: &[Scene] = &[
     ),
     Until(12, 20, 0),
     Pipes("Please put these tips into your packing skill.", TIPS),
-    Came,
+    Incoming,
     Remark(
         "It grew from a text that nobody typed, so it waits whatever is configured, and the scan points at what it found.",
     ),
-    Types("/reject 2 It would send my plans to strangers."),
+    Command("/reject 2 It would send my plans to strangers."),
     Until(16, 7, 0),
     Remark("The next Monday. The week's reflection was told what became of what it and others proposed."),
-    Came,
-    Types("/approve 3 HASH"),
+    Incoming,
+    Command("/approve 3 HASH"),
     Until(17, 18, 0),
     Says("Make me a packing list for Graz."),
     Remark("Then nobody says anything for the rest of the month."),
     Until(31, 7, 0),
-    Quiet,
-    Came,
+    QuietDays,
+    Incoming,
     Says("/status"),
 ];
 
@@ -119,7 +119,7 @@ pub enum DemoReply {
 }
 
 /// Replies of the demo model by the text they react to; the first match counts.
-pub const PARTS_PLAYED: &[(&str, DemoReply)] = &[
+pub const REPLIES: &[(&str, DemoReply)] = &[
     ("packing list for Graz", DemoReply::Says("Clothes for two days, washbag, charger, umbrella.")),
     ("forgot my inhaler", DemoReply::Says("You are right: the inhaler comes first.")),
     ("packing list for Linz", DemoReply::Says("Clothes for one day, washbag, charger.")),

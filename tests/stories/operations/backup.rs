@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use compline::admin::backup::key::BackupKey;
-use compline::admin::backup::{self, BackupSources, Made, read};
+use compline::admin::backup::{self, BackupSources, FinishedBackup, read};
 use compline::admin::restore::{
     self, ArchiveProof, Authenticity, Configuration, PreparedRestore, RestoreTarget, Restored, Settled, SwapFailpoint,
 };
@@ -24,7 +24,7 @@ fn sources(home: &Path) -> BackupSources {
     BackupSources { home: Home::at(home), workspace: home.join("workspace"), skills: home.join("skills"), config: None }
 }
 
-pub fn back_up(home: &Path, to: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<Made> {
+pub fn back_up(home: &Path, to: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<FinishedBackup> {
     backup::make(&sources(home), to, story.clock.now(), &mut |_, _| {})
 }
 

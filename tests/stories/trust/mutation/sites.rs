@@ -34,7 +34,7 @@ const OPERATIONS: &[&str] = &["untrusted", "join_of", "join_with", "absorb", "fi
 const OTHERS: &[(&str, &str)] = &[
     ("src/admin/search/said.rs", "fits"),
     ("src/admin/search/skills.rs", "fits"),
-    ("src/admin/identity.rs", "absorb"),
+    ("src/admin/people.rs", "absorb"),
     ("src/app/people.rs", "absorb"),
     ("src/gateway/account_link.rs", "absorb"),
     ("src/store/message_search.rs", "absorb"),

@@ -1,0 +1,274 @@
+//! `/reminders`, `/reflect` and `compline reflections`: each person's own reminders and tasks, and
+//! reflections with the outcomes of their proposals.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::JobsAdmin;
+use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
+use super::command::ReflectionRequest;
+use crate::id::{PersonId, ReflectionId, ReminderId, SlotId};
+use crate::people::Person;
+use crate::reflection::{outcome, render};
+use crate::schedule::OnDemandResult;
+use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
+use crate::time::{Cron, Timestamp};
+use crate::trust::{Scope, Text};
+use crate::wording::{command, reminder_command, schedule as says};
+
+/// Maximum number of characters shown of a reminder.
+const MAX_CHARACTERS: usize = 200;
+/// Number of upcoming times shown for a recurring item.
+const TIMES: usize = 3;
+/// Maximum time that the command line waits for a model; the work continues after that.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+
+impl JobsAdmin<'_> {
+    /// Lists a person's waiting reminders and tasks.
+    pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
+        let id = person.id;
+        let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
+        let mut shown = ShownLabel::nothing();
+        let (lines, json): (Vec<String>, Vec<Value>) = rows.iter().map(|row| self.reminder(&mut shown, row)).unzip();
+        if lines.is_empty() {
+            return Ok(Answer::ours(reminder_command::NONE, json!([])));
+        }
+        Ok(Answer::showing(shown, reminder_command::list(&lines.join("\n"), self.zone.name()), json!(json)))
+    }
+
+    /// Cancels one of a person's reminders.
+    pub async fn cancel_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
+        let (whose, now) = (person.id, self.clock.now());
+        let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
+            Some(row) if row.person == whose => {
+                // Every command may be run twice.
+                let was = row.state == ReminderState::Cancelled;
+                Ok(was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?)
+            }
+            _ => Ok(false),
+        });
+        match cancel.await? {
+            true => Ok(Answer::ours(reminder_command::cancelled(id), json!({ "cancelled": id }))),
+            false => Ok(Answer::refusal(reminder_command::none_such(id))),
+        }
+    }
+
+    fn reminder(&self, shown: &mut ShownLabel, row: &ReminderRow) -> (String, Value) {
+        let (words, label, kind) = (shown.words(&row.text), row.text.label(), row.kind.as_str());
+        let times = self.times(row);
+        let readable: Vec<String> = times.iter().map(|at| self.zone.show_short(*at)).collect();
+        let readable = readable.join(", ");
+        let when = if row.cron.is_empty() { readable } else { reminder_command::again(&readable) };
+        let line = plain(&crate::text::shorten(words, MAX_CHARACTERS));
+        let json = json!({
+            "id": row.id,
+            "kind": kind,
+            "text": &**words,
+            "cron": row.cron,
+            "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
+            "untrusted": sources(label),
+        });
+        (reminder_command::line(row.id, kind, &when, &line, &sources_in_words(label)), json)
+    }
+
+    /// The next times, starting with the stored one.
+    fn times(&self, row: &ReminderRow) -> Vec<Timestamp> {
+        let later = |first| {
+            Cron::parse(&row.cron).map_or_else(|_| Vec::new(), |cron| cron.next_times(first, self.zone, TIMES - 1))
+        };
+        row.next_at.into_iter().flat_map(|first| std::iter::once(first).chain(later(first))).collect()
+    }
+
+    /// The latest reflections, newest first.
+    pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<Answer> {
+        let all: Vec<ReflectionItem> = self
+            .journal
+            .read_much(move |db| {
+                db.reflections().reflections(None, limit)?.into_iter().map(|row| describe(db, row)).collect()
+            })
+            .await?;
+        if all.is_empty() {
+            return Ok(Answer::ours(says::NO_REFLECTIONS, json!([])));
+        }
+        let mut shown = ShownLabel::nothing();
+        let mut lines = Vec::new();
+        for item in &all {
+            shown.also(&item.row.label);
+            let at = self.zone.show_short(item.row.at);
+            let from = sources_in_words(&item.row.label);
+            let row = &item.row;
+            lines.push(says::reflection(row.id, &row.job, &row.period, &plain(&row.title), &item.person, &at, &from));
+        }
+        let json: Value = all.iter().map(fields).collect();
+        Ok(Answer::showing(shown, lines.join("\n\n"), json))
+    }
+
+    /// One reflection, by its number or by the name of its period.
+    pub(super) async fn reflection(&self, wanted: &str) -> anyhow::Result<Answer> {
+        let named = wanted.to_uppercase();
+        let found: Option<(ReflectionItem, Text)> = self
+            .journal
+            .read_much(move |db| {
+                let row = match named.parse() {
+                    Ok(id) => db.reflections().reflection(ReflectionId(id))?,
+                    Err(_) => of_period(db, &named)?,
+                };
+                row.map(|row| Ok((describe(db, row.clone())?, render::page(db, &row)?))).transpose()
+            })
+            .await?;
+        let Some((item, page)) = found else { return Ok(Answer::refusal(says::no_such_reflection(&plain(wanted)))) };
+        let mut shown = ShownLabel::nothing();
+        let words = shown.words(&page).to_string();
+        let mut json = fields(&item);
+        if let Value::Object(fields) = &mut json {
+            fields.insert("markdown".to_owned(), json!(words));
+        }
+        Ok(Answer::showing(shown, words, json))
+    }
+
+    /// Starts a reflection for an owner, without waiting for it.
+    pub(super) async fn reflect(&self, person: PersonId, request: &ReflectionRequest) -> anyhow::Result<Answer> {
+        Ok(match self.schedule.ask(person, request.job, request.period.as_deref(), request.again).await? {
+            OnDemandResult::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
+            OnDemandResult::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
+            other => refused(request, other),
+        })
+    }
+
+    /// The same for the owner on whose behalf the command line acts: waits for the end, and reports
+    /// the outcome.
+    pub(super) async fn reflect_now(&self, request: &ReflectionRequest) -> anyhow::Result<Answer> {
+        let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
+        let Some(owner) = owner else { return Ok(Answer::refusal(command::NOBODY)) };
+        match self.schedule.ask(owner.id, request.job, request.period.as_deref(), request.again).await? {
+            OnDemandResult::Begun(slot, _) | OnDemandResult::OnIt(slot, _) => self.outcome(slot).await,
+            other => Ok(refused(request, other)),
+        }
+    }
+
+    async fn outcome(&self, slot: SlotId) -> anyhow::Result<Answer> {
+        let Some(slot) = self.schedule.when_over(slot, MAX_WAIT).await? else {
+            return Ok(Answer::refusal(command::FAILED));
+        };
+        Ok(match slot.state {
+            SlotState::Done => Answer::ours(says::done(&slot.period), json_of(&slot)),
+            SlotState::Quiet => Answer::ours(says::quiet(&slot.period), json_of(&slot)),
+            SlotState::Claimed | SlotState::Working => Answer::ours(says::takes_long(&slot.period), json_of(&slot)),
+            SlotState::Failed | SlotState::Missed => Answer::refusal(says::failed(&slot.period, &slot.reason)),
+        })
+    }
+}
+
+/// A reflection, as listed.
+struct ReflectionItem {
+    row: ReflectionRow,
+    person: String,
+    /// Actions with their outcomes.
+    actions: Vec<(ActionRow, String)>,
+}
+
+/// The newest reflection of that period, of the first person who has one: owners come first,
+/// because they were known first.
+fn of_period(db: Db<'_>, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
+    for person in db.people().people()? {
+        if let Some(row) = db.reflections().reflection_on(Scope::Person(person.id), period)? {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+fn describe(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<ReflectionItem> {
+    let person = match row.scope {
+        Scope::Person(person) => db.people().person(person)?.map(|person| person.name),
+        _ => None,
+    };
+    let mut actions = Vec::new();
+    for action in db.reflections().actions_of(row.id)? {
+        let outcome = outcome::describe(db, &action)?;
+        actions.push((action, outcome));
+    }
+    Ok(ReflectionItem {
+        person: person.unwrap_or_else(|| crate::wording::command::REMOVED_PERSON.to_owned()),
+        row,
+        actions,
+    })
+}
+
+fn fields(item: &ReflectionItem) -> Value {
+    let row = &item.row;
+    let action_json = |(action, outcome): &(ActionRow, String)| {
+        json!({
+            "kind": outcome::known_kind(action),
+            "title": action.title,
+            "state": action.state.as_str(),
+            "outcome": outcome,
+            "proposal": action.proposal,
+        })
+    };
+    let actions: Value = item.actions.iter().map(action_json).collect();
+    json!({
+        "id": row.id,
+        "kind": row.job,
+        "person": item.person,
+        "period": row.period,
+        "from": row.from.rfc3339(),
+        "to": row.to.rfc3339(),
+        "at": row.at.rfc3339(),
+        "title": row.title,
+        "tainted": !row.label.is_trusted(),
+        "sources": sources(&row.label),
+        "actions": actions,
+    })
+}
+
+fn json_of(slot: &SlotRow) -> serde_json::Value {
+    json!({ "job": slot.job, "period": slot.period, "state": slot.state.as_str(), "reason": slot.reason })
+}
+
+fn refused(request: &ReflectionRequest, result: OnDemandResult) -> Answer {
+    Answer::refusal(match result {
+        OnDemandResult::Done(slot) => says::done_already(request.job.as_str(), &slot.period),
+        OnDemandResult::NotOver(period) => says::not_over(&period),
+        OnDemandResult::TooEarly(period) => says::too_early(&period),
+        OnDemandResult::NoPeriod => says::no_period(request.job.as_str()),
+        OnDemandResult::Off => says::OFF.to_owned(),
+        OnDemandResult::Begun(_, period) | OnDemandResult::OnIt(_, period) => says::on_it(&period),
+    })
+}
+
+#[cfg(test)]
+mod reminders_tests {
+    use super::super::test_support::{Fixture, keys};
+    use super::*;
+
+    #[tokio::test]
+    async fn everybody_sees_and_cancels_their_own() {
+        let fixture = Fixture::new().await;
+        let once = fixture.reminds("Ada", "call *mum*", "", 3_600).await;
+        fixture.reminds("Ada", "water the plants", "0 10 * * *", 86_400).await;
+        let theirs = fixture.reminds("Ben", "the boat", "", 3_600).await;
+        let list = fixture.admin.chat(&fixture.ada(), "/reminders").await;
+        assert!(list.markdown.contains("Times are those of Europe/Vienna"), "{}", list.markdown);
+        assert!(list.markdown.contains("2026-11-21 11:00: call \\*mum\\*"), "{}", list.markdown);
+        let times = "next 2026-11-22 10:00, 2026-11-23 10:00, 2026-11-24 10:00, and so on: water the plants";
+        assert!(list.markdown.contains(times) && !list.markdown.contains("boat"), "{}", list.markdown);
+        assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "untrusted"]);
+
+        let stolen = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {theirs}")).await;
+        assert!(stolen.failed && stolen.markdown == reminder_command::none_such(theirs));
+        for _ in 0..2 {
+            let cancelled = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {once}")).await;
+            assert_eq!(cancelled.markdown, reminder_command::cancelled(once), "also when it is run again");
+        }
+        assert!(!fixture.admin.chat(&fixture.ada(), "/reminders").await.markdown.contains("mum"));
+        assert!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown.contains("boat"));
+    }
+
+    #[tokio::test]
+    async fn an_empty_list_says_what_it_is_for() {
+        let fixture = Fixture::new().await;
+        assert_eq!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown, reminder_command::NONE);
+    }
+}

@@ -1,0 +1,154 @@
+//! The history of a note, and how to restore a version.
+//!
+//! Changes made by hand are recorded before versions are listed or restored, so restoring loses
+//! nothing that a person wrote. A restored version keeps its label.
+
+use serde_json::{Value, json};
+
+use super::name::{self, Name};
+use super::{no_such_note, promote};
+use crate::admin::MemoryAdmin;
+use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
+use crate::id::FileId;
+use crate::memory::{WriteRefusal, WriteResult};
+use crate::people::Person;
+use crate::store::FileRow;
+use crate::wording::memory as says;
+use crate::wording::review_command::Surface;
+
+/// Maximum number of versions listed for a person.
+const MAX_VERSIONS: usize = 20;
+
+/// The versions of one path, newest first.
+struct FileHistory {
+    path: String,
+    versions: Vec<FileRow>,
+}
+
+impl FileHistory {
+    /// The current version; `None` if the file is gone.
+    fn present(&self) -> Option<FileId> {
+        self.versions.first().filter(|newest| !newest.digest.is_empty()).map(|newest| newest.id)
+    }
+
+    /// The newest versions, and the last trusted one regardless of its age: a person whose file was
+    /// overwritten with untrusted text wants that one back.
+    fn listed(&self) -> Vec<&FileRow> {
+        let last_trusted = self.versions.iter().position(|row| row.label.is_trusted() && row.has_content);
+        let is_listed = |at: usize| at < MAX_VERSIONS || Some(at) == last_trusted;
+        self.versions.iter().enumerate().filter(|(at, _)| is_listed(*at)).map(|(_, row)| row).collect()
+    }
+}
+
+impl MemoryAdmin<'_> {
+    /// The history of a note, newest first.
+    pub async fn note_history(&self, person: &Person, typed: &str, surface: Surface) -> anyhow::Result<Answer> {
+        let Some(history) = self.histories(person, typed).await?.into_iter().next() else {
+            return Ok(no_such_note(surface));
+        };
+        let mut shown = ShownLabel::nothing();
+        let mut lines = vec![says::history_head(&plain(name::seen(&history.path))), String::new()];
+        let listed = history.listed();
+        for version in &listed {
+            // No text is shown, but a version's sources may be untrusted information.
+            shown.also(&version.label);
+            lines.push(self.past_line(version, history.present()));
+        }
+        if history.versions.len() > listed.len() {
+            lines.push(says::older(history.versions.len() - listed.len()));
+        }
+        lines.push(format!("\n{}", says::how_to_restore(&name::short(&history.path), surface)));
+        let json: Value = history.versions.iter().map(|version| version_json(version, history.present())).collect();
+        Ok(Answer::showing(shown, lines.join("\n"), json))
+    }
+
+    /// Restores an earlier version.
+    pub async fn restore_note(
+        &self,
+        person: &Person,
+        typed: &str,
+        version: FileId,
+        surface: Surface,
+    ) -> anyhow::Result<Answer> {
+        let histories = self.histories(person, typed).await?;
+        let Some(first) = histories.first() else { return Ok(no_such_note(surface)) };
+        let found = |history: &FileHistory| {
+            let row = history.versions.iter().find(|row| row.id == version && !row.digest.is_empty())?;
+            Some((history.path.clone(), row.has_content))
+        };
+        let Some((path, kept)) = histories.iter().find_map(found) else {
+            return Ok(Answer::refusal(says::no_such_version(&plain(&name::short(&first.path)), surface)));
+        };
+        if !kept {
+            return Ok(Answer::refusal(says::version_gone(version)));
+        }
+        let origin = self.theirs(person, "restore");
+        let tree = &self.tree;
+        let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await?, None);
+        if let Err(WriteRefusal::Unreadable(_) | WriteRefusal::NoText) = written {
+            // Restoring a version is the fix for an unreadable file.
+            aside = tree.versions().quarantine_for_restore(&origin, &path, version).await?;
+            if aside.is_some() {
+                written = tree.versions().restore_version(&origin, &path, version).await?;
+            }
+        }
+        Ok(match written {
+            Ok(written) => restored(&path, version, &written, aside.as_deref()),
+            Err(WriteRefusal::Untrusted) => Answer::refusal(says::STILL_FROM_OUTSIDE),
+            Err(why) => promote::refused(&path, why),
+        })
+    }
+
+    /// The history of each file that may be meant, including changes by hand.
+    async fn histories(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<FileHistory>> {
+        let Some(name) = Name::read(typed) else { return Ok(Vec::new()) };
+        let origin = self.theirs(person, "hand");
+        let mut histories = Vec::new();
+        for path in name.paths() {
+            // An unreadable file may still have a history.
+            let _ = self.tree.versions().take_note_of(&origin, &path).await?;
+            let versions = self.tree.versions().past(&origin.who, &path).await?;
+            if !versions.is_empty() {
+                histories.push(FileHistory { path, versions });
+            }
+        }
+        Ok(histories)
+    }
+
+    fn past_line(&self, version: &FileRow, present: Option<FileId>) -> String {
+        let deleted = version.digest.is_empty();
+        let size = version.has_content.then_some(version.size);
+        let sources = sources_in_words(&version.label);
+        let facts = says::version_facts(size, deleted, &sources, present == Some(version.id));
+        let at = self.zone.show_short(version.at);
+        says::version(version.id, &at, says::author(&version.author), &says::cause(&version.cause), &facts)
+    }
+}
+
+fn restored(path: &str, version: FileId, written: &WriteResult, aside: Option<&str>) -> Answer {
+    let (name, trusted) = (plain(name::seen(path)), written.label.is_trusted());
+    let mut sentence = match written.version {
+        Some(_) => says::restored(&name, version, trusted),
+        None => says::same_content(&name, version),
+    };
+    if let Some(aside) = aside {
+        sentence.push_str(&says::made_way(&plain(name::seen(aside))));
+    }
+    let changed = written.version.is_some();
+    let json = json!({ "path": path, "version": version, "changed": changed, "tainted": !trusted, "aside": aside });
+    Answer::ours(sentence, json)
+}
+
+fn version_json(version: &FileRow, present: Option<FileId>) -> Value {
+    json!({
+        "version": version.id,
+        "at": version.at.rfc3339(),
+        "author": version.author,
+        "cause": version.cause,
+        "size": version.has_content.then_some(version.size),
+        "deleted": version.digest.is_empty(),
+        "tainted": !version.label.is_trusted(),
+        "sources": sources(&version.label),
+        "present": present == Some(version.id),
+    })
+}

@@ -1,0 +1,153 @@
+//! Actions of a conversation for each event.
+
+use super::*;
+use crate::adapter::terminal::protocol::FromClient;
+use crate::adapter::terminal::{Connection, accept};
+
+const SCREEN: Screen = Screen { live: true, width: 80, color: false };
+
+fn begun() -> ChatSession {
+    ChatSession::new(SCREEN)
+}
+
+fn line(text: &str) -> LineInput {
+    LineInput::Line(text.to_owned())
+}
+
+fn say(text: &str) -> ChatAction {
+    ChatAction::Say(text.to_owned())
+}
+
+fn print(text: &str) -> ChatAction {
+    ChatAction::Print(text.to_owned())
+}
+
+fn grow(delta: &str) -> FromGateway {
+    FromGateway::Grow { delta: delta.to_owned(), answers: None }
+}
+
+fn message(markdown: &str) -> FromGateway {
+    let (id, markdown) = ("1".to_owned(), markdown.to_owned());
+    FromGateway::Message { id, markdown, trusted: true, answers: None, awaited: false }
+}
+
+#[test]
+fn ctrl_c_stops_what_is_in_work_and_then_leaves() {
+    let mut talk = begun();
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: false }), ChatAction::Nothing);
+    assert_eq!(talk.typed(line("hi")), say("hi"));
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: true }), say("/stop"));
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: true }), ChatAction::Leave);
+    assert_eq!(talk.typed(line("hi")), say("hi"));
+    assert_eq!(talk.handle_frame(message("Stopped.")), print("Stopped.\n\n"));
+    assert_eq!(talk.handle_frame(message("Hello.")), print("Hello.\n\n"));
+    assert_eq!(talk.typed(LineInput::Interrupt { empty: true }), ChatAction::Leave);
+}
+
+#[test]
+fn leaving() {
+    for typed in [LineInput::End, line("/quit"), line(" /exit ")] {
+        assert_eq!(begun().typed(typed), ChatAction::Leave);
+    }
+    assert_eq!(begun().typed(line("  ")), ChatAction::Nothing);
+}
+
+#[test]
+fn an_editor_is_no_message() {
+    let edit = |note: &str| ChatAction::Edit(note.to_owned());
+    for (typed, step) in [
+        ("/memory edit", edit("")),
+        (" /Memory  EDIT  deploy key ", edit("deploy key")),
+        ("/memory edit.md", say("/memory edit.md")),
+        ("/memory editor", say("/memory editor")),
+        ("/memory", say("/memory")),
+    ] {
+        assert_eq!(begun().typed(line(typed)), step, "{typed}");
+    }
+}
+
+#[test]
+fn a_growing_answer_is_completed_and_not_repeated() {
+    let mut talk = begun();
+    talk.typed(line("hi"));
+    assert_eq!(talk.handle_frame(grow("**One.**\n\nTw")), print("One.\n\n"));
+    assert_eq!(talk.handle_frame(grow("o.")), ChatAction::Nothing);
+    assert_eq!(talk.handle_frame(message("**One.**\n\nTwo.")), print("Two.\n\n"));
+    assert_eq!(talk.handle_frame(message("Unasked.")), print("Unasked.\n\n"));
+}
+
+#[test]
+fn a_command_is_answered_in_the_middle_of_a_growing_answer() {
+    let mut talk = begun();
+    talk.typed(line("hi"));
+    talk.handle_frame(grow("One.\n\nT"));
+    assert_eq!(talk.typed(line("/status")), say("/status"));
+    assert_eq!(talk.handle_frame(message("All is well.")), print("All is well.\n\n"));
+    assert_eq!(talk.handle_frame(message("One.\n\nTwo.")), print("Two.\n\n"));
+}
+
+#[test]
+fn another_answer_than_the_one_that_grew_comes_whole() {
+    let mut talk = begun();
+    talk.handle_frame(grow("One.\n\nT"));
+    assert_eq!(talk.handle_frame(message("Two.")), ChatAction::Print(format!("{}\nTwo.\n\n", words::RULE)));
+    talk.handle_frame(grow("One.\n\nT"));
+    assert_eq!(talk.handle_frame(FromGateway::Restart), ChatAction::Print(format!("{}\n", words::RULE)));
+    assert_eq!(talk.handle_frame(message("Two.")), print("Two.\n\n"));
+}
+
+#[test]
+fn a_long_wait_is_told_once() {
+    let mut talk = begun();
+    talk.typed(line("hi"));
+    let shown: Vec<ChatAction> = (0..4).map(|_| talk.handle_frame(FromGateway::Typing)).collect();
+    assert_eq!(
+        shown,
+        [
+            ChatAction::Nothing,
+            ChatAction::Print(format!("{}\n", words::WRITING)),
+            ChatAction::Nothing,
+            ChatAction::Nothing
+        ]
+    );
+}
+
+#[tokio::test]
+async fn when_the_gateway_goes_away_everything_unstored_is_given_back() {
+    let (ours, theirs) = tokio::io::duplex(1024);
+    let gateway = async {
+        let (_, mut connection) = accept(theirs).await.unwrap();
+        let names = ("ada".to_owned(), "compline".to_owned(), "1".to_owned());
+        let welcome = FromGateway::Welcome { person: names.0, assistant: names.1, peer: names.2 };
+        connection.writer.write(&welcome).await.unwrap();
+        for stored in [true, false] {
+            let said = connection.reader.next().await.unwrap().unwrap().unwrap();
+            let FromClient::Say { id, .. } = said else { panic!("{said:?} is no message") };
+            if stored {
+                connection.writer.write(&FromGateway::Stored { id }).await.unwrap();
+            }
+        }
+        let bye = FromGateway::Bye { why: words::STOPPING.into() };
+        connection.writer.write(&bye).await.unwrap();
+    };
+    let (editor, keyboard, printed) = Editor::scripted(80);
+    let run_command: crate::cli::chat::RunCommand = Box::new(|_, _| Box::pin(async { None }));
+    let client = async {
+        let (link, _) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
+        let mut last = Vec::new();
+        let note_editor = NoteEditor { person: "Ada".to_owned(), run_command: &run_command };
+        (converse(link, editor, &note_editor, SCREEN, &mut last).await, String::from_utf8(last).unwrap())
+    };
+    let person = async {
+        keyboard.send(line("first")).await.unwrap();
+        keyboard.send(line("second")).await.unwrap();
+        // The third line is typed only after the farewell was read above the prompt.
+        while !printed.try_recv().is_ok_and(|text| text.contains(words::PRESS_ENTER)) {
+            tokio::task::yield_now().await;
+        }
+        keyboard.send(line("third")).await.unwrap();
+    };
+    let ((), (ending, last), ()) = tokio::join!(gateway, client, person);
+    assert_eq!(ending, Exit::Failed);
+    assert_eq!(last, format!("{}\n{}\n", words::unstored("second"), words::unstored("third")));
+}

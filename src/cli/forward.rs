@@ -1,0 +1,334 @@
+//! Commands that the holder of the home answers: their options, and their words in the gateway's
+//! syntax.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::client::words;
+use crate::admin::command::help;
+
+/// `compline people …`
+#[derive(Debug, Subcommand)]
+pub enum People {
+    /// List people with access and their addresses
+    List,
+    /// Make the code that claims the assistant for its first owner
+    Claim,
+    #[command(about = help("pair"))]
+    Pair {
+        /// Name of the person
+        name: String,
+        /// Role of the person
+        #[arg(long, value_enum, default_value_t = ActAs::Member)]
+        role: ActAs,
+        /// Readmit the removed person with this number and name
+        #[arg(long, value_name = "ID")]
+        same_as: Option<u64>,
+        /// Add a new person, even if the name was used before
+        #[arg(long, conflicts_with = "same_as")]
+        new: bool,
+    },
+    #[command(about = help("remove"))]
+    Remove {
+        /// Name of the person
+        name: String,
+    },
+    /// Take an address from its person
+    Unlink {
+        /// Number of the address
+        address: u64,
+    },
+    /// Merge a person with the earlier one of the same name
+    Join {
+        /// Number of the person
+        person: u64,
+    },
+    /// Keep a person separate from the earlier one of the same name
+    Apart {
+        /// Number of the person
+        person: u64,
+    },
+    /// Give the workspace root to another owner
+    HandOver {
+        /// Name of the new owner
+        name: String,
+        /// Do not ask for confirmation
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Role of a person with access.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ActAs {
+    /// May chat
+    Member,
+    /// May do everything
+    Owner,
+}
+
+/// `compline reminders …`
+#[derive(Debug, Subcommand)]
+pub enum Reminders {
+    /// List the owner's reminders and tasks with their times
+    List,
+    /// Cancel a reminder or task
+    Cancel {
+        /// Number of the reminder or task
+        id: u64,
+    },
+}
+
+/// `compline conversations …`
+#[derive(Debug, Subcommand)]
+pub enum Conversations {
+    /// List the newest conversations with their summaries
+    List {
+        /// Maximum number
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// Show a whole conversation
+    Show {
+        /// Number of the conversation
+        id: u64,
+        /// Print the Markdown source
+        #[arg(long)]
+        markdown: bool,
+    },
+}
+
+/// `compline search …`
+#[derive(Debug, Args)]
+pub struct Search {
+    /// Words to search for
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// Areas to search
+    #[arg(long = "in", value_enum, value_delimiter = ',')]
+    kinds: Vec<SearchArea>,
+    /// Maximum number of results
+    #[arg(long, default_value_t = 10)]
+    limit: u32,
+    /// Match upper and lower case exactly
+    #[arg(long)]
+    case: bool,
+    /// Lines to show above and below a match in a file
+    #[arg(long, default_value_t = 0)]
+    context: u32,
+}
+
+/// Area of a search.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SearchArea {
+    /// Messages
+    Messages,
+    /// Summaries of conversations
+    Conversations,
+    /// Reflections of the assistant
+    Reflections,
+    /// Facts, notes, and other stored memory
+    Notes,
+    /// All other files of the workspace
+    Files,
+    /// Active skills
+    Skills,
+}
+
+/// `compline reflect …`
+#[derive(Debug, Args)]
+pub struct Reflect {
+    /// Kind of period
+    #[arg(value_enum)]
+    job: ReflectPeriod,
+    /// The day (2026-11-20), week (2026-W47) or month (2026-11) [default: the latest that is over]
+    #[arg(long)]
+    period: Option<String>,
+    /// Repeat an existing reflection
+    #[arg(long)]
+    again: bool,
+}
+
+/// `compline reflections …`
+#[derive(Debug, Subcommand)]
+pub enum Reflections {
+    /// List the newest reflections
+    List {
+        /// Maximum number
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// Show a reflection with the outcome of its proposals
+    Show {
+        /// Number or period (2026-11-20, 2026-W47, 2026-11)
+        id: String,
+        /// Print the Markdown source
+        #[arg(long)]
+        markdown: bool,
+    },
+}
+
+/// Period of a reflection.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ReflectPeriod {
+    /// A day
+    Daily,
+    /// A week
+    Weekly,
+    /// A month
+    Monthly,
+}
+
+/// `compline review …`
+#[derive(Debug, Subcommand)]
+pub enum ReviewCommand {
+    /// List the newest proposals, including pending ones
+    List,
+    #[command(about = help("show"))]
+    Show {
+        /// Number of the proposal
+        id: u64,
+    },
+    #[command(about = help("approve"))]
+    Approve {
+        /// Number of the proposal
+        id: u64,
+        /// Hash at the end of `show`, at least 8 digits
+        hash: String,
+    },
+    #[command(about = help("reject"))]
+    Reject {
+        /// Number of the proposal
+        id: u64,
+        /// Reason for the record
+        #[arg(long, value_name = "WHY", default_value = "", hide_default_value = true)]
+        reason: String,
+    },
+}
+
+/// Commands for MCP tools.
+#[derive(Debug, Subcommand)]
+pub enum Tools {
+    /// List all MCP tools, with full descriptions of those not yet accepted
+    List,
+    /// Accept a tool exactly as described under the hash
+    Accept {
+        /// Name of the tool, as `server__tool`
+        name: String,
+        /// At least 8 digits of the hash from `list`
+        hash: String,
+    },
+}
+
+impl People {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List => words(&["people", "list"]),
+            Self::Claim => words(&["people", "claim"]),
+            Self::Pair { name, role, same_as, new } => {
+                let mut line = words(&["people", "pair", name, &value(role)]);
+                match same_as {
+                    Some(id) => line.extend(words(&["--same-as", &id.to_string()])),
+                    None => line.extend(new.then(|| "--new".to_owned())),
+                }
+                line
+            }
+            Self::Unlink { address } => words(&["people", "unlink", &address.to_string()]),
+            Self::Join { person } => words(&["people", "join", &person.to_string()]),
+            Self::Apart { person } => words(&["people", "apart", &person.to_string()]),
+            Self::Remove { name } => words(&["people", "remove", name]),
+            Self::HandOver { name, .. } => words(&["people", "hand-over", name]),
+        }
+    }
+}
+
+impl Reminders {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List => words(&["reminders", "list"]),
+            Self::Cancel { id } => words(&["reminders", "cancel", &id.to_string()]),
+        }
+    }
+}
+
+impl Conversations {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List { limit } => words(&["conversations", "list", "--limit", &limit.to_string()]),
+            Self::Show { id, .. } => words(&["conversations", "show", &id.to_string()]),
+        }
+    }
+
+    /// Returns `true` if the Markdown source is wanted.
+    pub fn is_source(&self) -> bool {
+        matches!(self, Self::Show { markdown: true, .. })
+    }
+}
+
+impl Search {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        let mut line = words(&["search", "--limit", &self.limit.to_string()]);
+        line.extend(self.case.then(|| "--case".to_owned()));
+        if self.context > 0 {
+            line.extend(words(&["--context", &self.context.to_string()]));
+        }
+        line.extend(self.kinds.iter().flat_map(|area| ["--in".to_owned(), value(area)]));
+        line.extend(words(&["--", &self.query.join(" ")]));
+        line
+    }
+}
+
+impl Tools {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List => words(&["tools", "list"]),
+            Self::Accept { name, hash } => words(&["tools", "accept", name, hash]),
+        }
+    }
+}
+
+impl ReviewCommand {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List => words(&["review", "list"]),
+            Self::Show { id } => words(&["review", "show", &id.to_string()]),
+            Self::Approve { id, hash } => words(&["review", "approve", &id.to_string(), hash]),
+            Self::Reject { id, reason } => words(&["review", "reject", &id.to_string(), reason]),
+        }
+    }
+}
+
+impl Reflections {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List { limit } => words(&["reflections", "list", "--limit", &limit.to_string()]),
+            Self::Show { id, .. } => words(&["reflections", "show", id]),
+        }
+    }
+
+    /// Returns `true` if the Markdown source is wanted.
+    pub fn is_source(&self) -> bool {
+        matches!(self, Self::Show { markdown: true, .. })
+    }
+}
+
+impl Reflect {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        let mut line = words(&["reflect", &value(&self.job)]);
+        line.extend(self.period.clone());
+        line.extend(self.again.then(|| "again".to_owned()));
+        line
+    }
+}
+
+/// Returns the name of an option's value.
+fn value(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
