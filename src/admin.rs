@@ -10,7 +10,7 @@ mod answer;
 pub mod backup;
 pub mod command;
 pub mod export;
-mod forget;
+mod erasure;
 mod jobs;
 mod keep_confirmed;
 mod cli_dispatch;

@@ -85,6 +85,6 @@ ids! {
     KeepId;
     /// One unit of knowledge in the index. The id is not stable; the entry's key is.
     EntryId;
-    /// A request by a person to forget data.
-    ForgettingId;
+    /// A request by a person to erase data.
+    ErasureId;
 }

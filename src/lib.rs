@@ -19,6 +19,7 @@ pub mod adapter;
 pub mod spend;
 pub mod memory;
 pub mod review;
+pub mod erasure;
 pub mod tool;
 pub mod engine;
 pub mod reflection;

@@ -8,8 +8,7 @@
 
 mod on_demand;
 mod due;
-mod resume_deletions;
-mod redaction_jobs;
+mod deletions;
 mod heartbeat;
 mod reminders;
 mod runs;

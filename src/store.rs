@@ -28,9 +28,8 @@ mod file_versions;
 mod fingerprints;
 mod disk_full;
 pub mod hybrid_score;
-mod forget;
+mod erasure;
 mod from_row;
-mod redact;
 mod groups;
 mod handles;
 mod inbox;
@@ -75,16 +74,16 @@ pub use derivations::Node;
 pub use disk_full::{DiskFull, DiskSpace, is_full};
 pub use embeddings::{Corpus, MissingVector, Read, Vectored};
 pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry};
+pub use erasure::{
+    AfterRedaction, DELETED, ErasedWords, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, ErasureRow,
+    ErasureState, FORGOT, NewErasure, OldContent, Paraphrases, RemainingMatches, UNCUT,
+};
 pub use extractions::{
     Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, Layer,
 };
 pub use file_versions::{FOUND, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use fingerprints::Pasted;
 pub use folders::{FolderMove, FolderState, MoveKind, MoveRefusal, MoveState, WrittenFor};
-pub use forget::{
-    Counts, ErasureRemainder, ForgettingHead, ForgettingRow, Forgotten, ForgottenWords, KeptWords, NewForgetting,
-    Paraphrases,
-};
 pub use handles::{Db, Tx};
 pub use inbox::{InboxItem, InboxOutcome};
 pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState};
@@ -101,7 +100,6 @@ pub use people::FormerPerson;
 pub use proposals::{NewDecision, NewProposal, PROPOSAL_WAITS, ProposalRow, ProposalState, VerdictRow};
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reactions::{Reaction, excerpt};
-pub use redact::{AfterRedaction, DELETED, FORGOT, UNCUT};
 pub use reflections::{ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderKind, ReminderRow, ReminderState};
 pub use set_aside::SetAside;

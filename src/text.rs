@@ -2,7 +2,7 @@
 
 pub mod fold;
 pub mod links;
-pub mod needle;
+pub mod erasure_query;
 pub mod question;
 pub mod sse;
 pub mod winnow;

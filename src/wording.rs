@@ -12,7 +12,7 @@ pub mod command;
 pub mod document;
 pub mod export;
 pub mod extraction;
-pub mod forget;
+pub mod erasure;
 pub mod gate;
 pub mod hand_over;
 pub mod heartbeat;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::answer::{Answer, plain};
 use super::command::{Confirmation, ReflectionRequest};
-use super::forget::Messages;
+use super::erasure::SourceMessages;
 use super::pairing::NameMeans;
 use super::{Admin, RepairMode, SearchQuery};
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
@@ -135,8 +135,8 @@ impl Admin {
             }
             ["forget", note, messages @ ..] => {
                 let messages = match messages {
-                    [] => Messages::Stay,
-                    ["--messages"] => Messages::Go,
+                    [] => SourceMessages::Keep,
+                    ["--messages"] => SourceMessages::Delete,
                     _ => return None,
                 };
                 self.on_behalf_of("", async |owner| self.erasure().forget(owner, note, messages, surface).await).await

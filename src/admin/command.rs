@@ -9,7 +9,7 @@ mod arguments;
 mod search_flags;
 mod table;
 
-pub use super::forget::Messages;
+pub use super::erasure::SourceMessages;
 pub use arguments::{IsSame, MemoryCommand, Namesake, PeopleCommand, ReflectionRequest, ReviewCommand};
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
@@ -87,7 +87,7 @@ pub enum ChatCommand {
         /// The note or fact, or the number of a deletion to continue.
         name: String,
         /// Handling of the messages.
-        messages: Messages,
+        messages: SourceMessages,
     },
     /// Exports all data of the caller.
     Export,
@@ -207,7 +207,8 @@ fn resend(rest: &str) -> Option<ChatCommand> {
 /// Parses a note, with an optional last word `messages`.
 fn forget(rest: &str) -> Option<ChatCommand> {
     let with_messages = rest.rsplit_once(char::is_whitespace).filter(|(_, last)| last.eq_ignore_ascii_case("messages"));
-    let (name, messages) = with_messages.map_or((rest, Messages::Stay), |(name, _)| (name.trim_end(), Messages::Go));
+    let (name, messages) =
+        with_messages.map_or((rest, SourceMessages::Keep), |(name, _)| (name.trim_end(), SourceMessages::Delete));
     named(name).map(|name| ChatCommand::Forget { name, messages })
 }
 
@@ -309,10 +310,10 @@ mod tests {
     #[test]
     fn a_last_word_asks_for_messages_too() {
         for (line, name, messages) in [
-            ("/forget garden gate", "garden gate", Messages::Stay),
-            ("/forget garden gate  Messages", "garden gate", Messages::Go),
-            ("/forget 7 messages", "7", Messages::Go),
-            ("/forget messages", "messages", Messages::Stay),
+            ("/forget garden gate", "garden gate", SourceMessages::Keep),
+            ("/forget garden gate  Messages", "garden gate", SourceMessages::Delete),
+            ("/forget 7 messages", "7", SourceMessages::Delete),
+            ("/forget messages", "messages", SourceMessages::Keep),
         ] {
             assert_eq!(parse(line), Some(ChatCommand::Forget { name: name.to_owned(), messages }), "{line}");
         }

@@ -16,7 +16,7 @@ use super::config::CliPaths;
 use super::forward::People;
 use super::print::{CliError, Printer, ask, is_dialogue, print_remark};
 use crate::id::PersonId;
-use crate::wording::{access as says, export, forget, hand_over};
+use crate::wording::{access as says, erasure, export, hand_over};
 
 /// Runs one of the commands.
 pub fn run(command: &People, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
@@ -100,14 +100,14 @@ pub fn forget(options: &Forget, paths: &CliPaths, printer: Printer) -> Result<Ex
     let person = &*options.person;
     if !options.yes {
         if !io::stdin().is_terminal() {
-            return Err(CliError::Wrong(forget::NEEDS_YES.to_owned()));
+            return Err(CliError::Wrong(erasure::NEEDS_YES.to_owned()));
         }
-        if ask(&forget::confirm(person))? != person.trim() {
-            print_remark(forget::NOT_CONFIRMED);
+        if ask(&erasure::confirm(person))? != person.trim() {
+            print_remark(erasure::NOT_CONFIRMED);
             return Ok(Exit::Failed);
         }
     }
-    client::patiently(&["forget", person, "--yes"], &forget::goes_on(person), paths, printer)
+    client::patiently(&["forget", person, "--yes"], &erasure::goes_on(person), paths, printer)
 }
 
 /// Exports all data of a person into a file.

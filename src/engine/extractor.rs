@@ -31,7 +31,7 @@ use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::people::Party;
 use crate::spend::{AskPolicy, SpendCause};
 use crate::store::{
-    ExtractedItems, Extraction, ExtractionCause, ExtractionState, ForgottenWords, Node, SummaryInputs, Tx,
+    ErasedWords, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Node, SummaryInputs, Tx,
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -201,7 +201,7 @@ async fn ask(
         if tx.redaction().revision_of(job.conversation)? != revision {
             return Ok(None);
         }
-        let taken = without_forgotten(taken, &tx.erasure().forgotten_words(scope)?);
+        let taken = without_erased(taken, &tx.erasure().erased_words(scope)?);
         // The answer covers the job up to the piece's last line; the rest is a further piece, or
         // has no lines.
         tx.extractions().answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
@@ -211,8 +211,8 @@ async fn ask(
 
 /// Removes facts and corrections that contain forgotten words: a model may have read the words
 /// before they were forgotten, or phrase an answer with them.
-fn without_forgotten(taken: Labelled<ExtractedItems>, forgotten: &ForgottenWords) -> Labelled<ExtractedItems> {
-    let says = |one: &str, other: &str| forgotten.are_in(&format!("{one}: {other}"));
+fn without_erased(taken: Labelled<ExtractedItems>, erased: &ErasedWords) -> Labelled<ExtractedItems> {
+    let says = |one: &str, other: &str| erased.are_in(&format!("{one}: {other}"));
     let (words, label, scope) = taken.open();
     let mut kept = words.clone();
     kept.facts.retain(|fact| !says(&fact.key, &fact.value));
@@ -263,7 +263,7 @@ async fn ask_once(
 async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<JobProgress> {
     // A deletion also cuts text out of stored answers, so none may run between this check and the
     // write to the files.
-    let _alone = engine.tree.erasure().no_forgetting().await;
+    let _alone = engine.tree.erasure_lock().await;
     // Text may have been deleted while this waited: then the answer is void, and the job is asked
     // again.
     let Some(job) = answered(engine, id).await? else { return Ok(JobProgress::On) };

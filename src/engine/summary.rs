@@ -53,13 +53,13 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> an
         }
     }
     // Forgotten words are not written down again, even though they were said.
-    let forgotten = db.erasure().forgotten_words(conversation.scope)?;
+    let erased = db.erasure().erased_words(conversation.scope)?;
     Ok(db
         .messages()
         .texts_of_conversation(conversation.id)?
         .into_iter()
         .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
-        .filter(|text| !forgotten.are_in(text.text.open().0))
+        .filter(|text| !erased.are_in(text.text.open().0))
         .filter(|text| view == SummaryInputs::Full || text.text.label().is_trusted())
         .map(|text| match by_assistant.get(&text.message) {
             Some(from) => {

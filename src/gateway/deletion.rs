@@ -33,7 +33,7 @@ impl Admission {
 
     fn redact_message(&self, tx: Tx<'_>, id: MessageId, wake: &mut AfterCommit) -> anyhow::Result<()> {
         let Some(parting) = tx.redaction().redact_message(id, self.now)? else { return Ok(()) };
-        if parting.cut {
+        if parting.turn_ended {
             wake.cancelled.push(parting.stream);
         }
         wake.streams.push(parting.stream);

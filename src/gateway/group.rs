@@ -9,7 +9,7 @@
 
 use super::admission::{Admission, AfterCommit, is_command};
 use super::sender::{GroupContext, MessageChange, Sender, Speaker};
-use crate::admin::command::{self, ChatCommand, InGroup, Messages};
+use crate::admin::command::{self, ChatCommand, InGroup, SourceMessages};
 use crate::id::{AddressId, StreamId};
 use crate::message::{Event, MessageContent, Quote};
 use crate::people::{Address, Person, Role};
@@ -129,7 +129,9 @@ impl Admission {
             wake.stop.push(stream);
             return self.post_notice(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
         }
-        if matches!(command, Some(ChatCommand::Forget { messages: Messages::Go, .. })) && person.role != Role::Owner {
+        if matches!(command, Some(ChatCommand::Forget { messages: SourceMessages::Delete, .. }))
+            && person.role != Role::Owner
+        {
             return self.post_notice(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
         }
         let in_group = row.map_or(InGroup::AnsweredDirectly, |row| row.in_group);

@@ -98,7 +98,7 @@ impl WorkspaceFolders<'_> {
             Err(why) => return Ok(Err(why)),
         };
         // An erasure takes long, so it is not waited for; a single file change is.
-        let Ok(_forgetting) = Arc::clone(&self.0.forgetting).try_lock_owned() else {
+        let Ok(_erasure) = Arc::clone(&self.0.erasure).try_lock_owned() else {
             return Ok(Err(HandOverRefusal::Busy));
         };
         let _alone = self.0.writing.lock().await;

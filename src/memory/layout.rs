@@ -114,7 +114,7 @@ pub(super) fn spelt(spot: &str, inside: &str) -> String {
 }
 
 /// Returns the path as its owner sees it; `None` if it lies outside the owner's places.
-pub(super) fn own(folder: &str, spot: &str) -> Option<String> {
+pub fn own(folder: &str, spot: &str) -> Option<String> {
     let (beside, inside) = match spot.strip_prefix(EXPERIENCE) {
         Some(inside) => (EXPERIENCE, inside),
         None => ("", spot),
@@ -130,7 +130,7 @@ pub(super) fn is_hidden(path: &str) -> bool {
 }
 
 /// Returns true if only the owner may edit the file, by hand. The path is as its owner sees it.
-pub(super) fn is_owner_only(path: &str) -> bool {
+pub fn is_owner_only(path: &str) -> bool {
     ["agents.md", "soul.md", "heartbeat.md"].contains(&folded(path).as_str())
 }
 

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::path_walk::PathType;
 use super::workspace::blocking;
-use super::{label, layout};
+use super::{disk, label, layout};
 use crate::people::Party;
 use crate::store::Db;
 use crate::trust::Scope;
@@ -52,7 +52,7 @@ impl WorkspaceFolders<'_> {
     }
 
     /// Returns the files in that folder that belong to a person, with or without access.
-    pub(super) async fn files_in(&self, folder: &str, whose: Scope) -> anyhow::Result<Vec<OwnPath>> {
+    pub async fn files_in(&self, folder: &str, whose: Scope) -> anyhow::Result<Vec<OwnPath>> {
         let (tree, folder) = (self.tree.clone(), folder.to_owned());
         let files = blocking(move || tree.folders().belongings(&folder)).await?;
         let look = move |db: Db<'_>| {
@@ -100,19 +100,39 @@ impl WorkspaceFolders<'_> {
         .await
     }
 
-    /// Deletes one file with any content, and the leftovers of an interrupted change to it. Returns
-    /// true if it existed.
+    /// Deletes one file with any content, and the leftovers of an interrupted change to it. Skips a
+    /// path that leads elsewhere. Returns true if the file existed.
     ///
     /// # Errors
     /// If the file cannot be deleted.
-    pub async fn drop_one(&self, file: &OwnPath) -> anyhow::Result<bool> {
-        let (tree, spot) = (self.tree.clone(), file.spot.clone());
+    pub async fn drop_one(&self, spot: &str) -> anyhow::Result<bool> {
+        let (tree, spot) = (self.tree.clone(), spot.to_owned());
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
         blocking(move || {
             let _alone = alone;
-            tree.folders().drop_at(&spot)
+            match tree.folders().drop_at(&spot) {
+                Err(error) if disk::is_missing(&error) => Ok(false),
+                dropped => dropped,
+            }
         })
         .await
+    }
+
+    /// Reads each of these files and returns everything that `check` finds. A missing file is
+    /// skipped; one that cannot be read, or is larger than `max` bytes, is passed as an error.
+    pub async fn scan<T: Send + 'static>(
+        &self,
+        files: Vec<OwnPath>,
+        max: u64,
+        check: impl Fn(&OwnPath, anyhow::Result<Vec<u8>>) -> Option<T> + Send + 'static,
+    ) -> anyhow::Result<Vec<T>> {
+        let tree = self.tree.clone();
+        let scan = move |file: &OwnPath| {
+            let (disk, inside) = tree.disk_of(&file.spot);
+            let bytes = disk.read(inside, max);
+            if bytes.as_ref().is_err_and(disk::is_missing) { None } else { check(file, bytes) }
+        };
+        blocking(move || Ok(files.iter().filter_map(scan).collect())).await
     }
 
     /// Returns the files in that folder. Blocks.

@@ -3,7 +3,6 @@
 mod broken;
 mod labels;
 mod moves;
-mod parted;
 mod writing;
 
 use std::fs;

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use anyhow::Context;
-use tokio::sync::{Mutex, RwLock};
+use tokio::sync::{Mutex, OwnedMutexGuard, RwLock};
 
 use super::agent::AgentLayout;
 use super::disk::Disk;
 use super::layout;
 use super::page_cache::PageCache;
 use crate::config;
+use crate::id::PersonId;
 use crate::people::Party;
 use crate::store::{FolderState, Journal, Tx};
 use crate::time::Zone;
@@ -32,7 +33,7 @@ pub(super) struct WorkspaceInner {
     /// Held during a file change: no other task writes between its row and its rename.
     pub(super) writing: Arc<Mutex<()>>,
     /// Held during an erasure, and while previously read data is being written.
-    pub(super) forgetting: Arc<Mutex<()>>,
+    pub(super) erasure: Arc<Mutex<()>>,
     /// Held while folders are moved, so that no location is looked up meanwhile. Taken after the
     /// two locks above.
     pub(super) moving: RwLock<()>,
@@ -82,7 +83,7 @@ impl Workspace {
             journal,
             zone,
             writing: Arc::default(),
-            forgetting: Arc::default(),
+            erasure: Arc::default(),
             moving: RwLock::default(),
             touched: std::sync::Mutex::default(),
         };
@@ -109,8 +110,8 @@ impl Workspace {
     /// Returns the folder of that person or group, relative to the root.
     ///
     /// # Errors
-    /// [`Closed`] if no one may read the folder now.
-    pub(super) async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
+    /// If no one may read the folder now.
+    pub async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
         let _still = self.0.moving.read().await;
         let scope = who.scope();
         let mut folder = self.0.journal.read(move |db| db.folders().folder_of(scope)).await?;
@@ -127,6 +128,18 @@ impl Workspace {
             FolderState::At(folder) => Ok(folder),
             FolderState::Closed | FolderState::Unsettled => Err(Closed.into()),
         }
+    }
+
+    /// Returns the folder of a person with present or former access.
+    pub async fn last_folder_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
+        let folder = self.0.journal.read(move |db| db.folders().folder_once_of(id)).await?;
+        Ok(folder.unwrap_or_else(|| layout::folder_name(id, name)))
+    }
+
+    /// Waits until no erasure runs, and blocks new ones while the guard is held. Data written
+    /// meanwhile is either seen by an erasure or leaves out the erased data.
+    pub async fn erasure_lock(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.0.erasure).lock_owned().await
     }
 
     /// Runs a blocking operation on the disk.
@@ -220,20 +233,6 @@ impl Deref for Notes<'_> {
     }
 }
 
-/// Erasure of data on request.
-#[derive(Clone, Copy)]
-pub struct WorkspaceErasure<'a> {
-    pub(super) tree: &'a Workspace,
-}
-
-impl Deref for WorkspaceErasure<'_> {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        self.tree
-    }
-}
-
 /// Ownership, moves and hand-over of folders.
 #[derive(Clone, Copy)]
 pub struct WorkspaceFolders<'a> {
@@ -276,11 +275,6 @@ impl Workspace {
     /// Returns the facts, notes and learnings.
     pub fn notes(&self) -> Notes<'_> {
         Notes { tree: self }
-    }
-
-    /// Returns erasure on request.
-    pub fn erasure(&self) -> WorkspaceErasure<'_> {
-        WorkspaceErasure { tree: self }
     }
 
     /// Returns ownership, moves and hand-over of folders.

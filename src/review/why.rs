@@ -128,7 +128,7 @@ fn kind(node: Node) -> says::TraceStep {
         Node::File(_) => says::TraceStep::File,
         Node::Attachment(_) => says::TraceStep::Attachment,
         Node::Version(_) => says::TraceStep::Version,
-        Node::Extraction(_) | Node::Forgetting(_) => says::TraceStep::Facts,
+        Node::Extraction(_) | Node::Erasure(_) => says::TraceStep::Facts,
         Node::Compaction(_) => says::TraceStep::Summary,
     }
 }

@@ -8,7 +8,7 @@ use crate::store::handles::{Derivations, DerivationsMut};
 use std::fmt;
 
 use crate::id::{
-    AttachmentId, CompactionId, ExtractionId, ForgettingId, MessageId, ProposalId, SummaryId, TurnId, VersionId,
+    AttachmentId, CompactionId, ErasureId, ExtractionId, MessageId, ProposalId, SummaryId, TurnId, VersionId,
 };
 use crate::time::Timestamp;
 use crate::trust::Label;
@@ -35,7 +35,7 @@ pub enum Node {
     /// A summary in place of the older part of a conversation.
     Compaction(CompactionId),
     /// A deletion request; its parents are the source messages of the deleted text.
-    Forgetting(ForgettingId),
+    Erasure(ErasureId),
 }
 
 impl fmt::Display for Node {
@@ -50,7 +50,7 @@ impl fmt::Display for Node {
             Self::Version(id) => write!(f, "version:{id}"),
             Self::Extraction(id) => write!(f, "extraction:{id}"),
             Self::Compaction(id) => write!(f, "compaction:{id}"),
-            Self::Forgetting(id) => write!(f, "forgetting:{id}"),
+            Self::Erasure(id) => write!(f, "forgetting:{id}"),
         }
     }
 }
@@ -70,7 +70,7 @@ impl Node {
             "version" => Some(Self::Version(VersionId(id))),
             "extraction" => Some(Self::Extraction(ExtractionId(id))),
             "compaction" => Some(Self::Compaction(CompactionId(id))),
-            "forgetting" => Some(Self::Forgetting(ForgettingId(id))),
+            "forgetting" => Some(Self::Erasure(ErasureId(id))),
             _ => None,
         }
     }
@@ -116,7 +116,7 @@ impl Derivations<'_> {
             Node::Version(id) => ("SELECT made_at, label FROM skill_versions WHERE id = ?1", id.0),
             Node::Extraction(id) => ("SELECT wanted_at, label FROM extractions WHERE id = ?1", id.0),
             Node::Compaction(id) => ("SELECT wanted_at, label FROM compactions WHERE id = ?1", id.0),
-            Node::Forgetting(id) => ("SELECT wanted_at, label FROM forgettings WHERE id = ?1", id.0),
+            Node::Erasure(id) => ("SELECT wanted_at, label FROM forgettings WHERE id = ?1", id.0),
         };
         self.db.first(sql, [id])
     }

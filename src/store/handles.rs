@@ -177,7 +177,7 @@ handles! {
     embeddings: Embeddings, EmbeddingsMut;
     "The index of notes, facts and documents."
     entries: Entries, EntriesMut;
-    "Forgettings: what is to be deleted, and how far that is."
+    "Erasures on request: what is to be deleted, and how far that is."
     erasure: Erasure, ErasureMut;
     "Facts that the extractor took from conversations."
     extractions: Extractions, ExtractionsMut;

@@ -79,7 +79,8 @@ mod tests {
         words::<ExtractionState>("ExtractionState", "wanted asked kept nothing given_up");
         words::<InboxOutcome>("InboxOutcome", "admitted command edit button unsupported stranger nothing unreadable");
         words::<FileKind>("FileKind", "photo voice sound document");
-        words::<Forgotten>("Forgotten", "note fact said person");
+        words::<ErasureKind>("ErasureKind", "note fact said person");
+        words::<ErasureState>("ErasureState", "wanted left done");
         words::<KeepState>("KeepState", "new open yes kept no expired changed");
         words::<MessageKind>("MessageKind", "said command reply task reflection");
         words::<MessageState>("MessageState", "queued claimed answered closed done");

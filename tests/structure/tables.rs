@@ -22,7 +22,7 @@ use Care::{By, Here, No};
 
 /// The three acts, each with the files that carry it out.
 const ACTS: [(&str, &[&str]); 3] = [
-    ("erasure", &["src/store/forget.rs", "src/store/forget/", "src/store/redact.rs"]),
+    ("erasure", &["src/store/erasure.rs", "src/store/erasure/"]),
     ("restoring", &["src/store/after_restore.rs", "src/store/after_restore/"]),
     ("merging of people", &["src/store/merge_people.rs"]),
 ];

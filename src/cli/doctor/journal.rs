@@ -15,7 +15,7 @@ use crate::cli::client;
 use crate::cli::config::names_owner;
 use crate::cli::print::CliError;
 use crate::config::Config;
-use crate::id::ForgettingId;
+use crate::id::ErasureId;
 use crate::memory::{Index, Workspace, WorkspaceHealth};
 use crate::message::ChannelKind;
 use crate::people::Role;
@@ -43,7 +43,7 @@ struct JournalReport {
     strangers: Vec<(String, String, Timestamp, i64)>,
     upkeep: Option<Checked>,
     /// Deletions whose text is unreadable.
-    unreadable: Vec<ForgettingId>,
+    unreadable: Vec<ErasureId>,
 }
 
 /// Checks the journal. While a gateway runs it is only read, and the gateway reports on the memory;
@@ -94,7 +94,7 @@ fn read_report(db: Db<'_>) -> anyhow::Result<JournalReport> {
         met_on,
         strangers: db.addresses().strangers(1)?,
         upkeep: Checked::last(db)?,
-        unreadable: db.erasure().unreadable_forgettings()?,
+        unreadable: db.erasure().unreadable()?,
     })
 }
 
@@ -102,7 +102,7 @@ fn assess(report: &JournalReport, config: &Config, path: &Path, now: Timestamp) 
     let mut findings = vec![sound(report, path), log(path), clock(report, config, now), owner(report, config)];
     findings.extend(report.upkeep.as_ref().map(|checked| upkeep(checked, config)));
     for id in &report.unreadable {
-        findings.push(Finding::wrong(says::FORGETTING, &says::unreadable_forgetting(*id), says::FIX_FORGETTING));
+        findings.push(Finding::wrong(says::FORGETTING, &says::unreadable_erasure(*id), says::FIX_FORGETTING));
     }
     for (adapter, sender, at, count) in &report.strangers {
         let what = says::stranger(adapter, sender, &config.zone.show(*at), *count);

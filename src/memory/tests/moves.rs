@@ -116,7 +116,7 @@ async fn what_is_in_the_way_of_a_hand_over_is_said_before() {
         Err(HandOverRefusal::Unmovable("link.md".to_owned()))
     );
     fs::remove_file(home.path("link.md")).unwrap();
-    let forgetting = home.tree.erasure().no_forgetting().await;
+    let forgetting = home.tree.erasure_lock().await;
     assert_eq!(home.tree.folders().hand_over(&party).await.unwrap(), Err(HandOverRefusal::Busy));
     drop(forgetting);
     assert_eq!(home.tree.folders().hand_over(&Party::One(home.ada.clone())).await.unwrap(), Err(HandOverRefusal::Same));

@@ -20,17 +20,17 @@ impl Upkeep<'_> {
         let before = now.minus(DAY * 90);
         let swept = self.journal.write("sweep knowledge", move |tx| tx.erasure().sweep_knowledge(before, ROWS)).await?;
         if swept == 0 {
-            self.finish_forgetting().await?;
-            self.clear_finished(now).await?;
+            self.resume_erasures().await?;
+            self.end_verified_erasures(now).await?;
         }
         Ok(MaintenanceStep::Knowledge.while_some(swept))
     }
 
     /// Deletes the file before its row.
     async fn drop_exports(&self, before: Timestamp) -> anyhow::Result<()> {
-        for (path, digest) in self.journal.read(move |db| db.erasure().old_exports(before)).await? {
+        for (path, digest) in self.journal.read(move |db| db.erasure().exports_before(before)).await? {
             self.tree.files().drop_export(&path, &digest).await?;
-            self.journal.write("drop an archive", move |tx| tx.erasure().export_dropped(&path, &digest)).await?;
+            self.journal.write("drop an archive", move |tx| tx.erasure().forget_export(&path, &digest)).await?;
         }
         Ok(())
     }

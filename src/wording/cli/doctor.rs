@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::id::ForgettingId;
+use crate::id::ErasureId;
 
 /// Home directory check.
 pub const HOME: &str = "home";
@@ -394,7 +394,7 @@ pub fn index(entries: usize, troubled: usize, waiting: usize) -> String {
 }
 
 /// Finding: the text of a deletion cannot be read, so it cannot finish.
-pub fn unreadable_forgetting(id: ForgettingId) -> String {
+pub fn unreadable_erasure(id: ErasureId) -> String {
     format!("the words of forgetting {id} cannot be read, so it is not finished")
 }
 

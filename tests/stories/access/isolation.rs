@@ -300,7 +300,7 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
         ("unindexed", format!("{:?}", db.entries().unindexed(scope, 9)?)),
         ("entries_of_use", format!("{:?}", db.entries().entries_of_use(scope, 9)?)),
         ("fact_categories", format!("{:?}", db.entries().fact_categories(scope)?)),
-        ("forgotten_words", format!("{:?}", db.erasure().forgotten_words(scope)?)),
+        ("forgotten_words", format!("{:?}", db.erasure().erased_words(scope)?)),
         ("kept_contents", format!("{:?}", db.erasure().old_contents(scope)?.len())),
         ("messages_with_words", format!("{:?}", db.erasure().messages_with_words(person)?)),
         ("paths_of", format!("{:?}", db.erasure().paths_of(person)?)),

@@ -6,61 +6,65 @@
 //! these or other words, are its sources; if there are none, all messages of the turn, but never a
 //! whole span.
 
-use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
 
-use super::cut::words;
-use super::{ForgettingRow, Forgotten};
-use crate::id::{ExtractionId, ForgettingId, MessageId, TurnId};
+use super::matches::value_text;
+use super::{ErasureKind, ErasureRow};
+use crate::id::{ErasureId, ExtractionId, MessageId, TurnId};
 use crate::store::Node;
+use crate::store::handles::{Erasure, ErasureMut};
 use crate::trust::{Label, Scope};
 
-/// A file version whose content is kept.
+/// The content of an earlier file version.
 #[derive(Debug, Clone)]
-pub struct KeptWords {
+pub struct OldContent {
     /// Path relative to the workspace.
     pub path: String,
     /// Content.
-    pub words: String,
+    pub text: String,
     /// Label of the content.
     pub label: Label,
 }
 
 impl Erasure<'_> {
     /// Returns the kept contents of earlier file versions of a scope.
-    pub fn old_contents(&self, scope: Scope) -> anyhow::Result<Vec<KeptWords>> {
+    pub fn old_contents(&self, scope: Scope) -> anyhow::Result<Vec<OldContent>> {
         let sql = "SELECT f.path, c.content, f.label FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.id";
         let mut query = self.db.prepare_cached(sql)?;
         let rows = query.query_map([scope], |row| {
-            Ok(KeptWords { path: row.get("path")?, words: words(row.get_ref("content")?), label: row.get("label")? })
+            Ok(OldContent {
+                path: row.get("path")?,
+                text: value_text(row.get_ref("content")?),
+                label: row.get("label")?,
+            })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 
 impl ErasureMut<'_> {
-    pub(super) fn record_sources(&self, id: ForgettingId) -> anyhow::Result<()> {
-        let Some(row) = self.forgetting(id)? else { return Ok(()) };
+    pub(super) fn record_sources(&self, id: ErasureId) -> anyhow::Result<()> {
+        let Some(row) = self.row(id)? else { return Ok(()) };
         if row.belongs_to_person_erasure() {
             // Others wrote in the same conversations; similar text may be theirs.
             return Ok(());
         }
-        let mut nodes = match row.what {
-            Forgotten::Note => self.versions_of(&row)?,
-            Forgotten::Fact => self.first_versions_with(&row)?,
+        let mut nodes = match row.kind {
+            ErasureKind::Note => self.note_versions(&row)?,
+            ErasureKind::Fact => self.first_versions_with(&row)?,
             // Only the matching messages, which were shown to the person.
-            Forgotten::Said | Forgotten::Person => return Ok(()),
+            ErasureKind::Words | ErasureKind::Person => return Ok(()),
         };
         nodes.extend(self.extractions_with(&row)?);
         for node in nodes {
             for message in self.messages_behind(&row, node)? {
-                self.tx().derivations().derive(Node::Forgetting(id), Node::Message(message))?;
+                self.tx().derivations().derive(Node::Erasure(id), Node::Message(message))?;
             }
         }
         Ok(())
     }
 
-    fn versions_of(&self, row: &ForgettingRow) -> anyhow::Result<Vec<Node>> {
+    fn note_versions(&self, row: &ErasureRow) -> anyhow::Result<Vec<Node>> {
         let mut query = self.db.prepare_cached("SELECT id FROM files WHERE path = ?1")?;
         let ids: Vec<i64> = query.query_map([&row.target], |found| found.get(0))?.collect::<Result<_, _>>()?;
         self.parents_of(ids.into_iter().map(Node::File))
@@ -68,14 +72,14 @@ impl ErasureMut<'_> {
 
     /// Returns, for each file of the scope, the versions that contain it while the previous one
     /// does not.
-    fn first_versions_with(&self, row: &ForgettingRow) -> anyhow::Result<Vec<Node>> {
+    fn first_versions_with(&self, row: &ErasureRow) -> anyhow::Result<Vec<Node>> {
         let mut query = self.db.prepare_cached(
             "SELECT f.id, f.path, c.content FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.path, f.id",
         )?;
         let (mut rows, mut first) = (query.query([row.scope])?, Vec::new());
         let mut before: Option<(String, bool)> = None;
         while let Some(found) = rows.next()? {
-            let (path, holds): (String, bool) = (found.get(1)?, row.matches_line(&words(found.get_ref(2)?)));
+            let (path, holds): (String, bool) = (found.get(1)?, row.matches_line(&value_text(found.get_ref(2)?)));
             let held = before.as_ref().is_some_and(|(of, held)| *of == path && *held);
             if holds && !held {
                 first.push(Node::File(found.get(0)?));
@@ -85,14 +89,14 @@ impl ErasureMut<'_> {
         self.parents_of(first)
     }
 
-    fn extractions_with(&self, row: &ForgettingRow) -> anyhow::Result<Vec<Node>> {
+    fn extractions_with(&self, row: &ErasureRow) -> anyhow::Result<Vec<Node>> {
         let mut query =
             self.db.prepare_cached("SELECT id, facts FROM extractions WHERE scope = ?1 AND facts <> '[]'")?;
         let rows = query.query_map([row.scope], |found| Ok((found.get(0)?, found.get::<_, String>(1)?)))?;
         let found: Vec<(ExtractionId, String)> = rows.collect::<Result<_, _>>()?;
         Ok(found
             .into_iter()
-            .filter(|(_, facts)| row.needles.are_in(facts))
+            .filter(|(_, facts)| row.query.matches(facts))
             .map(|(id, _)| Node::Extraction(id))
             .collect())
     }
@@ -106,31 +110,32 @@ impl ErasureMut<'_> {
     }
 
     /// Returns the messages behind an edge that contain it.
-    fn messages_behind(&self, row: &ForgettingRow, node: Node) -> anyhow::Result<Vec<MessageId>> {
-        let (all, is_stretch) = match node {
-            Node::Message(id) => (vec![id], row.what == Forgotten::Fact),
-            Node::Turn(id) => (self.messages_around(id)?, false),
-            Node::Extraction(id) => (self.stretch(id)?, true),
+    fn messages_behind(&self, row: &ErasureRow, node: Node) -> anyhow::Result<Vec<MessageId>> {
+        let (all, is_span) = match node {
+            Node::Message(id) => (vec![id], row.kind == ErasureKind::Fact),
+            Node::Turn(id) => (self.turn_messages(id)?, false),
+            Node::Extraction(id) => (self.extracted_messages(id)?, true),
             _ => return Ok(Vec::new()),
         };
         let mut near = Vec::new();
         for id in &all {
             let texts = self.db.messages().texts_of(*id)?;
-            if texts.iter().any(|text| row.needles.is_near(text.text.open().0)) {
+            if texts.iter().any(|text| row.query.is_near(text.text.open().0)) {
                 near.push(*id);
             }
         }
-        Ok(if near.is_empty() && !is_stretch { all } else { near })
+        Ok(if near.is_empty() && !is_span { all } else { near })
     }
 
     /// Returns the messages that a turn answers, and its reply.
-    fn messages_around(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
+    fn turn_messages(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
         let sql = "SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id";
         let mut query = self.db.prepare_cached(sql)?;
         Ok(query.query_map([turn], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    fn stretch(&self, id: ExtractionId) -> anyhow::Result<Vec<MessageId>> {
+    /// Returns the messages of the span from which facts were extracted.
+    fn extracted_messages(&self, id: ExtractionId) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT m.id FROM extractions e JOIN messages m ON m.conversation_id = e.conversation_id
                  AND m.id > e.after_message AND m.id <= e.upto_message AND m.kind IN ('said', 'reply') WHERE e.id = ?1",

@@ -1,27 +1,22 @@
 //! Erases all data of one person. Numbers stay (model usage, slot times, message counts); text,
 //! names and addresses do not.
 
-use crate::store::handles::{Erasure, ErasureMut};
 use std::collections::BTreeSet;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
-use super::Counts;
-use super::text_columns::{PLACES, Redaction, TextColumn};
-use crate::id::{ForgettingId, MessageId, PersonId};
-use crate::store::redact::{FORGOT, UNCUT};
+use super::text_columns::{ColumnRedaction, TEXT_COLUMNS, TextColumn};
+use super::{ErasureCounts, FORGOT, UNCUT};
+use crate::id::{ErasureId, MessageId, PersonId};
+use crate::store::handles::{Erasure, ErasureMut};
 use crate::store::{Correction, Fact, Node};
-use crate::text::needle::ErasureQuery;
+use crate::text::erasure_query::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::Scope;
-
-/// A table that still holds a person's text: its name and number of rows.
-pub type RemainingRows = (String, usize);
 
 impl Erasure<'_> {
     /// Returns the person of that name who is admitted, or was last.
     pub fn person_once_named(&self, name: &str) -> anyhow::Result<Option<PersonId>> {
-        use rusqlite::OptionalExtension;
         let mut query = self.db.prepare_cached(
             "SELECT id FROM people WHERE lower(name) = lower(?1) ORDER BY removed_at IS NULL DESC, id DESC LIMIT 1",
         )?;
@@ -39,34 +34,34 @@ impl Erasure<'_> {
     /// Returns the facts extracted for groups from that person's messages alone: each group once,
     /// with the words of the facts.
     pub fn group_facts(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, ErasureQuery)>> {
-        let said = self.messages_in_groups("person_id = ?1", person)?;
+        let own = self.messages_in_groups("person_id = ?1", person)?;
         let by_others = self.messages_in_groups("person_id IS NOT ?1 AND kind = 'said'", person)?;
         let any = |sources: &[Node], of: &BTreeSet<MessageId>| {
             sources.iter().any(|node| matches!(node, Node::Message(id) if of.contains(id)))
         };
-        let theirs = |sources: &[Node]| any(sources, &said) && !any(sources, &by_others);
+        let theirs = |sources: &[Node]| any(sources, &own) && !any(sources, &by_others);
         let mut query = self.db.prepare_cached(
             "SELECT scope, facts, corrections FROM extractions WHERE scope LIKE 'group:%' AND (facts <> '[]' OR corrections <> '[]') ORDER BY id",
         )?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))?;
-        let mut taken: Vec<(Scope, ErasureQuery)> = Vec::new();
+        let mut found: Vec<(Scope, ErasureQuery)> = Vec::new();
         for row in rows {
             let (scope, facts, corrections) = row?;
             let (facts, corrections): (Vec<Fact>, Vec<Correction>) =
                 (serde_json::from_str(&facts)?, serde_json::from_str(&corrections)?);
             let facts = facts.iter().filter(|fact| theirs(&fact.sources)).map(|fact| (&fact.key, &fact.value));
-            let righted = corrections.iter().filter(|put| theirs(&put.sources)).map(|put| (&put.was, &put.now));
-            let mut needles = ErasureQuery::default();
-            facts.chain(righted).for_each(|(about, says)| needles.join(ErasureQuery::of_both(about, says)));
-            if needles.is_empty() {
+            let corrected = corrections.iter().filter(|put| theirs(&put.sources)).map(|put| (&put.was, &put.now));
+            let mut words = ErasureQuery::default();
+            facts.chain(corrected).for_each(|(about, says)| words.join(ErasureQuery::of_both(about, says)));
+            if words.is_empty() {
                 continue;
             }
-            match taken.iter_mut().find(|(of, _)| *of == scope) {
-                Some((_, all)) => all.join(needles),
-                None => taken.push((scope, needles)),
+            match found.iter_mut().find(|(of, _)| *of == scope) {
+                Some((_, all)) => all.join(words),
+                None => found.push((scope, words)),
             }
         }
-        Ok(taken)
+        Ok(found)
     }
 
     fn messages_in_groups(&self, which: &str, person: PersonId) -> anyhow::Result<BTreeSet<MessageId>> {
@@ -91,17 +86,16 @@ impl Erasure<'_> {
         Ok(query.query_map([Scope::Person(person)], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// Returns the tables that still hold text of a person, by checking every row; none after an
-    /// erasure.
-    pub fn holding(&self, person: PersonId) -> anyhow::Result<Vec<RemainingRows>> {
+    /// Returns the tables that still hold text of a person, with their numbers of rows, by checking
+    /// every row; none after an erasure.
+    pub fn remaining_rows(&self, person: PersonId) -> anyhow::Result<Vec<(String, usize)>> {
         let scope = Scope::Person(person);
-        let mut holding: Vec<RemainingRows> = Vec::new();
-        for place in PLACES {
-            let sql =
-                format!("SELECT count(*) FROM {} WHERE ({}) AND {}", place.table, place.rows, says_something(place));
+        let mut remaining: Vec<(String, usize)> = Vec::new();
+        for place in TEXT_COLUMNS {
+            let sql = format!("SELECT count(*) FROM {} WHERE ({}) AND {}", place.table, place.rows, has_content(place));
             let count: i64 = self.db.prepare(&sql)?.query_row([scope], |row| row.get(0))?;
             if count > 0 {
-                holding.push((format!("{}.{}", place.table, place.column), usize::try_from(count)?));
+                remaining.push((format!("{}.{}", place.table, place.column), usize::try_from(count)?));
             }
         }
         for (name, sql) in [
@@ -118,19 +112,19 @@ impl Erasure<'_> {
         ] {
             let count: i64 = self.db.prepare(sql)?.query_row([person], |row| row.get(0))?;
             if count > 0 {
-                holding.push((name.to_owned(), usize::try_from(count)?));
+                remaining.push((name.to_owned(), usize::try_from(count)?));
             }
         }
-        Ok(holding)
+        Ok(remaining)
     }
 }
 
 impl ErasureMut<'_> {
     /// Blanks some of a person's text. Returns zero when none is left.
-    pub fn blank_some_of(&self, person: PersonId, limit: u32) -> anyhow::Result<usize> {
+    pub fn blank_batch_of(&self, person: PersonId, limit: u32) -> anyhow::Result<usize> {
         let scope = Scope::Person(person);
-        for place in PLACES {
-            let blanked = self.blank_some_in(place, scope, limit)?;
+        for place in TEXT_COLUMNS {
+            let blanked = self.blank_batch_in(place, scope, limit)?;
             if blanked > 0 {
                 self.tx().settings().set_fact(FORGOT, "1")?;
                 self.tx().settings().set_fact(UNCUT, &format!("person {person} {blanked} {}", place.table))?;
@@ -140,21 +134,21 @@ impl ErasureMut<'_> {
         Ok(0)
     }
 
-    fn blank_some_in(&self, place: &TextColumn, scope: Scope, limit: u32) -> anyhow::Result<usize> {
+    fn blank_batch_in(&self, place: &TextColumn, scope: Scope, limit: u32) -> anyhow::Result<usize> {
         let TextColumn { table, column, rows, .. } = place;
-        let some = format!("SELECT rowid FROM {table} WHERE ({rows}) AND {} LIMIT ?2", says_something(place));
+        let some = format!("SELECT rowid FROM {table} WHERE ({rows}) AND {} LIMIT ?2", has_content(place));
         let these = params![scope, limit];
-        let sql = match place.way {
-            Redaction::Text => {
+        let sql = match place.redaction {
+            ColumnRedaction::Text => {
                 let texts = "SELECT id, text FROM texts WHERE scope = ?1 AND text <> '' LIMIT ?2";
                 return self.tx().maintenance().blank_texts(texts, these);
             }
-            Redaction::Step => {
+            ColumnRedaction::Step => {
                 let steps =
                     "SELECT id, text FROM steps WHERE scope = ?1 AND (text <> '' OR call NOT IN ('', '[]')) LIMIT ?2";
                 return self.tx().maintenance().blank_steps(steps, these);
             }
-            Redaction::Row if *table == "entries" => {
+            ColumnRedaction::Row if *table == "entries" => {
                 let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
                 let count: i64 = count.query_row([scope], |row| row.get(0))?;
                 self.db
@@ -163,8 +157,8 @@ impl ErasureMut<'_> {
                 self.drop_entries_of(scope)?;
                 return Ok(usize::try_from(count)?);
             }
-            Redaction::Row => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
-            Redaction::Lines | Redaction::List | Redaction::Whole(_) | Redaction::Told(_) => {
+            ColumnRedaction::Row => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
+            ColumnRedaction::Lines | ColumnRedaction::List | ColumnRedaction::Whole(_) | ColumnRedaction::Keep(_) => {
                 format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
             }
         };
@@ -172,7 +166,7 @@ impl ErasureMut<'_> {
     }
 
     /// Ends a person's pending work and removes every reference that names them. Their text is
-    /// deleted by [`Self::blank_some_of`].
+    /// deleted by [`Self::blank_batch_of`].
     pub fn end_all_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let scope = Scope::Person(person);
         for sql in [
@@ -192,11 +186,11 @@ impl ErasureMut<'_> {
         ] {
             self.db.prepare_cached(sql)?.execute(params![scope, now])?;
         }
-        self.disallow_wholly(person, now)
+        self.erase_identity(person, now)
     }
 
     /// Removes the names of a person and of their addresses.
-    fn disallow_wholly(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
+    fn erase_identity(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let whose = "(SELECT DISTINCT a.id FROM addresses a WHERE a.person_id = ?1 OR (a.person_id IS NULL
              AND a.id IN (SELECT address_id FROM messages WHERE person_id = ?1 AND scope = 'person:' || ?1)))";
         for sql in [
@@ -233,7 +227,7 @@ impl ErasureMut<'_> {
     }
 
     /// Removes the names and contents of a person's erased files from the journal.
-    pub fn files_forgotten(&self, person: PersonId, folder: &str, id: ForgettingId) -> anyhow::Result<Counts> {
+    pub fn erase_files_of(&self, person: PersonId, folder: &str, id: ErasureId) -> anyhow::Result<ErasureCounts> {
         let scope = Scope::Person(person);
         let these = "SELECT id FROM files WHERE scope = ?1 OR (?2 <> '' AND (path LIKE ?2 || '/%' OR path LIKE '//experience/' || ?2 || '/%'))";
         let versions = self
@@ -250,28 +244,28 @@ impl ErasureMut<'_> {
                 "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE scope = ?1",
             )?
             .execute([scope])?;
-        Ok(Counts { versions, ..Counts::default() })
+        Ok(ErasureCounts { versions, ..ErasureCounts::default() })
     }
 }
 
 /// Blank value of a column.
 fn blank(place: &TextColumn) -> &'static str {
-    match place.way {
-        Redaction::List => "'[]'",
-        Redaction::Whole("{}") => "'{}'",
-        Redaction::Whole("[]") => "'[]'",
-        Redaction::Told(_) if place.column == "findings" => "'[]'",
-        Redaction::Told(_) if place.column == "bytes" => "x''",
+    match place.redaction {
+        ColumnRedaction::List => "'[]'",
+        ColumnRedaction::Whole("{}") => "'{}'",
+        ColumnRedaction::Whole("[]") => "'[]'",
+        ColumnRedaction::Keep(_) if place.column == "findings" => "'[]'",
+        ColumnRedaction::Keep(_) if place.column == "bytes" => "x''",
         _ => "''",
     }
 }
 
-fn says_something(place: &TextColumn) -> String {
+fn has_content(place: &TextColumn) -> String {
     let TextColumn { column, .. } = place;
-    match place.way {
-        Redaction::Row if place.table == "file_contents" => "1".to_owned(),
-        Redaction::Row => format!("{column} <> ''"),
-        Redaction::Step if *column == "call" => "call NOT IN ('', '[]')".to_owned(),
+    match place.redaction {
+        ColumnRedaction::Row if place.table == "file_contents" => "1".to_owned(),
+        ColumnRedaction::Row => format!("{column} <> ''"),
+        ColumnRedaction::Step if *column == "call" => "call NOT IN ('', '[]')".to_owned(),
         _ => format!("{column} <> '' AND {column} <> {}", blank(place)),
     }
 }

@@ -3,9 +3,9 @@
 //! A test reads the schema: every column that can hold text is in this list, or in the test's list
 //! of columns that hold none.
 
-/// Redaction of a column that contains erased words.
+/// ColumnRedaction of a column that contains erased words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Redaction {
+pub(super) enum ColumnRedaction {
     /// Deletes matching lines.
     Lines,
     /// Deletes matching elements of a JSON list.
@@ -19,12 +19,12 @@ pub(super) enum Redaction {
     /// Blanks a step of a turn.
     Step,
     /// Keeps the value unless the request covers it, and informs the person.
-    Told(RetainedMatch),
+    Keep(KeptMatch),
 }
 
 /// Kind of match that stays unless the request covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RetainedMatch {
+pub(super) enum KeptMatch {
     /// Part of a message.
     Message,
     /// Text of a reminder.
@@ -48,7 +48,7 @@ pub(super) struct TextColumn {
     pub(super) column: &'static str,
     /// Condition for rows of scope `?1`.
     pub(super) rows: &'static str,
-    pub(super) way: Redaction,
+    pub(super) redaction: ColumnRedaction,
     pub(super) counts: CountAs,
     /// Expression for the conversation of a row, or `NULL`.
     pub(super) conversation: &'static str,
@@ -58,14 +58,14 @@ pub(super) struct TextColumn {
 const OWN: &str = "(scope = ?1)";
 /// Entries for lines of memory files are deleted with those lines.
 const FILE_ENTRY: &str = "scope = ?1 AND kind IN ('fact', 'note', 'day', 'text')";
-const TOLD_ENTRY: &str = "scope = ?1 AND kind NOT IN ('fact', 'note', 'day', 'text')";
+const OTHER_ENTRY: &str = "scope = ?1 AND kind NOT IN ('fact', 'note', 'day', 'text')";
 const OF_OUTBOX: &str = "outbox_id IN (SELECT id FROM outbox WHERE scope = ?1)";
 const OF_TURN: &str = "turn_id IN (SELECT id FROM turns WHERE scope = ?1)";
 const OF_MESSAGE: &str = "id IN (SELECT inbox_id FROM messages WHERE scope = ?1) OR message_id IN (SELECT id FROM messages WHERE scope = ?1)";
 const OF_FILE: &str = "file_id IN (SELECT id FROM files WHERE scope = ?1)";
 const NONE: &str = "NULL";
-const ITS: &str = "conversation_id";
-const OF_ITS_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
+const CONVERSATION: &str = "conversation_id";
+const CONVERSATION_OF_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
 
 impl TextColumn {
     /// Returns true for lines of files: there only lines with little else are deleted.
@@ -77,78 +77,78 @@ impl TextColumn {
 const fn own(
     table: &'static str,
     column: &'static str,
-    way: Redaction,
+    redaction: ColumnRedaction,
     counts: CountAs,
     conversation: &'static str,
 ) -> TextColumn {
-    TextColumn { table, column, rows: OWN, way, counts, conversation }
+    TextColumn { table, column, rows: OWN, redaction, counts, conversation }
 }
 
 const fn of(
     table: &'static str,
     column: &'static str,
     rows: &'static str,
-    way: Redaction,
+    redaction: ColumnRedaction,
     counts: CountAs,
 ) -> TextColumn {
-    TextColumn { table, column, rows, way, counts, conversation: NONE }
+    TextColumn { table, column, rows, redaction, counts, conversation: NONE }
 }
 
 /// All text columns. Referring rows come before their targets. File contents come last, because
 /// they lead to the source messages.
-pub(super) const PLACES: &[TextColumn] = &[
+pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     own(
         "texts",
         "text",
-        Redaction::Text,
+        ColumnRedaction::Text,
         CountAs::Copy,
         "(SELECT m.conversation_id FROM messages m WHERE m.id = message_id)",
     ),
-    own("attachments", "name", Redaction::Told(RetainedMatch::Message), CountAs::Copy, NONE),
-    own("steps", "text", Redaction::Step, CountAs::Copy, OF_ITS_TURN),
-    own("steps", "call", Redaction::Step, CountAs::Copy, OF_ITS_TURN),
-    own("turns", "context", Redaction::Lines, CountAs::Copy, ITS),
-    own("turns", "recalled", Redaction::Lines, CountAs::Copy, ITS),
-    own("turns", "reacted", Redaction::Lines, CountAs::Copy, ITS),
-    own("questions", "call", Redaction::Whole("{}"), CountAs::Copy, ITS),
-    own("summaries", "title", Redaction::Whole("…"), CountAs::Summary, ITS),
-    own("summaries", "topics", Redaction::List, CountAs::Summary, ITS),
-    own("summaries", "decisions", Redaction::List, CountAs::Summary, ITS),
-    own("summaries", "preferences", Redaction::List, CountAs::Summary, ITS),
-    own("summaries", "pending", Redaction::List, CountAs::Summary, ITS),
-    own("compactions", "summary", Redaction::Lines, CountAs::Summary, ITS),
-    own("extractions", "facts", Redaction::List, CountAs::Summary, ITS),
-    own("extractions", "corrections", Redaction::List, CountAs::Summary, ITS),
-    own("conversations", "opening", Redaction::Lines, CountAs::Summary, "id"),
-    own("reflections", "title", Redaction::Whole("…"), CountAs::Summary, NONE),
-    own("actions", "title", Redaction::Whole("…"), CountAs::Summary, NONE),
-    own("actions", "payload", Redaction::Whole("{}"), CountAs::Summary, NONE),
-    own("keeps", "shown", Redaction::Row, CountAs::Copy, NONE),
-    own("keeps", "path", Redaction::Row, CountAs::Copy, NONE),
-    own("reminders", "text", Redaction::Told(RetainedMatch::Reminder), CountAs::Copy, NONE),
-    own("proposals", "rationale", Redaction::Told(RetainedMatch::Proposal), CountAs::Copy, NONE),
-    own("verdicts", "note", Redaction::Told(RetainedMatch::Proposal), CountAs::Copy, NONE),
-    own("verdicts", "findings", Redaction::Told(RetainedMatch::Proposal), CountAs::Copy, NONE),
+    own("attachments", "name", ColumnRedaction::Keep(KeptMatch::Message), CountAs::Copy, NONE),
+    own("steps", "text", ColumnRedaction::Step, CountAs::Copy, CONVERSATION_OF_TURN),
+    own("steps", "call", ColumnRedaction::Step, CountAs::Copy, CONVERSATION_OF_TURN),
+    own("turns", "context", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
+    own("turns", "recalled", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
+    own("turns", "reacted", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
+    own("questions", "call", ColumnRedaction::Whole("{}"), CountAs::Copy, CONVERSATION),
+    own("summaries", "title", ColumnRedaction::Whole("…"), CountAs::Summary, CONVERSATION),
+    own("summaries", "topics", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
+    own("summaries", "decisions", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
+    own("summaries", "preferences", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
+    own("summaries", "pending", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
+    own("compactions", "summary", ColumnRedaction::Lines, CountAs::Summary, CONVERSATION),
+    own("extractions", "facts", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
+    own("extractions", "corrections", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
+    own("conversations", "opening", ColumnRedaction::Lines, CountAs::Summary, "id"),
+    own("reflections", "title", ColumnRedaction::Whole("…"), CountAs::Summary, NONE),
+    own("actions", "title", ColumnRedaction::Whole("…"), CountAs::Summary, NONE),
+    own("actions", "payload", ColumnRedaction::Whole("{}"), CountAs::Summary, NONE),
+    own("keeps", "shown", ColumnRedaction::Row, CountAs::Copy, NONE),
+    own("keeps", "path", ColumnRedaction::Row, CountAs::Copy, NONE),
+    own("reminders", "text", ColumnRedaction::Keep(KeptMatch::Reminder), CountAs::Copy, NONE),
+    own("proposals", "rationale", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
+    own("verdicts", "note", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
+    own("verdicts", "findings", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
     of(
         "skill_files",
         "bytes",
         "proposal_id IN (SELECT id FROM proposals WHERE scope = ?1)",
-        Redaction::Told(RetainedMatch::Proposal),
+        ColumnRedaction::Keep(KeptMatch::Proposal),
         CountAs::Copy,
     ),
-    own("outbox", "text", Redaction::Lines, CountAs::Copy, NONE),
-    own("outbox", "buttons", Redaction::Whole("[]"), CountAs::Copy, NONE),
-    of("parts", "rich", OF_OUTBOX, Redaction::Lines, CountAs::Copy),
-    of("parts", "plain", OF_OUTBOX, Redaction::Lines, CountAs::Copy),
-    of("parts", "buttons", OF_OUTBOX, Redaction::Whole("[]"), CountAs::Copy),
-    of("parts", "file", OF_OUTBOX, Redaction::Whole("gone"), CountAs::Copy),
-    of("enclosures", "what", OF_TURN, Redaction::Row, CountAs::Copy),
-    of("inbox", "raw", OF_MESSAGE, Redaction::Whole(""), CountAs::Copy),
-    of("entries", "name", TOLD_ENTRY, Redaction::Row, CountAs::Entry),
-    of("entries", "text", TOLD_ENTRY, Redaction::Row, CountAs::Entry),
-    of("entries", "name", FILE_ENTRY, Redaction::Row, CountAs::Entry),
-    of("entries", "text", FILE_ENTRY, Redaction::Row, CountAs::Entry),
-    of("file_contents", "content", OF_FILE, Redaction::Row, CountAs::Version),
+    own("outbox", "text", ColumnRedaction::Lines, CountAs::Copy, NONE),
+    own("outbox", "buttons", ColumnRedaction::Whole("[]"), CountAs::Copy, NONE),
+    of("parts", "rich", OF_OUTBOX, ColumnRedaction::Lines, CountAs::Copy),
+    of("parts", "plain", OF_OUTBOX, ColumnRedaction::Lines, CountAs::Copy),
+    of("parts", "buttons", OF_OUTBOX, ColumnRedaction::Whole("[]"), CountAs::Copy),
+    of("parts", "file", OF_OUTBOX, ColumnRedaction::Whole("gone"), CountAs::Copy),
+    of("enclosures", "what", OF_TURN, ColumnRedaction::Row, CountAs::Copy),
+    of("inbox", "raw", OF_MESSAGE, ColumnRedaction::Whole(""), CountAs::Copy),
+    of("entries", "name", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
+    of("entries", "text", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
+    of("entries", "name", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
+    of("entries", "text", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
+    of("file_contents", "content", OF_FILE, ColumnRedaction::Row, CountAs::Version),
 ];
 
 #[cfg(test)]
@@ -302,7 +302,7 @@ mod tests {
             Ok(rows.collect::<Result<Vec<_>, _>>()?)
         });
         let known = |table: &str, column: &str| {
-            PLACES.iter().any(|place| place.table == table && place.column == column)
+            TEXT_COLUMNS.iter().any(|place| place.table == table && place.column == column)
                 || NO_WORDS.contains(&format!("{table}.{column}").as_str())
                 || is_plain(column)
         };
@@ -310,7 +310,7 @@ mod tests {
         let unknown: Vec<_> = columns.iter().filter(|(table, column)| !known(table, column)).collect();
         assert_eq!(unknown, Vec::<&(String, String)>::new());
         let all: BTreeSet<String> = columns.iter().map(|(table, column)| format!("{table}.{column}")).collect();
-        let listed = PLACES.iter().map(|place| format!("{}.{}", place.table, place.column));
+        let listed = TEXT_COLUMNS.iter().map(|place| format!("{}.{}", place.table, place.column));
         let gone: Vec<String> =
             listed.chain(NO_WORDS.iter().map(|name| (*name).to_owned())).filter(|name| !all.contains(name)).collect();
         assert_eq!(gone, Vec::<String>::new(), "These are listed and do not exist");

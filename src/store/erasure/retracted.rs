@@ -7,14 +7,14 @@
 //! from them before (summaries, reflections, notes, reminders) stays. A stand-in summary is only
 //! provisional: it is deleted and made again from the remaining text.
 //!
-//! For the expiry of timers see [`super::timers`]. Files are outside the journal: a file's row says
+//! For the expiry of timers see `crate::store::timers`. Files are outside the journal: a file's row says
 //! `gone` at once, until the file is deleted from disk and reported as such.
 
-use crate::store::handles::{Redaction, RedactionMut};
 use rusqlite::{OptionalExtension, params};
 
-use super::{MessageKind, OldFile, StoredMessage};
 use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, StreamId, TurnId};
+use crate::store::handles::{Redaction, RedactionMut};
+use crate::store::{MessageKind, MessageState, OldFile, StoredMessage, TurnState};
 use crate::time::Timestamp;
 
 /// Key set while deleted text must still be removed from the search index.
@@ -24,15 +24,15 @@ pub const UNCUT: &str = "uncut";
 /// Reason stored when a message was closed because its sender deleted it.
 pub const DELETED: &str = "deleted";
 /// Deletions remembered per address for messages that have not arrived.
-const AHEAD: i64 = 100;
+const MAX_AHEAD: i64 = 100;
 
 /// Follow-up outside the journal after text was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AfterRedaction {
     /// Stream of the message.
     pub stream: StreamId,
-    /// True if its turn was ended because nothing is left to answer.
-    pub cut: bool,
+    /// True if its turn ended because nothing is left to answer.
+    pub turn_ended: bool,
 }
 
 impl Redaction<'_> {
@@ -70,7 +70,7 @@ impl Redaction<'_> {
     }
 
     /// Returns true if all messages that a turn answers are deleted.
-    pub(super) fn is_without_words(&self, turn: TurnId) -> anyhow::Result<bool> {
+    pub(in crate::store) fn is_without_words(&self, turn: TurnId) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM turns u WHERE u.id = ?1 AND (u.reason = 'deleted' OR (
                  EXISTS (SELECT 1 FROM messages m WHERE m.turn_id = u.id AND m.kind IN ('said', 'task'))
@@ -80,7 +80,7 @@ impl Redaction<'_> {
     }
 
     /// Returns true if the text of that message is deleted.
-    pub(super) fn is_redacted(&self, id: MessageId) -> anyhow::Result<bool> {
+    pub(in crate::store) fn is_redacted(&self, id: MessageId) -> anyhow::Result<bool> {
         Ok(self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL")?.exists([id])?)
     }
 }
@@ -105,17 +105,23 @@ impl RedactionMut<'_> {
         self.tx().reactions().unquote(id)?;
         self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
         self.blank_attached(id)?;
-        let cut = match message.turn {
-            Some(turn) if message.kind == MessageKind::Reply => self.blank_last_step(turn).map(|_| false)?,
+        let turn_ended = match message.turn {
+            // The last step of a turn repeats its reply.
+            Some(turn) if message.kind == MessageKind::Reply => {
+                let last =
+                    "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'model' AND call = '[]' AND text <> ''";
+                self.tx().maintenance().blank_steps(last, [turn])?;
+                false
+            }
             Some(turn) if self.is_without_words(turn)? => self.redact_turn(turn, now)?,
             _ => false,
         };
         if let Some(conversation) = message.conversation {
-            self.words_left(conversation)?;
+            self.invalidate_derived(conversation)?;
         }
         self.tx().settings().set_fact(FORGOT, "1")?;
         self.tx().settings().set_fact(UNCUT, &id.to_string())?;
-        Ok(Some(AfterRedaction { stream, cut }))
+        Ok(Some(AfterRedaction { stream, turn_ended }))
     }
 
     /// Blanks everything that came with the message besides its texts.
@@ -135,13 +141,13 @@ impl RedactionMut<'_> {
     /// Blanks copies of the text in a turn with nothing left to answer, and in turns begun by a yes
     /// to it. Returns true if one of them was open.
     fn redact_turn(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<bool> {
-        let (mut left, mut cut) = (vec![turn], false);
-        while let Some(turn) = left.pop() {
+        let (mut turns, mut is_ended) = (vec![turn], false);
+        while let Some(turn) = turns.pop() {
             if self.db.turns().turn(turn)?.is_some_and(|row| row.is_open()) {
                 self.tx().outbox().drop_preview(turn)?;
-                self.tx().messages().settle_turn(turn, super::MessageState::Closed, DELETED)?;
-                self.tx().turns().end_turn(turn, super::TurnState::Stopped, DELETED, now)?;
-                cut = true;
+                self.tx().messages().settle_turn(turn, MessageState::Closed, DELETED)?;
+                self.tx().turns().end_turn(turn, TurnState::Stopped, DELETED, now)?;
+                is_ended = true;
             }
             self.tx().maintenance().blank_steps(
                 "SELECT s.id, s.text FROM steps s WHERE s.turn_id = ?1 AND (s.text <> '' OR s.call NOT IN ('', '[]'))
@@ -152,7 +158,7 @@ impl RedactionMut<'_> {
             let mut next = self
                 .db
                 .prepare_cached("SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL")?;
-            left.extend(next.query_map([turn], |row| row.get::<_, TurnId>(0))?.collect::<Result<Vec<_>, _>>()?);
+            turns.extend(next.query_map([turn], |row| row.get::<_, TurnId>(0))?.collect::<Result<Vec<_>, _>>()?);
             self.db
                 .prepare_cached(
                     "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
@@ -166,18 +172,12 @@ impl RedactionMut<'_> {
                 )?
                 .execute(params![turn, now])?;
         }
-        Ok(cut)
-    }
-
-    /// Blanks the step that repeats a turn's reply.
-    fn blank_last_step(&self, turn: TurnId) -> anyhow::Result<usize> {
-        let last = "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'model' AND call = '[]' AND text <> ''";
-        self.tx().maintenance().blank_steps(last, [turn])
+        Ok(is_ended)
     }
 
     /// Invalidates everything not yet derived from a conversation; it will be derived from the
     /// remaining text.
-    fn words_left(&self, id: ConversationId) -> anyhow::Result<()> {
+    fn invalidate_derived(&self, id: ConversationId) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
         self.tx().extractions().answers_void(id)?;
         self.tx().compactions().void_compactions(id)?;
@@ -225,7 +225,7 @@ impl RedactionMut<'_> {
                 "DELETE FROM deleted_ahead WHERE address_id = ?1 AND id NOT IN
                      (SELECT id FROM deleted_ahead WHERE address_id = ?1 ORDER BY id DESC LIMIT ?2)",
             )?
-            .execute(params![address, AHEAD])?;
+            .execute(params![address, MAX_AHEAD])?;
         Ok(())
     }
 
@@ -251,8 +251,9 @@ impl RedactionMut<'_> {
     /// workspace. Removes their paths, which contain the name.
     pub fn mark_file_deleted(&self, id: AttachmentId) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
-        let lay: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;
-        lay.iter()
+        let paths: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;
+        paths
+            .iter()
             .flatten()
             .filter(|path| !path.is_empty())
             .try_for_each(|path| self.tx().entries().drop_indexed(path))?;

@@ -1,7 +1,7 @@
 //! Text about deletion by `/forget`.
 
 use super::review_command::Surface;
-use crate::id::ForgettingId;
+use crate::id::ErasureId;
 
 /// Result: a search finds no occurrence any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
@@ -14,12 +14,12 @@ pub const LAST_OWNER: &str =
     "The only owner cannot be forgotten: nobody could give orders any more. Remove the home instead.";
 
 /// Error: no note or fact of this name.
-pub fn none_such(name: &str, way: Surface) -> String {
+pub fn none_such(name: &str, surface: Surface) -> String {
     format!(
         "There is no note and no fact called {name}, and no line that says just that. {} shows what there is: give the name of a note, or a line word for word. \
          What was only said goes with `{}`.",
-        way.command("memory", "memory"),
-        with_messages("WORDS", way)
+        surface.command("memory", "memory"),
+        with_messages("WORDS", surface)
     )
 }
 
@@ -34,12 +34,12 @@ pub fn too_few(name: &str) -> String {
 }
 
 /// Messages that contain the words, with the code that confirms their deletion.
-pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, way: Surface) -> String {
+pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, surface: Surface) -> String {
     let hold = if messages == 1 { "1 message holds".to_owned() } else { format!("{messages} messages hold") };
     format!(
         "No note and no fact is called that, but {hold} these words, {days}. `{}` deletes what was said there for good, and every line of your memory, of \
          summaries and of earlier versions that holds the words. The code stands for exactly these messages.",
-        with_messages(&format!("{words} {code}"), way)
+        with_messages(&format!("{words} {code}"), surface)
     )
 }
 
@@ -57,9 +57,9 @@ pub fn on_days(days: &[String]) -> String {
 const MOST_DAYS: usize = 7;
 
 /// Command that also deletes messages.
-fn with_messages(what: &str, way: Surface) -> String {
+fn with_messages(what: &str, surface: Surface) -> String {
     let typed = if what.contains(' ') { format!("\"{what}\"") } else { what.to_owned() };
-    way.command(&format!("forget {what} messages"), &format!("memory forget {typed} --messages"))
+    surface.command(&format!("forget {what} messages"), &format!("memory forget {typed} --messages"))
 }
 
 /// Error: no note or fact of this name in the group.
@@ -96,19 +96,19 @@ pub const KINDS: [(&str, &str); 8] = [
 ];
 
 /// Note that messages still contain the text.
-pub fn in_messages(messages: &str, id: ForgettingId, way: Surface) -> String {
+pub fn in_messages(messages: &str, id: ErasureId, surface: Surface) -> String {
     format!(
         "Still in {messages} in which it was said: what was said stays until you want it gone. `{}` deletes those too.",
-        with_messages(&id.to_string(), way)
+        with_messages(&id.to_string(), surface)
     )
 }
 
 /// Note that other texts contain all the words in another sentence.
-pub fn also(places: &str, way: Surface) -> String {
+pub fn paraphrases(places: &str, surface: Surface) -> String {
     format!(
         "All its words stand in another sentence too, in {places}: a search for them finds that, and whether it means the same I cannot tell. \
          `{}`, with words that follow each other there, shows in how many messages they are and deletes those.",
-        with_messages("WORDS", way)
+        with_messages("WORDS", surface)
     )
 }
 
@@ -137,8 +137,8 @@ pub fn in_files(files: &str) -> String {
 }
 
 /// Note that new content contains the text.
-pub fn elsewhere(places: &str, id: ForgettingId, way: Surface) -> String {
-    let again = way.command(&format!("forget {id}"), &format!("memory forget {id}"));
+pub fn elsewhere(places: &str, id: ErasureId, surface: Surface) -> String {
+    let again = surface.command(&format!("forget {id}"), &format!("memory forget {id}"));
     format!("Still in {places} that came meanwhile: `{again}` goes on.")
 }
 
@@ -193,7 +193,7 @@ pub const NOT_CONFIRMED: &str = "Nothing was changed.";
 pub const NEEDS_YES: &str = "There is nobody to ask here. Say --yes if you mean it.";
 
 /// Error: the text of an interrupted deletion is unreadable.
-pub fn unreadable(id: ForgettingId) -> String {
+pub fn unreadable(id: ErasureId) -> String {
     format!(
         "Forgetting {id} is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; an owner \
          finds more in `compline doctor`."

@@ -1,12 +1,12 @@
-//! Removes leftovers of deleted knowledge: unused use counts, vectors without text, and contents of
-//! deleted files.
+//! Removes deleted knowledge from the index, and leftovers of it: unused use counts, vectors without
+//! text, contents of deleted files, and old archives.
 
-use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
 
 use crate::store::VERSIONS_KEPT;
+use crate::store::handles::{Erasure, ErasureMut};
 use crate::time::Timestamp;
-use crate::trust::Label;
+use crate::trust::{Label, Scope};
 
 impl ErasureMut<'_> {
     /// Deletes leftovers older than `before` and returns the number of rows. Data without an entry
@@ -22,10 +22,10 @@ impl ErasureMut<'_> {
              WHERE (SELECT count(*) FROM files n JOIN file_contents d ON d.file_id = n.id WHERE n.path = f.path AND n.id > f.id) >= ?1
              AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id WHERE t.path = f.path AND {trusted}), 0) LIMIT ?2)");
         swept = swept.saturating_add(self.db.prepare_cached(&many)?.execute(params![VERSIONS_KEPT, limit])?);
-        Ok(swept.saturating_add(self.sweep_of_no_entry(before, limit)?))
+        Ok(swept.saturating_add(self.sweep_without_entry(before, limit)?))
     }
 
-    fn sweep_of_no_entry(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
+    fn sweep_without_entry(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         if !self.db.entries().entries_are_whole()? {
             return Ok(0);
         }
@@ -37,23 +37,63 @@ impl ErasureMut<'_> {
         let swept = self.db.prepare_cached(counts)?.execute(params![before, limit])?;
         Ok(swept.saturating_add(self.db.prepare_cached(meanings)?.execute([limit])?))
     }
+
+    /// Removes the rows of a deleted archive.
+    pub fn forget_export(&self, path: &str, digest: &str) -> anyhow::Result<()> {
+        self.db.prepare_cached("DELETE FROM files WHERE path = ?1 AND digest = ?2")?.execute([path, digest])?;
+        Ok(())
+    }
+
+    /// Drops a file from the index; its remaining text is indexed again.
+    pub fn drop_entries_at(&self, path: &str) -> anyhow::Result<()> {
+        self.drop_entries("path = ?1", path)
+    }
+
+    /// Drops everything of a scope from the index; the remaining text is indexed again.
+    pub fn drop_entries_of(&self, scope: Scope) -> anyhow::Result<()> {
+        self.drop_entries("scope IN (?1)", &scope.encode())
+    }
+
+    /// Drops the whole index, to be rebuilt.
+    pub fn drop_all_entries(&self) -> anyhow::Result<()> {
+        self.drop_entries("?1 = ?1", "")
+    }
+
+    fn drop_entries(&self, which: &str, of: &str) -> anyhow::Result<()> {
+        let sql = format!("SELECT DISTINCT digest FROM entries WHERE {which}");
+        let digests: Vec<String> =
+            self.db.prepare_cached(&sql)?.query_map([of], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        for sql in [
+            format!("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE {which})"),
+            format!("DELETE FROM entries WHERE {which}"),
+            // Journal items are indexed only if marked.
+            format!(
+                "INSERT OR REPLACE INTO unindexed (path, scope) SELECT path, scope FROM indexed
+                     WHERE ({which}) AND (path LIKE 'conversations/%' OR path LIKE 'reflections/%')"
+            ),
+            format!("DELETE FROM indexed WHERE ({which}) AND path NOT IN (SELECT path FROM entries)"),
+        ] {
+            self.db.prepare_cached(&sql)?.execute([of])?;
+        }
+        digests.iter().try_for_each(|digest| self.tx().embeddings().drop_embedding(digest))
+    }
+
+    /// Drops an entry's use count, and its file from the index for a rescan.
+    pub(super) fn drop_entry(&self, row: i64) -> anyhow::Result<()> {
+        let mut query = self.db.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
+        let (path, key): (String, String) = query.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.db.prepare_cached("DELETE FROM entry_uses WHERE key = ?1")?.execute([key])?;
+        self.drop_entries_at(&path)
+    }
 }
 
 impl Erasure<'_> {
     /// Returns the archives exported before that time: path and digest.
-    pub fn old_exports(&self, before: Timestamp) -> anyhow::Result<Vec<(String, String)>> {
+    pub fn exports_before(&self, before: Timestamp) -> anyhow::Result<Vec<(String, String)>> {
         let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
              AND author = 'program' AND digest <> '' AND written_at < ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql)?;
         Ok(query.query_map([before], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
-    }
-}
-
-impl ErasureMut<'_> {
-    /// Forgets a deleted archive.
-    pub fn export_dropped(&self, path: &str, digest: &str) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM files WHERE path = ?1 AND digest = ?2")?.execute([path, digest])?;
-        Ok(())
     }
 }
 
@@ -62,7 +102,6 @@ mod tests {
     use super::*;
     use crate::id::PersonId;
     use crate::store::{Journal, NewFile};
-    use crate::trust::{Label, Scope};
 
     #[tokio::test]
     async fn what_a_deleted_file_held_and_meanings_of_nothing_go_and_what_is_known_stays() {

@@ -1,0 +1,372 @@
+//! Searches every copy for the words of one note or fact, and redacts the matches.
+//!
+//! First all rows of the scope are searched without blocking the writer
+//! ([`Erasure::matching_rows`]). Then the matches are redacted in batches, each row read again
+//! first. In text known to derive from the source conversation, paraphrases are erased too.
+//! Elsewhere they are only counted: a sentence with all the same words may mean something else. To
+//! erase it as well, the person names its words. The caller first ends running turns that still
+//! need affected steps.
+
+use std::collections::BTreeSet;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, params};
+
+use super::text_columns::{ColumnRedaction, CountAs, KeptMatch, TEXT_COLUMNS, TextColumn};
+use super::{AfterRedaction, ErasureCounts, ErasureRow, FORGOT, UNCUT};
+use crate::id::{ConversationId, ErasureId, MessageId};
+use crate::store::handles::{Erasure, ErasureMut};
+use crate::store::{Node, TextKind};
+use crate::text::erasure_query::ParaphraseMatcher;
+use crate::time::Timestamp;
+use crate::trust::Label;
+
+/// A row that contains erased words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatchingRow {
+    /// Index in [`TEXT_COLUMNS`].
+    column: usize,
+    row: i64,
+}
+
+/// Matches that remain because the request does not cover them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RemainingMatches {
+    /// Messages.
+    pub messages: BTreeSet<MessageId>,
+    /// Reminders and tasks.
+    pub reminders: usize,
+    /// Skill proposals.
+    pub proposals: usize,
+    /// Other matches, added during the erasure.
+    pub other: usize,
+    /// Files that only a person may change, by their owner's paths.
+    pub files: Vec<String>,
+    /// Files that may match but could not be read.
+    pub unreadable_files: Vec<String>,
+    /// Possible paraphrases. Their meaning is uncertain, so the erasure does not wait for them.
+    pub paraphrases: Paraphrases,
+}
+
+impl RemainingMatches {
+    /// Returns true if every file could be read and none contains a paraphrase.
+    pub fn is_verified(&self) -> bool {
+        self.unreadable_files.is_empty() && self.paraphrases.files.is_empty()
+    }
+
+    /// Returns true if no matches remain, apart from paraphrases.
+    pub fn is_empty(&self) -> bool {
+        *self == Self { paraphrases: self.paraphrases.clone(), ..Self::default() }
+    }
+}
+
+/// Paraphrases that were found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Paraphrases {
+    /// Messages.
+    pub messages: usize,
+    /// Passages in summaries and reflections.
+    pub summaries: usize,
+    /// Files, by their owner's paths.
+    pub files: Vec<String>,
+}
+
+/// An erasure with the conversations of its source messages.
+struct SearchTarget<'a> {
+    row: &'a ErasureRow,
+    source_conversations: BTreeSet<ConversationId>,
+}
+
+impl SearchTarget<'_> {
+    fn is_in(&self, column: &TextColumn, conversation: Option<ConversationId>, text: &str) -> bool {
+        match () {
+            () if self.is_summary_of_source(column, conversation) => self.row.query.is_near(text),
+            () if column.is_of_files() => self.row.matches_line(text),
+            () => self.row.query.matches(text),
+        }
+    }
+
+    fn is_summary_of_source(&self, column: &TextColumn, conversation: Option<ConversationId>) -> bool {
+        let Some(conversation) = conversation.filter(|_| column.counts == CountAs::Summary) else { return false };
+        match column.table {
+            // An opening summarises earlier conversations.
+            "conversations" => self.source_conversations.iter().any(|source| *source < conversation),
+            _ => self.source_conversations.contains(&conversation),
+        }
+    }
+}
+
+impl Erasure<'_> {
+    /// Returns the known source messages of an erasure.
+    pub fn source_messages(&self, id: ErasureId) -> anyhow::Result<Vec<MessageId>> {
+        let parents = self.db.derivations().parents(Node::Erasure(id))?;
+        Ok(parents.into_iter().filter_map(|node| if let Node::Message(id) = node { Some(id) } else { None }).collect())
+    }
+
+    /// Returns all matching rows. Reads everything in the scope.
+    pub fn matching_rows(&self, row: &ErasureRow) -> anyhow::Result<Vec<MatchingRow>> {
+        let target = self.target_of(row)?;
+        let mut found = Vec::new();
+        for (index, place) in TEXT_COLUMNS.iter().enumerate() {
+            let TextColumn { table, column, rows, conversation, .. } = place;
+            let sql = format!("SELECT rowid, {column}, {conversation} FROM {table} WHERE ({rows}) AND {column} <> ''");
+            let mut query = self.db.prepare(&sql)?;
+            let mut rows = query.query([row.scope])?;
+            while let Some(values) = rows.next()? {
+                if target.is_in(place, values.get(2)?, &value_text(values.get_ref(1)?)) {
+                    found.push(MatchingRow { column: index, row: values.get(0)? });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the matches that remain in the journal.
+    pub fn remaining_matches(&self, row: &ErasureRow) -> anyhow::Result<RemainingMatches> {
+        let mut remaining = RemainingMatches::default();
+        for found in self.matching_rows(row)? {
+            match self.kept_match(found)? {
+                Some((KeptMatch::Message, _)) if row.belongs_to_person_erasure() => {}
+                Some((KeptMatch::Message, Some(message))) => drop(remaining.messages.insert(message)),
+                Some((KeptMatch::Reminder, _)) => remaining.reminders = remaining.reminders.saturating_add(1),
+                Some((KeptMatch::Proposal, _)) => remaining.proposals = remaining.proposals.saturating_add(1),
+                Some((KeptMatch::Message, None)) | None => remaining.other = remaining.other.saturating_add(1),
+            }
+        }
+        for message in self.source_messages(row.id)? {
+            if self.db.prepare_cached("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''")?.exists([message])? {
+                remaining.messages.insert(message);
+            }
+        }
+        Ok(remaining)
+    }
+
+    /// Returns the paraphrases in the journal, without those in remaining messages.
+    pub fn paraphrases(&self, row: &ErasureRow, remaining: &RemainingMatches) -> anyhow::Result<Paraphrases> {
+        if !row.has_paraphrases() {
+            return Ok(Paraphrases::default());
+        }
+        let matcher = row.query.paraphrases();
+        let (mut messages, mut summaries) = (BTreeSet::new(), BTreeSet::new());
+        let sql = "SELECT m.id, m.kind = 'reflection', t.text FROM texts t JOIN messages m ON m.id = t.message_id
+             WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection')";
+        let mut query = self.db.prepare_cached(sql)?;
+        let mut rows = query.query([row.scope])?;
+        while let Some(found) = rows.next()? {
+            let (id, is_reflection): (MessageId, bool) = (found.get(0)?, found.get(1)?);
+            if !remaining.messages.contains(&id) && matcher.matches(&value_text(found.get_ref(2)?)) {
+                let places = if is_reflection { &mut summaries } else { &mut messages };
+                places.insert(id);
+            }
+        }
+        Ok(Paraphrases {
+            messages: messages.len(),
+            summaries: summaries.len().saturating_add(self.paraphrases_in_summaries(row, &matcher)?),
+            files: Vec::new(),
+        })
+    }
+
+    fn paraphrases_in_summaries(&self, row: &ErasureRow, matcher: &ParaphraseMatcher) -> anyhow::Result<usize> {
+        let mut count = 0_usize;
+        let is_shown = |place: &&TextColumn| {
+            place.counts == CountAs::Summary && ["summaries", "compactions"].contains(&place.table)
+        };
+        for TextColumn { table, column, rows, .. } in TEXT_COLUMNS.iter().filter(is_shown) {
+            let sql = format!("SELECT {column} FROM {table} WHERE ({rows}) AND {column} <> '' AND state <> 'void'");
+            let mut query = self.db.prepare(&sql)?;
+            let mut rows = query.query([row.scope])?;
+            while let Some(found) = rows.next()? {
+                count = count.saturating_add(usize::from(matcher.matches(&value_text(found.get_ref(0)?))));
+            }
+        }
+        Ok(count)
+    }
+
+    fn target_of<'r>(&self, row: &'r ErasureRow) -> anyhow::Result<SearchTarget<'r>> {
+        let mut source_conversations = BTreeSet::new();
+        for message in self.source_messages(row.id)? {
+            source_conversations.extend(self.db.messages().message(message)?.and_then(|message| message.conversation));
+        }
+        Ok(SearchTarget { row, source_conversations })
+    }
+
+    /// Returns why a match stays unless the request covers it, and its message; `None` if it is
+    /// redacted.
+    fn kept_match(&self, found: MatchingRow) -> anyhow::Result<Option<(KeptMatch, Option<MessageId>)>> {
+        let Some(column) = TEXT_COLUMNS.get(found.column) else { return Ok(None) };
+        let of_attachment;
+        let sql = match column.redaction {
+            ColumnRedaction::Keep(KeptMatch::Message) => {
+                of_attachment = format!("SELECT message_id FROM {} WHERE rowid = ?1", column.table);
+                of_attachment.as_str()
+            }
+            ColumnRedaction::Keep(kept) => return Ok(Some((kept, None))),
+            ColumnRedaction::Text => {
+                "SELECT m.id FROM texts t JOIN messages m ON m.id = t.message_id
+                 WHERE t.id = ?1 AND m.kind IN ('said', 'reply')"
+            }
+            // The last step of a turn repeats its reply.
+            ColumnRedaction::Step => {
+                "SELECT m.id FROM steps s JOIN messages m ON m.turn_id = s.turn_id AND m.kind = 'reply'
+                 WHERE s.id = ?1 AND s.kind = 'model' AND s.call = '[]' ORDER BY m.id DESC LIMIT 1"
+            }
+            _ => return Ok(None),
+        };
+        let message = self.db.prepare_cached(sql)?.query_row([found.row], |row| row.get(0)).optional()?;
+        Ok(message.map(|message| (KeptMatch::Message, Some(message))))
+    }
+}
+
+impl ErasureMut<'_> {
+    /// Redacts those rows, except matches that the request does not cover.
+    pub fn redact_matches(&self, row: &ErasureRow, matches: &[MatchingRow]) -> anyhow::Result<ErasureCounts> {
+        let target = self.target_of(row)?;
+        let mut counts = ErasureCounts::default();
+        for found in matches {
+            let Some(column) = TEXT_COLUMNS.get(found.column) else { continue };
+            if self.kept_match(*found)?.is_none() && self.redact_row(&target, column, found.row)? {
+                let count = match column.counts {
+                    CountAs::Entry => &mut counts.entries,
+                    CountAs::Version => &mut counts.versions,
+                    CountAs::Summary => &mut counts.summaries,
+                    CountAs::Copy => &mut counts.copies,
+                };
+                *count = count.saturating_add(1);
+            }
+        }
+        self.tx().settings().set_fact(FORGOT, "1")?;
+        self.tx().settings().set_fact(UNCUT, &format!("forgetting {} {}", row.id, matches.len()))?;
+        Ok(counts)
+    }
+
+    /// Returns false if the row no longer matches.
+    fn redact_row(&self, target: &SearchTarget<'_>, place: &TextColumn, row: i64) -> anyhow::Result<bool> {
+        let TextColumn { table, column, conversation, .. } = place;
+        let sql = format!("SELECT {column}, {conversation} FROM {table} WHERE rowid = ?1");
+        let mut query = self.db.prepare_cached(&sql)?;
+        let found = query.query_row([row], |found| Ok((value_text(found.get_ref(0)?), found.get(1)?))).optional()?;
+        let Some((text, conversation)) = found else { return Ok(false) };
+        let is_match = |text: &str| target.is_in(place, conversation, text);
+        if text.is_empty() || !is_match(&text) {
+            return Ok(false);
+        }
+        let set = |text: &str| -> anyhow::Result<()> {
+            let sql = format!("UPDATE {table} SET {column} = ?2 WHERE rowid = ?1");
+            self.db.prepare_cached(&sql)?.execute(params![row, text])?;
+            Ok(())
+        };
+        match place.redaction {
+            ColumnRedaction::Lines => set(&without_lines(&text, is_match))?,
+            ColumnRedaction::List => set(&without_elements(&text, is_match))?,
+            ColumnRedaction::Whole(replacement) => set(replacement)?,
+            ColumnRedaction::Row if *table == "entries" => self.drop_entry(row)?,
+            ColumnRedaction::Row => {
+                self.db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([row])?;
+            }
+            ColumnRedaction::Text => self.redact_text(row, &without_lines(&text, is_match))?,
+            ColumnRedaction::Step => {
+                self.tx().maintenance().blank_steps("SELECT id, text FROM steps WHERE id = ?1", [row])?;
+            }
+            ColumnRedaction::Keep(_) => return Ok(false),
+        }
+        if let Some(conversation) = conversation {
+            let sql = "UPDATE conversations SET revision = revision + 1 WHERE id = ?1";
+            self.db.prepare_cached(sql)?.execute([conversation])?;
+        }
+        self.end_dependent_work(place, row)?;
+        Ok(true)
+    }
+
+    /// Removes lines from a system message or reflection, whose other lines stay and remain
+    /// searchable.
+    fn redact_text(&self, id: i64, rest: &str) -> anyhow::Result<()> {
+        let sql = "SELECT m.kind, t.label FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1";
+        let mut query = self.db.prepare_cached(sql)?;
+        let (kind, label): (String, Label) = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE id = ?1", [id])?;
+        if kind == "command" || rest.trim().is_empty() {
+            return Ok(());
+        }
+        self.db.prepare_cached("UPDATE texts SET text = ?2 WHERE id = ?1")?.execute(params![id, rest])?;
+        self.tx().fingerprints().fingerprint_text(id, rest, &label)?;
+        if kind == "reflection" { self.tx().message_search().index_text(id) } else { Ok(()) }
+    }
+
+    /// Ends pending work that cannot continue without the erased words.
+    fn end_dependent_work(&self, column: &TextColumn, row: i64) -> anyhow::Result<()> {
+        let sql = match (column.table, column.column) {
+            ("questions", "call") => "UPDATE questions SET state = 'refused' WHERE id = ?1 AND state = 'open'",
+            ("actions", "payload") => {
+                "UPDATE actions SET state = 'refused' WHERE id = ?1 AND state IN ('new', 'taken')"
+            }
+            ("outbox", "text") => {
+                "UPDATE outbox SET state = 'failed', trouble = 'forgotten' WHERE id = ?1 AND text = '' AND state = 'pending'"
+            }
+            ("summaries", "title") => {
+                "UPDATE summaries SET title = '' WHERE id = ?1 AND state NOT IN ('made', 'standin')"
+            }
+            _ => return Ok(()),
+        };
+        self.db.prepare_cached(sql)?.execute([row])?;
+        Ok(())
+    }
+
+    /// Deletes matching or source messages, as if their senders had deleted them. A message that
+    /// only quotes the words loses just the quote.
+    pub fn redact_messages(
+        &self,
+        row: &ErasureRow,
+        messages: &[MessageId],
+        now: Timestamp,
+    ) -> anyhow::Result<(ErasureCounts, Vec<AfterRedaction>)> {
+        let mut redacted = Vec::new();
+        let sources = self.source_messages(row.id)?;
+        for id in messages {
+            let quotes =
+                "SELECT id, text FROM texts WHERE message_id = ?1 AND kind IN ('quote', 'carried') AND text <> ''";
+            let texts = self.db.messages().texts_of(*id)?;
+            let mut matching = texts.iter().filter(|text| row.query.matches(text.text.open().0)).peekable();
+            let only_quoted = !sources.contains(id)
+                && matching.peek().is_some()
+                && matching.all(|text| matches!(text.kind, TextKind::Quote | TextKind::Carried));
+            if only_quoted {
+                self.tx().maintenance().blank_texts(quotes, [id])?;
+            } else {
+                redacted.extend(self.tx().redaction().redact_message(*id, now)?);
+            }
+        }
+        Ok((ErasureCounts { messages: messages.len(), ..ErasureCounts::default() }, redacted))
+    }
+
+    /// Removes the name and the content of an erased file from the journal.
+    pub fn erase_file(&self, path: &str, id: ErasureId) -> anyhow::Result<ErasureCounts> {
+        let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE path = ?1")?;
+        let entries: i64 = count.query_row([path], |row| row.get(0))?;
+        self.drop_entries_at(path)?;
+        let contents = "DELETE FROM file_contents WHERE file_id IN (SELECT id FROM files WHERE path = ?1)";
+        let versions = self.db.prepare_cached(contents)?.execute([path])?;
+        self.db
+            .prepare_cached("UPDATE files SET path = 'forgotten/' || ?2, digest = '', replaces = NULL WHERE path = ?1")?
+            .execute(params![path, id])?;
+        Ok(ErasureCounts { versions, entries: usize::try_from(entries)?, ..ErasureCounts::default() })
+    }
+}
+
+/// Returns a column value as text, for any type.
+pub(super) fn value_text(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        _ => String::new(),
+    }
+}
+
+fn without_lines(text: &str, is_match: impl Fn(&str) -> bool) -> String {
+    text.split_inclusive('\n').filter(|line| !is_match(line)).collect()
+}
+
+/// Returns a JSON list without matching elements; an empty list if it is not a list.
+fn without_elements(text: &str, is_match: impl Fn(&str) -> bool) -> String {
+    let Ok(serde_json::Value::Array(mut list)) = serde_json::from_str(text) else { return "[]".to_owned() };
+    list.retain(|entry| !is_match(&entry.to_string()) && !entry.as_str().is_some_and(&is_match));
+    serde_json::Value::Array(list).to_string()
+}
