@@ -11,6 +11,7 @@ mod table;
 
 pub use super::erasure::SourceMessages;
 pub use arguments::{IsSame, MemoryCommand, Namesake, PeopleCommand, ReflectionRequest, ReviewCommand};
+use arguments::{first_word, named};
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
 use super::search::SearchQuery;
@@ -215,17 +216,6 @@ fn forget(rest: &str) -> Option<ChatCommand> {
 /// Parses the number of a question, with nothing after it.
 fn question(rest: &str) -> Option<QuestionId> {
     rest.parse().ok().map(QuestionId)
-}
-
-/// Returns the name, unless it is blank.
-fn named(name: &str) -> Option<String> {
-    Some(name.to_owned()).filter(|name| !name.is_empty())
-}
-
-fn first_word(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    (first, rest.trim())
 }
 
 fn unknown(typed: &str) -> UnknownCommand {

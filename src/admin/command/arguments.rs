@@ -3,7 +3,6 @@
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
-use super::{first_word, named};
 use crate::admin::search::SearchQuery;
 use crate::id::{AddressId, FileId, PersonId, ProposalId, VersionId};
 use crate::people::Role;
@@ -246,6 +245,18 @@ impl ReflectionRequest {
         }
         Some(request)
     }
+}
+
+/// Splits a text into its first word and the rest.
+pub(super) fn first_word(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (first, rest.trim())
+}
+
+/// Returns the name, unless it is blank.
+pub(super) fn named(name: &str) -> Option<String> {
+    Some(name.to_owned()).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
