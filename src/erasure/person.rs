@@ -123,7 +123,7 @@ impl Erasure<'_> {
         if row.target.is_empty() && owner != Some(person) {
             return Ok(None);
         }
-        if row.state == ErasureState::Left {
+        if row.state == ErasureState::Incomplete {
             let people = self.journal.read(|db| db.people().people()).await?;
             for other in people.into_iter().filter(|other| other.id != person) {
                 if self.tree.folder_of(&Party::One(other)).await? == row.target {

@@ -65,7 +65,7 @@ impl Schedule {
 
     /// Deletes the search words of erasures for which no data is left.
     pub(super) async fn end_verified_erasures(&self, now: Timestamp) -> anyhow::Result<()> {
-        let heads = self.journal.read(|db| db.erasure().heads_in(ErasureState::Left)).await?;
+        let heads = self.journal.read(|db| db.erasure().heads_in(ErasureState::Incomplete)).await?;
         for ErasureHead { id, kind, .. } in heads {
             if kind == ErasureKind::Person {
                 // A person's row holds no words to search for, so the rest is deleted as before.

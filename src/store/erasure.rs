@@ -55,7 +55,8 @@ pub enum ErasureState {
     /// Not finished; resumed at the next start.
     Wanted,
     /// Finished, with matches left outside the request.
-    Left,
+    #[strum(serialize = "left")]
+    Incomplete,
     /// Finished; nothing is left.
     Done,
 }
@@ -294,13 +295,10 @@ impl Erasure<'_> {
 
     /// Returns the words of open erasures in that scope, which new text must not contain.
     pub fn erased_words(&self, scope: Scope) -> anyhow::Result<ErasedWords> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT needles FROM forgettings WHERE scope = ?1 AND state <> 'done' ORDER BY id")?;
-        let stored: Vec<String> = query.query_map([scope], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let sql = "SELECT needles FROM forgettings WHERE scope = ?1 AND state <> 'done' ORDER BY id";
         let mut words = ErasedWords::default();
-        for query in &stored {
-            match serde_json::from_str(query) {
+        for query in self.db.column::<String>(sql, [scope])? {
+            match serde_json::from_str(&query) {
                 Ok(query) => words.queries.push(query),
                 Err(_) => words.is_unreadable = true,
             }
@@ -313,12 +311,10 @@ impl ErasureMut<'_> {
     /// Begins an erasure. Records its source messages at once, because the file versions that lead
     /// to them are deleted with it.
     pub fn begin(&self, new: &NewErasure<'_>) -> anyhow::Result<ErasureId> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
+        self.db.run(
+            "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, 'wanted', ?6, ?7, ?8)",
-            )?
-            .execute(params![
+            params![
                 new.person,
                 new.plan.kind,
                 new.plan.target,
@@ -327,7 +323,8 @@ impl ErasureMut<'_> {
                 new.plan.label,
                 new.scope,
                 new.at,
-            ])?;
+            ],
+        )?;
         let id = ErasureId(self.db.last_insert_rowid());
         self.record_sources(id)?;
         self.invalidate_derivations(new.scope)?;
@@ -337,7 +334,7 @@ impl ErasureMut<'_> {
     /// Restarts an erasure so that it deletes its source messages too.
     pub fn include_source_messages(&self, id: ErasureId) -> anyhow::Result<()> {
         let sql = "UPDATE forgettings SET messages = 1, state = 'wanted' WHERE id = ?1 AND state <> 'done'";
-        self.db.prepare_cached(sql)?.execute([id])?;
+        self.db.run(sql, [id])?;
         Ok(())
     }
 
@@ -346,7 +343,7 @@ impl ErasureMut<'_> {
         let so_far = self.row(id)?.map(|row| row.counts).unwrap_or_default();
         let counts = serde_json::to_string(&so_far.and(more))?;
         let sql = "UPDATE forgettings SET counts = ?2 WHERE id = ?1";
-        self.db.prepare_cached(sql)?.execute(params![id, counts])?;
+        self.db.run(sql, params![id, counts])?;
         Ok(())
     }
 
@@ -357,7 +354,7 @@ impl ErasureMut<'_> {
         } else {
             "UPDATE forgettings SET state = 'done', target = '', needles = '[]', ended_at = ?2 WHERE id = ?1"
         };
-        self.db.prepare_cached(sql)?.execute(params![id, now])?;
+        self.db.run(sql, params![id, now])?;
         self.head(id)?.map_or(Ok(()), |head| self.invalidate_derivations(head.scope))
     }
 
@@ -365,7 +362,7 @@ impl ErasureMut<'_> {
     /// contains erased words. It will be derived again.
     fn invalidate_derivations(&self, scope: Scope) -> anyhow::Result<()> {
         let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
-        self.db.prepare_cached(sql)?.execute([scope])?;
+        self.db.run(sql, [scope])?;
         Ok(())
     }
 }

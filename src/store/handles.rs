@@ -10,6 +10,7 @@
 
 use std::ops::Deref;
 
+use rusqlite::types::FromSql;
 use rusqlite::{CachedStatement, OptionalExtension, Params, Row, Statement};
 
 use super::from_row::FromRow;
@@ -35,6 +36,22 @@ impl<'a> Db<'a> {
 
     pub(super) fn prepare_cached(self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
         self.0.prepare_cached(&mutation::statement(sql))
+    }
+
+    /// Runs a cached statement and returns the number of changed rows.
+    pub(super) fn run(self, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
+        self.prepare_cached(sql)?.execute(values)
+    }
+
+    /// Returns the first column of all rows.
+    pub(super) fn column<T: FromSql>(self, sql: &str, values: impl Params) -> rusqlite::Result<Vec<T>> {
+        self.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
+    }
+
+    /// Returns the only number of a query.
+    pub(super) fn count(self, sql: &str, values: impl Params) -> anyhow::Result<usize> {
+        let count: i64 = self.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+        Ok(usize::try_from(count)?)
     }
 
     pub(super) fn query_row<T>(

@@ -25,10 +25,8 @@ impl Erasure<'_> {
 
     /// Returns a person's messages in groups that still have text.
     pub fn group_messages(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2",
-        )?;
-        Ok(query.query_map(params![person, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        let sql = "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2";
+        Ok(self.db.column(sql, params![person, limit])?)
     }
 
     /// Returns the facts extracted for groups from that person's messages alone: each group once,
@@ -66,15 +64,13 @@ impl Erasure<'_> {
 
     fn messages_in_groups(&self, which: &str, person: PersonId) -> anyhow::Result<BTreeSet<MessageId>> {
         let sql = format!("SELECT id FROM messages WHERE scope LIKE 'group:%' AND {which}");
-        let mut query = self.db.prepare_cached(&sql)?;
-        Ok(query.query_map([person], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        Ok(self.db.column(&sql, [person])?.into_iter().collect())
     }
 
     /// Counts the messages with a person that still have text.
     pub fn messages_with_words(&self, person: PersonId) -> anyhow::Result<usize> {
         let sql = "SELECT count(DISTINCT message_id) FROM texts WHERE scope = ?1 AND text <> ''";
-        let count: i64 = self.db.prepare_cached(sql)?.query_row([Scope::Person(person)], |row| row.get(0))?;
-        Ok(usize::try_from(count)?)
+        self.db.count(sql, [Scope::Person(person)])
     }
 
     /// Returns the paths of files written for a person.
@@ -82,8 +78,7 @@ impl Erasure<'_> {
         // Paths written for another scope since then belong to it.
         let sql = "SELECT path FROM files f WHERE scope = ?1 AND path NOT LIKE 'forgotten/%'
             AND id = (SELECT max(id) FROM files WHERE path = f.path) ORDER BY path";
-        let mut query = self.db.prepare_cached(sql)?;
-        Ok(query.query_map([Scope::Person(person)], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        Ok(self.db.column(sql, [Scope::Person(person)])?)
     }
 
     /// Returns the tables that still hold text of a person, with their numbers of rows, by checking
@@ -93,10 +88,7 @@ impl Erasure<'_> {
         let mut remaining: Vec<(String, usize)> = Vec::new();
         for place in TEXT_COLUMNS {
             let sql = format!("SELECT count(*) FROM {} WHERE ({}) AND {}", place.table, place.rows, has_content(place));
-            let count: i64 = self.db.prepare(&sql)?.query_row([scope], |row| row.get(0))?;
-            if count > 0 {
-                remaining.push((format!("{}.{}", place.table, place.column), usize::try_from(count)?));
-            }
+            remaining.push((format!("{}.{}", place.table, place.column), self.db.count(&sql, [scope])?));
         }
         for (name, sql) in [
             (
@@ -110,11 +102,9 @@ impl Erasure<'_> {
             ),
             ("reactions", "SELECT count(*) FROM reactions WHERE person_id = ?1"),
         ] {
-            let count: i64 = self.db.prepare(sql)?.query_row([person], |row| row.get(0))?;
-            if count > 0 {
-                remaining.push((name.to_owned(), usize::try_from(count)?));
-            }
+            remaining.push((name.to_owned(), self.db.count(sql, [person])?));
         }
+        remaining.retain(|(_, count)| *count > 0);
         Ok(remaining)
     }
 }
@@ -149,20 +139,18 @@ impl ErasureMut<'_> {
                 return self.tx().maintenance().blank_steps(steps, these);
             }
             ColumnRedaction::Row if *table == "entries" => {
-                let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
-                let count: i64 = count.query_row([scope], |row| row.get(0))?;
-                self.db
-                    .prepare_cached("DELETE FROM entry_uses WHERE key IN (SELECT key FROM entries WHERE scope = ?1)")?
-                    .execute([scope])?;
+                let count = self.db.count("SELECT count(*) FROM entries WHERE scope = ?1", [scope])?;
+                let uses = "DELETE FROM entry_uses WHERE key IN (SELECT key FROM entries WHERE scope = ?1)";
+                self.db.run(uses, [scope])?;
                 self.drop_entries_of(scope)?;
-                return Ok(usize::try_from(count)?);
+                return Ok(count);
             }
             ColumnRedaction::Row => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
             ColumnRedaction::Lines | ColumnRedaction::List | ColumnRedaction::Whole(_) | ColumnRedaction::Keep(_) => {
                 format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
             }
         };
-        Ok(self.db.prepare_cached(&sql)?.execute(these)?)
+        Ok(self.db.run(&sql, these)?)
     }
 
     /// Ends a person's pending work and removes every reference that names them. Their text is
@@ -184,7 +172,7 @@ impl ErasureMut<'_> {
             "UPDATE summaries SET state = 'void' WHERE scope = ?1 AND ?2 = ?2",
             "UPDATE conversations SET revision = revision + 1, written_down = 1, closed_at = coalesce(closed_at, ?2) WHERE scope = ?1",
         ] {
-            self.db.prepare_cached(sql)?.execute(params![scope, now])?;
+            self.db.run(sql, params![scope, now])?;
         }
         self.erase_identity(person, now)
     }
@@ -217,12 +205,12 @@ impl ErasureMut<'_> {
             "UPDATE people SET namesake_id = NULL WHERE ?1 IN (id, namesake_id)".to_owned(),
             format!("UPDATE addresses SET peer = 'forgotten:' || id, alias = '', person_id = NULL WHERE id IN {whose}"),
         ] {
-            self.db.prepare_cached(&sql)?.execute([person])?;
+            self.db.run(&sql, [person])?;
         }
         self.tx().people().disallow(person, now)?;
         let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', declared = 'pairing',
                 ended = 'forgotten' WHERE id = ?1";
-        self.db.prepare_cached(sql)?.execute([person])?;
+        self.db.run(sql, [person])?;
         Ok(())
     }
 
@@ -230,20 +218,14 @@ impl ErasureMut<'_> {
     pub fn erase_files_of(&self, person: PersonId, folder: &str, id: ErasureId) -> anyhow::Result<ErasureCounts> {
         let scope = Scope::Person(person);
         let these = "SELECT id FROM files WHERE scope = ?1 OR (?2 <> '' AND (path LIKE ?2 || '/%' OR path LIKE '//experience/' || ?2 || '/%'))";
-        let versions = self
-            .db
-            .prepare_cached(&format!("DELETE FROM file_contents WHERE file_id IN ({these})"))?
-            .execute(params![scope, folder])?;
-        self.db
-            .prepare_cached(&format!(
-                "UPDATE files SET path = 'forgotten/' || ?3, digest = '', replaces = NULL WHERE id IN ({these})"
-            ))?
-            .execute(params![scope, folder, id])?;
-        self.db
-            .prepare_cached(
-                "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE scope = ?1",
-            )?
-            .execute([scope])?;
+        let versions =
+            self.db.run(&format!("DELETE FROM file_contents WHERE file_id IN ({these})"), params![scope, folder])?;
+        self.db.run(
+            &format!("UPDATE files SET path = 'forgotten/' || ?3, digest = '', replaces = NULL WHERE id IN ({these})"),
+            params![scope, folder, id],
+        )?;
+        let attachments = "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE scope = ?1";
+        self.db.run(attachments, [scope])?;
         Ok(ErasureCounts { versions, ..ErasureCounts::default() })
     }
 }

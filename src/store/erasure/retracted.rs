@@ -89,13 +89,11 @@ impl RedactionMut<'_> {
     /// Deletes the text of a message, and closes it if it is queued. `None` if it was deleted
     /// before.
     pub fn redact_message(&self, id: MessageId, now: Timestamp) -> anyhow::Result<Option<AfterRedaction>> {
-        let marked = self
-            .db
-            .prepare_cached(
-                "UPDATE messages SET gone_at = ?2, reason = CASE state WHEN 'queued' THEN ?3 ELSE reason END,
+        let marked = self.db.run(
+            "UPDATE messages SET gone_at = ?2, reason = CASE state WHEN 'queued' THEN ?3 ELSE reason END,
                      state = CASE state WHEN 'queued' THEN 'closed' ELSE state END WHERE id = ?1 AND gone_at IS NULL",
-            )?
-            .execute(params![id, now, DELETED])?;
+            params![id, now, DELETED],
+        )?;
         if marked == 0 {
             return Ok(None);
         }
@@ -133,7 +131,7 @@ impl RedactionMut<'_> {
             // A reply that was set aside still has its unsent text.
             "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE outbox_id IN (SELECT id FROM outbox WHERE message_id = ?1)",
         ] {
-            self.db.prepare_cached(sql)?.execute([id])?;
+            self.db.run(sql, [id])?;
         }
         Ok(())
     }
@@ -155,22 +153,16 @@ impl RedactionMut<'_> {
                      SELECT 1 FROM messages m WHERE m.turn_id = ?1 AND m.kind = 'reply' AND m.gone_at IS NULL))",
                 [turn],
             )?;
-            let mut next = self
-                .db
-                .prepare_cached("SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL")?;
-            turns.extend(next.query_map([turn], |row| row.get::<_, TurnId>(0))?.collect::<Result<Vec<_>, _>>()?);
-            self.db
-                .prepare_cached(
-                    "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
-                         state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
-                )?
-                .execute(params![turn, now])?;
-            self.db
-                .prepare_cached(
-                    "UPDATE keeps SET shown = '', decided_at = coalesce(decided_at, ?2),
-                         state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",
-                )?
-                .execute(params![turn, now])?;
+            let next = "SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL";
+            turns.extend(self.db.column::<TurnId>(next, [turn])?);
+            for sql in [
+                "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
+                     state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
+                "UPDATE keeps SET shown = '', decided_at = coalesce(decided_at, ?2),
+                     state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",
+            ] {
+                self.db.run(sql, params![turn, now])?;
+            }
         }
         Ok(is_ended)
     }
@@ -178,23 +170,15 @@ impl RedactionMut<'_> {
     /// Invalidates everything not yet derived from a conversation; it will be derived from the
     /// remaining text.
     fn invalidate_derived(&self, id: ConversationId) -> anyhow::Result<()> {
-        self.db.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
+        self.db.run("UPDATE conversations SET revision = revision + 1 WHERE id = ?1", [id])?;
         self.tx().extractions().answers_void(id)?;
         self.tx().compactions().void_compactions(id)?;
-        let dropped = self
-            .db
-            .prepare_cached(
-                "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')",
-            )?
-            .execute([id])?;
-        if dropped > 0 {
-            self.db.prepare_cached("UPDATE conversations SET written_down = 0 WHERE id = ?1")?.execute([id])?;
-            self.db
-                .prepare_cached(
-                    "UPDATE conversations SET opening = '', opening_state = 'none' WHERE opening_state = 'standin' AND id > ?1
-                     AND stream_id = (SELECT stream_id FROM conversations WHERE id = ?1)",
-                )?
-                .execute([id])?;
+        let provisional = "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')";
+        if self.db.run(provisional, [id])? > 0 {
+            self.db.run("UPDATE conversations SET written_down = 0 WHERE id = ?1", [id])?;
+            let opening = "UPDATE conversations SET opening = '', opening_state = 'none' WHERE opening_state = 'standin' AND id > ?1
+                 AND stream_id = (SELECT stream_id FROM conversations WHERE id = ?1)";
+            self.db.run(opening, [id])?;
         }
         Ok(())
     }
@@ -202,30 +186,25 @@ impl RedactionMut<'_> {
     /// Records that an item became part of a message, or edited it. If the message is deleted,
     /// blanks the item.
     pub fn is_part_of(&self, item: InboxId, message: MessageId) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE inbox SET message_id = ?2,
-                     raw = CASE WHEN EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND gone_at IS NOT NULL) THEN '' ELSE raw END
-                 WHERE id = ?1",
-            )?
-            .execute(params![item, message])?;
+        let sql = "UPDATE inbox SET message_id = ?2,
+                 raw = CASE WHEN EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND gone_at IS NOT NULL) THEN '' ELSE raw END
+             WHERE id = ?1";
+        self.db.run(sql, params![item, message])?;
         Ok(())
     }
 
     /// Remembers the deletion of a message that has not arrived. Only the newest of these are kept.
     pub fn deleted_ahead(&self, address: AddressId, sender: &str, of: &str, now: Timestamp) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO deleted_ahead (address_id, sender, external_id, at) VALUES (?1, ?2, ?3, ?4)
+        self.db.run(
+            "INSERT INTO deleted_ahead (address_id, sender, external_id, at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (address_id, sender, external_id) DO NOTHING",
-            )?
-            .execute(params![address, sender, of, now])?;
-        self.db
-            .prepare_cached(
-                "DELETE FROM deleted_ahead WHERE address_id = ?1 AND id NOT IN
+            params![address, sender, of, now],
+        )?;
+        self.db.run(
+            "DELETE FROM deleted_ahead WHERE address_id = ?1 AND id NOT IN
                      (SELECT id FROM deleted_ahead WHERE address_id = ?1 ORDER BY id DESC LIMIT ?2)",
-            )?
-            .execute(params![address, MAX_AHEAD])?;
+            params![address, MAX_AHEAD],
+        )?;
         Ok(())
     }
 
@@ -242,7 +221,7 @@ impl RedactionMut<'_> {
             .prepare_cached("SELECT 1 FROM deleted_ahead WHERE address_id = ?1 AND sender = ?2 AND external_id = ?3")?;
         let late = query.exists(params![address, sender, of])?;
         if late {
-            self.db.prepare_cached("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1")?.execute([item])?;
+            self.db.run("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1", [item])?;
         }
         Ok(late)
     }
@@ -268,7 +247,7 @@ impl RedactionMut<'_> {
                  UNION SELECT text_path FROM attachments WHERE id = ?1 AND text_path <> '')",
             "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE id = ?1",
         ] {
-            self.db.prepare_cached(sql)?.execute([id])?;
+            self.db.run(sql, [id])?;
         }
         Ok(())
     }

@@ -6,11 +6,9 @@
 //! these or other words, are its sources; if there are none, all messages of the turn, but never a
 //! whole span.
 
-use rusqlite::params;
-
 use super::matches::value_text;
 use super::{ErasureKind, ErasureRow};
-use crate::id::{ErasureId, ExtractionId, MessageId, TurnId};
+use crate::id::{ErasureId, MessageId};
 use crate::store::Node;
 use crate::store::handles::{Erasure, ErasureMut};
 use crate::trust::{Label, Scope};
@@ -50,7 +48,10 @@ impl ErasureMut<'_> {
             return Ok(());
         }
         let mut nodes = match row.kind {
-            ErasureKind::Note => self.note_versions(&row)?,
+            ErasureKind::Note => {
+                let versions = self.db.column("SELECT id FROM files WHERE path = ?1", [&row.target])?;
+                self.parents_of(versions.into_iter().map(Node::File))?
+            }
             ErasureKind::Fact => self.first_versions_with(&row)?,
             // Only the matching messages, which were shown to the person.
             ErasureKind::Words | ErasureKind::Person => return Ok(()),
@@ -64,12 +65,6 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    fn note_versions(&self, row: &ErasureRow) -> anyhow::Result<Vec<Node>> {
-        let mut query = self.db.prepare_cached("SELECT id FROM files WHERE path = ?1")?;
-        let ids: Vec<i64> = query.query_map([&row.target], |found| found.get(0))?.collect::<Result<_, _>>()?;
-        self.parents_of(ids.into_iter().map(Node::File))
-    }
-
     /// Returns, for each file of the scope, the versions that contain it while the previous one
     /// does not.
     fn first_versions_with(&self, row: &ErasureRow) -> anyhow::Result<Vec<Node>> {
@@ -77,28 +72,28 @@ impl ErasureMut<'_> {
             "SELECT f.id, f.path, c.content FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.path, f.id",
         )?;
         let (mut rows, mut first) = (query.query([row.scope])?, Vec::new());
-        let mut before: Option<(String, bool)> = None;
+        // The path of the previous version, if it contains it.
+        let mut previous: Option<String> = None;
         while let Some(found) = rows.next()? {
-            let (path, holds): (String, bool) = (found.get(1)?, row.matches_line(&value_text(found.get_ref(2)?)));
-            let held = before.as_ref().is_some_and(|(of, held)| *of == path && *held);
-            if holds && !held {
+            let matching = row.matches_line(&value_text(found.get_ref(2)?)).then(|| found.get(1)).transpose()?;
+            if matching.is_some() && matching != previous {
                 first.push(Node::File(found.get(0)?));
             }
-            before = Some((path, holds));
+            previous = matching;
         }
         self.parents_of(first)
     }
 
     fn extractions_with(&self, row: &ErasureRow) -> anyhow::Result<Vec<Node>> {
-        let mut query =
-            self.db.prepare_cached("SELECT id, facts FROM extractions WHERE scope = ?1 AND facts <> '[]'")?;
-        let rows = query.query_map([row.scope], |found| Ok((found.get(0)?, found.get::<_, String>(1)?)))?;
-        let found: Vec<(ExtractionId, String)> = rows.collect::<Result<_, _>>()?;
-        Ok(found
-            .into_iter()
-            .filter(|(_, facts)| row.query.matches(facts))
-            .map(|(id, _)| Node::Extraction(id))
-            .collect())
+        let sql = "SELECT id, facts FROM extractions WHERE scope = ?1 AND facts <> '[]'";
+        let (mut query, mut matching) = (self.db.prepare_cached(sql)?, Vec::new());
+        let mut rows = query.query([row.scope])?;
+        while let Some(found) = rows.next()? {
+            if row.query.matches(&found.get::<_, String>(1)?) {
+                matching.push(Node::Extraction(found.get(0)?));
+            }
+        }
+        Ok(matching)
     }
 
     fn parents_of(&self, children: impl IntoIterator<Item = Node>) -> anyhow::Result<Vec<Node>> {
@@ -111,10 +106,14 @@ impl ErasureMut<'_> {
 
     /// Returns the messages behind an edge that contain it.
     fn messages_behind(&self, row: &ErasureRow, node: Node) -> anyhow::Result<Vec<MessageId>> {
-        let (all, is_span) = match node {
+        // The messages that a turn answers, and its reply.
+        let of_turn = "SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id";
+        let of_span = "SELECT m.id FROM extractions e JOIN messages m ON m.conversation_id = e.conversation_id
+             AND m.id > e.after_message AND m.id <= e.upto_message AND m.kind IN ('said', 'reply') WHERE e.id = ?1";
+        let (all, is_span): (Vec<MessageId>, bool) = match node {
             Node::Message(id) => (vec![id], row.kind == ErasureKind::Fact),
-            Node::Turn(id) => (self.turn_messages(id)?, false),
-            Node::Extraction(id) => (self.extracted_messages(id)?, true),
+            Node::Turn(id) => (self.db.column(of_turn, [id])?, false),
+            Node::Extraction(id) => (self.db.column(of_span, [id])?, true),
             _ => return Ok(Vec::new()),
         };
         let mut near = Vec::new();
@@ -125,21 +124,5 @@ impl ErasureMut<'_> {
             }
         }
         Ok(if near.is_empty() && !is_span { all } else { near })
-    }
-
-    /// Returns the messages that a turn answers, and its reply.
-    fn turn_messages(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
-        let sql = "SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id";
-        let mut query = self.db.prepare_cached(sql)?;
-        Ok(query.query_map([turn], |row| row.get(0))?.collect::<Result<_, _>>()?)
-    }
-
-    /// Returns the messages of the span from which facts were extracted.
-    fn extracted_messages(&self, id: ExtractionId) -> anyhow::Result<Vec<MessageId>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT m.id FROM extractions e JOIN messages m ON m.conversation_id = e.conversation_id
-                 AND m.id > e.after_message AND m.id <= e.upto_message AND m.kind IN ('said', 'reply') WHERE e.id = ?1",
-        )?;
-        Ok(query.query_map(params![id], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 }
