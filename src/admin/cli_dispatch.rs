@@ -6,8 +6,7 @@
 use std::path::Path;
 
 use super::answer::{Answer, plain};
-use super::command::{Confirmation, ReflectionRequest};
-use super::erasure::SourceMessages;
+use super::command::{Confirmation, ReflectionRequest, SourceMessages};
 use super::pairing::NameMeans;
 use super::{Admin, RepairMode, SearchQuery};
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};

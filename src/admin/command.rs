@@ -9,7 +9,6 @@ mod arguments;
 mod search_flags;
 mod table;
 
-pub use super::erasure::SourceMessages;
 pub use arguments::{IsSame, MemoryCommand, Namesake, PeopleCommand, ReflectionRequest, ReviewCommand};
 use arguments::{first_word, named};
 pub use table::{COMMANDS, CommandRow, InGroup, help};
@@ -17,6 +16,15 @@ pub use table::{COMMANDS, CommandRow, InGroup, help};
 use super::search::SearchQuery;
 use crate::id::{OutboxId, QuestionId, ReminderId};
 use crate::people::Role;
+
+/// Handling of messages in a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceMessages {
+    /// Messages are kept.
+    Keep,
+    /// Messages from which the note or fact was made are deleted.
+    Delete,
+}
 
 /// A request to the program, not to the assistant.
 #[derive(Debug, Clone, PartialEq, Eq)]

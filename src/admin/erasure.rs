@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::ErasureAdmin;
 use super::answer::{Answer, plain};
+use super::command::SourceMessages;
 use crate::erasure::{Erasure, ErasureOutcome, MessagePlan};
 use crate::id::{ErasureId, PersonId, StreamId};
 use crate::people::{Party, Person, Role};
@@ -23,15 +24,6 @@ use crate::text::erasure_query::ErasureQuery;
 use crate::trust::Scope;
 use crate::wording::erasure as says;
 use crate::wording::review_command::Surface;
-
-/// Handling of messages in a deletion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SourceMessages {
-    /// Messages are kept.
-    Keep,
-    /// Messages from which the note or fact was made are deleted.
-    Delete,
-}
 
 impl ErasureAdmin<'_> {
     fn erasure(&self) -> Erasure<'_> {
