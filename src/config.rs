@@ -1,6 +1,6 @@
-//! The configuration: as written ([`written`]), and as interpreted ([`Config`]).
+//! The configuration: as written, and as interpreted ([`Config`]).
 //!
-//! `written` reads the TOML file key by key and records the source of each value (file,
+//! [`load`] reads the TOML file key by key and records the source of each value (file,
 //! environment, default). The rest of the program sees only `Config`: validated, with units, with
 //! secrets that never print, and without optional values that have a default.
 
@@ -9,31 +9,21 @@ mod difference;
 pub mod error;
 pub mod example;
 pub mod keys;
-mod interpreter;
-mod knowledge;
+pub mod load;
 mod mcp;
-mod meaning;
-pub mod mode;
 mod models;
-mod overlay;
 mod reader;
-mod rhythm;
-mod rooted;
-mod secret;
-mod sheet;
-mod source;
-mod suggest;
+mod sections;
 mod units;
-pub mod written;
+mod written_values;
 
 pub use difference::{Changed, Subject, difference};
 pub use error::ConfigError;
 pub use example::{Answers, SecretFrom, SignalAnswers, commented};
-pub use mode::mode_finding;
+pub use load::{LoadedConfig, load, mode_finding, parse, show};
 pub use reader::EffectiveValue;
-pub use sheet::ValueSource;
 pub use units::show_money;
-pub use written::{LoadedConfig, load, parse, show};
+pub use written_values::ValueSource;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -195,7 +185,8 @@ pub struct Price {
 }
 
 /// Wire protocol of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Provider {
     /// Built-in model without dependencies.
     Offline,
@@ -211,22 +202,16 @@ pub enum Provider {
 
 impl Provider {
     /// All providers.
-    pub const ALL: [Self; 5] = [Self::Offline, Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Returns the name in the configuration.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Offline => "offline",
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Ollama => "ollama",
-        }
+        self.into()
     }
 
     /// Parses the name in the configuration.
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|provider| provider.as_str() == word)
+        word.parse().ok()
     }
 }
 

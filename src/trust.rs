@@ -14,7 +14,7 @@
 //!
 //! Each place that mints *untrusted*, joins labels or compares scopes goes through a function
 //! marked `#[track_caller]`, so that tests can make every such place permissive in turn
-//! ([`mutation`]).
+//! ([`mutation`]). No release build can: there the switch is compiled as `false`.
 
 pub mod mutation;
 

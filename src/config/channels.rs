@@ -4,87 +4,64 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use secrecy::ExposeSecret;
 use url::Url;
 
 use super::error::ValueError;
-use super::interpreter::Meaning;
-use super::units::{self, quoted};
-use super::{Home, Signal, SignalEndpoint, Telegram, TelegramDelivery, Webhook, models, secret};
+use super::reader::ConfigReader;
+use super::units::{self, quoted, wrong};
+use super::{Home, Signal, SignalEndpoint, Telegram, TelegramDelivery, Webhook, models, reader};
 use crate::message::ChannelKind;
 
 /// Telegram allows at most 256 characters; the minimum is that of a good password.
 const SECRET_LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// Interprets `[telegram]`.
-pub fn telegram(meaning: &mut Meaning<'_>) -> Option<Telegram> {
+pub fn telegram(reader: &mut ConfigReader<'_>) -> Option<Telegram> {
     let at = "telegram";
-    if !meaning.reader.has(at) {
+    if !reader.has(at) {
         return None;
     }
-    let token = meaning.secret(at, "token");
-    let ways = ["token", "token_env", "token_file"];
-    match (&token, ways.into_iter().find(|way| meaning.reader.is_written(at, way))) {
-        (None, None) => meaning.reader.lacks(at, "token"),
-        (Some(token), Some(way)) if !is_bot_token(token.expose_secret()) => {
-            let fix = "copy the whole token from @BotFather: digits, a colon, and letters";
-            meaning.reader.refuse(at, way, ValueError::new("This is no token of a Telegram bot", fix));
-        }
-        _ => {}
-    }
-    let api_url = meaning.reader.get(at, "api_url", models::address);
-    let way_in = telegram_delivery(meaning, at);
+    let fix = "copy the whole token from @BotFather: digits, a colon, and letters";
+    let problem = ValueError::new("This is no token of a Telegram bot", fix);
+    let token = reader.need_secret(at, "token", is_bot_token, problem);
+    let api_url = reader.get(at, "api_url", models::address);
+    let way_in = telegram_delivery(reader, at);
     Some(Telegram { token: token?, api_url: api_url?, way_in: way_in? })
 }
 
-fn telegram_delivery(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramDelivery> {
-    let calls = |text: &str| match text {
-        "polling" => Ok(false),
-        "webhook" => Ok(true),
-        _ => Err(ValueError::new(format!("{} is not known here", quoted(text)), "write \"polling\" or \"webhook\"")),
-    };
-    let is_called = meaning.reader.get(at, "mode", calls)?;
-    let listen = meaning.reader.get(at, "webhook_listen", socket);
+fn telegram_delivery(reader: &mut ConfigReader<'_>, at: &str) -> Option<TelegramDelivery> {
+    let mode = |text: &str| units::one_of(text, &[("polling", false), ("webhook", true)]);
+    let is_called = reader.get(at, "mode", mode)?;
+    let listen = reader.get(at, "webhook_listen", socket);
     if !is_called {
         return Some(TelegramDelivery::Polling);
     }
-    let url = meaning.reader.need(at, "webhook_url", public);
-    let secret = meaning.secret(at, "webhook_secret");
-    let ways = ["webhook_secret", "webhook_secret_env", "webhook_secret_file"];
-    match (&secret, ways.into_iter().find(|way| meaning.reader.is_written(at, way))) {
-        (None, None) => meaning.reader.lacks(at, "webhook_secret"),
-        (Some(secret), Some(way)) if !is_secret(secret.expose_secret()) => {
-            let fix = "write 16 to 256 letters, digits, _ and -; `openssl rand -hex 24` makes one";
-            meaning.reader.refuse(at, way, ValueError::new("Telegram does not take this as a secret", fix));
-        }
-        _ => {}
-    }
+    let url = reader.need(at, "webhook_url", public);
+    let fix = "write 16 to 256 letters, digits, _ and -; `openssl rand -hex 24` makes one";
+    let problem = ValueError::new("Telegram does not take this as a secret", fix);
+    let secret = reader.need_secret(at, "webhook_secret", is_secret, problem);
     Some(TelegramDelivery::Webhook(Webhook { url: url?, listen: listen?, secret: secret? }))
 }
 
 /// Interprets `[signal]`.
-pub fn signal(meaning: &mut Meaning<'_>) -> Option<Signal> {
+pub fn signal(reader: &mut ConfigReader<'_>) -> Option<Signal> {
     let at = "signal";
-    if !meaning.reader.has(at) {
+    if !reader.has(at) {
         return None;
     }
-    let home = meaning.home.clone();
-    let endpoint = meaning.reader.get(at, "endpoint", |text| endpoint(text, &home));
-    let account = meaning.reader.get(at, "account", account);
-    let is_given = meaning.reader.is_written(at, "attachments_dir");
-    let attachments_dir = is_given.then(|| meaning.folder(at, "attachments_dir"));
-    let command = meaning.reader.get(at, "command", |text| command(text, &home)).unwrap_or_default();
+    let home = reader.home.clone();
+    let endpoint = reader.get(at, "endpoint", |text| endpoint(text, &home));
+    let account = reader.get(at, "account", account);
+    let is_given = reader.is_written(at, "attachments_dir");
+    let attachments_dir = is_given.then(|| reader.folder(at, "attachments_dir"));
+    let command = reader.get(at, "command", |text| command(text, &home)).unwrap_or_default();
     Some(Signal { endpoint: endpoint?, account, attachments_dir, command })
 }
 
 /// Interprets `[groups] allowed`.
-pub fn groups(meaning: &mut Meaning<'_>) -> BTreeSet<String> {
-    let known = |text: &str| match text {
-        "mention" => Ok(()),
-        _ => Err(ValueError::new(format!("{} is not known here", quoted(text)), "write \"mention\"")),
-    };
-    let _ = meaning.reader.get("groups", "answer", known);
-    let allowed = meaning.reader.get("groups", "allowed", |text| {
+pub fn groups(reader: &mut ConfigReader<'_>) -> BTreeSet<String> {
+    let _ = reader.get("groups", "answer", |text| units::one_of(text, &[("mention", ())]));
+    let allowed = reader.get("groups", "allowed", |text| {
         let groups = units::list(text)?;
         groups.iter().try_for_each(|group| check_group(group)).map(|()| groups)
     });
@@ -107,7 +84,7 @@ pub fn adapter(text: &str) -> Result<String, ValueError> {
         return Ok(text.to_owned());
     }
     let fix = "write \"telegram\", \"signal\" or \"terminal\"";
-    Err(ValueError::new(format!("{} is no way to reach anybody", quoted(text)), fix))
+    Err(wrong(text, "is no way to reach anybody", fix))
 }
 
 /// Parses a number with its plus sign, or an account identifier in its canonical form.
@@ -123,26 +100,26 @@ fn account(text: &str) -> Result<String, ValueError> {
         return Ok(text.to_ascii_lowercase());
     }
     let fix = "write the number with its country code, as \"+431234567890\", or the account identifier";
-    Err(ValueError::new(format!("{} is no Signal account", quoted(text)), fix))
+    Err(wrong(text, "is no Signal account", fix))
 }
 
 fn endpoint(text: &str, home: &Home) -> Result<SignalEndpoint, ValueError> {
     let fix = "write \"unix:PATH\", \"tcp:HOST:PORT\" or \"http://HOST:PORT\"";
-    let wrong = || ValueError::new(format!("{} is no place where a daemon listens", quoted(text)), fix);
+    let invalid = || wrong(text, "is no place where a daemon listens", fix);
     if let Some(path) = text.strip_prefix("unix:") {
         let fix = "write an absolute path, or HOME/ and a name";
-        let relative = || ValueError::new(format!("{} depends on where Compline is started", quoted(path)), fix);
-        return secret::absolute(path, home).map(SignalEndpoint::Unix).ok_or_else(relative);
+        let relative = || wrong(path, "depends on where Compline is started", fix);
+        return reader::absolute(path, home).map(SignalEndpoint::Unix).ok_or_else(relative);
     }
     if let Some(place) = text.strip_prefix("tcp:") {
-        let (host, port) = place.rsplit_once(':').ok_or_else(wrong)?;
+        let (host, port) = place.rsplit_once(':').ok_or_else(invalid)?;
         let is_sound = !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0);
-        return if is_sound { Ok(SignalEndpoint::Tcp(place.to_owned())) } else { Err(wrong()) };
+        return if is_sound { Ok(SignalEndpoint::Tcp(place.to_owned())) } else { Err(invalid()) };
     }
     // The `http:` prefix of the endpoint notation is optional.
     let url = text.strip_prefix("http:").filter(|rest| rest.starts_with("http")).unwrap_or(text);
     if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err(wrong());
+        return Err(invalid());
     }
     models::address(url).map(SignalEndpoint::Http)
 }
@@ -164,19 +141,19 @@ fn check_group(text: &str) -> Result<(), ValueError> {
         .split_once(':')
         .is_some_and(|(channel, id)| ChannelKind::from_str(channel).is_ok_and(|channel| channel.is_group_id(id)));
     let fix = "write \"telegram:\" and the group's negative id, or \"signal:\" and its group id";
-    if is_sound { Ok(()) } else { Err(ValueError::new(format!("{} is no group", quoted(text)), fix)) }
+    if is_sound { Ok(()) } else { Err(wrong(text, "is no group", fix)) }
 }
 
 fn socket(text: &str) -> Result<SocketAddr, ValueError> {
     let fix = "write an address and a port, as \"127.0.0.1:8443\"";
-    text.parse().map_err(|_| ValueError::new(format!("{} is no address to listen at", quoted(text)), fix))
+    text.parse().map_err(|_| wrong(text, "is no address to listen at", fix))
 }
 
 /// Parses a public address. Telegram only calls `https`.
 fn public(text: &str) -> Result<Url, ValueError> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.host_str().is_some());
     let fix = "write the public address that Telegram can call, as \"https://bot.example.org/telegram\"";
-    url.ok_or_else(|| ValueError::new(format!("{} is no https address", quoted(text)), fix))
+    url.ok_or_else(|| wrong(text, "is no https address", fix))
 }
 
 fn is_secret(text: &str) -> bool {

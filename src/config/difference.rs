@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::error::{HIDDEN, Source};
 use super::keys::{Key, ValueKind, section};
-use super::sheet;
-use super::source::{HIDDEN, Source};
+use super::written_values;
 
 /// Subject of a key, in display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -60,15 +60,15 @@ pub fn difference(before: &str, after: &str) -> Vec<Changed> {
 type Values = BTreeMap<String, (&'static Key, String)>;
 
 fn values(text: &str) -> Values {
-    let (sheet, _) = sheet::read(&Source { file: "", text: text.trim_start_matches('\u{feff}') });
-    let names: BTreeMap<String, String> = sheet
-        .written
+    let (file, _) = written_values::read(&Source { file: "", text: text.trim_start_matches('\u{feff}') });
+    let names: BTreeMap<String, String> = file
+        .by_path
         .iter()
         .filter_map(|(path, written)| Some((path.strip_suffix(".name")?.to_owned(), written.text.clone())))
         .filter(|(at, _)| at.ends_with(']'))
         .collect();
     let mut values = Values::new();
-    for (path, written) in sheet.written {
+    for (path, written) in file.by_path {
         let (at, name) = path.rsplit_once('.').unwrap_or(("", &path));
         let (kind, number) = at.split_once('[').map_or((at, ""), |(kind, number)| (kind, number));
         let Some(key) = section(kind).and_then(|section| section.key(name)) else { continue };

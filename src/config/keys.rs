@@ -74,7 +74,7 @@ pub enum ValueKind {
     Decimal,
     /// Amount of money.
     Money,
-    /// List of texts; on the sheet as a JSON array.
+    /// List of texts; a JSON array among the written values.
     List,
 }
 

@@ -5,30 +5,29 @@
 //! variables of Compline, above all API keys, are not passed on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use secrecy::SecretString;
 use url::Url;
 
 use super::error::ValueError;
-use super::interpreter::Meaning;
-use super::rooted::GuardedPaths;
-use super::units::{self, quoted};
+use super::reader::ConfigReader;
+use super::units::{self, quoted, wrong};
 use super::{Mcp, McpReach, models};
 
 /// Variables passed to every program, besides those that begin with `LC_`.
 const PASSED: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 
 /// Interprets all servers.
-pub fn servers(meaning: &mut Meaning<'_>, workspace: &Path) -> Vec<Mcp> {
-    let guarded = GuardedPaths::of(meaning, workspace);
+pub fn servers(reader: &mut ConfigReader<'_>, workspace: &Path) -> Vec<Mcp> {
+    let guarded = GuardedPaths::of(reader, workspace);
     let mut names = BTreeSet::new();
     let mut servers = Vec::new();
-    for at in meaning.reader.each("mcp") {
-        let name = meaning.reader.need(&at, "name", |text| unique_name(text, &mut names));
-        let reach = reach(meaning, &at, &guarded);
-        let read_only = meaning.reader.get(&at, "trusted_read_only", units::list).unwrap_or_default();
-        let environment = environment(meaning, &at);
+    for at in reader.each("mcp") {
+        let name = reader.need(&at, "name", |text| unique_name(text, &mut names));
+        let reach = reach(reader, &at, &guarded);
+        let read_only = reader.get(&at, "trusted_read_only", units::list).unwrap_or_default();
+        let environment = environment(reader, &at);
         servers.extend(name.zip(reach).map(|(name, reach)| Mcp {
             name,
             reach,
@@ -44,7 +43,7 @@ fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Value
     let is_sound = (1..=32).contains(&text.len()) && text.chars().all(is_allowed) && !text.contains("--");
     if !is_sound || text.starts_with('-') || text.ends_with('-') {
         let fix = "write 1 to 32 lower-case letters, digits and single hyphens, as \"files\"";
-        return Err(ValueError::new(format!("{} cannot be the name of a server", quoted(text)), fix));
+        return Err(wrong(text, "cannot be the name of a server", fix));
     }
     if !taken.insert(text.to_owned()) {
         let fix = "give each server a name of its own";
@@ -53,21 +52,21 @@ fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Value
     Ok(text.to_owned())
 }
 
-fn reach(meaning: &mut Meaning<'_>, at: &str, guarded: &GuardedPaths) -> Option<McpReach> {
-    let ways = ["command", "url"].map(|way| meaning.reader.is_written(at, way));
+fn reach(reader: &mut ConfigReader<'_>, at: &str, guarded: &GuardedPaths) -> Option<McpReach> {
+    let ways = ["command", "url"].map(|way| reader.is_written(at, way));
     if ways == [true, true] {
         let fix = "keep command for a program that is to be started, or url for a server that runs already";
-        meaning.reader.refuse(at, "url", ValueError::new("Both command and url are set", fix));
+        reader.refuse(at, "url", ValueError::new("Both command and url are set", fix));
         return None;
     }
     if ways == [false, false] {
         let fix = "add command = [\"program\", \"argument\"], or url = \"https://mcp.example.org/mcp\"";
-        let trouble = ValueError::new("It does not say how the server is reached", fix);
-        meaning.reader.lacks_because(at, "command", trouble);
+        let problem = ValueError::new("It does not say how the server is reached", fix);
+        reader.lacks_because(at, "command", problem);
         return None;
     }
-    let program = meaning.reader.get(at, "command", |text| command(text, guarded));
-    program.map(McpReach::Command).or_else(|| meaning.reader.get(at, "url", url).map(McpReach::Url))
+    let program = reader.get(at, "command", |text| command(text, guarded));
+    program.map(McpReach::Command).or_else(|| reader.get(at, "url", url).map(McpReach::Url))
 }
 
 fn command(text: &str, guarded: &GuardedPaths) -> Result<Vec<String>, ValueError> {
@@ -89,13 +88,13 @@ fn url(text: &str) -> Result<Url, ValueError> {
 }
 
 /// Returns the complete environment of a server's program.
-fn environment(meaning: &mut Meaning<'_>, at: &str) -> BTreeMap<String, SecretString> {
-    let named = meaning.reader.get(at, "pass_env", variables).unwrap_or_default();
-    for name in named.iter().filter(|name| !meaning.env.contains_key(*name)) {
-        meaning.reader.warnings.push(format!("{at}.pass_env names {name}, which is not set where Compline is started"));
+fn environment(reader: &mut ConfigReader<'_>, at: &str) -> BTreeMap<String, SecretString> {
+    let named = reader.get(at, "pass_env", variables).unwrap_or_default();
+    for name in named.iter().filter(|name| !reader.env.contains_key(*name)) {
+        reader.warnings.push(format!("{at}.pass_env names {name}, which is not set where Compline is started"));
     }
     let is_passed = |name: &str| PASSED.contains(&name) || name.starts_with("LC_") || named.contains(name);
-    let passed = meaning.env.iter().filter(|(name, _)| is_passed(name));
+    let passed = reader.env.iter().filter(|(name, _)| is_passed(name));
     passed.map(|(name, value)| (name.clone(), SecretString::from(value.clone()))).collect()
 }
 
@@ -111,11 +110,86 @@ fn variables(text: &str) -> Result<BTreeSet<String>, ValueError> {
     Ok(names.into_iter().collect())
 }
 
+/// Separators of paths within a word: `--root=/a`, `/a:/b`, `file:///a`, a line for a shell.
+const BETWEEN: [char; 9] = ['=', ':', ',', ';', ' ', '\t', '\n', '"', '\''];
+
+/// Paths that no server may be pointed at.
+pub struct GuardedPaths {
+    places: Vec<(&'static str, PathBuf)>,
+    user_home: Option<PathBuf>,
+}
+
+impl GuardedPaths {
+    /// Returns the guarded paths of the configuration that is being read.
+    pub fn of(reader: &ConfigReader<'_>, workspace: &Path) -> Self {
+        let places = [
+            ("Compline's home", reader.home.path().to_owned()),
+            ("the workspace", workspace.to_owned()),
+            ("the configuration", PathBuf::from(reader.source.file)),
+        ];
+        let places = places.into_iter().filter_map(|(name, place)| Some((name, std::path::absolute(place).ok()?)));
+        let places = places.flat_map(|(name, place)| [(name, followed(&place)), (name, plain(&place))]).collect();
+        Self { places, user_home: reader.env.get("HOME").map(PathBuf::from) }
+    }
+
+    /// Returns an error if a word of the command leads to a guarded path.
+    pub fn check(&self, words: &[String]) -> Result<(), ValueError> {
+        for word in words {
+            let pieces = word.split(BETWEEN).chain([word.as_str()]).filter(|piece| !piece.is_empty());
+            if let Some(name) = pieces.filter_map(|piece| self.hit(piece)).next() {
+                let what = format!("{} would give the server {name}", quoted(word));
+                let fix = "point the server at a directory of its own, neither inside Compline's home nor around it";
+                return Err(ValueError::new(what, fix));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the guarded path that equals, contains or lies in this path.
+    fn hit(&self, path: &str) -> Option<&'static str> {
+        let path = self.absolute(path);
+        let ways = [followed(&path), plain(&path)];
+        let touches = |place: &Path| ways.iter().any(|way| way.starts_with(place) || place.starts_with(way));
+        self.places.iter().find(|(_, place)| touches(place)).map(|(name, _)| *name)
+    }
+
+    fn absolute(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix('~'), &self.user_home) {
+            (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+                home.join(rest.trim_start_matches('/'))
+            }
+            _ => Path::new(McpReach::START).join(path),
+        }
+    }
+}
+
+/// Resolves links as far as the path exists. The rest is taken as written.
+fn followed(path: &Path) -> PathBuf {
+    walked(path, |here| here.canonicalize().unwrap_or(here))
+}
+
+/// Normalises `.` and `..` without resolving links.
+fn plain(path: &Path) -> PathBuf {
+    walked(path, |here| here)
+}
+
+fn walked(path: &Path, step: impl Fn(PathBuf) -> PathBuf) -> PathBuf {
+    path.components().fold(PathBuf::from("/"), |mut here, component| match component {
+        Component::ParentDir => {
+            here.pop();
+            here
+        }
+        Component::Normal(name) => step(here.join(name)),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => here,
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use secrecy::ExposeSecret;
+
     use super::super::{Home, parse};
     use super::*;
-    use secrecy::ExposeSecret;
 
     fn read(text: &str) -> Result<Vec<Mcp>, String> {
         let env = [("PATH", "/bin"), ("LC_TIME", "C"), ("SECRET", "s"), ("WANTED", "w"), ("COMPLINE__TIMEZONE", "UTC")];
@@ -176,6 +250,75 @@ mod tests {
         }
         for name in ["", "Files", "a b", "-a", "a-", "a--b", "a_b", &"a".repeat(33)] {
             assert!(read(&format!("[[mcp]]\nname = \"{name}\"\n{program}")).is_err(), "{name}");
+        }
+    }
+
+    fn guarded(home: &Path, workspace: &Path) -> GuardedPaths {
+        let places = [("Compline's home", home), ("the workspace", workspace)];
+        let places = places.into_iter().flat_map(|(name, place)| [(name, followed(place)), (name, plain(place))]);
+        GuardedPaths { places: places.collect(), user_home: Some(PathBuf::from("/home/ada")) }
+    }
+
+    fn is_refused(guarded: &GuardedPaths, word: &str) -> bool {
+        guarded.check(&["program".to_owned(), word.to_owned()]).is_err()
+    }
+
+    /// Proves: tools/server-failure
+    #[test]
+    fn a_word_that_leads_to_the_home_is_refused_however_it_is_written() {
+        let guarded = guarded(Path::new("/home/ada/compline"), Path::new("/srv/knowledge"));
+        for word in [
+            "/",
+            ".",
+            "..",
+            "~",
+            "~/",
+            "~/compline/skills",
+            "/home",
+            "home/ada",
+            "/home/ada/compline",
+            "/home/ada/compline/",
+            "/home/ada/compline/compline.toml",
+            "/home/ada/x/../compline",
+            "/srv",
+            "/srv/knowledge/people",
+            "--root=/home/ada",
+            "--allow=/data,/srv/knowledge",
+            "/home/ada:/data",
+            "file:///home/ada/compline",
+            "cd /home/ada && serve",
+        ] {
+            assert!(is_refused(&guarded, word), "{word}");
+        }
+        for word in [
+            "",
+            "-y",
+            "server",
+            "@example/server-files",
+            "/home/ada/music",
+            "~/music",
+            "/home/ada/compline-music",
+            "/srv/knowledge2",
+            "--root=/data",
+            "https://example.org/home/ada",
+            "/home/ada/compline/../music",
+        ] {
+            assert!(!is_refused(&guarded, word), "{word}");
+        }
+    }
+
+    #[test]
+    fn links_are_followed_on_both_sides() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["real", "music"] {
+            std::fs::create_dir(at(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(at("real"), at("home")).unwrap();
+        std::os::unix::fs::symlink(at("real"), at("other")).unwrap();
+        let guarded = guarded(&at("home"), Path::new("/srv/knowledge"));
+        for (name, refused) in [("real/x", true), ("other", true), ("other/../music", false), ("music", false)] {
+            assert_eq!(is_refused(&guarded, &at(name).to_string_lossy()), refused, "{name}");
         }
     }
 }

@@ -6,61 +6,60 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::error::ValueError;
-use super::interpreter::Meaning;
-use super::{Model, Price, Provider, Transcription, suggest, units};
+use super::reader::ConfigReader;
+use super::{Model, Price, Provider, Transcription, units};
 
 /// Default of `max_output`, in tokens.
 const MAX_OUTPUT: u64 = 4096;
 
 /// Interprets a model section. Without any key it means the offline model.
-pub fn model(meaning: &mut Meaning<'_>, at: &str) -> Model {
-    let is_orphan = meaning.reader.has(at) && !meaning.reader.is_written(at, "provider");
-    let provider = meaning.reader.get(at, "provider", provider).unwrap_or(Provider::Offline);
+pub fn model(reader: &mut ConfigReader<'_>, at: &str) -> Model {
+    let is_orphan = reader.has(at) && !reader.is_written(at, "provider");
+    let provider = reader.get(at, "provider", provider).unwrap_or(Provider::Offline);
     if is_orphan {
-        let fix = format!("add provider = \"openai\" (or {}) to [{at}]", spelt(&Provider::ALL));
-        meaning.reader.lacks_because(at, "provider", ValueError::new(format!("[{at}] has no provider"), fix));
+        let fix = format!("add provider = \"openai\" (or {}) to [{at}]", spelt(Provider::ALL));
+        reader.lacks_because(at, "provider", ValueError::new(format!("[{at}] has no provider"), fix));
     }
-    let base_url = meaning.reader.get(at, "base_url", address);
-    let name = name(meaning, at, provider, is_orphan);
-    let api_key = meaning.secret(at, "api_key");
-    check_key(meaning, at, provider, base_url.as_deref(), api_key.as_ref());
+    let base_url = reader.get(at, "base_url", address);
+    let name = name(reader, at, provider, is_orphan);
+    let api_key = reader.secret(at, "api_key");
+    check_key(reader, at, provider, base_url.as_deref(), api_key.as_ref());
     let is_own_server = base_url.is_some();
     let window = |text: &str| units::count(text, 1024, 100_000_000);
     let context_window =
-        meaning.reader.get_or(at, "context_window", window, window_of(provider, is_own_server), u64::to_string);
+        reader.get_or(at, "context_window", window, window_of(provider, is_own_server), u64::to_string);
     let output = |text: &str| units::count(text, 16, context_window.saturating_sub(1));
-    let max_output =
-        meaning.reader.get_or(at, "max_output", output, MAX_OUTPUT.min(context_window / 2), u64::to_string);
+    let max_output = reader.get_or(at, "max_output", output, MAX_OUTPUT.min(context_window / 2), u64::to_string);
     Model {
         provider,
         name,
         context_window,
         max_output,
-        temperature: meaning.reader.get(at, "temperature", units::temperature),
-        images: meaning.reader.get_or(at, "images", units::flag, sees(provider, is_own_server), bool::to_string),
-        patience: meaning.reader.get(at, "patience", patience).unwrap_or_default(),
-        price: price(meaning, &format!("{at}.price")),
+        temperature: reader.get(at, "temperature", units::temperature),
+        images: reader.get_or(at, "images", units::flag, sees(provider, is_own_server), bool::to_string),
+        patience: reader.get(at, "patience", patience).unwrap_or_default(),
+        price: price(reader, &format!("{at}.price")),
         base_url,
         api_key,
     }
 }
 
 /// Interprets an optional model section.
-pub fn optional_model(meaning: &mut Meaning<'_>, at: &str) -> Option<Model> {
-    meaning.reader.has(at).then(|| model(meaning, at))
+pub fn optional_model(reader: &mut ConfigReader<'_>, at: &str) -> Option<Model> {
+    reader.has(at).then(|| model(reader, at))
 }
 
 /// Interprets `[transcription]`.
-pub fn transcription(meaning: &mut Meaning<'_>) -> Option<Transcription> {
+pub fn transcription(reader: &mut ConfigReader<'_>) -> Option<Transcription> {
     let at = "transcription";
-    if !meaning.reader.has(at) {
+    if !reader.has(at) {
         return None;
     }
-    let base_url = meaning.reader.need(at, "base_url", address);
-    let name = meaning.reader.need(at, "name", model_name);
-    let api_key = meaning.secret(at, "api_key");
-    warn_of_open_wire(meaning, at, base_url.as_deref(), api_key.as_ref());
-    let price_per_minute = meaning.reader.get(at, "price_per_minute", units::money);
+    let base_url = reader.need(at, "base_url", address);
+    let name = reader.need(at, "name", model_name);
+    let api_key = reader.secret(at, "api_key");
+    warn_of_open_wire(reader, at, base_url.as_deref(), api_key.as_ref());
+    let price_per_minute = reader.get(at, "price_per_minute", units::money);
     Some(Transcription { base_url: base_url?, name: name?, api_key, price_per_minute })
 }
 
@@ -84,15 +83,15 @@ pub fn address(text: &str) -> Result<String, ValueError> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-fn name(meaning: &mut Meaning<'_>, at: &str, provider: Provider, is_orphan: bool) -> String {
+fn name(reader: &mut ConfigReader<'_>, at: &str, provider: Provider, is_orphan: bool) -> String {
     if provider == Provider::Offline && !is_orphan {
         let offline = || Provider::Offline.as_str().to_owned();
-        return meaning.reader.get_or(at, "name", |_| Ok(offline()), offline(), String::clone);
+        return reader.get_or(at, "name", |_| Ok(offline()), offline(), String::clone);
     }
-    if is_orphan && !meaning.reader.is_written(at, "name") {
+    if is_orphan && !reader.is_written(at, "name") {
         return String::new();
     }
-    meaning.reader.need(at, "name", model_name).unwrap_or_default()
+    reader.need(at, "name", model_name).unwrap_or_default()
 }
 
 /// Parses the name of a model.
@@ -101,16 +100,15 @@ pub fn model_name(text: &str) -> Result<String, ValueError> {
     if is_sound {
         return Ok(text.to_owned());
     }
-    let what = format!("{} is no name of a model", units::quoted(text));
-    Err(ValueError::new(what, "write it exactly as the provider spells it, without spaces"))
+    Err(units::wrong(text, "is no name of a model", "write it exactly as the provider spells it, without spaces"))
 }
 
 fn provider(text: &str) -> Result<Provider, ValueError> {
     Provider::parse(text).ok_or_else(|| {
-        let meant = suggest::nearest(text, Provider::ALL.iter().map(|provider| provider.as_str()));
+        let meant = units::nearest(text, Provider::ALL.iter().map(|provider| provider.as_str()));
         let fix = match meant {
-            Some(meant) => format!("write \"{meant}\", if that is what was meant; known are {}", spelt(&Provider::ALL)),
-            None => format!("write one of {}; \"openai\" fits any compatible server", spelt(&Provider::ALL)),
+            Some(meant) => format!("write \"{meant}\", if that is what was meant; known are {}", spelt(Provider::ALL)),
+            None => format!("write one of {}; \"openai\" fits any compatible server", spelt(Provider::ALL)),
         };
         ValueError::new(format!("There is no provider {}", units::quoted(text)), fix)
     })
@@ -121,7 +119,7 @@ fn spelt(providers: &[Provider]) -> String {
 }
 
 fn check_key(
-    meaning: &mut Meaning<'_>,
+    reader: &mut ConfigReader<'_>,
     at: &str,
     provider: Provider,
     base_url: Option<&str>,
@@ -129,18 +127,17 @@ fn check_key(
 ) {
     let is_guarded =
         matches!(provider, Provider::OpenAi | Provider::Anthropic | Provider::Gemini) && base_url.is_none();
-    let is_given =
-        ["api_key", "api_key_env", "api_key_file", "base_url"].iter().any(|way| meaning.reader.is_written(at, way));
+    let is_given = ["api_key", "api_key_env", "api_key_file", "base_url"].iter().any(|way| reader.is_written(at, way));
     if is_guarded && !is_given {
         let what = format!("{} answers nobody without a key", provider.as_str());
         let fix = format!("add api_key, api_key_env or api_key_file to [{at}], or base_url for a server of your own");
-        meaning.reader.lacks_because(at, "api_key", ValueError::new(what, fix));
+        reader.lacks_because(at, "api_key", ValueError::new(what, fix));
     }
-    warn_of_open_wire(meaning, at, base_url, key);
+    warn_of_open_wire(reader, at, base_url, key);
 }
 
 /// Warns if an API key is sent over a network unencrypted.
-pub fn warn_of_open_wire(meaning: &mut Meaning<'_>, at: &str, base_url: Option<&str>, key: Option<&SecretString>) {
+pub fn warn_of_open_wire(reader: &mut ConfigReader<'_>, at: &str, base_url: Option<&str>, key: Option<&SecretString>) {
     let Some(url) = base_url.and_then(|url| url::Url::parse(url).ok()) else {
         return;
     };
@@ -148,7 +145,7 @@ pub fn warn_of_open_wire(meaning: &mut Meaning<'_>, at: &str, base_url: Option<&
         let warning = format!(
             "[{at}] sends its key over the network in the clear; use https:// unless the network is yours alone"
         );
-        meaning.reader.warnings.push(warning);
+        reader.warnings.push(warning);
     }
 }
 
@@ -184,16 +181,16 @@ fn patience(text: &str) -> Result<Duration, ValueError> {
     units::duration_within(text, Duration::from_secs(1), Duration::from_hours(1))
 }
 
-fn price(meaning: &mut Meaning<'_>, at: &str) -> Option<Price> {
-    if !meaning.reader.has(at) {
+fn price(reader: &mut ConfigReader<'_>, at: &str) -> Option<Price> {
+    if !reader.has(at) {
         return None;
     }
-    let mut amount = |name: &str| meaning.reader.get(at, name, units::money);
+    let mut amount = |name: &str| reader.get(at, name, units::money);
     let (input, cached, output) = (amount("input"), amount("cached"), amount("output"));
     for name in ["input", "output"] {
-        if !meaning.reader.is_written(at, name) {
+        if !reader.is_written(at, name) {
             let fix = format!("write price = {{ input = 3.00, output = 15.00 }} with {name} in it");
-            meaning.reader.lacks_because(at, name, ValueError::new(format!("The price of {name} is missing"), fix));
+            reader.lacks_because(at, name, ValueError::new(format!("The price of {name} is missing"), fix));
         }
     }
     let input = input?;

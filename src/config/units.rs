@@ -1,9 +1,11 @@
 //! Parsers for durations, money and other values that are written as text. Each accepts exactly one
-//! notation and names it in its error. Money is parsed digit by digit, never through a float.
+//! notation and names it in its error; misspelt words get a suggestion. Money is parsed digit by
+//! digit, never through a float.
 
 use std::time::Duration;
 
 use super::error::ValueError;
+use super::keys::{SECTIONS, Section, SectionSpelling};
 
 /// Larger amounts are typing errors. The journal's columns can hold far more.
 const MOST: u64 = 1_000_000_000_000_000;
@@ -15,12 +17,8 @@ const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_0
 /// Parses a duration such as `6h`, `600ms` or `1h30m`: whole numbers with units, larger units
 /// first.
 pub fn duration(text: &str) -> Result<Duration, ValueError> {
-    let no_duration = || {
-        ValueError::new(
-            format!("{} is no duration", quoted(text)),
-            "write one as \"6h\", \"10m\", \"600ms\" or \"1h30m\" (units d, h, m, s, ms)",
-        )
-    };
+    let no_duration =
+        || wrong(text, "is no duration", "write one as \"6h\", \"10m\", \"600ms\" or \"1h30m\" (units d, h, m, s, ms)");
     let mut rest = text;
     let mut units = UNITS.iter();
     let mut total: u64 = 0;
@@ -42,10 +40,7 @@ pub fn duration_within(text: &str, least: Duration, most: Duration) -> Result<Du
         return Ok(span);
     }
     let (least, most) = (show_duration(least), show_duration(most));
-    Err(ValueError::new(
-        format!("{} is out of bounds", quoted(text)),
-        format!("write a duration from \"{least}\" to \"{most}\""),
-    ))
+    Err(wrong(text, "is out of bounds", format!("write a duration from \"{least}\" to \"{most}\"")))
 }
 
 /// Formats a duration for [`duration`], to the millisecond.
@@ -64,8 +59,9 @@ pub fn show_duration(span: Duration) -> String {
 /// Parses an amount of money into micro-units: a plain decimal number with at most six decimals.
 pub fn money(text: &str) -> Result<u64, ValueError> {
     let no_money = || {
-        ValueError::new(
-            format!("{} is no amount of money", quoted(text)),
+        wrong(
+            text,
+            "is no amount of money",
             "write a plain number that is not negative, with at most six decimals, as 5.00",
         )
     };
@@ -108,15 +104,25 @@ pub fn tokens(text: &str) -> Result<u64, ValueError> {
 
 /// Parses `true` or `false`.
 pub fn flag(text: &str) -> Result<bool, ValueError> {
-    text.parse()
-        .map_err(|_| ValueError::new(format!("{} is neither true nor false", quoted(text)), "write true or false"))
+    text.parse().map_err(|_| wrong(text, "is neither true nor false", "write true or false"))
 }
 
-/// Parses a JSON array of texts, the notation of the sheet and of environment variables.
-pub fn list(text: &str) -> Result<Vec<String>, ValueError> {
-    serde_json::from_str(text).map_err(|_| {
-        ValueError::new(format!("{} is no list of texts", quoted(text)), "write one as [\"one\", \"two\"]")
+/// Parses one of a few words.
+pub fn one_of<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, ValueError> {
+    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+        let known: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let known = match known.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => known.concat(),
+        };
+        wrong(text, "is not known here", format!("write {known}"))
     })
+}
+
+/// Parses a JSON array of texts, the notation of
+/// [`WrittenValue`](super::written_values::WrittenValue) and of environment variables.
+pub fn list(text: &str) -> Result<Vec<String>, ValueError> {
+    serde_json::from_str(text).map_err(|_| wrong(text, "is no list of texts", "write one as [\"one\", \"two\"]"))
 }
 
 /// Formats a list for [`list`].
@@ -127,9 +133,12 @@ pub fn show_list(texts: &[String]) -> String {
 /// Parses a sampling temperature.
 pub fn temperature(text: &str) -> Result<f64, ValueError> {
     let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
-    number.ok_or_else(|| {
-        ValueError::new(format!("{} is not between 0 and 2", quoted(text)), "write a number such as 0.7")
-    })
+    number.ok_or_else(|| wrong(text, "is not between 0 and 2", "write a number such as 0.7"))
+}
+
+/// Returns the error that a text is wrong, as `"6x" is no duration`.
+pub fn wrong(text: &str, what: &str, fix: impl Into<String>) -> ValueError {
+    ValueError::new(format!("{} {what}", quoted(text)), fix)
 }
 
 /// Quotes the text on one line, shortened to fit in a sentence.
@@ -142,10 +151,56 @@ fn split_where(text: &str, border: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at_checked(text.find(border).unwrap_or(text.len())).unwrap_or((text, ""))
 }
 
+/// Returns the most similar candidate, if any is similar enough.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(&word, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.55)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Returns the IANA zone that was probably meant, by its city or by similarity.
+pub fn nearest_zone(word: &str) -> Option<&'static str> {
+    let city = word.replace(' ', "_").to_lowercase();
+    let names = || chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name());
+    let is_the_city = |name: &&str| name.to_lowercase().rsplit('/').next() == Some(city.as_str());
+    names().find(is_the_city).or_else(|| nearest(word, names()))
+}
+
+/// Returns the error for a key or section that does not exist here.
+pub fn unknown(section: &Section, name: &str) -> ValueError {
+    let place = heading(section);
+    let word = if section.path.is_empty() { "key or section" } else { "key" };
+    let what = format!("There is no {word} {} {place}", quoted(name));
+    let known = || section.keys.iter().map(|key| key.name).chain(section.children().map(Section::name));
+    if let Some(home) = SECTIONS.iter().find(|other| other.path != section.path && other.key(name).is_some())
+        && known().all(|key| strsim::damerau_levenshtein(key, name) > 1)
+    {
+        return ValueError::new(what, format!("{name} belongs {}", heading(home)));
+    }
+    let fix = match nearest(name, known()) {
+        Some(meant) => format!("write {meant}, if that is what was meant; otherwise delete it"),
+        None => format!("delete it; known here: {}", known().collect::<Vec<_>>().join(", ")),
+    };
+    ValueError::new(what, fix)
+}
+
+fn heading(section: &Section) -> String {
+    match section.form {
+        _ if section.path.is_empty() => "above the first section".to_owned(),
+        SectionSpelling::Repeated => format!("in [[{}]]", section.path),
+        SectionSpelling::Table | SectionSpelling::Again | SectionSpelling::Inline => format!("in [{}]", section.path),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn durations() {
@@ -192,5 +247,15 @@ mod tests {
                 let _ = (duration(&text), money(&text), tokens(&text), flag(&text), temperature(&text));
             }
         }
+    }
+
+    #[test]
+    fn zones() {
+        for (word, zone) in
+            [("Europe/Vienn", "Europe/Vienna"), ("vienna", "Europe/Vienna"), ("america/new york", "America/New_York")]
+        {
+            assert_eq!(nearest_zone(word), Some(zone), "{word}");
+        }
+        assert_eq!(nearest_zone("??"), None);
     }
 }

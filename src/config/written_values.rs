@@ -1,7 +1,12 @@
-//! The configuration as written: a flat sheet of key paths, each with its text and its source.
+//! The configuration as written: flat key paths, each with its text and its source.
 //!
 //! The file is checked against the table of keys, so that an unknown key or a value of the wrong
 //! type is reported with its location. Values are not interpreted here.
+//!
+//! The environment overlays the file: `COMPLINE__MODEL__FALLBACK__NAME` is `name` in
+//! `[model.fallback]`, `COMPLINE__PEOPLE__1__NAME` the name of the first person, `WORKSPACE_PATH`
+//! the workspace. An empty variable counts as not set, because container files cannot omit one. A
+//! secret from the environment replaces every notation of that secret in the file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,17 +16,15 @@ use serde::{Serialize, Serializer};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::error::{Fault, ValueError};
+use super::error::{ConfigLocation, Fault, Source, ValueError, position};
 use super::keys::{Key, Section, SectionSpelling, ValueKind, join, numbered, section};
-use super::source::Source;
-use super::suggest;
-use super::units::{self, quoted};
+use super::units::{self, quoted, unknown};
 
 /// All values written in the file and in the environment.
 #[derive(Default)]
 pub struct WrittenValues {
     /// Values by key path, as `people[1].name`.
-    pub written: BTreeMap<String, WrittenValue>,
+    pub by_path: BTreeMap<String, WrittenValue>,
     /// Number of entries of each repeatable section.
     pub repeated: BTreeMap<&'static str, usize>,
 }
@@ -68,34 +71,32 @@ impl Serialize for ValueSource {
     }
 }
 
-/// Reads the file into a sheet. Invalid parts become faults and the rest is kept, so that all
+/// Reads the file. Invalid parts become faults and the rest is kept, so that all
 /// faults are found at once.
 pub fn read(source: &Source<'_>) -> (WrittenValues, Vec<Fault>) {
-    let mut reading = SheetReader { source, sheet: WrittenValues::default(), faults: Vec::new() };
+    let mut file = FileReader { source, values: WrittenValues::default(), faults: Vec::new() };
     match DeTable::parse(source.text) {
-        Err(error) => reading.broken(&error),
+        Err(error) => {
+            let what = format!("This is no TOML: {}", crate::text::one_line(error.message()));
+            let fix = "correct this line; a value stands in quotes unless it is a number, true or false";
+            file.fault("", &error.span().unwrap_or_default(), ValueError::new(what, fix));
+        }
         Ok(table) => {
             if let Some(top) = section("") {
-                reading.table(top, "", table.get_ref());
+                file.table(top, "", table.get_ref());
             }
         }
     }
-    (reading.sheet, reading.faults)
+    (file.values, file.faults)
 }
 
-struct SheetReader<'a> {
+struct FileReader<'a> {
     source: &'a Source<'a>,
-    sheet: WrittenValues,
+    values: WrittenValues,
     faults: Vec<Fault>,
 }
 
-impl SheetReader<'_> {
-    fn broken(&mut self, error: &toml::de::Error) {
-        let what = format!("This is no TOML: {}", crate::text::one_line(error.message()));
-        let fix = "correct this line; a value stands in quotes unless it is a number, true or false";
-        self.fault("", &error.span().unwrap_or_default(), ValueError::new(what, fix));
-    }
-
+impl FileReader<'_> {
     fn table(&mut self, section: &'static Section, at: &str, table: &DeTable<'_>) {
         for (name, value) in table {
             let path = join(at, name.get_ref());
@@ -105,7 +106,7 @@ impl SheetReader<'_> {
                 self.child(child, &path, name.span(), value.get_ref());
             } else {
                 let shown = crate::text::shorten(&crate::text::one_line(&path), 80);
-                self.fault(&shown, &name.span(), suggest::unknown(section, name.get_ref()));
+                self.fault(&shown, &name.span(), unknown(section, name.get_ref()));
             }
         }
     }
@@ -132,7 +133,7 @@ impl SheetReader<'_> {
 
     fn repeated(&mut self, child: &'static Section, path: &str, items: &DeArray<'_>) {
         for item in items {
-            let count = self.sheet.repeated.entry(child.path).or_default();
+            let count = self.values.repeated.entry(child.path).or_default();
             *count += 1;
             let at = numbered(path, *count);
             match item.get_ref() {
@@ -149,18 +150,17 @@ impl SheetReader<'_> {
         let span = value.span();
         match text_of(key.kind, value.get_ref()) {
             Some(text) => {
-                let (line, _) = super::source::position(self.source.text, span.start);
+                let (line, _) = position(self.source.text, span.start);
                 let origin = ValueSource::File { file: self.source.file.to_owned(), line };
-                self.sheet.written.insert(path, WrittenValue { text, origin, span: Some(span) });
+                self.values.by_path.insert(path, WrittenValue { text, origin, span: Some(span) });
             }
             None => self.fault(&path, &span, wrong_type(key, value.get_ref())),
         }
     }
 
-    fn fault(&mut self, key: &str, span: &Range<usize>, trouble: ValueError) {
-        let ValueError { what, fix } = trouble;
+    fn fault(&mut self, key: &str, span: &Range<usize>, problem: ValueError) {
         let (place, excerpt) = (self.source.place(span), self.source.excerpt(span));
-        self.faults.push(Fault { place, key: key.to_owned(), what, fix, excerpt });
+        self.faults.push(Fault::new(place, key, problem, excerpt));
     }
 }
 
@@ -171,18 +171,13 @@ fn text_of(kind: ValueKind, value: &DeValue<'_>) -> Option<String> {
             Some(number.to_string())
         }
         (ValueKind::Count | ValueKind::Decimal | ValueKind::Money, DeValue::Float(number)) => Some(number.to_string()),
-        (ValueKind::List, DeValue::Array(items)) => list_of(items),
+        (ValueKind::List, DeValue::Array(items)) => {
+            let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
+            Some(units::show_list(&texts.collect::<Option<Vec<String>>>()?))
+        }
         (kind, DeValue::String(text)) if kind.is_quoted() => Some(text.to_string()),
         _ => None,
     }
-}
-
-fn list_of(items: &DeArray<'_>) -> Option<String> {
-    let texts = items.iter().map(|item| match item.get_ref() {
-        DeValue::String(text) => Some(text.to_string()),
-        _ => None,
-    });
-    Some(units::show_list(&texts.collect::<Option<Vec<String>>>()?))
 }
 
 fn wrong_type(key: &Key, value: &DeValue<'_>) -> ValueError {
@@ -203,4 +198,83 @@ fn wrong_type(key: &Key, value: &DeValue<'_>) -> ValueError {
     };
     let sample = if key.kind.is_quoted() { quoted(key.sample) } else { key.sample.to_owned() };
     ValueError::new(format!("It must be {wanted}, and is {found}"), format!("write it as {} = {sample}", key.name))
+}
+
+/// Prefix of all variables.
+const PREFIX: &str = "COMPLINE__";
+
+/// Overlays the values with the environment.
+pub fn overlay(values: &mut WrittenValues, env: &BTreeMap<String, String>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut laid = BTreeMap::new();
+    if let Some(workspace) = env.get("WORKSPACE_PATH").filter(|path| !path.is_empty()) {
+        laid.insert("workspace".to_owned(), written("WORKSPACE_PATH", workspace));
+    }
+    for (variable, text) in env.iter().filter(|(_, text)| !text.is_empty()) {
+        let Some(rest) = variable.strip_prefix(PREFIX) else {
+            continue;
+        };
+        match resolve(rest, &mut values.repeated) {
+            Ok((at, key)) => {
+                insert_entry(values, &at, key);
+                laid.insert(join(&at, key.name), written(variable, text));
+            }
+            Err(problem) => {
+                let place = ConfigLocation::Environment { variable: variable.clone() };
+                faults.push(Fault::new(place, "", problem, None));
+            }
+        }
+    }
+    values.by_path.extend(laid);
+    faults
+}
+
+fn written(variable: &str, text: &str) -> WrittenValue {
+    WrittenValue { text: text.to_owned(), origin: ValueSource::Environment(variable.to_owned()), span: None }
+}
+
+/// Resolves a variable to its section, numbered if repeated, and its key.
+fn resolve(rest: &str, repeated: &mut BTreeMap<&'static str, usize>) -> Result<(String, &'static Key), ValueError> {
+    let lower = rest.to_lowercase();
+    let mut words: Vec<&str> = lower.split("__").collect();
+    let name = words.pop().unwrap_or_default();
+    let mut at = String::new();
+    let mut here = section("").ok_or_else(|| ValueError::new(format!("There is no key {rest}"), "unset it"))?;
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        here = child(here, word)?;
+        at = join(&at, word);
+        if here.form == SectionSpelling::Repeated {
+            at = numbered(&at, number(here, words.next(), repeated.entry(here.path).or_default())?);
+        }
+    }
+    here.key(name).map(|key| (at, key)).ok_or_else(|| unknown(here, name))
+}
+
+fn child(here: &'static Section, word: &str) -> Result<&'static Section, ValueError> {
+    here.children().find(|child| child.name() == word).ok_or_else(|| unknown(here, word))
+}
+
+/// Parses the number of a repeated section. Entries are numbered from 1; the next number adds one.
+fn number(here: &Section, word: Option<&str>, count: &mut usize) -> Result<usize, ValueError> {
+    let next = *count + 1;
+    let number = word.and_then(|word| word.parse().ok()).filter(|number| (1..=next).contains(number));
+    let number = number.ok_or_else(|| {
+        ValueError::new(
+            format!("It does not say which of [[{}]] it is about", here.path),
+            format!("write {PREFIX}{}__1__NAME with a number from 1 to {next}", here.path.to_uppercase()),
+        )
+    })?;
+    *count = number.max(*count);
+    Ok(number)
+}
+
+fn insert_entry(values: &mut WrittenValues, at: &str, key: &Key) {
+    if !key.kind.is_delicate() {
+        return;
+    }
+    let base = key.name.trim_end_matches("_env").trim_end_matches("_file");
+    for way in ["", "_env", "_file"] {
+        values.by_path.remove(&join(at, &format!("{base}{way}")));
+    }
 }

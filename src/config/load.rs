@@ -1,19 +1,20 @@
 //! Loading of the configuration, from the file as written to its interpretation.
 //!
-//! The file is read into a flat sheet according to the table of keys ([`super::keys`]) and overlaid
-//! with the environment. Then each value is read with its interpretation, its default and its
-//! source. One run finds all faults and reports their locations; a configuration with a fault is
-//! not loaded.
+//! The file is read into [`WrittenValues`](written_values::WrittenValues) according to the table of
+//! keys ([`super::keys`]) and overlaid with the environment. Then each value is read with its
+//! interpretation, its default and its source. One run finds all faults and reports their
+//! locations; a configuration with a fault is not loaded.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::error::{ConfigError, ConfigLocation, Fault};
-use super::interpreter::Meaning;
+use super::error::{Source, position};
 use super::reader::{ConfigReader, EffectiveValue};
-use super::source::{Source, position};
-use super::{Config, Home, mode, overlay, sheet};
+use super::written_values::overlay;
+use super::{Config, Home, written_values};
 
 /// A valid configuration.
 #[derive(Debug, Clone)]
@@ -38,7 +39,7 @@ pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<L
     let file_name = file.to_string_lossy();
     let text = std::str::from_utf8(&bytes).map_err(|error| not_utf8(&bytes, error.valid_up_to(), &file_name))?;
     let mut loaded = parse(text, &file_name, env, home)?;
-    let exposed = loaded.secret_files.iter().filter_map(|path| mode::mode_finding(path));
+    let exposed = loaded.secret_files.iter().filter_map(|path| mode_finding(path));
     let exposed: Vec<_> = exposed.map(|finding| finding.to_string()).collect();
     loaded.warnings.extend(exposed);
     Ok(loaded)
@@ -53,18 +54,27 @@ pub fn parse(
 ) -> Result<LoadedConfig, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     let source = Source { file: file_name, text };
-    let (mut sheet, mut faults) = sheet::read(&source);
-    faults.extend(overlay::lay(&mut sheet, env));
-    let reader = ConfigReader { source, sheet, faults, lines: Vec::new(), warnings: Vec::new() };
-    let mut meaning = Meaning { reader, env, home, secret_files: Vec::new(), holds_secret: false };
-    let config = meaning.config();
-    let ConfigReader { mut faults, lines, warnings, .. } = meaning.reader;
+    let (mut values, mut faults) = written_values::read(&source);
+    faults.extend(overlay(&mut values, env));
+    let mut reader = ConfigReader {
+        source,
+        values,
+        env,
+        home,
+        faults,
+        lines: Vec::new(),
+        warnings: Vec::new(),
+        secret_files: Vec::new(),
+        holds_secret: false,
+    };
+    let config = reader.config();
+    let ConfigReader { mut faults, lines, warnings, secret_files, holds_secret, .. } = reader;
     if !faults.is_empty() {
         faults.sort_by(|one, other| one.place.cmp(&other.place));
         return Err(ConfigError::Wrong(faults));
     }
-    let own = meaning.holds_secret.then(|| PathBuf::from(file_name));
-    let secret_files = own.into_iter().chain(meaning.secret_files).collect();
+    let own = holds_secret.then(|| PathBuf::from(file_name));
+    let secret_files = own.into_iter().chain(secret_files).collect();
     Ok(LoadedConfig { config, origins: lines, warnings, secret_files })
 }
 
@@ -83,6 +93,36 @@ fn not_utf8(bytes: &[u8], valid: usize, file_name: &str) -> ConfigError {
         fix: "save the file as UTF-8".to_owned(),
         excerpt: None,
     }])
+}
+
+/// A file that other users can read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exposed {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Permissions, as `0o644`.
+    pub mode: u32,
+}
+
+impl fmt::Display for Exposed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        write!(f, "{path} holds a secret and others can read it (mode {:04o}); run: chmod 600 '{path}'", self.mode)
+    }
+}
+
+/// Returns a finding if the group or others can open the file. A missing file has none.
+#[cfg(unix)]
+pub fn mode_finding(path: &Path) -> Option<Exposed> {
+    use std::os::unix::fs::MetadataExt;
+    let mode = std::fs::metadata(path).ok()?.mode() & 0o7777;
+    (mode & 0o077 != 0).then(|| Exposed { path: path.to_owned(), mode })
+}
+
+/// Returns `None`: only Unix has permission modes.
+#[cfg(not(unix))]
+pub fn mode_finding(_path: &Path) -> Option<Exposed> {
+    None
 }
 
 #[cfg(test)]
