@@ -27,33 +27,31 @@
 //! assert!(!request.label().is_trusted());
 //! ```
 //!
-//! The wire modules translate: [`openai`] is our own exact client, [`genai`] goes through
-//! a library, [`offline`] needs no network. The rules for retries ([`retry`]) and for the next model
-//! ([`fallback`]) are here; [`crate::spend`] applies them, within the budgets.
+//! The wire modules translate: [`openai`] is our own exact client, [`genai`] goes through a
+//! library, [`offline`] needs no network. The rules for retries and for the next model ([`retry`])
+//! are here; [`crate::spend`] applies them, within the budgets.
 
-pub mod build;
 pub mod embed;
-pub mod fallback;
 mod error;
 pub mod offline;
 mod openai;
 mod genai;
-pub mod reply;
 pub mod request;
 pub mod retry;
 pub mod transcribe;
 mod turns;
 mod wire;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::config::{self, Provider};
+
 pub use crate::config::Price;
-pub use build::build;
 pub use embed::{Embedded, Embedder, EmbedderCard};
-pub use reply::{Reply, Stop, ToolCall, Usage};
-pub use request::{Message, Purpose, Request, RequestPart, Role, ToolSpec, guess_tools};
+pub use request::{Message, Purpose, Reply, Request, RequestPart, Role, Stop, ToolCall, ToolSpec, Usage, guess_tools};
 pub use wire::install_tls;
 
 /// A language model behind a provider's API.
@@ -66,6 +64,21 @@ pub trait Model: Send + Sync {
     /// complete reply or an error: an answer that was cut off is [`ModelError::Cut`], never a short
     /// reply.
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError>;
+}
+
+/// Builds the configured model.
+///
+/// # Errors
+/// If the address is invalid, or the wire cannot carry the model's name.
+pub fn build(config: &config::Model) -> anyhow::Result<Arc<dyn Model>> {
+    Ok(match config.provider {
+        Provider::Offline => Arc::new(offline::Offline::new(wire::card(config, "offline"))),
+        Provider::OpenAi => Arc::new(openai::OpenAi::new(config, "openai", "https://api.openai.com/v1/")?),
+        // Ollama speaks the same protocol, so it gets the exact client too.
+        Provider::Ollama => Arc::new(openai::OpenAi::new(config, "ollama", "http://localhost:11434/v1/")?),
+        Provider::Anthropic => Arc::new(genai::GenAi::anthropic(config)?),
+        Provider::Gemini => Arc::new(genai::GenAi::gemini(config)?),
+    })
 }
 
 /// Name, limits and price of a model.

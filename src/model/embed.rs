@@ -5,16 +5,13 @@
 //! so that similarity is a plain dot product everywhere else. Errors are those of any model call;
 //! texts and key are never part of one, and never logged.
 
-mod ollama;
-mod openai;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use async_trait::async_trait;
 use secrecy::SecretString;
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::{ModelError, error, wire};
@@ -71,37 +68,67 @@ pub struct Embedded {
 /// # Errors
 /// If the address is invalid.
 pub fn build(config: &config::Embedding) -> anyhow::Result<Arc<dyn Embedder>> {
-    Ok(match config.provider {
-        EmbeddingProvider::OpenAi => Arc::new(openai::OpenAi::new(config)?),
-        EmbeddingProvider::Ollama => Arc::new(ollama::Ollama::new(config)?),
-    })
+    let (provider, usual, endpoint) = match config.provider {
+        EmbeddingProvider::OpenAi => ("openai", "https://api.openai.com/v1/", "embeddings"),
+        EmbeddingProvider::Ollama => ("ollama", "http://127.0.0.1:11434/", "api/embed"),
+    };
+    let base = wire::base(Some(&config.base_url), usual)?;
+    Ok(Arc::new(EmbeddingServer {
+        card: EmbedderCard {
+            provider: provider.to_owned(),
+            name: config.name.clone(),
+            dimensions: config.dimensions.and_then(|count| usize::try_from(count).ok()),
+        },
+        protocol: config.provider,
+        http: wire::client(LONGEST)?,
+        url: base.join(endpoint).context("The address does not end in a path")?,
+        key: config.api_key.clone(),
+    }))
 }
 
-fn card(config: &config::Embedding, provider: &str) -> EmbedderCard {
-    EmbedderCard {
-        provider: provider.to_owned(),
-        name: config.name.clone(),
-        dimensions: config.dimensions.and_then(|count| usize::try_from(count).ok()),
-    }
-}
-
-/// A server and its embeddings endpoint.
-struct Server {
+/// A server with OpenAI's embeddings API, or with Ollama's own.
+struct EmbeddingServer {
+    card: EmbedderCard,
+    protocol: EmbeddingProvider,
     http: reqwest::Client,
     url: Url,
     key: Option<SecretString>,
 }
 
-impl Server {
-    fn new(config: &config::Embedding, usual: &str, place: &str) -> anyhow::Result<Self> {
-        let base = wire::base(Some(&config.base_url), usual)?;
-        Ok(Self {
-            http: wire::client(LONGEST)?,
-            url: base.join(place).context("The address does not end in a path")?,
-            key: config.api_key.clone(),
-        })
+#[async_trait]
+impl Embedder for EmbeddingServer {
+    fn card(&self) -> &EmbedderCard {
+        &self.card
     }
 
+    async fn embed(&self, texts: &[Text], patience: Duration) -> Result<Embedded, ModelError> {
+        let mut body = match self.protocol {
+            EmbeddingProvider::OpenAi => {
+                json!({ "model": self.card.name, "input": inputs(texts), "encoding_format": "float" })
+            }
+            EmbeddingProvider::Ollama => json!({ "model": self.card.name, "input": inputs(texts), "truncate": true }),
+        };
+        if let (Some(dimensions), Some(fields)) = (self.card.dimensions, body.as_object_mut()) {
+            fields.insert("dimensions".to_owned(), dimensions.into());
+        }
+        let answer = self.ask(&body, patience).await?;
+        let rows_of = |key: &str| answer.get(key).and_then(Value::as_array).into_iter().flatten().collect::<Vec<_>>();
+        let (rows, input) = match self.protocol {
+            EmbeddingProvider::OpenAi => {
+                let mut rows = rows_of("data");
+                // Some servers compute in parallel and answer in order of completion.
+                rows.sort_by_key(|row| row.get("index").and_then(Value::as_u64));
+                let rows = rows.into_iter().map(|row| row.get("embedding").unwrap_or(&Value::Null)).collect();
+                (rows, answer.pointer("/usage/prompt_tokens"))
+            }
+            EmbeddingProvider::Ollama => (rows_of("embeddings"), answer.get("prompt_eval_count")),
+        };
+        let vectors = checked(&rows, texts.len(), self.card.dimensions)?;
+        Ok(Embedded { vectors, input: input.and_then(Value::as_u64).unwrap_or(0) })
+    }
+}
+
+impl EmbeddingServer {
     /// Sends one request and returns the answer if it is JSON and not an error.
     async fn ask(&self, body: &Value, patience: Duration) -> Result<Value, ModelError> {
         let key = wire::key(self.key.as_ref());

@@ -8,23 +8,28 @@
 //! by itself: here, they are taken apart and never shown, and the library runs without a log
 //! subscriber.
 
-mod ask;
-mod failure;
-
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatOptions, ChatStreamEvent, ReasoningEffort, StopReason, StreamEnd};
+use genai::chat::{
+    self, Binary, CacheControl, ChatMessage, ChatOptions, ChatRequest, ChatRole, ChatStreamEvent, ContentPart,
+    MessageContent, ReasoningEffort, StopReason, StreamEnd, Tool, ToolResponse,
+};
 use genai::resolver::{AuthData, Endpoint};
-use genai::{Client, ModelIden, ServiceTarget};
+use genai::{Client, Error, ModelIden, ServiceTarget, webc};
 use secrecy::SecretString;
 use serde_json::Value;
 use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
 use url::Url;
 
+use super::error::{self, Fault};
+use super::request::{RequestPart, Role, ToolSpec};
+use super::turns::{self, Turn};
 use super::{Model, ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
 use crate::config;
 
@@ -32,7 +37,7 @@ use crate::config;
 const EFFORTS: &[&str] = &["-none", "-zero", "-minimal", "-low", "-medium", "-high", "-xhigh", "-max"];
 
 /// A model behind one of the library's adapters.
-pub(super) struct Other {
+pub(super) struct GenAi {
     card: ModelInfo,
     client: Client,
     kind: AdapterKind,
@@ -41,20 +46,20 @@ pub(super) struct Other {
     options: ChatOptions,
 }
 
-impl Other {
+impl GenAi {
     /// Creates an Anthropic model.
     pub(super) fn anthropic(config: &config::Model) -> anyhow::Result<Self> {
-        let mut other = Self::new(config, "anthropic", AdapterKind::Anthropic, "https://api.anthropic.com/v1/")?;
+        let mut model = Self::new(config, "anthropic", AdapterKind::Anthropic, "https://api.anthropic.com/v1/")?;
         // A zero effort leaves the name unchanged. It also keeps thinking off, whose signed blocks
         // would have to be sent back.
-        other.options = other.options.with_reasoning_effort(ReasoningEffort::Zero);
-        Ok(other)
+        model.options = model.options.with_reasoning_effort(ReasoningEffort::Zero);
+        Ok(model)
     }
 
     /// Creates a Google model.
     pub(super) fn gemini(config: &config::Model) -> anyhow::Result<Self> {
         const USUAL: &str = "https://generativelanguage.googleapis.com/v1beta/";
-        let mut other = Self::new(config, "gemini", AdapterKind::Gemini, USUAL)?;
+        let mut model = Self::new(config, "gemini", AdapterKind::Gemini, USUAL)?;
         if EFFORTS.iter().any(|effort| config.name.ends_with(effort)) {
             // For these families only, the library sends nothing if the effort is a budget.
             anyhow::ensure!(
@@ -63,9 +68,9 @@ impl Other {
                  OpenAI-compatible address for it",
                 config.name
             );
-            other.options = other.options.with_reasoning_effort(ReasoningEffort::Budget(0));
+            model.options = model.options.with_reasoning_effort(ReasoningEffort::Budget(0));
         }
-        Ok(other)
+        Ok(model)
     }
 
     fn new(config: &config::Model, provider: &str, kind: AdapterKind, usual: &str) -> anyhow::Result<Self> {
@@ -123,16 +128,15 @@ impl Other {
 }
 
 #[async_trait]
-impl Model for Other {
+impl Model for GenAi {
     fn card(&self) -> &ModelInfo {
         &self.card
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
-        let failure =
-            |error: &genai::Error, begun: bool| failure::meaning(error, begun, wire::key(self.key.as_ref()), request);
+        let failure = |error: &Error, begun: bool| classify(error, begun, wire::key(self.key.as_ref()), request);
         let options = self.options(request);
-        let begin = self.client.exec_chat_stream(self.target(), ask::of(request), Some(&options));
+        let begin = self.client.exec_chat_stream(self.target(), chat_request(request), Some(&options));
         let begin = begin.with_subscriber(NoSubscriber::new());
         let mut stream = begin.await.map_err(|error| failure(&error, false))?.stream;
         let mut text = String::new();
@@ -153,7 +157,7 @@ impl Model for Other {
     }
 }
 
-fn usage(counted: &genai::chat::Usage) -> Usage {
+fn usage(counted: &chat::Usage) -> Usage {
     let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
     let input = tokens(counted.prompt_tokens);
     let cached = tokens(counted.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens));
@@ -183,4 +187,93 @@ fn calls(end: StreamEnd, round: usize) -> Vec<ToolCall> {
         ToolCall { id, name: call.fn_name, arguments, extra: extra.unwrap_or_default() }
     });
     named.collect()
+}
+
+/// Builds the library's request for one call.
+fn chat_request(request: &Request) -> ChatRequest {
+    let messages: Vec<ChatMessage> = turns::of(request).iter().flat_map(messages).collect();
+    let chat = ChatRequest::from_messages(messages);
+    if request.tools().is_empty() { chat } else { chat.with_tools(request.tools().iter().map(tool)) }
+}
+
+/// Converts a turn into one message, or into several if it contains cache marks, because a mark
+/// counts at the end of a message.
+fn messages(turn: &Turn<'_>) -> Vec<ChatMessage> {
+    let mut messages = Vec::new();
+    for stretch in turn.parts.split_inclusive(|placed| placed.marked) {
+        let content: Vec<ContentPart> = stretch.iter().map(|placed| part(placed.part)).collect();
+        let message = ChatMessage::new(role(turn.role), MessageContent::from_parts(content));
+        let marked = stretch.last().is_some_and(|placed| placed.marked);
+        messages.push(if marked { message.with_options(CacheControl::Ephemeral) } else { message });
+    }
+    messages
+}
+
+fn role(role: Role) -> ChatRole {
+    match role {
+        Role::System => ChatRole::System,
+        Role::User => ChatRole::User,
+        Role::Assistant => ChatRole::Assistant,
+        Role::Tool => ChatRole::Tool,
+    }
+}
+
+fn part(part: &RequestPart) -> ContentPart {
+    match part {
+        RequestPart::Text(text) => ContentPart::Text(text.to_string()),
+        RequestPart::Image { mime, bytes } => {
+            ContentPart::Binary(Binary::from_base64(mime.to_string(), STANDARD.encode(bytes), None))
+        }
+        RequestPart::Call { id, name, arguments, extra } => ContentPart::ToolCall(chat::ToolCall {
+            call_id: id.to_string(),
+            fn_name: name.to_string(),
+            fn_arguments: turns::arguments(arguments).into(),
+            // Extra data of another wire is not a list of signatures and is dropped.
+            thought_signatures: serde_json::from_str(extra).ok(),
+        }),
+        RequestPart::Result { id, name, text } => ContentPart::ToolResponse(
+            ToolResponse::new(id.to_string(), text.to_string()).with_fn_name(name.to_string()),
+        ),
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Tool {
+    Tool::new(spec.name.as_str()).with_description(spec.description.as_str()).with_schema(spec.schema.clone())
+}
+
+/// Classifies an error. `begun` is true if a part of the answer had arrived. Only kinds, statuses
+/// and headers are used; the printed form may hold the conversation.
+fn classify(error: &Error, begun: bool, key: &str, request: &Request) -> ModelError {
+    let of_fault = |fault: Fault<'_>| fault.classify(key, Some(request));
+    match error {
+        // While streaming, the real error is one level down.
+        Error::WebStream { error, .. } => {
+            if let Some(error) = error.downcast_ref::<Error>() {
+                return classify(error, begun, key, request);
+            }
+            error.downcast_ref::<reqwest::Error>().map_or(ModelError::Cut, wire::lost)
+        }
+        Error::HttpError { status, body, headers, .. } => {
+            of_fault(Fault { status: status.as_u16(), headers: Some(headers), body })
+        }
+        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error {
+            webc::Error::ResponseFailedStatus { status, body, headers } => {
+                of_fault(Fault { status: status.as_u16(), headers: Some(headers), body })
+            }
+            webc::Error::ResponseFailedNotJson { content_type, .. } => error::no_answer(content_type),
+            webc::Error::Reqwest(error) => wire::lost(error),
+            _ => ModelError::Cut,
+        },
+        // A piece with neither answer nor error: Gemini declines the question itself this way.
+        Error::ChatResponse { body, .. } if body.get("usageMetadata").is_some_and(serde_json::Value::is_null) => {
+            if begun {
+                ModelError::Cut
+            } else {
+                ModelError::Refused
+            }
+        }
+        Error::ChatResponse { body, .. } => of_fault(Fault { status: 200, headers: None, body: &body.to_string() }),
+        Error::StreamParse { .. } | Error::JsonValueExt(_) | Error::SerdeJson(_) => ModelError::Cut,
+        _ => ModelError::Rejected("this wire cannot carry the request".to_owned()),
+    }
 }

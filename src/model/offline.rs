@@ -9,10 +9,7 @@
 
 mod answer;
 pub mod extract;
-mod reflection;
-mod arithmetic;
 mod fact_rules;
-mod transcript;
 mod prompt_view;
 mod words;
 
@@ -21,6 +18,7 @@ use async_trait::async_trait;
 use super::{Model, ModelError, ModelInfo, Purpose, Reply, Request, Stop, StreamSink, Usage};
 use crate::text;
 use crate::wording::offline as phrases;
+use answer::OfflineAnswer;
 use prompt_view::PromptView;
 
 /// The offline model.
@@ -44,15 +42,13 @@ impl Model for Offline {
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
         let answer = match request.purpose() {
-            Purpose::Summary => answer::OfflineAnswer::text(transcript::summary(request)),
-            Purpose::Reflection => answer::OfflineAnswer::text(reflection::answer(request)),
+            Purpose::Summary => OfflineAnswer::text(extract::summary(request)),
+            Purpose::Reflection => OfflineAnswer::text(fact_rules::reflection(request)),
             // The offline model does not understand the checklist, so it never has anything to
             // report.
-            Purpose::Heartbeat => answer::OfflineAnswer::text(phrases::NOTHING_TO_REPORT.to_owned()),
-            Purpose::Task => {
-                answer::OfflineAnswer::text(phrases::time_for(&text::one_line(&PromptView::of(request).question)))
-            }
-            Purpose::Extraction => answer::OfflineAnswer::text(fact_rules::answer(request)),
+            Purpose::Heartbeat => OfflineAnswer::text(phrases::NOTHING_TO_REPORT.to_owned()),
+            Purpose::Task => OfflineAnswer::text(phrases::time_for(&text::one_line(&PromptView::of(request).question))),
+            Purpose::Extraction => OfflineAnswer::text(fact_rules::facts(request)),
             Purpose::Chat | Purpose::Review | Purpose::Transcription | Purpose::Embedding => {
                 answer::to(&PromptView::of(request))
             }

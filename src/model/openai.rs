@@ -5,22 +5,25 @@
 //! counts as complete only if the server said so. Failures become a [`ModelError`] that determines
 //! the next action; bodies are never logged and never part of an error.
 
-mod body;
 mod draft;
 
 use anyhow::Context;
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use draft::ReplyDraft;
 use futures::FutureExt;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use secrecy::SecretString;
+use serde_json::{Map, Value, json};
 use url::Url;
 
+use super::request::{RequestPart, Role, ToolSpec};
+use super::turns::{self, MarkedPart, Turn};
 use super::{Model, ModelError, ModelInfo, Reply, Request, StreamSink, error, wire};
 use crate::config;
 use crate::text::sse::{SseItem, SseReader};
-use body::Dialect;
-use draft::ReplyDraft;
 
 /// Maximum length of an event, in bytes.
 const MAX_EVENT: usize = 1 << 20;
@@ -52,7 +55,7 @@ impl OpenAi {
 
     async fn send(&self, request: &Request) -> Result<Response, ModelError> {
         let key = wire::key(self.key.as_ref());
-        let body = body::of(request, &self.card, self.dialect, self.temperature);
+        let body = body(request, &self.card, self.dialect, self.temperature);
         let mut post = self.http.post(self.url.clone()).json(&body);
         if !key.is_empty() {
             post = post.bearer_auth(key);
@@ -146,5 +149,206 @@ impl Model for OpenAi {
             return Err(error::no_answer(&kind));
         };
         draft.finish(request, &self.card)
+    }
+}
+
+/// Known differences between servers; every other server gets the common subset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// OpenAI's own servers, where `max_tokens` has been replaced.
+    OpenAi,
+    /// OpenRouter, which passes prompt-cache marks on to the providers that need them.
+    OpenRouter,
+    /// Any other server.
+    Common,
+}
+
+impl Dialect {
+    /// Detects the dialect of a server by its host.
+    fn of(host: &str) -> Self {
+        let is = |domain: &str| host == domain || host.ends_with(&format!(".{domain}"));
+        if is("openai.com") || is("openai.azure.com") {
+            Self::OpenAi
+        } else if is("openrouter.ai") {
+            Self::OpenRouter
+        } else {
+            Self::Common
+        }
+    }
+}
+
+/// Builds the body for one call.
+fn body(request: &Request, card: &ModelInfo, dialect: Dialect, temperature: Option<f64>) -> Value {
+    let limit = match dialect {
+        Dialect::OpenAi => "max_completion_tokens",
+        Dialect::OpenRouter | Dialect::Common => "max_tokens",
+    };
+    let max_output = request.max_output().unwrap_or(card.max_output).min(card.max_output);
+    let mut body = json!({
+        "model": card.name,
+        "messages": messages(request, dialect),
+        "stream": true,
+        "stream_options": { "include_usage": true },
+        limit: max_output,
+    });
+    if let Some(temperature) = temperature {
+        set(&mut body, "temperature", json!(temperature));
+    }
+    if !request.tools().is_empty() {
+        set(&mut body, "tools", request.tools().iter().map(tool).collect());
+    }
+    body
+}
+
+fn messages(request: &Request, dialect: Dialect) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in turns::of(request) {
+        match turn.role {
+            Role::System => messages.push(message("system", &turn, dialect)),
+            Role::User => messages.push(message("user", &turn, dialect)),
+            Role::Assistant => messages.push(assistant(&turn, dialect)),
+            Role::Tool => messages.extend(turn.parts.iter().filter_map(result)),
+        }
+    }
+    messages
+}
+
+fn message(role: &str, turn: &Turn<'_>, dialect: Dialect) -> Value {
+    json!({ "role": role, "content": content(&turn.parts, dialect) })
+}
+
+fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
+    let calls: Vec<Value> = turn.parts.iter().filter_map(|placed| call(placed, dialect)).collect();
+    let mut message = message("assistant", turn, dialect);
+    if !calls.is_empty() {
+        set(&mut message, "tool_calls", calls.into());
+    }
+    message
+}
+
+/// Plain text where possible, because every server accepts it; parts for pictures and marks; null
+/// for no content.
+fn content(parts: &[MarkedPart<'_>], dialect: Dialect) -> Value {
+    let marks = dialect == Dialect::OpenRouter && parts.iter().any(|placed| placed.marked);
+    let pictures = parts.iter().any(|placed| matches!(placed.part, RequestPart::Image { .. }));
+    if marks || pictures {
+        return parts.iter().filter_map(|placed| content_part(placed, marks)).collect();
+    }
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|placed| match placed.part {
+            RequestPart::Text(text) => Some(&**text),
+            _ => None,
+        })
+        .collect();
+    if texts.is_empty() { Value::Null } else { texts.join("\n\n").into() }
+}
+
+fn content_part(placed: &MarkedPart<'_>, marks: bool) -> Option<Value> {
+    let mut part = match placed.part {
+        RequestPart::Text(text) => json!({ "type": "text", "text": text }),
+        RequestPart::Image { mime, bytes } => {
+            let url = format!("data:{mime};base64,{}", STANDARD.encode(bytes));
+            json!({ "type": "image_url", "image_url": { "url": url } })
+        }
+        RequestPart::Call { .. } | RequestPart::Result { .. } => return None,
+    };
+    if marks && placed.marked {
+        set(&mut part, "cache_control", json!({ "type": "ephemeral" }));
+    }
+    Some(part)
+}
+
+fn call(placed: &MarkedPart<'_>, dialect: Dialect) -> Option<Value> {
+    let RequestPart::Call { id, name, arguments, extra } = placed.part else {
+        return None;
+    };
+    let arguments = Value::Object(turns::arguments(arguments)).to_string();
+    let mut call = json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
+    // OpenAI gives no extra data and rejects that of other servers.
+    if let Ok(extra @ Value::Object(_)) = serde_json::from_str(extra)
+        && dialect != Dialect::OpenAi
+    {
+        set(&mut call, "extra_content", extra);
+    }
+    Some(call)
+}
+
+fn result(placed: &MarkedPart<'_>) -> Option<Value> {
+    let RequestPart::Result { id, text, .. } = placed.part else {
+        return None;
+    };
+    Some(json!({ "role": "tool", "tool_call_id": id, "content": text }))
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "function": { "name": spec.name, "description": spec.description, "parameters": spec.schema },
+    })
+}
+
+fn set(object: &mut Value, key: &str, value: Value) {
+    object.as_object_mut().unwrap_or(&mut Map::new()).insert(key.to_owned(), value);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::{Message, Purpose};
+    use crate::trust::{Label, Labelled, Scope};
+
+    #[test]
+    fn a_dialect_is_told_by_the_host() {
+        for (host, expected) in [
+            ("api.openai.com", Dialect::OpenAi),
+            ("mine.openai.azure.com", Dialect::OpenAi),
+            ("openrouter.ai", Dialect::OpenRouter),
+            ("notopenrouter.ai", Dialect::Common),
+            ("openai.com.example.org", Dialect::Common),
+            ("localhost", Dialect::Common),
+            ("", Dialect::Common),
+        ] {
+            assert_eq!(Dialect::of(host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn each_server_gets_what_it_knows() {
+        let own = |text: &str| Labelled::new(Arc::from(text), Label::trusted(), Scope::Shared);
+        let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(7);
+        request.push(Arc::new(Message::of(Role::System, own("Rules")).cached())).unwrap();
+        request.text(Role::System, own("More")).unwrap();
+        let (id, name, arguments) = (Arc::from("a"), Arc::from("f"), Arc::from("{}"));
+        let call =
+            RequestPart::Call { id, name, arguments, extra: Arc::from(r#"{"google":{"thought_signature":"s"}}"#) };
+        let mut made = Message::new(Role::Assistant);
+        made.push(Labelled::new(call, Label::trusted(), Scope::Shared));
+        request.push(Arc::new(made)).unwrap();
+        let card = ModelInfo {
+            provider: "openai".to_owned(),
+            name: "n".to_owned(),
+            context_window: 100,
+            max_output: 50,
+            images: false,
+            price: None,
+        };
+        let body = |dialect| super::body(&request, &card, dialect, Some(0.5));
+
+        let router = body(Dialect::OpenRouter);
+        assert_eq!(router["messages"][0]["content"][0]["cache_control"], json!({ "type": "ephemeral" }));
+        assert_eq!(router["messages"][0]["content"][1], json!({ "type": "text", "text": "More" }));
+        for (dialect, limit, extra) in
+            [(Dialect::OpenAi, "max_completion_tokens", false), (Dialect::Common, "max_tokens", true)]
+        {
+            let body = body(dialect);
+            assert_eq!(body["messages"][0]["content"], "Rules\n\nMore");
+            assert_eq!(body[limit], 7);
+            assert_eq!(body["temperature"], 0.5);
+            assert_eq!(body["messages"][1]["tool_calls"][0].get("extra_content").is_some(), extra);
+            assert!(body.get("tools").is_none());
+        }
     }
 }

@@ -1,11 +1,13 @@
-//! Request to a model: labelled parts in order, and the tools it may call.
+//! Request to a model: labelled parts in order, and the tools it may call; and its answer, whose
+//! only constructor takes the request, so that the reply's label is the join of all that went in.
 
 use std::sync::Arc;
 
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 
 /// Purpose of a call. Budgets and usage are separated by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Purpose {
     /// Answering a person.
     Chat,
@@ -30,17 +32,7 @@ pub enum Purpose {
 impl Purpose {
     /// Stored name of the purpose.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Summary => "summary",
-            Self::Extraction => "extraction",
-            Self::Transcription => "transcription",
-            Self::Embedding => "embedding",
-            Self::Review => "review",
-            Self::Reflection => "reflection",
-            Self::Heartbeat => "heartbeat",
-            Self::Task => "task",
-        }
+        self.into()
     }
 
     /// Returns true if no person waits for the result.
@@ -296,4 +288,77 @@ pub fn guess_tools(tools: &[ToolSpec]) -> u64 {
         crate::text::estimate_tokens(&tool.description) + crate::text::estimate_tokens(&tool.schema.to_string())
     };
     tools.iter().map(one).sum()
+}
+
+/// A complete answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    text: Text,
+    calls: Vec<Labelled<ToolCall>>,
+    /// Stop reason.
+    pub stop: Stop,
+    /// Token counts of the provider.
+    pub usage: Usage,
+    /// The model that answered, as `provider/name`.
+    pub model: String,
+}
+
+impl Reply {
+    /// Creates the answer to `request`, with the request's label and scope.
+    pub fn to(request: &Request, text: &str, calls: Vec<ToolCall>, stop: Stop, usage: Usage, model: String) -> Self {
+        let (label, scope) = (request.label(), request.scope());
+        Self {
+            text: Labelled::new(Arc::from(text), label.clone(), scope),
+            calls: calls.into_iter().map(|call| Labelled::new(call, label.clone(), scope)).collect(),
+            stop,
+            usage,
+            model,
+        }
+    }
+
+    /// Text of the answer; may be empty if there are tool calls.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// Tool calls.
+    pub fn calls(&self) -> &[Labelled<ToolCall>] {
+        &self.calls
+    }
+}
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ToolCall {
+    /// The provider's id of the call, or one of ours if the provider gives none.
+    pub id: String,
+    /// Name of the tool.
+    pub name: String,
+    /// Arguments as JSON text, exactly as the model wrote them; possibly invalid JSON.
+    pub arguments: String,
+    /// Data to send back unchanged to the provider with the call (thought signatures), or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub extra: String,
+}
+
+/// Reason why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The answer is finished.
+    End,
+    /// The model calls tools.
+    Tools,
+    /// The answer reached its token limit.
+    Length,
+}
+
+/// Token counts of the provider.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Usage {
+    /// All input, cached or not.
+    pub input: u64,
+    /// Part of the input that came from the provider's cache.
+    pub cached: u64,
+    /// Output.
+    pub output: u64,
 }

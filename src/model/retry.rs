@@ -1,4 +1,5 @@
-//! Pure rule for retries: the caller owns the clock and does the waiting.
+//! Pure rules for retries and for falling back to another model: the caller owns the clock and does
+//! the waiting.
 //!
 //! Only errors that may pass are retried. The waits double from one second; half of each is random
 //! (`jitter`), so that the clients of a recovering server do not return all at once. A server's own
@@ -7,7 +8,7 @@
 
 use std::time::Duration;
 
-use super::ModelError;
+use super::{ModelError, ModelInfo};
 use crate::time::Backoff;
 
 /// How often a model is called for one request, and the longest wait in between.
@@ -41,10 +42,29 @@ pub fn next_attempt(policy: RetryPolicy, error: &ModelError, attempt: u32, jitte
     }
 }
 
+/// Returns true if `next` is to be asked after `current` has failed for good (that is, after its
+/// retries).
+///
+/// A refusal stands: we do not search for a model that says what another declined to say. Our own
+/// budget counts for all models together. A request that is too long for one model may fit only a
+/// larger one.
+pub fn should_fall_back(error: &ModelError, current: &ModelInfo, next: &ModelInfo) -> bool {
+    match error {
+        ModelError::Refused | ModelError::OverBudget(_) | ModelError::AboveLimit(_) => false,
+        ModelError::TooLong => next.context_window > current.context_window,
+        ModelError::Later { .. }
+        | ModelError::Cut
+        | ModelError::NoCredit
+        | ModelError::BadKey
+        | ModelError::Rejected(_) => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn later(seconds: Option<u64>) -> ModelError {
         ModelError::Later { after: seconds.map(Duration::from_secs), what: "HTTP 429".to_owned() }
@@ -87,5 +107,34 @@ mod tests {
                 prop_assert!(wait <= PATIENT.longest_wait);
             }
         }
+    }
+
+    fn card(context_window: u64) -> ModelInfo {
+        ModelInfo {
+            provider: "openai".to_owned(),
+            name: "small".to_owned(),
+            context_window,
+            max_output: 1000,
+            images: false,
+            price: None,
+        }
+    }
+
+    #[test]
+    fn the_table_of_falls() {
+        let (small, large) = (card(8_000), card(128_000));
+        let later = ModelError::Later { after: None, what: String::new() };
+        for error in
+            [later, ModelError::Cut, ModelError::NoCredit, ModelError::BadKey, ModelError::Rejected(String::new())]
+        {
+            assert!(should_fall_back(&error, &large, &small), "{error:?}");
+        }
+        for error in [ModelError::Refused, ModelError::OverBudget(String::new()), ModelError::AboveLimit(String::new())]
+        {
+            assert!(!should_fall_back(&error, &small, &large), "{error:?}");
+        }
+        assert!(should_fall_back(&ModelError::TooLong, &small, &large));
+        assert!(!should_fall_back(&ModelError::TooLong, &large, &small));
+        assert!(!should_fall_back(&ModelError::TooLong, &small, &small));
     }
 }

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::circuit::Circuit;
 use super::ledger::{Ledger, SpendCause};
-use crate::model::fallback::should_fall_back;
-use crate::model::retry::{self, RetryPolicy};
+use crate::model::retry::{self, RetryPolicy, should_fall_back};
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Reply, Request, StreamSink};
 use crate::time::clock::suspend_activity;
 use crate::trust::Scope;

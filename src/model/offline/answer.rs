@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use super::prompt_view::PromptView;
-use super::{arithmetic, words};
+use super::words::{self, has_cue};
 use crate::model::ToolCall;
 use crate::text;
 use crate::wording::offline as phrases;
@@ -18,108 +18,27 @@ const MAX_QUOTE: usize = 300;
 /// Maximum number of quotes in an answer.
 const MAX_QUOTES: usize = 5;
 
-const GREETINGS: &[&str] = &[
-    " hello ",
-    " hi ",
-    " hey ",
-    " good morning ",
-    " good evening ",
-    " good afternoon ",
-    " hallo ",
-    " servus ",
-    " moin ",
-    " guten tag ",
-    " guten morgen ",
-    " guten abend ",
-    " gruss gott ",
-];
-const THANKS: &[&str] = &[" thanks ", " thank you ", " thx ", " danke ", " dankeschon ", " cheers "];
-const GOODBYES: &[&str] =
-    &[" bye ", " goodbye ", " good night ", " see you ", " gute nacht ", " tschuss ", " bis bald "];
-const HOW: &[&str] = &[" how are you ", " how's it going ", " wie geht's ", " wie geht es dir "];
-const WHO: &[&str] = &[
-    " who are you ",
-    " what are you ",
-    " your name ",
-    " are you a bot ",
-    " are you human ",
-    " wer bist du ",
-    " wie heisst du ",
-    " bist du ein ",
-];
-const ABILITIES: &[&str] =
-    &[" what can you do ", " what do you do ", " can you help ", " help ", " help me ", " was kannst du ", " hilfe "];
-const CLOCK: &[&str] = &[
-    " what time ",
-    " what's the time ",
-    " what is the time ",
-    " what day ",
-    " which day ",
-    " what date ",
-    " the date ",
-    " what year ",
-    " today's date ",
-    " wie spat ",
-    " wieviel uhr ",
-    " wie viel uhr ",
-    " welcher tag ",
-    " welches datum ",
-    " welchen tag ",
-    " uhrzeit ",
-];
-const PAST: &[&str] = &[
-    " did we talk ",
-    " did we discuss ",
-    " we talked ",
-    " we discussed ",
-    " do you remember ",
-    " last time ",
-    " earlier conversation ",
-    " earlier conversations ",
-    " previous conversation ",
-    " previous conversations ",
-    " our conversations ",
-    " my conversations ",
-    " past conversations ",
-    " haben wir gesprochen ",
-    " haben wir geredet ",
-    " erinnerst du dich ",
-    " letztes mal ",
-    " weisst du noch ",
-];
-const ASKING: &[&str] = &[
-    " what ",
-    " what's ",
-    " who ",
-    " who's ",
-    " whom ",
-    " whose ",
-    " where ",
-    " when ",
-    " why ",
-    " which ",
-    " how ",
-    " is ",
-    " are ",
-    " do ",
-    " does ",
-    " did ",
-    " can ",
-    " could ",
-    " tell me ",
-    " wer ",
-    " wo ",
-    " wann ",
-    " warum ",
-    " wie ",
-    " welche ",
-    " welcher ",
-    " welches ",
-    " sag mir ",
-];
+const GREETINGS: &str = "\
+    hello|hi|hey|good morning|good evening|good afternoon|hallo|servus|moin|guten tag|guten morgen|guten abend|\
+    gruss gott";
+const THANKS: &str = "thanks|thank you|thx|danke|dankeschon|cheers";
+const GOODBYES: &str = "bye|goodbye|good night|see you|gute nacht|tschuss|bis bald";
+const HOW: &str = "how are you|how's it going|wie geht's|wie geht es dir";
+const WHO: &str =
+    "who are you|what are you|your name|are you a bot|are you human|wer bist du|wie heisst du|bist du ein";
+const ABILITIES: &str = "what can you do|what do you do|can you help|help|help me|was kannst du|hilfe";
+const CLOCK: &str = "\
+    what time|what's the time|what is the time|what day|which day|what date|the date|what year|today's date|\
+    wie spat|wieviel uhr|wie viel uhr|welcher tag|welches datum|welchen tag|uhrzeit";
+const PAST: &str = "\
+    did we talk|did we discuss|we talked|we discussed|do you remember|last time|earlier conversation|\
+    earlier conversations|previous conversation|previous conversations|our conversations|my conversations|\
+    past conversations|haben wir gesprochen|haben wir geredet|erinnerst du dich|letztes mal|weisst du noch";
+const ASKING: &str = "\
+    what|what's|who|who's|whom|whose|where|when|why|which|how|is|are|do|does|did|can|could|tell me|wer|wo|wann|\
+    warum|wie|welche|welcher|welches|sag mir";
 /// Words of a question about the past that are useless as search terms.
-const ABOUT_TALK: &[&str] =
-    &["talk", "discuss", "conversation", "search", "last", "time", "week", "yesterday", "gesprochen"];
+const ABOUT_TALK: &str = "talk discuss conversation search last time week yesterday gesprochen";
 
 /// An answer: text, or tool calls.
 #[derive(Debug)]
@@ -164,11 +83,10 @@ pub(super) fn to(view: &PromptView<'_>) -> OfflineAnswer {
         };
     }
     let spaced = words::spaced(&view.question);
-    let said = small_talk(&spaced, view).or_else(|| sum(&view.question));
-    if let Some(said) = said {
-        return OfflineAnswer::signed(&said);
+    if let Some(words) = small_talk(&spaced, view).or_else(|| sum(&view.question)) {
+        return OfflineAnswer::signed(&words);
     }
-    let wants_to_know = has(&spaced, PAST) || is_question(&view.question, &spaced);
+    let wants_to_know = has_cue(&spaced, PAST) || is_question(&view.question, &spaced);
     if !wants_to_know {
         return OfflineAnswer::signed(&with_picture(view, format!("{}\n{}", phrases::NOTED, quote(&view.question))));
     }
@@ -195,30 +113,26 @@ fn with_picture(view: &PromptView<'_>, words: String) -> String {
 }
 
 fn small_talk(spaced: &str, view: &PromptView<'_>) -> Option<String> {
-    let short = spaced.split_whitespace().count() <= 5;
-    let said = if has(spaced, CLOCK) && !has(spaced, PAST) {
+    if has_cue(spaced, CLOCK) && !has_cue(spaced, PAST) {
         return Some(phrases::now(view.day, view.time));
-    } else if has(spaced, WHO) {
-        phrases::WHO
-    } else if has(spaced, HOW) {
-        phrases::WELL
-    } else if short && has(spaced, ABILITIES) {
-        phrases::ABILITIES
-    } else if short && has(spaced, THANKS) {
-        phrases::THANKS
-    } else if short && has(spaced, GOODBYES) {
-        phrases::GOODBYE
-    } else if short && has(spaced, GREETINGS) && !view.question.contains('?') {
-        phrases::GREETING
-    } else {
-        return None;
-    };
-    Some(said.to_owned())
+    }
+    let is_short = spaced.split_whitespace().count() <= 5;
+    let is_greeting = is_short && !view.question.contains('?');
+    let answers = [
+        (true, WHO, phrases::WHO),
+        (true, HOW, phrases::WELL),
+        (is_short, ABILITIES, phrases::ABILITIES),
+        (is_short, THANKS, phrases::THANKS),
+        (is_short, GOODBYES, phrases::GOODBYE),
+        (is_greeting, GREETINGS, phrases::GREETING),
+    ];
+    let answer = answers.into_iter().find(|(may_answer, cues, _)| *may_answer && has_cue(spaced, cues));
+    answer.map(|(_, _, words)| words.to_owned())
 }
 
 fn sum(question: &str) -> Option<String> {
-    let (sum, result) = arithmetic::find(question)?;
-    Some(result.map_or_else(|| phrases::NO_SUM.to_owned(), |result| phrases::sum(&sum, &arithmetic::show(result))))
+    let (sum, result) = evaluate(question)?;
+    Some(result.map_or_else(|| phrases::NO_SUM.to_owned(), |result| phrases::sum(&sum, &show_number(result))))
 }
 
 /// Finds the statements of the person or the notes that answer the question, best first and newer
@@ -307,7 +221,7 @@ fn quote(words: &str) -> String {
 /// Builds the search query for earlier conversations.
 fn query(question: &str) -> String {
     let telling = words::significant_words(question);
-    let about_talk: Vec<String> = ABOUT_TALK.iter().flat_map(|word| words::stems(word)).collect();
+    let about_talk = words::stems(ABOUT_TALK);
     let mut kept: Vec<&str> =
         telling.iter().filter(|word| !about_talk.contains(&word.stem)).map(|word| word.surface).collect();
     if kept.is_empty() {
@@ -325,13 +239,140 @@ fn address(text: &str) -> Option<String> {
 }
 
 fn is_question(question: &str, spaced: &str) -> bool {
-    question.trim_end().ends_with('?') || ASKING.iter().any(|word| spaced.starts_with(word))
-}
-
-fn has(spaced: &str, cues: &[&str]) -> bool {
-    cues.iter().any(|cue| spaced.contains(cue))
+    question.trim_end().ends_with('?') || words::starts_with_cue(spaced, ASKING)
 }
 
 fn offers(view: &PromptView<'_>, tool: &str) -> bool {
     view.tools.contains(&tool)
+}
+
+/// Finds the expression in a question and its result: `what is 12*7?` gives `12*7` and 84. The
+/// inner `None` is an expression without a result, such as a division by zero; the outer one means
+/// no expression.
+fn evaluate(question: &str) -> Option<(String, Option<f64>)> {
+    let sum = longest_run(question)?;
+    let operators = sum.chars().filter(|c| "+-*/".contains(*c)).count();
+    let digits = sum.chars().filter(char::is_ascii_digit).count();
+    if operators == 0 || digits < 2 || sum.len() > 100 {
+        return None;
+    }
+    let mut parser = ExpressionParser { rest: sum.chars().filter(|c| *c != ' ').collect::<Vec<_>>(), at: 0, depth: 0 };
+    let result = parser.sum();
+    // A date or a range of numbers looks like the beginning of an expression; only text that parses
+    // to its end counts.
+    if parser.at < parser.rest.len() {
+        return None;
+    }
+    Some((sum, Some(result?).filter(|result| result.is_finite())))
+}
+
+/// Formats a number as a person writes it.
+fn show_number(number: f64) -> String {
+    let text = format!("{number:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The question's one run of digits, operators and brackets; `None` if there are several, or if the
+/// run is a date.
+fn longest_run(question: &str) -> Option<String> {
+    let question = question.replace(['×', '·'], "*").replace('÷', "/").replace('−', "-");
+    let is_part = |c: char| c.is_ascii_digit() || "+-*/(). ".contains(c);
+    let with_digits = |run: &&str| run.chars().any(|c| c.is_ascii_digit());
+    let mut runs =
+        question.split(|c| !is_part(c)).map(|run| run.trim().trim_end_matches('.').trim()).filter(with_digits);
+    let run = runs.next()?.to_owned();
+    let is_date = run.split('-').count() == 3 && run.chars().all(|c| c.is_ascii_digit() || c == '-');
+    if runs.next().is_some() || is_date { None } else { Some(run) }
+}
+
+struct ExpressionParser {
+    rest: Vec<char>,
+    at: usize,
+    depth: usize,
+}
+
+impl ExpressionParser {
+    /// Parses a sum. `None` is a syntax error, NaN an undefined number.
+    fn sum(&mut self) -> Option<f64> {
+        let mut value = self.product()?;
+        while let Some(operator) = self.take("+-") {
+            let next = self.product()?;
+            value = if operator == '+' { value + next } else { value - next };
+        }
+        Some(value)
+    }
+
+    fn product(&mut self) -> Option<f64> {
+        let mut value = self.factor()?;
+        while let Some(operator) = self.take("*/") {
+            let next = self.factor()?;
+            value = match operator {
+                '*' => value * next,
+                _ if next == 0.0 => f64::NAN,
+                _ => value / next,
+            };
+        }
+        Some(value)
+    }
+
+    fn factor(&mut self) -> Option<f64> {
+        const DEEPEST: usize = 20;
+        if self.take("-").is_some() {
+            self.depth += 1;
+            return if self.depth > DEEPEST { None } else { Some(-self.factor()?) };
+        }
+        if self.take("(").is_some() {
+            self.depth += 1;
+            let inner = if self.depth > DEEPEST { None } else { self.sum() };
+            self.take(")")?;
+            return inner;
+        }
+        let mut number = String::new();
+        while let Some(c) = self.take("0123456789.") {
+            number.push(c);
+        }
+        number.parse().ok()
+    }
+
+    fn take(&mut self, any: &str) -> Option<char> {
+        let c = self.rest.get(self.at).copied().filter(|c| any.contains(*c))?;
+        self.at += 1;
+        Some(c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_table_of_sums() {
+        let result = |question: &str| evaluate(question).map(|(_, result)| result.map(show_number).unwrap_or_default());
+        for (question, expected) in [
+            ("what is 12*7?", Some("84")),
+            ("2 + 3 * 4", Some("14")),
+            ("(2+3)*4 =", Some("20")),
+            ("was ist 7 ÷ 2", Some("3.5")),
+            ("1/3", Some("0.333333")),
+            ("-3 - -4", Some("1")),
+            ("1/0", Some("")),
+            ("I am 12", None),
+            ("on 2026-11-20", None),
+            ("call 555-1234 or 555-9876", None),
+            ("2 +", None),
+            ("((((", None),
+            ("", None),
+        ] {
+            assert_eq!(result(question).as_deref(), expected, "{question}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_question_is_survived(question in "[-0-9+*/(). a]{0,120}") {
+            let _ = evaluate(&question);
+        }
+    }
 }

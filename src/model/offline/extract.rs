@@ -8,7 +8,9 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::prompt_view::after_time;
 use super::words;
+use crate::model::request::{Request, RequestPart, Role};
 use crate::text;
 
 /// Maximum number of entries in each list.
@@ -18,100 +20,18 @@ const MOST: usize = 6;
 const MAX_ENTRY: usize = 200;
 const MAX_TITLE: usize = 60;
 
-const DECISIONS: &[&str] = &[
-    " let's ",
-    " let us ",
-    " decided ",
-    " we will ",
-    " we'll ",
-    " i'll take ",
-    " agreed ",
-    " it's a deal ",
-    " go with ",
-    " settled ",
-    " we are going to ",
-    " entschieden ",
-    " beschlossen ",
-    " wir machen ",
-    " wir nehmen ",
-    " ich nehme ",
-    " einverstanden ",
-    " abgemacht ",
-    " machen wir ",
-];
-const PREFERENCES: &[&str] = &[
-    " i like ",
-    " i love ",
-    " i prefer ",
-    " i'd rather ",
-    " i hate ",
-    " i dislike ",
-    " i don't like ",
-    " i can't stand ",
-    " favourite ",
-    " favorite ",
-    " call me ",
-    " my name is ",
-    " i am allergic ",
-    " i'm allergic ",
-    " vegetarian ",
-    " vegan ",
-    " i always ",
-    " i never ",
-    " please always ",
-    " please never ",
-    " remember that ",
-    " is called ",
-    " birthday ",
-    " ich mag ",
-    " ich liebe ",
-    " ich bevorzuge ",
-    " ich hasse ",
-    " lieber ",
-    " lieblings",
-    " ich heisse ",
-    " nenn mich ",
-    " allergisch ",
-    " vegetarisch ",
-    " vegetarierin ",
-    " vegetarier ",
-    " bitte immer ",
-    " bitte nie ",
-    " merk dir ",
-    " geburtstag ",
-    " heisst ",
-];
-const PENDING: &[&str] = &[
-    " todo ",
-    " to do ",
-    " remind me ",
-    " need to ",
-    " needs to ",
-    " have to ",
-    " has to ",
-    " must ",
-    " should ",
-    " don't forget ",
-    " tomorrow ",
-    " next week ",
-    " next month ",
-    " still open ",
-    " not yet ",
-    " deadline ",
-    " due ",
-    " muss ",
-    " mussen ",
-    " sollte ",
-    " erinnere mich ",
-    " vergiss nicht ",
-    " morgen ",
-    " nachste woche ",
-    " nachsten monat ",
-    " noch offen ",
-    " noch nicht ",
-    " bis montag ",
-    " frist ",
-];
+const DECISIONS: &str = "\
+    let's|let us|decided|we will|we'll|i'll take|agreed|it's a deal|go with|settled|we are going to|entschieden|\
+    beschlossen|wir machen|wir nehmen|ich nehme|einverstanden|abgemacht|machen wir";
+const PREFERENCES: &str = "\
+    i like|i love|i prefer|i'd rather|i hate|i dislike|i don't like|i can't stand|favourite|favorite|call me|\
+    my name is|i am allergic|i'm allergic|vegetarian|vegan|i always|i never|please always|please never|\
+    remember that|is called|birthday|ich mag|ich liebe|ich bevorzuge|ich hasse|lieber|lieblings*|ich heisse|\
+    nenn mich|allergisch|vegetarisch|vegetarierin|vegetarier|bitte immer|bitte nie|merk dir|geburtstag|heisst";
+const PENDING: &str = "\
+    todo|to do|remind me|need to|needs to|have to|has to|must|should|don't forget|tomorrow|next week|next month|\
+    still open|not yet|deadline|due|muss|mussen|sollte|erinnere mich|vergiss nicht|morgen|nachste woche|\
+    nachsten monat|noch offen|noch nicht|bis montag|frist";
 
 /// Speaker of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +69,7 @@ pub fn summarise(lines: &[(LineSpeaker, &str)]) -> Extract {
     let mut extract = Extract { topics: topics(lines), ..Extract::default() };
     for sentence in &sentences {
         let spaced = words::spaced(sentence);
-        let has = |cues: &[&str]| cues.iter().any(|cue| spaced.contains(cue));
+        let has = |cues: &str| words::has_cue(&spaced, cues);
         let asks = sentence.ends_with('?');
         if has(DECISIONS) && !asks {
             add(&mut extract.decisions, sentence);
@@ -234,11 +154,71 @@ fn left_unanswered<'a>(lines: &[(LineSpeaker, &'a str)]) -> Option<&'a str> {
     (*speaker == LineSpeaker::Person && last.ends_with('?')).then_some(last)
 }
 
+/// Names of the assistant in a transcript.
+const ASSISTANT: &[&str] = &["assistant", "the assistant", "compline", "bot", "model", "you"];
+
+/// Builds the summary that the request asks for.
+pub(super) fn summary(request: &Request) -> String {
+    let mut lines: Vec<(LineSpeaker, &str)> = Vec::new();
+    let mut parts: Vec<Extract> = Vec::new();
+    for message in request.messages() {
+        let speaker = match message.role() {
+            Role::User => LineSpeaker::Person,
+            Role::Assistant => LineSpeaker::Assistant,
+            Role::System | Role::Tool => continue,
+        };
+        for part in message.parts() {
+            let RequestPart::Text(text) = part.open().0 else { continue };
+            read(speaker, text, &mut lines, &mut parts);
+        }
+    }
+    if !lines.is_empty() {
+        parts.push(summarise(&lines));
+    }
+    serde_json::to_string(&Extract::merged(parts)).unwrap_or_default()
+}
+
+fn read<'a>(speaker: LineSpeaker, text: &'a str, lines: &mut Vec<(LineSpeaker, &'a str)>, parts: &mut Vec<Extract>) {
+    let summaries: Vec<Extract> = text.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).collect();
+    if !summaries.is_empty() {
+        parts.extend(summaries);
+        return;
+    }
+    let written: Vec<&str> = text.lines().map(|line| after_time(line).1).filter(|line| !line.is_empty()).collect();
+    let named = written.iter().filter(|line| named(line).is_some()).count();
+    if written.len() < 2 || named * 2 < written.len() {
+        lines.push((speaker, after_time(text).1));
+        return;
+    }
+    // A line without a name continues the previous one.
+    let mut last = speaker;
+    for line in written {
+        let (who, words) = named_or(line, last);
+        last = who;
+        lines.push((who, words));
+    }
+}
+
+fn named_or(line: &str, last: LineSpeaker) -> (LineSpeaker, &str) {
+    let Some((name, words)) = named(line) else {
+        return (last, line);
+    };
+    let is_assistant = ASSISTANT.contains(&name.to_lowercase().as_str());
+    (if is_assistant { LineSpeaker::Assistant } else { LineSpeaker::Person }, words)
+}
+
+fn named(line: &str) -> Option<(&str, &str)> {
+    let (name, words) = line.split_once(':')?;
+    let fits = !name.is_empty() && name.chars().count() <= 30 && name.split_whitespace().count() <= 3;
+    (fits && words.starts_with(' ')).then(|| (name.trim(), words.trim()))
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::LineSpeaker::{Assistant, Person};
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn a_conversation_is_sorted() {

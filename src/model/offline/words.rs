@@ -64,6 +64,25 @@ pub(super) fn spaced(text: &str) -> String {
     format!(" {} ", words.join(" "))
 }
 
+/// Returns whether a [`spaced`] text contains one of the cues: words separated by `|`, where `*`
+/// ends a prefix.
+pub(super) fn has_cue(spaced: &str, cues: &str) -> bool {
+    cues.split('|').any(|cue| spaced.match_indices(' ').any(|(at, _)| begins_with(spaced, at, cue)))
+}
+
+/// Returns whether a [`spaced`] text begins with one of the cues.
+pub(super) fn starts_with_cue(spaced: &str, cues: &str) -> bool {
+    cues.split('|').any(|cue| begins_with(spaced, 0, cue))
+}
+
+fn begins_with(spaced: &str, at: usize, cue: &str) -> bool {
+    let words = spaced.get(at + 1..).unwrap_or_default();
+    match cue.strip_suffix('*') {
+        Some(prefix) => words.starts_with(prefix),
+        None => words.strip_prefix(cue).is_some_and(|rest| rest.starts_with(' ')),
+    }
+}
+
 /// Sentences of a text, bounded by punctuation and line ends.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.unicode_sentences()).map(str::trim).filter(|sentence| !sentence.is_empty())
