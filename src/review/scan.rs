@@ -9,20 +9,11 @@
 //! Total on any input, linear in its length, at most [`MOST`] findings for a folder, ordered by
 //! file and position.
 
-mod command;
-mod concealed;
 mod context;
-mod encoded;
-mod fold;
-mod fetched;
-mod invisible;
-mod links;
-mod lookalike;
-mod phrase;
+mod disguises;
+mod hidden;
+mod patterns;
 mod phrases;
-mod place;
-mod role;
-mod tongues;
 mod words;
 
 use std::collections::BTreeSet;
@@ -66,9 +57,9 @@ pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
         findings.extend(scan_text("", path).into_iter().map(|finding| Finding { path: path.to_owned(), ..finding }));
         match diff::text(bytes) {
             Some(text) => {
-                let found = scan_text(path, text);
-                let told = if path == MAIN { scan_prompt_lines(text, &found) } else { Vec::new() };
-                findings.extend(found.into_iter().chain(told));
+                let of_text = scan_text(path, text);
+                let of_prompt = if path == MAIN { scan_prompt_lines(text, &of_text) } else { Vec::new() };
+                findings.extend(of_text.into_iter().chain(of_prompt));
             }
             None => findings.push(unreadable(path, bytes.len())),
         }
@@ -77,20 +68,24 @@ pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
 }
 
 /// Scans the name and the description as they appear in a prompt. Returns findings that are not in
-/// `found`: front matter and Markdown can encode a letter without writing it.
-fn scan_prompt_lines(main: &str, found: &[Finding]) -> Vec<Finding> {
+/// `known`: front matter and Markdown can encode a letter without writing it.
+fn scan_prompt_lines(main: &str, known: &[Finding]) -> Vec<Finding> {
     let Ok((manifest, _)) = manifest::read(main, "") else { return Vec::new() };
-    let told = format!("{}\n{}", manifest.name, manifest.description);
-    let is_new = |finding: &Finding| !found.iter().any(|known| known.rule == finding.rule);
-    scan_text(MAIN, &told).into_iter().filter(is_new).map(|finding| Finding { line: 1, column: 1, ..finding }).collect()
+    let prompt = format!("{}\n{}", manifest.name, manifest.description);
+    let is_new = |finding: &Finding| !known.iter().any(|known| known.rule == finding.rule);
+    scan_text(MAIN, &prompt)
+        .into_iter()
+        .filter(is_new)
+        .map(|finding| Finding { line: 1, column: 1, ..finding })
+        .collect()
 }
 
 /// Scans a text. The path is only copied to the findings; blank for the rationale of a proposal.
 pub fn scan_text(path: &str, text: &str) -> Vec<Finding> {
     let mut hits = hits(text);
-    hits.extend(encoded::find(text));
+    hits.extend(hidden::encoded_text(text));
     hits.sort_by_key(|hit| (hit.at.start, hit.rule, hit.at.end));
-    let lines = place::Lines::of(text);
+    let lines = Lines::of(text);
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
     for hit in hits {
@@ -115,14 +110,13 @@ fn hits(text: &str) -> Vec<Hit> {
     let view = words::PlainText::of(text);
     let words = words::split(&view);
     let context = context::Context::of(text);
-    let mut hits = invisible::find(text);
-    hits.extend(lookalike::find(text));
-    hits.extend(phrase::find(&words, &context));
-    hits.extend(command::find(&view, &context));
-    hits.extend(fetched::find(&view, &context));
-    hits.extend(role::find(&view, &context));
-    hits.extend(concealed::find(text, &context));
-    hits.extend(links::find(text));
+    let mut hits = disguises::invisible(text);
+    hits.extend(disguises::lookalikes(text));
+    hits.extend(phrases::find(&words, &context));
+    hits.extend(patterns::commands(&view, &context));
+    hits.extend(patterns::markers(&view, &context));
+    hits.extend(hidden::hidden_text(text, &context));
+    hits.extend(disguises::links(text));
     hits
 }
 
@@ -160,6 +154,26 @@ fn excerpt(text: &str, at: &Range<usize>) -> String {
     }
     let shown: String = text.get(start..).unwrap_or_default().chars().take(160).collect();
     crate::text::shorten(&crate::text::one_line(&reveal(&shown)), 120)
+}
+
+/// The start of each line of a text.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(ends).collect() }
+    }
+
+    /// Returns line and column, both from 1, the column in characters.
+    fn place(&self, at: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|start| *start <= at);
+        let start = line.checked_sub(1).and_then(|line| self.starts.get(line)).copied().unwrap_or(0);
+        (line, self.text.get(start..at).map_or(0, |before| before.chars().count()) + 1)
+    }
 }
 
 #[cfg(test)]

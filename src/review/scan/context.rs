@@ -15,90 +15,19 @@ const BEFORE: usize = 900;
 const AFTER: usize = 300;
 
 /// Words of a warning.
-const WARNS: &[&str] = &[
-    "never follow",
-    "not follow",
-    "don't follow",
-    "never obey",
-    "not obey",
-    "don't obey",
-    "never comply",
-    "not comply",
-    "not instructions",
-    "as data",
-    "injection",
-    "phishing",
-    "scam",
-    "suspicious",
-    "malicious",
-    "red flag",
-    "warning sign",
-    "untrusted",
-    "never run",
-    "not run",
-    "don't run",
-    "never pipe",
-    "not pipe",
-    "don't pipe",
-    "never paste",
-    "not paste",
-    "dangerous",
-    " attackers",
-    "an attacker",
-    "is an attack",
-    "an attempt",
-    "fraud",
-    "never execute",
-    "not execute",
-    "vulnerab",
-    "nicht befolgen",
-    "niemals befolgen",
-    "befolge sie nicht",
-    "betrug",
-    "verdächtig",
-    "angriff",
-    "ne suis jamais",
-    "arnaque",
-    "suspect",
-    "hameçonnage",
-    "nunca sigas",
-    "estafa",
-    "sospechos",
-    "truffa",
-    "sospett",
-    "golpe",
-    "suspeit",
-    "мошенни",
-    "подозрительн",
-    "не выполняй",
-    "诈骗",
-    "可疑",
-    "不要执行",
-    "注入",
-    "詐欺",
-    "不審",
-    "従わない",
-];
+const WARNS: &str = "\
+    never follow|not follow|don't follow|never obey|not obey|don't obey|never comply|not comply|\
+    not instructions|as data|injection|phishing|scam|suspicious|malicious|red flag|warning sign|untrusted|\
+    never run|not run|don't run|never pipe|not pipe|don't pipe|never paste|not paste|dangerous| attackers|\
+    an attacker|is an attack|an attempt|fraud|never execute|not execute|vulnerab|nicht befolgen|\
+    niemals befolgen|befolge sie nicht|betrug|verdächtig|angriff|ne suis jamais|arnaque|suspect|hameçonnage|\
+    nunca sigas|estafa|sospechos|truffa|sospett|golpe|suspeit|мошенни|подозрительн|не выполняй|诈骗|可疑|不要执行|注入|詐欺|\
+    不審|従わない";
 
 /// Words that tell the reader to follow it after all.
-const OBEYS: &[&str] = &[
-    "obey it",
-    "obey them",
-    "comply with it",
-    "do as it says",
-    "do what it says",
-    "do so",
-    "carry it out",
-    "then follow",
-    "you must follow",
-    "follow it",
-    "execute it",
-    "run it",
-    "is correct",
-    "is right",
-    "is real",
-    "apply it",
-];
+const OBEYS: &str = "\
+    obey it|obey them|comply with it|do as it says|do what it says|do so|carry it out|then follow|\
+    you must follow|follow it|execute it|run it|is correct|is right|is real|apply it";
 
 /// A text with its sections and fenced blocks.
 pub(super) struct Context<'a> {
@@ -129,7 +58,7 @@ impl<'a> Context<'a> {
     pub(super) fn is_warning(&self, at: &Range<usize>) -> bool {
         self.is_set_off(at) && {
             let section = PlainText::of(self.section(at)).text;
-            let has = |list: &[&str]| list.iter().any(|words| section.contains(words));
+            let has = |list: &str| list.split('|').any(|words| section.contains(words));
             has(WARNS) && !has(OBEYS)
         }
     }

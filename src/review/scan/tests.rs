@@ -47,6 +47,12 @@ fn there_are_never_more_findings_than_anybody_reads() {
     assert!(found.last().unwrap().says.starts_with("590 more"), "{:?}", found.last());
 }
 
+#[test]
+fn columns_count_characters() {
+    let lines = Lines::of("aé\nöx");
+    assert_eq!([0, 3, 4, 6].map(|at| lines.place(at)), [(1, 1), (1, 3), (2, 1), (2, 2)]);
+}
+
 proptest! {
     #[test]
     fn any_text_can_be_scanned(text in "(?s).{0,300}") {
