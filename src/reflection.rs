@@ -11,12 +11,9 @@
 //! never stored as a reflection.
 
 mod actions;
-mod activity;
 pub mod answer_schema;
 mod input;
-mod job;
 mod commit;
-pub mod outcome;
 mod labelled_builder;
 mod transcript;
 pub mod render;
@@ -24,15 +21,13 @@ pub mod render;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use job::Job;
-
 use crate::config;
 use crate::engine::Engine;
 use crate::engine::system_run::{self, Assignment, Run, RunKind, RunOutcome};
 use crate::id::{ConversationId, PersonId};
 use crate::review::Review;
 use crate::store::{Journal, Node, SlotRow, SlotState};
-use crate::time::{Clock, Timestamp, Zone};
+use crate::time::{Clock, Span, Timestamp, Zone};
 use crate::trust::Scope;
 use crate::wording::{self, reflection as says};
 use input::{InputRequest, KnownSkill};
@@ -57,6 +52,42 @@ pub struct Reflector {
     pub engine: Arc<Engine>,
     /// The review of skill changes.
     pub review: Review,
+}
+
+/// Reflection job, by the length of its periods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Job {
+    /// Daily job.
+    Daily,
+    /// Weekly job, after its days.
+    Weekly,
+    /// Monthly job, after its weeks.
+    Monthly,
+}
+
+impl Job {
+    /// All jobs, in order of dependency.
+    pub const ALL: [Self; 3] = [Self::Daily, Self::Weekly, Self::Monthly];
+
+    /// Stored name of the job.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Parses the name of a job.
+    pub fn named(word: &str) -> Option<Self> {
+        word.parse().ok()
+    }
+
+    /// Length of the job's periods.
+    pub fn span(self) -> Span {
+        match self {
+            Self::Daily => Span::Day,
+            Self::Weekly => Span::Week,
+            Self::Monthly => Span::Month,
+        }
+    }
 }
 
 /// Next step of a slot.
@@ -97,13 +128,18 @@ impl Reflector {
         let Some(person) = self.journal.read(move |db| db.people().person(person)).await? else {
             return self.give_up(slot, says::NOBODY).await;
         };
-        let look = self.gather_input(slot, job, person).await?;
+        let request = self.gather_input(slot, job, person).await?;
         let min_messages = self.config.min_messages;
-        let input = self.journal.read_much(move |db| match look.at(db, min_messages)? {
-            Some(seen) => look.input(db, &seen).map(Some),
+        let input = self.journal.read_much(move |db| match request.material(db, min_messages)? {
+            Some(material) => request.input(db, &material).map(Some),
             None => Ok(None),
         });
-        let Some(input) = input.await? else { return self.be_quiet(slot).await };
+        let Some(input) = input.await? else {
+            let (id, now) = (slot.id, self.clock.now());
+            let end = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(id, SlotState::Quiet, "", now);
+            self.journal.write("end a quiet slot", end).await?;
+            return Ok(SlotProgress::Over);
+        };
         let Scope::Person(person) = slot.scope else { return Ok(SlotProgress::Over) };
         let (id, at) = (slot.id, self.clock.now());
         let assigned = self.journal.write("assign a reflection", move |tx| {
@@ -116,11 +152,11 @@ impl Reflector {
             tx.slots().slot_works(id, run.conversation)?;
             Ok(AssignResult::Now(run))
         });
-        self.asked(slot, assigned.await?).await
+        self.after_assigning(slot, assigned.await?).await
     }
 
-    async fn asked(&self, slot: &SlotRow, asked: AssignResult) -> anyhow::Result<SlotProgress> {
-        match asked {
+    async fn after_assigning(&self, slot: &SlotRow, result: AssignResult) -> anyhow::Result<SlotProgress> {
+        match result {
             AssignResult::Now(run) => self.engine.wake_stream(run.stream),
             AssignResult::Before => {}
             AssignResult::Nobody => return self.give_up(slot, says::NOBODY).await,
@@ -190,8 +226,8 @@ impl Reflector {
     }
 
     async fn try_later(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
-        let asked = usize::try_from(slot.tries).unwrap_or(usize::MAX);
-        let Some(pause) = PAUSES.get(asked.saturating_sub(1)) else { return self.give_up(slot, reason).await };
+        let tries = usize::try_from(slot.tries).unwrap_or(usize::MAX);
+        let Some(pause) = PAUSES.get(tries.saturating_sub(1)) else { return self.give_up(slot, reason).await };
         let (id, at) = (slot.id, self.clock.now().plus(*pause));
         self.journal.write("postpone a reflection", move |tx| tx.slots().slot_waits(id, at)).await?;
         Ok(SlotProgress::At(at))
@@ -204,7 +240,7 @@ impl Reflector {
         conversation: ConversationId,
     ) -> anyhow::Result<SlotProgress> {
         let (id, scope, at) = (slot.id, slot.scope, self.clock.now());
-        let asked = self.journal.write("ask for a reflection again", move |tx| {
+        let assigned = self.journal.write("ask for a reflection again", move |tx| {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.retry_at.is_none()) {
                 return Ok(AssignResult::Before);
             }
@@ -215,13 +251,6 @@ impl Reflector {
             tx.slots().slot_works(id, conversation)?;
             Ok(AssignResult::Now(run))
         });
-        self.asked(slot, asked.await?).await
-    }
-
-    async fn be_quiet(&self, slot: &SlotRow) -> anyhow::Result<SlotProgress> {
-        let (id, now) = (slot.id, self.clock.now());
-        let quiet = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(id, SlotState::Quiet, "", now);
-        self.journal.write("end a quiet slot", quiet).await?;
-        Ok(SlotProgress::Over)
+        self.after_assigning(slot, assigned.await?).await
     }
 }

@@ -11,8 +11,6 @@
 
 mod apply;
 pub mod approval;
-mod carried_over;
-mod contents;
 pub mod diff;
 mod disk;
 mod duplicate_check;
@@ -20,17 +18,15 @@ mod label;
 mod active_skills;
 mod owner_decision;
 pub mod proposal;
-mod read;
-mod restored;
 pub mod reveal;
 pub mod reviewer;
 pub mod scan;
-mod builtin_updates;
 pub mod show;
 pub mod structure;
 mod submit;
 mod builtin_sync;
 mod taint;
+mod unknown_skills;
 pub mod why;
 mod worker;
 
@@ -38,12 +34,10 @@ pub use active_skills::{ActiveSkills, FolderLock, LiveSkill};
 pub use disk::DiskFailpoint;
 pub use owner_decision::{Decided, DecisionError, DecisionSource};
 pub use proposal::{Proposal, ProposalDraft, ProposalOrigin};
-pub use read::History;
-pub use restored::{accept_shipped_only, distrust_unknown};
 pub use submit::Staged;
 pub use taint::AutoApproval;
+pub use unknown_skills::{accept_shipped_only, distrust_unknown};
 
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,13 +45,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use crate::config;
-use crate::id::AddressId;
-use crate::skill::SkillCache;
+use crate::id::{AddressId, ProposalId};
 use crate::skill::builtin::Builtin;
+use crate::skill::{SkillCache, SkillFolder};
 use crate::spend::ModelPool;
-use crate::store::Journal;
-use crate::time::Clock;
+use crate::store::{Journal, ProposalRow, ProposalState, VersionRow};
 use crate::time::clock::WakeupSender;
+use crate::time::{Clock, Timestamp};
 
 /// The owner's review settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -95,7 +89,7 @@ pub struct ReviewParts {
     /// The reviewer: the models for background work.
     pub reviewer: Arc<ModelPool>,
     /// Notified of messages to deliver.
-    pub herald: Arc<dyn OutboxNotifier>,
+    pub notifier: Arc<dyn OutboxNotifier>,
     /// Observes every disk step; for tests of power cuts.
     pub failpoint: Option<DiskFailpoint>,
 }
@@ -107,18 +101,18 @@ pub struct Review(Arc<ReviewInner>);
 struct ReviewInner {
     journal: Journal,
     clock: Arc<dyn Clock>,
-    shelf: SkillCache,
+    cache: SkillCache,
     disk: disk::Disk,
-    builtins: &'static [Builtin],
+    rules: active_skills::Rules,
     policy: Policy,
     reviewer: Arc<ModelPool>,
-    herald: Arc<dyn OutboxNotifier>,
+    notifier: Arc<dyn OutboxNotifier>,
     /// Held while the folder is changed or compared with the journal.
-    writing: Arc<tokio::sync::Mutex<()>>,
-    seen: Mutex<active_skills::FolderSnapshot>,
-    ringer: Mutex<Option<WakeupSender>>,
+    write_lock: Arc<tokio::sync::Mutex<()>>,
+    snapshot: Mutex<active_skills::FolderSnapshot>,
+    wakeups: Mutex<Option<WakeupSender>>,
     /// Set while a proposal waits and the owner has no known address yet.
-    untold: AtomicBool,
+    owner_notice_pending: AtomicBool,
     /// Set while an intended change could not be applied yet.
     unfinished: AtomicBool,
 }
@@ -133,18 +127,18 @@ impl Review {
     /// Creates a gate that is idle until [`Review::start`].
     pub fn new(parts: ReviewParts) -> Self {
         Self(Arc::new(ReviewInner {
-            shelf: SkillCache::new(parts.dir.clone()),
+            cache: SkillCache::new(parts.dir.clone()),
             disk: disk::Disk::new(parts.dir, parts.failpoint),
             journal: parts.journal,
             clock: parts.clock,
-            builtins: parts.builtins,
+            rules: active_skills::Rules { by_hand_is_live: parts.policy.by_hand_is_live, builtins: parts.builtins },
             policy: parts.policy,
             reviewer: parts.reviewer,
-            herald: parts.herald,
-            writing: Arc::default(),
-            seen: Mutex::default(),
-            ringer: Mutex::default(),
-            untold: AtomicBool::new(false),
+            notifier: parts.notifier,
+            write_lock: Arc::default(),
+            snapshot: Mutex::default(),
+            wakeups: Mutex::default(),
+            owner_notice_pending: AtomicBool::new(false),
             unfinished: AtomicBool::new(false),
         }))
     }
@@ -152,22 +146,97 @@ impl Review {
     /// Processes waiting proposals until the program stops: asks the reviewer and notifies the
     /// owner.
     pub async fn run(self, stop: CancellationToken) {
-        let (ringer, bell) = crate::time::clock::wakeups();
-        ringer.wake(&*self.0.clock);
-        *self.0.ringer.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
-        worker::run(self, bell, stop).await;
+        let (sender, wakeups) = crate::time::clock::wakeups();
+        sender.wake(&*self.0.clock);
+        *self.0.wakeups.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        worker::run(self, wakeups, stop).await;
     }
 
     /// Wakes the worker.
     fn wake_worker(&self) {
-        if let Some(ringer) = &*self.0.ringer.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.wake(&*self.0.clock);
+        if let Some(sender) = &*self.0.wakeups.lock().unwrap_or_else(PoisonError::into_inner) {
+            sender.wake(&*self.0.clock);
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, active_skills::FolderSnapshot> {
-        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn snapshot(&self) -> MutexGuard<'_, active_skills::FolderSnapshot> {
+        self.0.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The contents that a skill had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    /// Oldest first.
+    pub versions: Vec<VersionRow>,
+    /// The digest of the present content; blank if there is none.
+    pub present: String,
+}
+
+/// Read access for operators. Nothing here decides, and the only changes are those that a look at
+/// the folder records in the journal.
+///
+/// An overdue proposal is reported as expired at once, even if the task that records the expiry has
+/// not run yet, so that the reported state always agrees with [`Review::approve`].
+impl Review {
+    /// Returns the proposals that wait for a decision, oldest first.
+    pub async fn pending(&self) -> anyhow::Result<Vec<ProposalRow>> {
+        let now = self.0.clock.now();
+        let rows = self.0.journal.read(|db| db.proposals().pending_proposals()).await?;
+        Ok(rows.into_iter().filter(|row| !row.is_late(now)).collect())
+    }
+
+    /// Returns the newest proposals, newest first.
+    pub async fn proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
+        let now = self.0.clock.now();
+        let rows = self.0.journal.read(move |db| db.proposals().newest_proposals(limit)).await?;
+        Ok(rows.into_iter().map(|row| as_of(row, now)).collect())
+    }
+
+    /// Returns a complete proposal.
+    pub async fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<Proposal>> {
+        let now = self.0.clock.now();
+        let found = self.0.journal.read(move |db| Proposal::load(db, id)).await?;
+        Ok(found.map(|proposal| Proposal { row: as_of(proposal.row, now), ..proposal }))
+    }
+
+    /// Returns the versions of the skill in this folder.
+    ///
+    /// # Errors
+    /// If the journal or the skills folder cannot be read.
+    pub async fn history(&self, skill: &str) -> anyhow::Result<History> {
+        self.live().await?;
+        let skill = skill.to_owned();
+        let read = move |db: crate::store::Db<'_>| {
+            let present = db.skills().skill(&skill)?.map(|row| row.digest).unwrap_or_default();
+            Ok(History { versions: db.skills().versions_of(&skill)?, present })
+        };
+        self.0.journal.read(read).await
+    }
+
+    /// Returns the draft that would give a skill exactly this content, replacing any present
+    /// content.
+    ///
+    /// # Errors
+    /// If the present content cannot be read.
+    pub async fn draft(
+        &self,
+        skill: &str,
+        content: &SkillFolder,
+        origin: ProposalOrigin,
+    ) -> anyhow::Result<ProposalDraft> {
+        // The journal must know the base, or the owner would not see what the change removes.
+        self.live().await?;
+        let present = self.present_content(skill).await?;
+        let change = if present.is_some() { ProposalChange::Edit } else { ProposalChange::Create };
+        let files = proposal::replacing(&present.unwrap_or_default(), content);
+        Ok(ProposalDraft { skill: skill.to_owned(), change, files, rationale: String::new(), origin })
+    }
+}
+
+fn as_of(row: ProposalRow, now: Timestamp) -> ProposalRow {
+    let late = row.state == ProposalState::Pending && row.is_late(now);
+    if late { ProposalRow { state: ProposalState::Expired, ..row } } else { row }
 }
 
 /// The reasons why a draft was refused, as sentences for its author.
@@ -182,7 +251,8 @@ impl Refused {
 }
 
 /// The effect of a proposal on a skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ProposalChange {
     /// Creates a skill.
     Create,
@@ -212,25 +282,4 @@ pub struct Finding {
     pub excerpt: String,
     /// The meaning, in a sentence for the owner.
     pub says: String,
-}
-
-/// The task that takes proposals through the review and notifies the owner.
-#[derive(Clone, Copy)]
-pub struct ReviewWorker<'a> {
-    pub(super) review: &'a Review,
-}
-
-impl Deref for ReviewWorker<'_> {
-    type Target = Review;
-
-    fn deref(&self) -> &Review {
-        self.review
-    }
-}
-
-impl Review {
-    /// Returns the task that takes proposals through the review and notifies the owner.
-    pub fn worker(&self) -> ReviewWorker<'_> {
-        ReviewWorker { review: self }
-    }
 }

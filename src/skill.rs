@@ -13,7 +13,6 @@ mod front;
 pub mod index;
 pub mod manifest;
 pub mod name;
-pub mod note;
 
 pub use catalogue::{Catalogue, Skill, SkillCache, UnloadableSkill};
 pub use folder::{Digest, MAIN, SkillFolder};

@@ -10,7 +10,7 @@ use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use super::command::ReflectionRequest;
 use crate::id::{PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
-use crate::reflection::{outcome, render};
+use crate::reflection::render;
 use crate::schedule::OnDemandResult;
 use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
 use crate::time::{Cron, Timestamp};
@@ -186,7 +186,7 @@ fn describe(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<ReflectionItem> {
     };
     let mut actions = Vec::new();
     for action in db.reflections().actions_of(row.id)? {
-        let outcome = outcome::describe(db, &action)?;
+        let outcome = render::describe(db, &action)?;
         actions.push((action, outcome));
     }
     Ok(ReflectionItem {
@@ -200,7 +200,7 @@ fn fields(item: &ReflectionItem) -> Value {
     let row = &item.row;
     let action_json = |(action, outcome): &(ActionRow, String)| {
         json!({
-            "kind": outcome::known_kind(action),
+            "kind": render::known_kind(action),
             "title": action.title,
             "state": action.state.as_str(),
             "outcome": outcome,

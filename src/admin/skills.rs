@@ -22,7 +22,7 @@ use crate::review::{
     ActiveSkills, Decided, DecisionError, DecisionSource, FolderLock, History, LiveSkill, ProposalChange,
     ProposalOrigin, Refused, Staged, diff,
 };
-use crate::skill::{self, Available, MAIN, SkillFolder, manifest, name as names, note};
+use crate::skill::{self, Available, MAIN, SkillFolder, manifest, name as names};
 use crate::store::{Db, ProposalState, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
@@ -209,12 +209,12 @@ impl SkillsAdmin<'_> {
             }
         };
         let label = text.label().clone();
-        let name = name.map_or_else(|| note::name_for(note), str::to_owned);
+        let name = name.map_or_else(|| manifest::name_for(note), str::to_owned);
         if name.is_empty() {
             return Ok(cannot(says::NAME_NEEDED));
         }
         let words: &Arc<str> = shown.words(&text);
-        match note::skill_of(&name, words) {
+        match manifest::skill_of(&name, words) {
             Some(main) => {
                 let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
                 self.propose(&name, &content, ProposalOrigin::Note { label, file }, shown).await
@@ -244,9 +244,9 @@ impl SkillsAdmin<'_> {
             }
         };
         match self.review.submit(draft).await? {
-            Ok(Staged::New(id, _)) => self.staged(id, shown).await,
-            Ok(Staged::Known(id)) => Ok(Answer::showing(shown, says::waits_already(id), json!({ "proposal": id }))),
-            Err(Refused(why)) => {
+            Staged::New(id, _) => self.staged(id, shown).await,
+            Staged::Known(id) => Ok(Answer::showing(shown, says::waits_already(id), json!({ "proposal": id }))),
+            Staged::Refused(Refused(why)) => {
                 let why: Vec<String> = why.iter().map(|why| format!("- {}", visible_line(why))).collect();
                 Ok(Answer::refusal_showing(shown, says::not_proposed(&why.join("\n"))))
             }
@@ -332,7 +332,7 @@ fn broken_one(broken: &skill::UnloadableSkill) -> SkillEntry {
 /// The first sentence of a description. In a list, the rest (when to use the skill) is useful to
 /// the assistant only.
 fn brief(description: &str) -> String {
-    let first = note::first_sentence(description);
+    let first = manifest::first_sentence(description);
     let short = shorten(first, MAX_DESCRIPTION);
     if short == first {
         return short;

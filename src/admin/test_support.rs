@@ -244,7 +244,7 @@ impl Fixture {
         let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
         let review = &self.admin.review;
         let draft = review.draft(name, &content, ProposalOrigin::Import).await.unwrap();
-        let Ok(Staged::New(id, _)) = review.submit(draft).await.unwrap() else { panic!("it was refused") };
+        let Staged::New(id, _) = review.submit(draft).await.unwrap() else { panic!("it was refused") };
         (id, review.proposal(id).await.unwrap().unwrap().digest().short().to_owned())
     }
 
@@ -321,7 +321,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         builtins: &[],
         policy: Policy { by_hand_is_live: true, ..Policy::default() },
         reviewer: Arc::clone(&background),
-        herald: Arc::new(Nobody),
+        notifier: Arc::new(Nobody),
         failpoint: None,
     });
     let config =

@@ -83,7 +83,7 @@ pub(super) fn review(
             by_hand_is_live: config.skills.by_hand_is_live,
         },
         reviewer: Arc::clone(reviewer),
-        herald: Arc::new(AdminNotifier(Arc::clone(desks))),
+        notifier: Arc::new(AdminNotifier(Arc::clone(desks))),
         failpoint,
     })
 }

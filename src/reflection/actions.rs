@@ -19,7 +19,7 @@ use crate::id::{PersonId, TurnId};
 use crate::memory::{self, NoteDraft};
 use crate::people::Party;
 use crate::review::{ProposalChange, ProposalDraft, ProposalOrigin, Refused, Staged};
-use crate::skill::{MAIN, SkillFolder, note};
+use crate::skill::{MAIN, SkillFolder, manifest};
 use crate::store::{ActionRow, ActionState, Category, Db, Fact, Layer, Node, Tx};
 use crate::time::Timestamp;
 use crate::trust::Scope;
@@ -78,9 +78,9 @@ impl Reflector {
             Err(why) => return self.refuse(action, why).await,
         };
         match self.review.submit(draft).await? {
-            Ok(Staged::New(..)) => Ok(()),
-            Ok(Staged::Known(id)) => self.refuse(action, says::waits_already(id)).await,
-            Err(Refused(why)) => self.refuse(action, why.join(" ")).await,
+            Staged::New(..) => Ok(()),
+            Staged::Known(id) => self.refuse(action, says::waits_already(id)).await,
+            Staged::Refused(Refused(why)) => self.refuse(action, why.join(" ")).await,
         }
     }
 
@@ -189,11 +189,11 @@ impl Reflector {
             Err(error) => return Ok(Err(says::note_unreadable(&format!("{error:#}")))),
         };
         let (words, label, _) = text.open();
-        let name = if payload.skill.is_empty() { note::name_for(&payload.note) } else { payload.skill };
+        let name = if payload.skill.is_empty() { manifest::name_for(&payload.note) } else { payload.skill };
         if name.is_empty() {
             return Ok(Err(says::NOTE_NEEDS_A_NAME.to_owned()));
         }
-        let Some(main) = note::skill_of(&name, words) else { return Ok(Err(says::NOTE_WITHOUT_WORDS.to_owned())) };
+        let Some(main) = manifest::skill_of(&name, words) else { return Ok(Err(says::NOTE_WITHOUT_WORDS.to_owned())) };
         let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
         let note = Some((label.clone(), file));
         let origin = ProposalOrigin::Reflection { action: action.id, turn, person, note };

@@ -40,9 +40,9 @@ pub struct ReflectionForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proposed {
     /// Valid action.
-    Good(Action),
+    Valid(Action),
     /// Invalid action.
-    Bad {
+    Invalid {
         /// Given kind, if valid.
         kind: Option<ActionKind>,
         /// Given title.
@@ -55,7 +55,8 @@ pub enum Proposed {
 }
 
 /// Kind of a proposed action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ActionKind {
     /// New skill.
     CreateSkill,
@@ -72,25 +73,14 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::CreateSkill, Self::ChangeSkill, Self::PromoteNote, Self::Memory, Self::Configuration, Self::Other];
-
     /// Stored name of the kind, which the model uses too.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CreateSkill => "create_skill",
-            Self::ChangeSkill => "change_skill",
-            Self::PromoteNote => "promote_note",
-            Self::Memory => "memory",
-            Self::Configuration => "configuration",
-            Self::Other => "other",
-        }
+        self.into()
     }
 
     /// Parses the name of a kind.
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 
     /// Returns true if the program executes the action, within its limits.
@@ -209,10 +199,10 @@ fn tidy(entries: &[String]) -> Vec<String> {
 
 fn proposed(given: Value) -> Proposed {
     match action(&given) {
-        Ok(action) => Proposed::Good(action),
+        Ok(action) => Proposed::Valid(action),
         Err(error) => {
             let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
-            Proposed::Bad {
+            Proposed::Invalid {
                 kind: ActionKind::parse(word("kind")),
                 title: shorten(&one_line(word("title")), TITLE),
                 given: shorten(&given.to_string(), MALFORMED),
@@ -338,7 +328,7 @@ mod tests {
             (json!({ "kind": "configuration", "title": "Gap", "text": "a gap of 4h" }), ActionKind::Configuration),
             (json!({ "kind": "other", "title": "Anything" }), ActionKind::Other),
         ] {
-            let Proposed::Good(read) = only(&action) else { panic!("{action}") };
+            let Proposed::Valid(read) = only(&action) else { panic!("{action}") };
             assert_eq!(read.kind, kind);
             let stored = serde_json::to_string(&read.payload).unwrap();
             assert_eq!(serde_json::from_str::<Payload>(&stored).unwrap(), read.payload, "it survives storing");
@@ -367,8 +357,8 @@ mod tests {
             json!({ "kind": "other", "title": "Tea", "approve": true }),
         ] {
             let form = read(&with(&json!([bad, { "kind": "other", "title": "Fine" }]))).unwrap();
-            assert!(matches!(&form.actions[0], Proposed::Bad { error, .. } if !error.is_empty()), "{bad}");
-            assert!(matches!(&form.actions[1], Proposed::Good(_)), "{bad}");
+            assert!(matches!(&form.actions[0], Proposed::Invalid { error, .. } if !error.is_empty()), "{bad}");
+            assert!(matches!(&form.actions[1], Proposed::Valid(_)), "{bad}");
         }
     }
 
@@ -387,7 +377,7 @@ mod tests {
                     prop_assert!(list.len() <= ENTRIES);
                     prop_assert!(list.iter().all(|entry| !entry.is_empty() && entry.chars().count() <= ENTRY && !entry.contains('\n')));
                 }
-                prop_assert!(form.actions.iter().all(|action| matches!(action, Proposed::Bad { .. })), "a word is no action");
+                prop_assert!(form.actions.iter().all(|action| matches!(action, Proposed::Invalid { .. })), "a word is no action");
             }
         }
     }

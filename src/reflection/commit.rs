@@ -151,11 +151,11 @@ impl ValidReflection {
         too_many: Option<u32>,
     ) -> anyhow::Result<()> {
         let (kind, title, payload, mut state, mut reason) = match proposed {
-            Proposed::Good(action) => {
+            Proposed::Valid(action) => {
                 let payload = serde_json::to_string(&action.payload)?;
                 (action.kind, action.title.as_str(), payload, ActionState::New, String::new())
             }
-            Proposed::Bad { kind, title, given, error } => {
+            Proposed::Invalid { kind, title, given, error } => {
                 let (kind, payload) = (kind.unwrap_or(ActionKind::Other), serde_json::to_string(given)?);
                 (kind, title.as_str(), payload, ActionState::Malformed, error.clone())
             }
@@ -184,7 +184,7 @@ impl ValidReflection {
 }
 
 fn is_done(proposed: &Proposed) -> bool {
-    matches!(proposed, Proposed::Good(action) if action.kind.is_done())
+    matches!(proposed, Proposed::Valid(action) if action.kind.is_done())
 }
 
 /// Returns true if the scope belongs to an owner, by the current state of the journal.

@@ -6,9 +6,9 @@
 //! weeks' reflections, and, if a week has none, by those of its days. So no conversation is
 //! skipped, and none is covered twice. A reflection with untrusted content is only named.
 
-use super::activity::{self, Names, Window};
 use super::labelled_builder::{ReflectionText, fit};
-use super::{job::Job, outcome, transcript};
+use super::transcript::{self, Names, Window};
+use super::{Job, render};
 use crate::store::{Db, Node, ReflectionRow, SlotRow};
 use crate::time::{Period, Span, Timestamp, Zone};
 use crate::trust::{Label, Scope, Text};
@@ -66,7 +66,7 @@ pub struct ReflectionInput {
 
 impl InputRequest {
     /// Returns the material; `None` if it is too little to ask a model.
-    pub fn at(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<ReflectionInput>> {
+    pub fn material(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<ReflectionInput>> {
         let (scope, person) = (self.slot.scope, self.person.id);
         let (from, to) = self.reach();
         let earlier = match self.job {
@@ -91,12 +91,12 @@ impl InputRequest {
     }
 
     /// Builds the whole input.
-    pub fn input(&self, db: Db<'_>, seen: &ReflectionInput) -> anyhow::Result<Input> {
+    pub fn input(&self, db: Db<'_>, material: &ReflectionInput) -> anyhow::Result<Input> {
         let scope = self.slot.scope;
         let task = wording::own(says::task(&self.period_in_words(), &self.person.name), scope);
-        let pages = [self.numbers(db)?, self.last_time(db)?, self.material(db, seen)?, self.catalogue(db)?];
+        let pages = [self.numbers(db)?, self.last_time(db)?, self.periods(db, material)?, self.catalogue(db)?];
         let (mut words, mut from) = (vec![task], Vec::new());
-        for (text, nodes) in pages.into_iter().flatten().map(|page| page.done(scope)) {
+        for (text, nodes) in pages.into_iter().flatten().map(|page| page.finish(scope)) {
             // All of it is trusted by the way it was chosen. If a bug ever lets anything else in,
             // it is left out here.
             if text.label().is_trusted() {
@@ -126,7 +126,7 @@ impl InputRequest {
         let skills = self.skills.iter().map(|skill| skill.name.clone()).collect();
         let names = Names { tools: self.tools.clone(), skills };
         let mut page = ReflectionText::blank();
-        page.says(&activity::numbers(db, window, &self.slot.period, &names)?);
+        page.push(&transcript::numbers(db, window, &self.slot.period, &names)?);
         Ok(Some(page))
     }
 
@@ -138,36 +138,36 @@ impl InputRequest {
             return Ok(None);
         }
         let mut page = ReflectionText::blank();
-        page.says(&says::last_time(&before.period));
+        page.push(&says::last_time(&before.period));
         for action in &actions {
-            let kind = outcome::known_kind(action);
+            let kind = render::known_kind(action);
             if action.label.is_trusted() {
-                let became = says::became(kind, Some(&action.title), &outcome::describe(db, action)?);
-                page.quotes(&became, &action.label);
+                let became = says::became(kind, Some(&action.title), &render::describe(db, action)?);
+                page.push_quote(&became, &action.label);
                 page.add_sources(&[Node::Message(before.message)]);
             } else {
-                page.says(&says::became(kind, None, &outcome::bare(db, action)?));
+                page.push(&says::became(kind, None, &render::describe_without_reason(db, action)?));
             }
         }
         Ok(Some(page))
     }
 
-    fn material(&self, db: Db<'_>, seen: &ReflectionInput) -> anyhow::Result<Option<ReflectionText>> {
+    fn periods(&self, db: Db<'_>, material: &ReflectionInput) -> anyhow::Result<Option<ReflectionText>> {
         let mut page = ReflectionText::blank();
-        let covered: Vec<_> = seen.earlier.iter().map(|earlier| (earlier.from, earlier.to)).collect();
-        let talks = transcript::between(db, seen.window, &covered)?;
-        let for_talk = if seen.earlier.is_empty() { self.budget } else { self.budget / 3 };
-        if !seen.earlier.is_empty() {
-            page.says(says::EARLIER);
-            earlier(db, &mut page, &seen.earlier, self.budget - for_talk)?;
+        let covered: Vec<_> = material.earlier.iter().map(|earlier| (earlier.from, earlier.to)).collect();
+        let conversations = transcript::between(db, material.window, &covered)?;
+        let for_conversations = if material.earlier.is_empty() { self.budget } else { self.budget / 3 };
+        if !material.earlier.is_empty() {
+            page.push(says::EARLIER);
+            earlier(db, &mut page, &material.earlier, self.budget - for_conversations)?;
         }
         let heading = if self.job == Job::Daily { says::CONVERSATIONS } else { says::HANDED_ON };
-        if !talks.is_empty() || seen.earlier.is_empty() {
-            page.says(heading);
+        if !conversations.is_empty() || material.earlier.is_empty() {
+            page.push(heading);
         }
-        transcript::render_lines(db, &mut page, &talks, self.zone, for_talk)?;
-        if talks.is_empty() && seen.earlier.is_empty() {
-            page.says(says::NO_TALK);
+        transcript::render_lines(db, &mut page, &conversations, self.zone, for_conversations)?;
+        if conversations.is_empty() && material.earlier.is_empty() {
+            page.push(says::NO_TALK);
         }
         Ok(Some(page))
     }
@@ -179,10 +179,10 @@ impl InputRequest {
         }
         let used = db.activity().skills_between(self.slot.scope, self.slot.from, self.slot.to)?;
         let mut page = ReflectionText::blank();
-        page.says(says::CATALOGUE);
+        page.push(says::CATALOGUE);
         for skill in &self.skills {
             let times = used.iter().find(|used| used.skill == skill.name).map_or(0, |used| used.times);
-            page.quotes(&says::skill(&skill.name, &skill.description, times), &skill.label);
+            page.push_quote(&says::skill(&skill.name, &skill.description, times), &skill.label);
             page.add_sources(&[skill.from]);
         }
         Ok(Some(page))
@@ -206,7 +206,7 @@ fn earlier(db: Db<'_>, page: &mut ReflectionText, reflections: &[ReflectionRow],
         let texts = db.messages().texts_of(reflection.message)?;
         let clean = reflection.label.is_trusted() && texts.iter().all(|text| text.text.label().is_trusted());
         if !clean {
-            page.says(&says::earlier_from_outside(&reflection.period));
+            page.push(&says::earlier_from_outside(&reflection.period));
             continue;
         }
         page.add_sources(&[Node::Message(reflection.message)]);
@@ -217,7 +217,7 @@ fn earlier(db: Db<'_>, page: &mut ReflectionText, reflections: &[ReflectionRow],
                 kept.push('\n');
                 kept.push_str(says::CUT);
             }
-            page.quotes(&says::earlier(&reflection.period, &kept), label);
+            page.push_quote(&says::earlier(&reflection.period, &kept), label);
         }
     }
     Ok(())

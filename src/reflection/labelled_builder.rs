@@ -21,18 +21,18 @@ impl ReflectionText {
     }
 
     /// Adds program text, or text whose label is added separately.
-    pub fn says(&mut self, words: &str) {
+    pub fn push(&mut self, words: &str) {
         self.words.push_str(words);
     }
 
     /// Adds stored text with its label.
-    pub fn quotes(&mut self, words: &str, label: &Label) {
+    pub fn push_quote(&mut self, words: &str, label: &Label) {
         self.words.push_str(words);
-        self.takes(label);
+        self.absorb_label(label);
     }
 
     /// Adds a label.
-    pub fn takes(&mut self, label: &Label) {
+    pub fn absorb_label(&mut self, label: &Label) {
         self.label.absorb(label);
     }
 
@@ -46,7 +46,7 @@ impl ReflectionText {
     }
 
     /// Returns the text and its sources.
-    pub fn done(self, scope: Scope) -> (Text, Vec<Node>) {
+    pub fn finish(self, scope: Scope) -> (Text, Vec<Node>) {
         (Labelled::new(Arc::from(self.words), self.label, scope), self.from)
     }
 }

@@ -1,10 +1,11 @@
-//! Renders reflections for people.
+//! Renders reflections, and the outcomes of their proposed actions: for people, and for the next
+//! reflection, which learns from them.
 
 use std::sync::Arc;
 
-use super::answer_schema::{Proposed, ReflectionForm};
-use super::outcome;
-use crate::store::{Db, ReflectionRow, SlotRow};
+use super::answer_schema::{ActionKind, Proposed, ReflectionForm};
+use crate::store::{ActionRow, ActionState, Db, ProposalRow, ProposalState, ReflectionRow, SlotRow};
+use crate::text::{one_line, shorten};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::reflection as says;
 
@@ -52,27 +53,72 @@ pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     }
     for action in &actions {
         label.absorb(&action.label);
-        words.push_str(&says::became(
-            outcome::known_kind(action),
-            Some(&action.title),
-            &outcome::describe(db, action)?,
-        ));
+        words.push_str(&says::became(known_kind(action), Some(&action.title), &describe(db, action)?));
     }
     Ok(Labelled::new(Arc::from(words), label, reflection.scope))
 }
 
 fn in_a_line(action: &Proposed) -> String {
     match action {
-        Proposed::Good(action) => {
+        Proposed::Valid(action) => {
             says::proposal(action.kind.as_str(), &action.title, &crate::text::one_line(&action.payload.why))
         }
-        Proposed::Bad { .. } => says::NOT_UNDERSTOOD.to_owned(),
+        Proposed::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
     }
 }
 
 fn title(action: &Proposed) -> String {
     match action {
-        Proposed::Good(action) => says::proposal(action.kind.as_str(), &action.title, ""),
-        Proposed::Bad { .. } => says::NOT_UNDERSTOOD.to_owned(),
+        Proposed::Valid(action) => says::proposal(action.kind.as_str(), &action.title, ""),
+        Proposed::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
     }
+}
+
+/// Maximum number of characters in a reason.
+const REASON: usize = 300;
+
+/// Describes the outcome without a reason that may repeat the action's text: for an action with
+/// untrusted content.
+pub fn describe_without_reason(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
+    describe(db, &ActionRow { reason: String::new(), ..action.clone() })
+}
+
+/// Describes the outcome.
+pub fn describe(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
+    let reason = shorten(&one_line(&action.reason), REASON);
+    Ok(match action.state {
+        ActionState::New | ActionState::Taken => says::NOT_SEEN_TO.to_owned(),
+        ActionState::Suggested => says::SUGGESTED.to_owned(),
+        ActionState::Kept if reason.is_empty() && !action.label.is_trusted() => says::KEPT_APART.to_owned(),
+        ActionState::Kept => says::kept(&reason),
+        ActionState::Refused => says::refused_by_gate(&reason),
+        ActionState::OverLimit => says::over_limit(&reason),
+        ActionState::Malformed => says::malformed(&reason),
+        ActionState::Proposed => match action.proposal.map(|id| db.proposals().proposal(id)).transpose()?.flatten() {
+            Some(proposal) => decision(db, &proposal)?,
+            None => says::NOT_SEEN_TO.to_owned(),
+        },
+    })
+}
+
+/// Returns the kind if it is valid; invalid text of a model is not repeated.
+pub fn known_kind(action: &ActionRow) -> &'static str {
+    ActionKind::parse(&action.kind).unwrap_or(ActionKind::Other).as_str()
+}
+
+fn decision(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
+    Ok(match proposal.state {
+        ProposalState::Approved => says::APPROVED.to_owned(),
+        ProposalState::Rejected => says::refused_by_owner(&owners_reason(db, proposal)?),
+        ProposalState::Expired => says::EXPIRED.to_owned(),
+        ProposalState::Conflict => says::CONFLICT.to_owned(),
+        ProposalState::Pending => says::WAITS.to_owned(),
+    })
+}
+
+/// Returns the owner's reason for a rejection; blank if that repeats untrusted text, which must not
+/// return as the owner's own.
+fn owners_reason(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
+    let repeats = !db.fingerprints().pasted_from(&proposal.reason, proposal.scope)?.is_empty();
+    Ok(if repeats { String::new() } else { shorten(&one_line(&proposal.reason), REASON) })
 }

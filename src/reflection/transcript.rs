@@ -1,19 +1,22 @@
-//! Trusted conversation text of a period, truncated to a budget.
+//! Activity of a period: trusted conversation text, truncated to a budget, and numbers.
 //!
 //! A message belongs to the period in which it was received, regardless of when its conversation
 //! began, and an answer belongs to the message that it answers. Text that does not fit is cut from
 //! the beginning of each conversation, because the latest messages matter most, and the cut is
 //! mentioned.
+//!
+//! The program counts the numbers, so they cannot be forged. Numbers are safe, names are not: the
+//! name of a tool or a skill in a call is written by a model, perhaps as a page instructed it. So
+//! only names that the program knows are written; everything else is counted without a name.
 
 use std::fmt::Write as _;
 
-use super::activity::Window;
 use super::labelled_builder::{ReflectionText, tokens};
-use crate::id::{ConversationId, TurnId};
+use crate::id::{ConversationId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, StoredMessage, SummaryInputs, TextKind};
 use crate::text::shorten;
 use crate::time::{Timestamp, Zone};
-use crate::trust::Text;
+use crate::trust::{Scope, Text};
 use crate::wording::{prompt, reflection as says};
 
 /// Maximum number of characters in a line.
@@ -48,7 +51,7 @@ pub fn between(
     window: Window,
     but_for: &[(Timestamp, Timestamp)],
 ) -> anyhow::Result<Vec<ConversationTranscript>> {
-    let mut talks: Vec<ConversationTranscript> = Vec::new();
+    let mut conversations: Vec<ConversationTranscript> = Vec::new();
     let mut answering: Option<TurnId> = None;
     for id in db.activity().messages_between(window.person, window.from, window.to)? {
         let Some(message) = db.messages().message(id)? else { continue };
@@ -56,40 +59,40 @@ pub fn between(
             continue;
         }
         if message.turn != answering {
-            answer(db, talks.last_mut(), answering)?;
+            answer(db, conversations.last_mut(), answering)?;
             answering = message.turn;
         }
-        if talks.last().is_none_or(|talk| talk.conversation != message.conversation) {
-            talks.push(ConversationTranscript::of(&message));
+        if conversations.last().is_none_or(|conversation| conversation.conversation != message.conversation) {
+            conversations.push(ConversationTranscript::of(&message));
         }
-        if let Some(talk) = talks.last_mut() {
-            talk.add_message(db, &message)?;
+        if let Some(conversation) = conversations.last_mut() {
+            conversation.add_message(db, &message)?;
         }
     }
-    answer(db, talks.last_mut(), answering)?;
-    Ok(talks)
+    answer(db, conversations.last_mut(), answering)?;
+    Ok(conversations)
 }
 
 /// Adds the answer to the last messages.
-fn answer(db: Db<'_>, talk: Option<&mut ConversationTranscript>, turn: Option<TurnId>) -> anyhow::Result<()> {
-    let (Some(talk), Some(turn)) = (talk, turn) else { return Ok(()) };
+fn answer(db: Db<'_>, conversation: Option<&mut ConversationTranscript>, turn: Option<TurnId>) -> anyhow::Result<()> {
+    let (Some(conversation), Some(turn)) = (conversation, turn) else { return Ok(()) };
     let reply = db.activity().reply_of(turn)?.map(|id| db.messages().message(id)).transpose()?.flatten();
-    reply.map_or(Ok(()), |reply| talk.add_message(db, &reply))
+    reply.map_or(Ok(()), |reply| conversation.add_message(db, &reply))
 }
 
 /// Writes as many of their lines as fit.
 pub fn render_lines(
     db: Db<'_>,
     page: &mut ReflectionText,
-    talks: &[ConversationTranscript],
+    conversations: &[ConversationTranscript],
     zone: Zone,
     budget: u64,
 ) -> anyhow::Result<()> {
-    let all: u64 = talks.iter().map(|talk| talk.tokens(zone)).sum();
-    let count = u64::try_from(talks.len().max(1)).unwrap_or(u64::MAX);
+    let all: u64 = conversations.iter().map(|conversation| conversation.tokens(zone)).sum();
+    let count = u64::try_from(conversations.len().max(1)).unwrap_or(u64::MAX);
     let each = if all <= budget { u64::MAX } else { (budget / count).max(LEAST) };
-    for talk in talks {
-        talk.render(db, page, zone, each)?;
+    for conversation in conversations {
+        conversation.render(db, page, zone, each)?;
     }
     Ok(())
 }
@@ -130,7 +133,7 @@ impl ConversationTranscript {
     }
 
     fn render(&self, db: Db<'_>, page: &mut ReflectionText, zone: Zone, most: u64) -> anyhow::Result<()> {
-        page.says(&says::conversation(&zone.show_short(self.began), self.messages));
+        page.push(&says::conversation(&zone.show_short(self.began), self.messages));
         page.add_sources(&self.from);
         let mut most = most;
         if self.tokens(zone) > most {
@@ -147,19 +150,19 @@ impl ConversationTranscript {
         }
         let left_out = self.lines.len() - shown;
         if left_out > 0 {
-            page.says(&says::lines_left_out(left_out));
+            page.push(&says::lines_left_out(left_out));
         }
         let mut words = String::new();
         for line in self.lines.iter().skip(left_out) {
             let _ = writeln!(words, "{}", line.words(zone));
-            page.takes(line.text.label());
+            page.absorb_label(line.text.label());
         }
         if !words.is_empty() {
-            page.says(&prompt::transcript(words.trim_end()));
-            page.says("\n");
+            page.push(&prompt::transcript(words.trim_end()));
+            page.push("\n");
         }
         if self.withheld > 0 {
-            page.says(&says::withheld(self.withheld));
+            page.push(&says::withheld(self.withheld));
         }
         Ok(())
     }
@@ -181,8 +184,8 @@ impl ConversationTranscript {
             ],
         );
         let words = super::labelled_builder::fit(&words, most.min(SUMMARY));
-        page.quotes(&prompt::transcript(&words), label);
-        page.says("\n");
+        page.push_quote(&prompt::transcript(&words), label);
+        page.push("\n");
         page.add_sources(&[Node::Summary(summary.id)]);
         Ok(tokens(&words))
     }
@@ -193,4 +196,74 @@ impl DialogueLine {
         let who = if self.by_person { prompt::PERSON } else { prompt::ASSISTANT };
         format!("[{}] {who}: {}", zone.show_short(self.at), shorten(self.text.open().0.trim(), LINE))
     }
+}
+
+/// Person and period.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// Person whose activity is counted.
+    pub person: PersonId,
+    /// First instant, by received time.
+    pub from: Timestamp,
+    /// First instant after the period.
+    pub to: Timestamp,
+}
+
+/// Names that may be written.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Names of tools.
+    pub tools: Vec<String>,
+    /// Names of skills.
+    pub skills: Vec<String>,
+}
+
+/// Renders the counters of a period, one line each.
+pub fn numbers(db: Db<'_>, window: Window, period: &str, names: &Names) -> anyhow::Result<String> {
+    let Window { person, from, to } = window;
+    let scope = Scope::Person(person);
+    let mut words = says::numbers(period);
+    words.push_str(&message_counts(db, window)?);
+    words.push_str(&tool_counts(db, window, names)?);
+    for used in db.activity().skills_between(scope, from, to)? {
+        if names.skills.contains(&used.skill) {
+            words.push_str(&says::skill_read(&used.skill, used.times));
+        }
+    }
+    for (reason, count) in db.activity().unanswered_between(person, from, to)? {
+        words.push_str(&says::unanswered(&reason, count));
+    }
+    let models = db.activity().models_between(scope, from, to)?;
+    words.push_str(&says::models(models.calls, models.failed, models.input, models.output));
+    for (kind, count) in db.activity().work_between(person, from, to)? {
+        words.push_str(&says::scheduled(&kind, count));
+    }
+    Ok(words)
+}
+
+fn message_counts(db: Db<'_>, window: Window) -> anyhow::Result<String> {
+    let said = db.activity().messages_between(window.person, window.from, window.to)?;
+    let mut conversations = Vec::new();
+    for id in &said {
+        conversations.extend(db.messages().message(*id)?.and_then(|message| message.conversation));
+    }
+    conversations.dedup();
+    Ok(says::talked(said.len(), conversations.len()))
+}
+
+fn tool_counts(db: Db<'_>, window: Window, names: &Names) -> anyhow::Result<String> {
+    let mut words = String::new();
+    let (mut calls, mut failed) = (0_u32, 0_u32);
+    for used in db.activity().tools_between(Scope::Person(window.person), window.from, window.to)? {
+        if names.tools.contains(&used.tool) {
+            words.push_str(&says::tool(&used.tool, used.calls, used.failed));
+        } else {
+            calls = calls.saturating_add(used.calls);
+            failed = failed.saturating_add(used.failed);
+        }
+    }
+    if calls > 0 {
+        words.push_str(&says::other_tools(calls, failed));
+    }
+    Ok(words)
 }

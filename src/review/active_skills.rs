@@ -95,15 +95,15 @@ pub enum FolderLock {
 /// The result of the last look.
 #[derive(Debug, Default)]
 pub(super) struct FolderSnapshot {
-    catalogue: Option<Arc<Catalogue>>,
+    pub(super) catalogue: Option<Arc<Catalogue>>,
     live: Arc<ActiveSkills>,
 }
 
 impl Review {
     /// Returns the current skills.
     pub async fn live(&self) -> anyhow::Result<Arc<ActiveSkills>> {
-        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
-        if self.0.untold.swap(false, Ordering::Relaxed) {
+        let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
+        if self.0.owner_notice_pending.swap(false, Ordering::Relaxed) {
             // The owner may be reachable now.
             self.wake_worker();
         }
@@ -118,29 +118,32 @@ impl Review {
             tracing::error!("A change of a skill cannot be made yet: {error:#}");
         }
         let inner = Arc::clone(&self.0);
-        let catalogue = tokio::task::spawn_blocking(move || inner.shelf.look()).await?;
+        let catalogue = tokio::task::spawn_blocking(move || inner.cache.look()).await?;
         {
-            let seen = self.seen();
+            let seen = self.snapshot();
             if seen.catalogue.as_ref().is_some_and(|known| Arc::ptr_eq(known, &catalogue)) {
                 return Ok(Arc::clone(&seen.live));
             }
         }
-        let (live, held) = self.compare(&catalogue).await?;
+        let (now, seen) = (self.0.clock.now(), Arc::clone(&catalogue));
+        let is_news = self.0.journal.read(|db| is_news(db, &seen)).await?;
+        let (live, held) = if is_news {
+            let rules = self.0.rules;
+            let look = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
+            self.0.journal.write("look at the skills", look).await?
+        } else {
+            self.0.journal.read(|db| known(db, &seen)).await?
+        };
         let held = held.into_iter().filter_map(|name| catalogue.skills.get(&name).map(|skill| (name, skill)));
         for (name, skill) in held {
             // Rejected before: stays held, and the owner is not asked again.
-            if let Err(refused) = self.hold(&name, &skill.content).await? {
+            if let Staged::Refused(refused) = self.hold(&name, &skill.content).await? {
                 tracing::debug!("A held skill is not proposed again: {refused}");
             }
         }
         let live = Arc::new(live);
-        *self.seen() = FolderSnapshot { catalogue: Some(catalogue), live: Arc::clone(&live) };
+        *self.snapshot() = FolderSnapshot { catalogue: Some(catalogue), live: Arc::clone(&live) };
         Ok(live)
-    }
-
-    /// Discards the cached look after a decision, so that the next look compares again.
-    pub(super) fn invalidate(&self) {
-        self.seen().catalogue = None;
     }
 
     /// Returns the present content of the skill's folder; `None` if there is no folder.
@@ -158,55 +161,39 @@ impl Review {
         let is_known =
             move |db: crate::store::Db<'_>| Ok(db.skills().version_with(&looked_for, known.as_str())?.is_some());
         if !self.0.journal.read(is_known).await? {
-            let (folder, rules) = (content.clone(), self.rules());
+            let (folder, rules) = (content.clone(), self.0.rules);
             let keep = move |tx: Tx<'_>| version_of(tx, rules, &skill, &folder, &digest, now).map(drop);
             self.0.journal.write("keep what lies there", keep).await?;
         }
         Ok(Some(content))
     }
 
-    async fn compare(&self, catalogue: &Arc<Catalogue>) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
-        let (now, seen) = (self.0.clock.now(), Arc::clone(catalogue));
-        let news = self.0.journal.read(|db| is_news(db, &seen)).await?;
-        let rules = self.rules();
-        let look = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
-        if news {
-            return self.0.journal.write("look at the skills", look).await;
-        }
-        let seen = Arc::clone(catalogue);
-        self.0.journal.read(|db| known(db, &seen)).await
-    }
-
     /// Returns the proposal for the skill's folder, if the folder is held. An expired proposal is
     /// created again.
     pub async fn held(&self, name: &str) -> anyhow::Result<FolderLock> {
-        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         let live = self.scan_locked().await?;
-        let lying = self.seen().catalogue.as_ref().and_then(|seen| seen.skills.get(name).cloned());
-        let Some(lying) = lying.filter(|_| live.held.iter().any(|held| held == name)) else {
+        let present = self.snapshot().catalogue.as_ref().and_then(|seen| seen.skills.get(name).cloned());
+        let Some(present) = present.filter(|_| live.held.iter().any(|held| held == name)) else {
             return Ok(FolderLock::No);
         };
-        Ok(match self.hold(name, &lying.content).await? {
-            Ok(Staged::New(id, _) | Staged::Known(id)) => FolderLock::Waits(id),
-            Err(refused) => FolderLock::Refused(refused),
+        Ok(match self.hold(name, &present.content).await? {
+            Staged::New(id, _) | Staged::Known(id) => FolderLock::Waits(id),
+            Staged::Refused(refused) => FolderLock::Refused(refused),
         })
     }
 
-    fn rules(&self) -> Rules {
-        Rules { by_hand_is_live: self.0.policy.by_hand_is_live, builtins: self.0.builtins }
-    }
-
     /// Stages a held folder as a full proposal to the owner.
-    async fn hold(&self, name: &str, content: &SkillFolder) -> anyhow::Result<Result<Staged, Refused>> {
+    async fn hold(&self, name: &str, content: &SkillFolder) -> anyhow::Result<Staged> {
         let draft = ProposalDraft {
             skill: name.to_owned(),
             change: ProposalChange::Edit,
-            files: proposal::rows(content).into_iter().map(|(path, bytes)| (path, Some(bytes))).collect(),
+            files: proposal::replacing(&SkillFolder::default(), content),
             rationale: String::new(),
             origin: ProposalOrigin::Folder,
         };
         let staged = self.stage(draft).await?;
-        if staged.is_ok() {
+        if !matches!(staged, Staged::Refused(_)) {
             self.wake_worker();
         }
         Ok(staged)
@@ -215,9 +202,9 @@ impl Review {
 
 /// Settings that apply to content that is not in the journal yet.
 #[derive(Clone, Copy)]
-struct Rules {
-    by_hand_is_live: bool,
-    builtins: &'static [Builtin],
+pub(super) struct Rules {
+    pub(super) by_hand_is_live: bool,
+    pub(super) builtins: &'static [Builtin],
 }
 
 /// Returns whether the look differs from the journal.
@@ -338,8 +325,8 @@ fn known(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<(ActiveSk
     let mut live = ActiveSkills { broken: seen.broken.clone(), ..ActiveSkills::default() };
     let rows = db.skills().skills()?;
     for (name, skill) in &seen.skills {
-        let lying = db.skills().version_with(name, skill.digest.as_str())?.filter(|version| version.accepted);
-        let one = match lying {
+        let present = db.skills().version_with(name, skill.digest.as_str())?.filter(|version| version.accepted);
+        let one = match present {
             Some(version) => Some(used(Arc::clone(skill), version)),
             None => {
                 live.held.push(name.clone());

@@ -14,7 +14,7 @@ use anyhow::Context;
 use super::approval::Approval;
 use super::disk::{self, Swap};
 use super::proposal::{self, Proposal};
-use super::{ProposalChange, Review, contents, label};
+use super::{ProposalChange, Review, label, show};
 use crate::id::{ChangeId, VersionId};
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{ChangeRow, ChangeState, NewVersion, Node, SkillFile, Tx};
@@ -75,7 +75,7 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::R
 /// hosts that were displayed.
 pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, version: VersionId) -> anyhow::Result<()> {
     let third_party = proposal.third_party.then_some(version);
-    let hosts = proposal.result.as_ref().filter(|_| third_party.is_some()).map(|folder| contents::hosts(folder).0);
+    let hosts = proposal.result.as_ref().filter(|_| third_party.is_some()).map(|folder| show::hosts(folder).0);
     tx.skills().accept_version(version, &label::of_approved(approval, third_party), &hosts.unwrap_or_default())?;
     tx.derivations().derive(Node::Version(version), Node::Proposal(proposal.row.id))
 }
@@ -133,7 +133,8 @@ impl Review {
             }
         }
         self.0.unfinished.store(ended == Applied::Later, Ordering::Relaxed);
-        self.invalidate();
+        // The next look compares again.
+        self.snapshot().catalogue = None;
         Ok(ended)
     }
 
@@ -156,8 +157,8 @@ impl Review {
         match swapped {
             Ok(disk::SwapOutcome::Done) => Ok(Applied::Done),
             Ok(disk::SwapOutcome::Conflict) => Ok(Applied::Conflict),
-            Err(trouble) => {
-                tracing::error!(change.id = %id, "Change {id} of a skill cannot be made yet: {trouble:#}");
+            Err(problem) => {
+                tracing::error!(change.id = %id, "Change {id} of a skill cannot be made yet: {problem:#}");
                 Ok(Applied::Later)
             }
         }

@@ -11,7 +11,14 @@
 //! A folder that a person restores to exactly our content counts as untouched again. Skills that
 //! are no longer shipped are left as they are.
 
-use crate::skill::Digest;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::proposal::{self, ProposalDraft, ProposalOrigin};
+use super::{ProposalChange, Review, Staged, apply, label};
+use crate::skill::builtin::Builtin;
+use crate::skill::{Digest, SkillFolder};
+use crate::store::SkillRow;
 
 /// The journal's record of one built-in skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,11 +43,11 @@ pub(super) enum SyncAction {
     Offer,
 }
 
-/// Decides about the `shipped` content, given the present content `lying`.
-pub(super) fn decide(shipped: &Digest, before: &Before, lying: Option<&Digest>) -> SyncAction {
+/// Decides about the `shipped` content, given the present content `present`.
+pub(super) fn decide(shipped: &Digest, before: &Before, present: Option<&Digest>) -> SyncAction {
     let is_ours = |digest: &Digest| [&before.offered, &before.installed].into_iter().flatten().any(|one| one == digest);
     let is_new = before.offered.is_none() && before.installed.is_none();
-    match lying {
+    match present {
         None if is_new => SyncAction::Put,
         // Removed by a person.
         None => SyncAction::Nothing,
@@ -54,10 +61,112 @@ pub(super) fn decide(shipped: &Digest, before: &Before, lying: Option<&Digest>) 
     }
 }
 
+impl Review {
+    /// Completes changes that a power cut interrupted, and updates the built-in skills.
+    ///
+    /// # Errors
+    /// If the journal or the skills folder cannot be used.
+    pub async fn start(&self) -> anyhow::Result<()> {
+        let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
+        self.0.unfinished.store(true, Ordering::Relaxed);
+        self.carry_over().await?;
+        self.scan_locked().await?;
+        let rows = self.0.journal.read(|db| db.skills().skills()).await?;
+        let mut begun = Vec::new();
+        for builtin in self.0.rules.builtins {
+            let row = rows.iter().find(|row| row.name == builtin.name);
+            if let Some(put) = self.bring_up_to_date(builtin, row).await? {
+                begun.push(put);
+            }
+        }
+        if !begun.is_empty() {
+            self.carry_out().await?;
+        }
+        self.scan_locked().await?;
+        self.remember(begun).await
+    }
+
+    /// Returns the digest of the change that was begun.
+    async fn bring_up_to_date(
+        &self,
+        builtin: &'static Builtin,
+        row: Option<&SkillRow>,
+    ) -> anyhow::Result<Option<(&'static str, Digest, bool)>> {
+        let folder = builtin.folder();
+        let shipped = folder.digest();
+        let present = match self.present_content(builtin.name).await {
+            Ok(present) => present.as_ref().map(SkillFolder::digest),
+            // Unreadable content belongs to a person and stays.
+            Err(_) => return Ok(None),
+        };
+        let before = Before {
+            offered: row.and_then(|row| Digest::parse(&row.shipped)),
+            installed: row.and_then(|row| Digest::parse(&row.installed)),
+        };
+        match decide(&shipped, &before, present.as_ref()) {
+            SyncAction::Nothing => Ok(None),
+            SyncAction::Remember => Ok(Some((builtin.name, shipped, true))),
+            SyncAction::Put => {
+                let base = present.as_ref().map_or("", Digest::as_str).to_owned();
+                let (name, files, now) = (builtin.name, proposal::rows(&folder), self.0.clock.now());
+                self.0
+                    .journal
+                    .write("ship a skill", move |tx| {
+                        let label = label::of_the_program();
+                        apply::begin_accepted(tx, name, &base, "shipped", &files, &label, now).map(drop)
+                    })
+                    .await?;
+                Ok(Some((name, shipped, true)))
+            }
+            SyncAction::Offer => {
+                // Files that the person removed stay removed unless the newer version has them.
+                let present = self.present_content(builtin.name).await?.unwrap_or_default();
+                let draft = ProposalDraft {
+                    skill: builtin.name.to_owned(),
+                    change: ProposalChange::Edit,
+                    files: proposal::replacing(&present, &folder),
+                    rationale: crate::wording::proposal::NEWER_BUILTIN.to_owned(),
+                    origin: ProposalOrigin::Shipped,
+                };
+                if let Staged::New(..) = self.stage(draft).await? {
+                    self.wake_worker();
+                }
+                Ok(Some((builtin.name, shipped, false)))
+            }
+        }
+    }
+
+    /// Records the offered contents, and the installed ones if they are in place: a person may have
+    /// prevented the change.
+    async fn remember(&self, begun: Vec<(&'static str, Digest, bool)>) -> anyhow::Result<()> {
+        let mut known = Vec::new();
+        for (name, digest, put) in begun {
+            let lies = self.present_content(name).await.ok().flatten().is_some_and(|folder| folder.digest() == digest);
+            if lies || !put {
+                known.push((name, digest, put));
+            }
+        }
+        if known.is_empty() {
+            return Ok(());
+        }
+        self.0
+            .journal
+            .write("remember what was shipped", move |tx| {
+                known.iter().try_for_each(|(name, digest, put)| {
+                    tx.skills().shipped_skill(name, digest.as_str(), put.then_some(digest.as_str()))
+                })
+            })
+            .await
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::super::scan::scan;
+    use super::*;
+    use crate::skill::builtin;
 
     /// Possible journal and folder contents: `v1` and `v2` are our versions, `own` is a person's
     /// work.
@@ -69,7 +178,7 @@ mod tests {
     #[test]
     fn each_case_is_decided() {
         // The shipped version is always v2. Columns: offered, installed, present, expected action.
-        for (offered, installed, lying, step) in [
+        for (offered, installed, present, step) in [
             ("-", "-", "-", SyncAction::Put),
             ("-", "-", "v1", SyncAction::Offer),
             ("-", "-", "v2", SyncAction::Remember),
@@ -96,8 +205,8 @@ mod tests {
             ("v2", "v2", "own", SyncAction::Nothing),
         ] {
             let before = Before { offered: digest(offered), installed: digest(installed) };
-            let said = decide(&Digest::of(b"v2"), &before, digest(lying).as_ref());
-            assert_eq!(said, step, "offered {offered}, installed {installed}, lying {lying}");
+            let said = decide(&Digest::of(b"v2"), &before, digest(present).as_ref());
+            assert_eq!(said, step, "offered {offered}, installed {installed}, present {present}");
         }
     }
 
@@ -116,7 +225,7 @@ mod tests {
     struct Fixture {
         newest: u8,
         before: Before,
-        lying: Option<String>,
+        present: Option<String>,
         waiting: Option<String>,
         last_ours: Option<String>,
         offers: Vec<String>,
@@ -129,8 +238,8 @@ mod tests {
 
         fn start(&mut self) -> SyncAction {
             let shipped = Digest::of(self.shipped().as_bytes());
-            let lying = self.lying.as_ref().map(|text| Digest::of(text.as_bytes()));
-            let step = decide(&shipped, &self.before, lying.as_ref());
+            let present = self.present.as_ref().map(|text| Digest::of(text.as_bytes()));
+            let step = decide(&shipped, &self.before, present.as_ref());
             match step {
                 SyncAction::Nothing => {}
                 SyncAction::Remember => {
@@ -138,8 +247,8 @@ mod tests {
                 }
                 SyncAction::Put => {
                     self.before = Before { offered: Some(shipped.clone()), installed: Some(shipped) };
-                    self.lying = Some(self.shipped());
-                    self.last_ours = self.lying.clone();
+                    self.present = Some(self.shipped());
+                    self.last_ours = self.present.clone();
                 }
                 SyncAction::Offer => {
                     self.before.offered = Some(shipped);
@@ -154,10 +263,10 @@ mod tests {
             match event {
                 Event::Start => drop(self.start()),
                 Event::Ship => self.newest += 1,
-                Event::Edit(work) => self.lying = Some(format!("own {work}")),
-                Event::Delete => self.lying = None,
-                Event::PutBack => self.lying = self.last_ours.clone().or(self.lying.take()),
-                Event::Accept => self.lying = self.waiting.take().or(self.lying.take()),
+                Event::Edit(work) => self.present = Some(format!("own {work}")),
+                Event::Delete => self.present = None,
+                Event::PutBack => self.present = self.last_ours.clone().or(self.present.take()),
+                Event::Accept => self.present = self.waiting.take().or(self.present.take()),
             }
         }
     }
@@ -179,14 +288,14 @@ mod tests {
             let mut world = Fixture::default();
             let mut started = false;
             for event in &events {
-                let was = world.lying.clone();
+                let was = world.present.clone();
                 world.live(event);
                 if !matches!(event, Event::Start) {
                     continue;
                 }
                 match was {
-                    Some(text) if text.starts_with("own") => prop_assert_eq!(world.lying.as_deref(), Some(text.as_str())),
-                    None if started => prop_assert_eq!(&world.lying, &None, "what was taken away came back"),
+                    Some(text) if text.starts_with("own") => prop_assert_eq!(world.present.as_deref(), Some(text.as_str())),
+                    None if started => prop_assert_eq!(&world.present, &None, "what was taken away came back"),
                     _ => {}
                 }
                 started = true;
@@ -206,8 +315,15 @@ mod tests {
                 world.live(event);
             }
             world.start();
-            prop_assert_eq!(&world.lying, &Some(world.shipped()));
+            prop_assert_eq!(&world.present, &Some(world.shipped()));
             prop_assert!(world.offers.is_empty());
+        }
+    }
+
+    #[test]
+    fn nothing_that_ships_has_a_finding() {
+        for builtin in builtin::all() {
+            assert_eq!(scan(&builtin.folder()), [], "{}", builtin.name);
         }
     }
 }

@@ -19,7 +19,6 @@
 
 mod dir_handles;
 mod plan;
-mod recover;
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -27,10 +26,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
+use dir_handles::{DirEntry, DirHandles, PathContent, SkillDir};
+use plan::{Move, PathState, Scene, SwapDir};
+
+pub(super) use plan::SwapOutcome;
 
 use crate::skill::{Digest, SkillFolder, name};
-use dir_handles::{DirEntry, PathContent, SkillDir, SkillDirs};
-use plan::{Move, PathState, PlanOutcome, Scene, SwapDir};
 
 /// The maximum number of moves in one swap. Fewer than ten are needed unless a person keeps
 /// changing the folder.
@@ -67,15 +68,6 @@ pub(super) struct Swap<'a> {
     pub base: Option<&'a Digest>,
     /// The desired content; `None` to remove the folder.
     pub content: Option<&'a SkillFolder>,
-}
-
-/// The outcome of a swap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SwapOutcome {
-    /// The content is in place.
-    Done,
-    /// Other content was found, and kept.
-    Conflict,
 }
 
 /// The reason why a swap did not finish. It can be called again.
@@ -127,11 +119,11 @@ impl Disk {
     /// If the disk prevents it. The call can be repeated, and nothing is lost until then.
     pub(super) fn swap(&self, swap: &Swap<'_>) -> Result<SwapOutcome, SwapError> {
         check(swap.name)?;
-        let ground = SkillDirs::open(&self.dir, self.failpoint.as_ref(), self.plain)?;
+        let dirs = DirHandles::open(&self.dir, self.failpoint.as_ref(), self.plain)?;
         for kind in [StagedKind::Part, StagedKind::Gone] {
-            tidy(&ground, swap.id, &kind.spot(swap.id, swap.name).name);
+            tidy(&dirs, swap.id, &kind.entry(swap.id, swap.name).name);
         }
-        SwapInProgress { ground, swap, goal: swap.content.map(SkillFolder::digest), exchange: true }.run()
+        SwapInProgress { dirs, swap, goal: swap.content.map(SkillFolder::digest), exchange: true }.run()
     }
 
     /// Removes the remains of changes that are not open. Called before a new change is intended, so
@@ -140,16 +132,16 @@ impl Disk {
     /// # Errors
     /// If the disk prevents it. Nothing is lost.
     pub(super) fn recover(&self, open: &[i64]) -> Result<(), SwapError> {
-        if !SkillDirs::is_used(&self.dir) {
+        if !DirHandles::is_used(&self.dir) {
             return Ok(());
         }
-        recover::recover(&SkillDirs::open(&self.dir, self.failpoint.as_ref(), self.plain)?, open)
+        recover(&DirHandles::open(&self.dir, self.failpoint.as_ref(), self.plain)?, open)
     }
 }
 
 /// A swap in progress.
 struct SwapInProgress<'a> {
-    ground: SkillDirs<'a>,
+    dirs: DirHandles<'a>,
     swap: &'a Swap<'a>,
     goal: Option<Digest>,
     exchange: bool,
@@ -160,7 +152,7 @@ impl SwapInProgress<'_> {
         for _ in 0..MOST_MOVES {
             let scene = self.scene()?;
             match scene.next() {
-                Move::End(ending) => return self.end(scene, ending),
+                Move::End(outcome) => return self.end(scene, outcome),
                 Move::Write => self.write()?,
                 Move::Rename(from, to) => self.rename(from, to)?,
                 Move::Exchange => self.exchange()?,
@@ -181,7 +173,7 @@ impl SwapInProgress<'_> {
     }
 
     fn path_state(&self, place: SwapDir) -> Result<PathState, SwapError> {
-        Ok(match self.ground.content(&self.spot(place))? {
+        Ok(match self.dirs.content(&self.entry(place))? {
             PathContent::Nothing => PathState::Nothing,
             PathContent::Foreign(_) => PathState::Other,
             PathContent::Folder(folder) => {
@@ -201,16 +193,16 @@ impl SwapInProgress<'_> {
     /// when read back: some filesystems alter names.
     fn write(&self) -> Result<(), SwapError> {
         let Some(content) = self.swap.content else { return Ok(()) };
-        let part = StagedKind::Part.spot(self.swap.id, self.swap.name);
-        if let Err(error) = self.ground.write(content, &part.name) {
+        let part = StagedKind::Part.entry(self.swap.id, self.swap.name);
+        if let Err(error) = self.dirs.write(content, &part.name) {
             // Frees the space again; any remains are removed next time.
-            tidy(&self.ground, self.swap.id, &part.name);
+            tidy(&self.dirs, self.swap.id, &part.name);
             return Err(error.into());
         }
-        if !matches!(self.ground.content(&part)?, PathContent::Folder(written) if written == *content) {
+        if !matches!(self.dirs.content(&part)?, PathContent::Folder(written) if written == *content) {
             return Err(SwapError::Other(anyhow!("The filesystem does not keep the files of a skill as they are")));
         }
-        Ok(self.ground.rename("name the new folder", &part, &self.spot(SwapDir::New))?)
+        Ok(self.dirs.rename("name the new folder", &part, &self.entry(SwapDir::New))?)
     }
 
     fn rename(&self, from: SwapDir, to: SwapDir) -> Result<(), SwapError> {
@@ -220,11 +212,11 @@ impl SwapInProgress<'_> {
             (_, SwapDir::Target) => "put back",
             _ => "hold",
         };
-        ignore_concurrent_change(self.ground.rename(step, &self.spot(from), &self.spot(to)))
+        ignore_concurrent_change(self.dirs.rename(step, &self.entry(from), &self.entry(to)))
     }
 
     fn exchange(&mut self) -> Result<(), SwapError> {
-        match self.ground.exchange(&self.spot(SwapDir::New), &self.spot(SwapDir::Target)) {
+        match self.dirs.exchange(&self.entry(SwapDir::New), &self.entry(SwapDir::Target)) {
             Err(error) if dir_handles::is_unsupported(&error) => {
                 self.exchange = false;
                 Ok(())
@@ -233,33 +225,31 @@ impl SwapInProgress<'_> {
         }
     }
 
-    fn end(&self, scene: Scene, ending: PlanOutcome) -> Result<SwapOutcome, SwapError> {
+    fn end(&self, scene: Scene, outcome: SwapOutcome) -> Result<SwapOutcome, SwapError> {
         for (place, seen) in [(SwapDir::Old, scene.old), (SwapDir::New, scene.new)] {
-            let (id, name, spot) = (self.swap.id, self.swap.name, self.spot(place));
+            let (id, name, entry) = (self.swap.id, self.swap.name, self.entry(place));
             match seen {
                 PathState::Nothing => {}
-                seen if ending.discards(seen) => discard(&self.ground, id, name, &spot)?,
-                _ => preserve(&self.ground, id, name, &spot)?,
+                seen if outcome.discards(seen) => discard(&self.dirs, id, name, &entry)?,
+                _ => preserve(&self.dirs, id, name, &entry)?,
             }
         }
-        self.ground.reached("end")?;
-        Ok(match ending {
-            PlanOutcome::Done => SwapOutcome::Done,
-            PlanOutcome::Conflict => SwapOutcome::Conflict,
-        })
+        self.dirs.reached("end")?;
+        Ok(outcome)
     }
 
-    fn spot(&self, place: SwapDir) -> DirEntry {
+    fn entry(&self, place: SwapDir) -> DirEntry {
         match place {
             SwapDir::Target => DirEntry { handle: SkillDir::Skills, name: self.swap.name.to_owned() },
-            SwapDir::Old => StagedKind::Old.spot(self.swap.id, self.swap.name),
-            SwapDir::New => StagedKind::New.spot(self.swap.id, self.swap.name),
+            SwapDir::Old => StagedKind::Old.entry(self.swap.id, self.swap.name),
+            SwapDir::New => StagedKind::New.entry(self.swap.id, self.swap.name),
         }
     }
 }
 
 /// The kind of an entry in the staging folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 enum StagedKind {
     /// New content that is being written.
     Part,
@@ -272,43 +262,30 @@ enum StagedKind {
 }
 
 impl StagedKind {
-    fn parse(word: &str) -> Option<Self> {
-        [Self::Part, Self::New, Self::Old, Self::Gone].into_iter().find(|kind| kind.word() == word)
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Part => "part",
-            Self::New => "new",
-            Self::Old => "old",
-            Self::Gone => "gone",
-        }
-    }
-
-    fn spot(self, id: i64, skill: &str) -> DirEntry {
-        DirEntry { handle: SkillDir::Staging, name: format!("{id}-{}-{skill}", self.word()) }
+    fn entry(self, id: i64, skill: &str) -> DirEntry {
+        DirEntry { handle: SkillDir::Staging, name: format!("{id}-{self}-{skill}") }
     }
 }
 
 /// Removes content that is not needed. Renames it first, so that a partly removed folder is never
 /// taken for a person's work.
-fn discard(ground: &SkillDirs<'_>, id: i64, skill: &str, spot: &DirEntry) -> io::Result<()> {
-    let gone = StagedKind::Gone.spot(id, skill);
-    ground.rename("discard", spot, &gone)?;
-    tidy(ground, id, &gone.name);
+fn discard(dirs: &DirHandles<'_>, id: i64, skill: &str, entry: &DirEntry) -> io::Result<()> {
+    let gone = StagedKind::Gone.entry(id, skill);
+    dirs.rename("discard", entry, &gone)?;
+    tidy(dirs, id, &gone.name);
     Ok(())
 }
 
 /// Removes content that is not needed. If that fails, the remains do no harm, and the next start
 /// tries again.
-fn tidy(ground: &SkillDirs<'_>, id: i64, name: &str) {
-    if let Err(error) = ground.remove(name) {
+fn tidy(dirs: &DirHandles<'_>, id: i64, name: &str) {
+    if let Err(error) = dirs.remove(name) {
         tracing::warn!(change.id = id, "Cannot clear up after change {id} of a skill: {}", error.kind());
     }
 }
 
-fn preserve(ground: &SkillDirs<'_>, id: i64, skill: &str, spot: &DirEntry) -> io::Result<()> {
-    ground.preserve(spot, &format!("{skill}-{id}"))?;
+fn preserve(dirs: &DirHandles<'_>, id: i64, skill: &str, entry: &DirEntry) -> io::Result<()> {
+    dirs.preserve(entry, &format!("{skill}-{id}"))?;
     tracing::warn!(change.id = id, "A person's work was in the way of change {id} of a skill, and is in .kept now");
     Ok(())
 }
@@ -332,6 +309,59 @@ fn check(name: &str) -> anyhow::Result<()> {
 /// Returns whether a folder of this name can be a skill.
 pub(super) fn is_name(name: &str) -> bool {
     name::is_plain(name) && !name.starts_with('.') && !name.contains('/')
+}
+
+/// One parsed entry of the staging folder.
+struct Leftover<'a> {
+    id: i64,
+    kind: StagedKind,
+    skill: &'a str,
+    entry: DirEntry,
+}
+
+/// Cleans the staging folder of remains of changes that will not be continued, after a restored
+/// backup or an abandoned change.
+///
+/// Everything that no open change needs is removed, except the only copy of a text that may be a
+/// person's: old content goes back to its place if that is free, and is otherwise set aside unless
+/// the same content is there. New content is never put in place, since an intention that no longer
+/// exists was perhaps never approved. Entries with unknown names are left alone.
+fn recover(dirs: &DirHandles<'_>, open: &[i64]) -> Result<(), SwapError> {
+    for name in dirs.staged()? {
+        match Leftover::parse(&name) {
+            Some(leftover) if !open.contains(&leftover.id) => leftover.clear(dirs)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+impl<'a> Leftover<'a> {
+    fn parse(name: &'a str) -> Option<Self> {
+        let mut parts = name.splitn(3, '-');
+        let id = parts.next()?.parse().ok()?;
+        let kind = parts.next()?.parse().ok()?;
+        let skill = parts.next().filter(|skill| is_name(skill))?;
+        Some(Self { id, kind, skill, entry: DirEntry { handle: SkillDir::Staging, name: name.to_owned() } })
+    }
+
+    fn clear(&self, dirs: &DirHandles<'_>) -> Result<(), SwapError> {
+        if matches!(self.kind, StagedKind::Part | StagedKind::Gone) {
+            tidy(dirs, self.id, &self.entry.name);
+            return Ok(());
+        }
+        let target = DirEntry { handle: SkillDir::Skills, name: self.skill.to_owned() };
+        match (dirs.content(&target)?, dirs.content(&self.entry)?) {
+            (PathContent::Nothing, _) if self.kind == StagedKind::Old => {
+                dirs.rename("put back", &self.entry, &target)?
+            }
+            (PathContent::Folder(there), PathContent::Folder(here)) if there == here => {
+                discard(dirs, self.id, self.skill, &self.entry)?;
+            }
+            _ => preserve(dirs, self.id, self.skill, &self.entry)?,
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -8,14 +8,16 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{Db, ProposalRow, ProposalState};
 use crate::wording::proposal as says;
 
-/// The verdict on a draft that is not refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The verdict on a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DuplicateState {
     /// New.
     New,
     /// The same proposal already waits. Submitting twice creates no second one, so an interrupted
     /// call may be repeated.
     Waits(ProposalId),
+    /// Not a change, or rejected before.
+    Refused(Refused),
 }
 
 /// Compares a draft with the present content and with earlier decisions.
@@ -24,22 +26,25 @@ pub(super) fn check(
     draft: &ProposalDraft,
     base: Option<&Digest>,
     result: Option<&SkillFolder>,
-) -> anyhow::Result<Result<DuplicateState, Refused>> {
+) -> anyhow::Result<DuplicateState> {
     let content = result.map(SkillFolder::digest);
     // Held content is proposed as it is.
     let held = matches!(draft.origin, ProposalOrigin::Folder);
     if !held && draft.change == ProposalChange::Edit && base.is_some() && base == content.as_ref() {
-        return Ok(Err(Refused::because(says::NO_CHANGE)));
+        return Ok(DuplicateState::Refused(Refused::because(says::NO_CHANGE)));
     }
     let (base, content) = (base.map_or("", Digest::as_str), content.as_ref().map_or("", Digest::as_str));
     let alike = db.proposals().proposals_like(&draft.skill, draft.change.as_str(), draft.change.new_name(), content)?;
     if let Some(same) = alike.iter().find(|row| row.state == ProposalState::Pending && row.base == base) {
-        return Ok(Ok(DuplicateState::Waits(same.id)));
+        return Ok(DuplicateState::Waits(same.id));
     }
     // A deletion has no content: a rejection covers the deletion of exactly this base.
     match alike.iter().find(|row| row.state == ProposalState::Rejected && (!content.is_empty() || row.base == base)) {
-        Some(row) => Ok(Err(Refused::because(&says::rejected_before(row.id, &reason(db, draft, row)?)))),
-        None => Ok(Ok(DuplicateState::New)),
+        Some(row) => {
+            let refused = Refused::because(&says::rejected_before(row.id, &reason(db, draft, row)?));
+            Ok(DuplicateState::Refused(refused))
+        }
+        None => Ok(DuplicateState::New),
     }
 }
 
@@ -115,7 +120,7 @@ mod tests {
         draft: ProposalDraft,
         base: Option<SkillFolder>,
         result: Option<SkillFolder>,
-    ) -> Result<DuplicateState, Refused> {
+    ) -> DuplicateState {
         let base = base.as_ref().map(SkillFolder::digest);
         journal.read(|db| check(db, &draft, base.as_ref(), result.as_ref())).await.unwrap()
     }
@@ -125,14 +130,17 @@ mod tests {
         let (journal, _home) = known("create", None, Some(folder("x")), ProposalState::Expired).await;
         let (same, other) = (folder("a"), folder("b"));
         let edit = |origin| draft(ProposalChange::Edit, origin);
-        assert!(say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(same.clone())).await.is_err());
+        assert!(matches!(
+            say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(same.clone())).await,
+            DuplicateState::Refused(_)
+        ));
         assert_eq!(
             say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(other)).await,
-            Ok(DuplicateState::New)
+            DuplicateState::New
         );
         assert_eq!(
             say(&journal, edit(ProposalOrigin::Folder), Some(same.clone()), Some(same)).await,
-            Ok(DuplicateState::New)
+            DuplicateState::New
         );
     }
 
@@ -142,8 +150,8 @@ mod tests {
         let again = |base: &str| {
             say(&journal, draft(ProposalChange::Edit, ProposalOrigin::Import), Some(folder(base)), Some(folder("b")))
         };
-        assert_eq!(again("a").await, Ok(DuplicateState::Waits(ProposalId(1))));
-        assert_eq!(again("c").await, Ok(DuplicateState::New));
+        assert_eq!(again("a").await, DuplicateState::Waits(ProposalId(1)));
+        assert_eq!(again("c").await, DuplicateState::New);
     }
 
     /// Proves: gate/rejected
@@ -158,21 +166,20 @@ mod tests {
                 Some(folder("b")),
             )
             .await;
-            assert_eq!(said, Err(Refused::because(&says::rejected_before(ProposalId(1), "no"))));
+            assert_eq!(said, DuplicateState::Refused(Refused::because(&says::rejected_before(ProposalId(1), "no"))));
         }
     }
 
     #[tokio::test]
     async fn a_deletion_that_was_refused_may_be_asked_for_again_when_the_skill_is_another() {
         let (journal, _home) = known("delete", Some(folder("a")), None, ProposalState::Rejected).await;
-        assert!(
-            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("a")), None)
-                .await
-                .is_err()
-        );
+        assert!(matches!(
+            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("a")), None).await,
+            DuplicateState::Refused(_)
+        ));
         assert_eq!(
             say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("b")), None).await,
-            Ok(DuplicateState::New)
+            DuplicateState::New
         );
     }
 }

@@ -107,29 +107,34 @@ impl Review {
     /// # Errors
     /// If the journal or the folder cannot be used.
     pub async fn approve(&self, id: ProposalId, typed: &str, by: DecisionSource) -> anyhow::Result<Decided> {
-        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         self.scan_locked().await?;
         let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else {
             return Ok(Decided::Not(DecisionError::Unknown));
         };
-        let lying = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
+        let present = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
         let (typed, now) = (typed.to_owned(), self.0.clock.now());
-        let begun = self
+        let decided = self
             .0
             .journal
             .write("approve a proposal", move |tx| {
-                let judged = judge(tx, id, Some(&typed), by, now)?;
-                let approval = match judged {
-                    Ok(approval) => approval,
-                    Err(refusal) => return Ok(Err(Decided::Not(refusal))),
+                let proposal = match judge_open(tx, id, "approve", by, now)? {
+                    Ok(proposal) => proposal,
+                    Err(refusal) => return Ok(Decided::Not(refusal)),
                 };
-                take(tx, approval, lying.as_ref(), now)
+                // The digest of the rows as they are now, not the stored digest.
+                let digest = proposal.digest();
+                let is_meant = digest.is_meant_by(&typed) && digest.as_str() == proposal.row.digest;
+                let outcome = if is_meant { "done" } else { DecisionError::WrongHash.as_str() };
+                note(tx, Some(id), &proposal.row.skill, "approve", outcome, by, now)?;
+                if !is_meant {
+                    return Ok(Decided::Not(DecisionError::WrongHash));
+                }
+                let approval = Approval::new(id, digest, Decider::Owner { person: by.person() });
+                take(tx, approval, present.as_ref(), now)
             })
             .await?;
-        match begun {
-            Err(decided) => Ok(decided),
-            Ok(done) => self.finish(done).await,
-        }
+        self.finish(decided).await
     }
 
     /// Rejects a proposal. The same change cannot be proposed again.
@@ -153,16 +158,16 @@ impl Review {
     /// # Errors
     /// If the journal or the folder cannot be used.
     pub async fn roll_back(&self, skill: &str, version: VersionId, by: DecisionSource) -> anyhow::Result<Decided> {
-        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         self.scan_locked().await?;
-        let lying = self.stored_content(skill).await?.as_ref().map(SkillFolder::digest);
+        let present = self.stored_content(skill).await?.as_ref().map(SkillFolder::digest);
         let (skill, now) = (skill.to_owned(), self.0.clock.now());
         let name = skill.clone();
         let refusal = self
             .0
             .journal
             .write("roll a skill back", move |tx| {
-                let refusal = begin_roll_back(tx, &skill, version, lying.as_ref(), by, now)?;
+                let refusal = begin_roll_back(tx, &skill, version, present.as_ref(), by, now)?;
                 let outcome = refusal.as_ref().map_or("done", DecisionError::as_str);
                 note(tx, None, &skill, "rollback", outcome, by, now)?;
                 Ok(refusal)
@@ -174,40 +179,19 @@ impl Review {
         }
     }
 
-    /// Applies the intended changes and returns the result.
-    pub(super) async fn finish(&self, done: Decided) -> anyhow::Result<Decided> {
+    /// Applies the changes that a decision intends, and returns the result.
+    pub(super) async fn finish(&self, decided: Decided) -> anyhow::Result<Decided> {
+        if !matches!(decided, Decided::Live(_) | Decided::Deleted(_)) {
+            return Ok(decided);
+        }
         let applied = self.carry_out().await?;
         self.scan_locked().await?;
         Ok(match applied {
-            Applied::Done => done,
+            Applied::Done => decided,
             Applied::Conflict => Decided::Conflict,
             Applied::Later => Decided::Later,
         })
     }
-}
-
-/// Checks whether an approval counts. The returned permission names the decided content and can be
-/// used once.
-fn judge(
-    tx: Tx<'_>,
-    id: ProposalId,
-    typed: Option<&str>,
-    by: DecisionSource,
-    now: Timestamp,
-) -> anyhow::Result<Result<Approval, DecisionError>> {
-    let proposal = match judge_open(tx, id, "approve", by, now)? {
-        Ok(proposal) => proposal,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    // The digest of the rows as they are now, not the stored digest.
-    let digest = proposal.digest();
-    let meant = typed.is_some_and(|typed| digest.is_meant_by(typed)) && digest.as_str() == proposal.row.digest;
-    if !meant {
-        note(tx, Some(id), &proposal.row.skill, "approve", DecisionError::WrongHash.as_str(), by, now)?;
-        return Ok(Err(DecisionError::WrongHash));
-    }
-    note(tx, Some(id), &proposal.row.skill, "approve", "done", by, now)?;
-    Ok(Ok(Approval::new(id, digest, Decider::Owner { person: by.person() })))
 }
 
 /// Returns the proposal, if this owner can still decide about it.
@@ -234,18 +218,18 @@ fn judge_open(
 }
 
 /// Consumes an approval: a held folder becomes accepted as it is, anything else is stored as an
-/// intended change.
+/// intended change, which [`Review::finish`] applies.
 pub(super) fn take(
     tx: Tx<'_>,
     approval: Approval,
-    lying: Option<&Digest>,
+    present: Option<&Digest>,
     now: Timestamp,
-) -> anyhow::Result<Result<Decided, Decided>> {
+) -> anyhow::Result<Decided> {
     let id = approval.proposal();
-    let Some(row) = tx.proposals().proposal(id)? else { return Ok(Err(Decided::Not(DecisionError::Unknown))) };
-    if lying.map_or("", Digest::as_str) != row.base {
+    let Some(row) = tx.proposals().proposal(id)? else { return Ok(Decided::Not(DecisionError::Unknown)) };
+    if present.map_or("", Digest::as_str) != row.base {
         tx.proposals().settle_proposal(id, ProposalState::Conflict, "", now)?;
-        return Ok(Err(Decided::Conflict));
+        return Ok(Decided::Conflict);
     }
     tx.proposals().settle_proposal(id, ProposalState::Approved, "", now)?;
     if row.origin == "folder" {
@@ -254,18 +238,18 @@ pub(super) fn take(
             apply::accept(tx, &approval, &proposal, version.id)?;
             tx.skills().skill_is_live(&version)?;
         }
-        return Ok(Ok(Decided::Live(row.skill)));
+        return Ok(Decided::Live(row.skill));
     }
     let name = if row.change == "rename" { row.new_name } else { row.skill };
     apply::begin(tx, approval, now)?;
-    Ok(Ok(if row.change == "delete" { Decided::Deleted(name) } else { Decided::Live(name) }))
+    Ok(if row.change == "delete" { Decided::Deleted(name) } else { Decided::Live(name) })
 }
 
 fn begin_roll_back(
     tx: Tx<'_>,
     skill: &str,
     version: VersionId,
-    lying: Option<&Digest>,
+    present: Option<&Digest>,
     by: DecisionSource,
     now: Timestamp,
 ) -> anyhow::Result<Option<DecisionError>> {
@@ -278,11 +262,11 @@ fn begin_roll_back(
     if !row.accepted {
         return Ok(Some(DecisionError::NeverAccepted));
     }
-    if lying.is_some_and(|digest| digest.as_str() == row.digest) {
+    if present.is_some_and(|digest| digest.as_str() == row.digest) {
         return Ok(Some(DecisionError::NoChange));
     }
     let files = tx.skills().files_of_version(version)?;
-    let base = lying.map_or("", Digest::as_str);
+    let base = present.map_or("", Digest::as_str);
     let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &row.label, now)?;
     tx.derivations().derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
     Ok(None)

@@ -35,7 +35,8 @@ pub struct ProposalDraft {
 
 /// The origin of a proposal. Its claims are checked against the journal and never make a proposal
 /// cleaner than the journal says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ProposalOrigin {
     /// Requested by a model in a turn.
     Turn {
@@ -78,18 +79,9 @@ pub enum ProposalOrigin {
 impl ProposalOrigin {
     /// Returns the stored word.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Turn { .. } => "turn",
-            Self::Reflection { .. } => "reflection",
-            Self::Note { .. } => "note",
-            Self::Import => "import",
-            Self::Folder => "folder",
-            Self::Shipped => "shipped",
-        }
+        self.into()
     }
-}
 
-impl ProposalOrigin {
     /// Returns the turn that produced it and the turn's person, if any.
     pub(super) fn turn(&self) -> Option<(TurnId, Option<PersonId>)> {
         match self {
@@ -117,12 +109,7 @@ impl ProposalOrigin {
 impl ProposalChange {
     /// Returns the stored word.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Edit => "edit",
-            Self::Delete => "delete",
-            Self::Rename { .. } => "rename",
-        }
+        self.into()
     }
 
     /// Returns the new name of a rename; otherwise blank.
@@ -252,6 +239,13 @@ pub(super) fn nonce() -> anyhow::Result<String> {
     let mut random = [0_u8; 16];
     SysRng.try_fill_bytes(&mut random).context("The computer has no randomness to give")?;
     Ok(hex::encode(random))
+}
+
+/// Returns the files of a draft that replaces the content `present` by `content`.
+pub(super) fn replacing(present: &SkillFolder, content: &SkillFolder) -> Vec<(String, Option<Arc<[u8]>>)> {
+    let removed = present.files().map(|(path, _)| path).filter(|path| content.get(path).is_none());
+    let removed = removed.map(|path| (path.to_owned(), None));
+    removed.chain(rows(content).into_iter().map(|(path, bytes)| (path, Some(bytes)))).collect()
 }
 
 /// Returns the files of a folder in the journal's format.

@@ -71,8 +71,8 @@ pub(super) fn joins_emoji(before: Option<char>, c: char, after: Option<char>) ->
     }
 }
 
-/// Returns whether the character has no mark of its own: ignorable characters, the blank of Braille,
-/// and codes that are no characters.
+/// Returns whether the character has no mark of its own: ignorable characters, the blank of
+/// Braille, and codes that are no characters.
 fn is_blank(c: char) -> bool {
     let code = u32::from(c);
     is_ignorable(c) || code == 0x2800 || code & 0xFFFE == 0xFFFE || matches!(code, 0xFDD0..=0xFDEF)

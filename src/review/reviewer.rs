@@ -38,7 +38,7 @@ const COPIED: usize = 12;
 
 /// The subject of a review.
 #[derive(Debug)]
-pub struct Matter<'a> {
+pub struct ReviewSubject<'a> {
     /// The skill's name.
     pub skill: &'a str,
     /// The kind of change.
@@ -75,8 +75,8 @@ pub enum Verdict {
 ///
 /// # Errors
 /// None that a proposal could cause.
-pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
-    let (Matter { skill, change, diff, rationale, findings }, label, scope) = matter.open();
+pub fn request(matter: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request> {
+    let (ReviewSubject { skill, change, diff, rationale, findings }, label, scope) = matter.open();
     let change = match change {
         ProposalChange::Create => words::CREATE.to_owned(),
         ProposalChange::Edit => words::EDIT.to_owned(),
@@ -97,16 +97,16 @@ pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
 
 /// Asks the first model, and once more after a transient error. The caller counts as active
 /// meanwhile.
-pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &SpendCause, clock: &dyn Clock) -> Verdict {
-    let Some(&index) = purse.order().first() else { return Verdict::None { why: words::NO_MODEL } };
-    if purse.card(index).is_none_or(|card| card.provider == "offline") {
+pub async fn ask(models: &ModelPool, request: &Request, on_behalf: &SpendCause, clock: &dyn Clock) -> Verdict {
+    let Some(&index) = models.order().first() else { return Verdict::None { why: words::NO_MODEL } };
+    if models.card(index).is_none_or(|card| card.provider == "offline") {
         return Verdict::None { why: words::OFFLINE };
     }
     let policy = AskPolicy { retry: RETRY, falls_back: false, ..AskPolicy::patient(&NullSink) };
     let deadline = clock.now().plus(PATIENCE);
     let answer = tokio::select! {
         biased;
-        answer = purse.ask(request, on_behalf, policy) => answer,
+        answer = models.ask(request, on_behalf, policy) => answer,
         _late = clock.wake_at(deadline) => return Verdict::None { why: words::TOO_SLOW },
     };
     match answer {
@@ -234,6 +234,3 @@ fn strict(reply: &str) -> Option<ReviewerAnswer> {
     answer.reasons = line(&answer.reasons);
     Some(answer)
 }
-
-#[cfg(test)]
-mod tests;

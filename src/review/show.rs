@@ -5,9 +5,11 @@
 //! and nothing is markup. The digest is displayed only after the whole diff, and the buttons below
 //! it: a person who has not received all of it cannot approve.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::contents;
+use url::Url;
+
 use super::diff::{diff, fenced, summary};
 use super::proposal::Proposal;
 use super::reveal::reveal;
@@ -57,7 +59,7 @@ pub fn in_chat(proposal: &Proposal) -> DisplayedText {
 }
 
 /// Returns the complete proposal, for a decision on this surface.
-pub fn whole(proposal: &Proposal, way: Surface) -> DisplayedText {
+pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
     let row = &proposal.row;
     let mut markdown = head(proposal);
     markdown.push_str(&format!("\n\n{}", summary(proposal.base.as_ref(), proposal.result.as_ref())));
@@ -68,7 +70,7 @@ pub fn whole(proposal: &Proposal, way: Surface) -> DisplayedText {
     if row.state != ProposalState::Pending {
         markdown.push_str(&format!("\n\n{}", says::state(row.state.as_str(), &reveal(&row.reason))));
     } else if intact {
-        markdown.push_str(&format!("\n\n{}", says::how_to_decide(row.id, digest.short(), way)));
+        markdown.push_str(&format!("\n\n{}", says::how_to_decide(row.id, digest.short(), surface)));
         buttons = decide_buttons(proposal, &digest);
     } else {
         markdown.push_str(&format!("\n\n{}", says::TAMPERED));
@@ -123,13 +125,11 @@ fn head(proposal: &Proposal) -> String {
 
 /// Returns the files of a third party's skill, and the hosts that an approval covers.
 fn holds(folder: &SkillFolder) -> [String; 2] {
-    let is_script = |(path, bytes): &(&str, &Arc<[u8]>)| contents::is_script(path, bytes);
-    let file = |(path, bytes): (&str, &Arc<[u8]>)| {
-        says::file(&one_line(&reveal(path)), bytes.len(), contents::is_script(path, bytes))
-    };
+    let file =
+        |(path, bytes): (&str, &Arc<[u8]>)| says::file(&one_line(&reveal(path)), bytes.len(), is_script(path, bytes));
     let files: Vec<String> = folder.files().map(file).collect();
-    let (hosts, more) = contents::hosts(folder);
-    let scripts = folder.files().filter(is_script).count();
+    let (hosts, more) = hosts(folder);
+    let scripts = folder.files().filter(|(path, bytes)| is_script(path, bytes)).count();
     let hosts = match hosts.is_empty() {
         true => says::NO_HOSTS.to_owned(),
         false => format!("{}\n{}", says::hosts(more), fenced(&hosts.into_iter().collect::<Vec<_>>().join("\n"))),
@@ -153,4 +153,98 @@ fn stages(proposal: &Proposal) -> String {
 /// Returns whether the note is a model's rather than the program's.
 fn is_spoken(verdict: &VerdictRow) -> bool {
     verdict.stage == "reviewer" && verdict.outcome != "none"
+}
+
+/// The maximum number of hosts displayed, and therefore covered by an approval.
+const MOST_HOSTS: usize = 40;
+
+/// Extensions of files that a system or an interpreter runs.
+const SCRIPTS: &str = "
+    sh bash zsh fish py pyw js mjs cjs ts rb pl php lua ps1 psm1 bat cmd vbs applescript command exe dll so
+    dylib jar awk
+";
+
+/// Returns the hosts to display, in alphabetical order, and the number of hosts left out.
+pub(super) fn hosts(folder: &SkillFolder) -> (BTreeSet<String>, usize) {
+    let texts = folder.files().map(|(_, bytes)| String::from_utf8_lossy(bytes));
+    let all: BTreeSet<String> = texts.flat_map(|text| hosts_in(&text)).collect();
+    let more = all.len().saturating_sub(MOST_HOSTS);
+    (all.into_iter().take(MOST_HOSTS).collect(), more)
+}
+
+/// Returns whether a file is executable, judging by its extension or its first line.
+pub(super) fn is_script(path: &str, bytes: &[u8]) -> bool {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    bytes.starts_with(b"#!")
+        || ending.is_some_and(|ending| SCRIPTS.split_ascii_whitespace().any(|script| script == ending))
+}
+
+/// Returns the hosts of all addresses with a scheme, spelled as a fetch would spell them.
+fn hosts_in(text: &str) -> BTreeSet<String> {
+    text.match_indices("://").filter_map(|(at, mark)| host_of(text.get(at + mark.len()..)?)).collect()
+}
+
+/// Returns the host of an address, given the text after its scheme.
+fn host_of(rest: &str) -> Option<String> {
+    let ends = |c: char| c.is_whitespace() || c.is_control() || "/?#\\\"'`<>()[]{}|,;^*".contains(c);
+    let authority = rest.split(ends).next()?;
+    let url = Url::parse(&format!("https://{authority}/")).ok()?;
+    let host = url.host_str()?.trim_end_matches('.');
+    host.contains('.').then(|| host.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Proves: skills/new-folder
+    #[test]
+    fn hosts_are_found_wherever_an_address_stands() {
+        for (text, host) in [
+            ("see https://Example.ORG/a?b=c.", "example.org"),
+            ("curl 'http://user:pw@evil.example:8080/x'", "evil.example"),
+            ("[a](https://a.example)", "a.example"),
+            ("URL=\"wss://b.example./\"", "b.example"),
+            ("git+ssh://c.example", "c.example"),
+            ("https://xn--bcher-kva.example and more", "xn--bcher-kva.example"),
+            ("https://bücher.example/", "xn--bcher-kva.example"),
+            ("https://good.example\\@evil.example/", "good.example"),
+        ] {
+            assert_eq!(hosts_in(text).into_iter().collect::<Vec<_>>(), [host], "{text}");
+        }
+        for text in ["", "://", "https://", "https:// a.example", "a.example/b", "file:///etc", "https://$HOST/x"] {
+            assert_eq!(hosts_in(text).len(), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_is_not_covered() {
+        let text: String = (0..50).map(|n| format!("https://h{n:02}.example/ ")).collect();
+        let (shown, more) = hosts(&SkillFolder::new([("a".to_owned(), Arc::from(text.as_bytes()))]));
+        assert_eq!((shown.len(), more), (MOST_HOSTS, 10));
+    }
+
+    #[test]
+    fn scripts_are_told_by_ending_or_first_line() {
+        for (path, bytes, script) in [
+            ("scripts/run.SH", "echo", true),
+            ("scripts/run", "#!/bin/sh\n", true),
+            ("run.py", "", true),
+            ("SKILL.md", "# Title", false),
+            ("sh", "", false),
+        ] {
+            assert_eq!(is_script(path, bytes.as_bytes()), script, "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read(text in ".*") {
+            hosts_in(&text);
+        }
+    }
 }

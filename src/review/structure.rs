@@ -21,34 +21,10 @@ use crate::skill::{SkillFolder, manifest, name};
 const MOST_SENTENCES: usize = 20;
 
 /// Names that commands and prompts use for other purposes.
-const RESERVED: &[&str] = &[
-    "all",
-    "any",
-    "approve",
-    "assistant",
-    "builtin",
-    "compline",
-    "default",
-    "diff",
-    "help",
-    "import",
-    "list",
-    "new",
-    "none",
-    "off",
-    "on",
-    "owner",
-    "proposal",
-    "proposals",
-    "reject",
-    "review",
-    "reviewer",
-    "rollback",
-    "skill",
-    "skills",
-    "system",
-    "user",
-];
+const RESERVED: &str = "
+    all any approve assistant builtin compline default diff help import list new none off on owner proposal
+    proposals reject review reviewer rollback skill skills system user
+";
 
 /// Limits on the size and content of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +87,9 @@ fn check_names(change: &ProposalChange, name: &str, wrong: &mut Vec<String>) {
     for given in [Some(name), to].into_iter().flatten() {
         if !name::is_valid(given) {
             wrong.push(format!("\"{}\" is not a valid name for a skill.", shown(given)));
-        } else if RESERVED.contains(&given) && (to == Some(given) || *change == ProposalChange::Create) {
+        } else if RESERVED.split_ascii_whitespace().any(|reserved| reserved == given)
+            && (to == Some(given) || *change == ProposalChange::Create)
+        {
             wrong.push(format!("The name {given} is reserved."));
         }
     }
@@ -286,6 +264,3 @@ fn is_markdown(path: &str) -> bool {
 fn shown(text: &str) -> String {
     crate::text::shorten(&crate::text::one_line(&reveal(text)), 100)
 }
-
-#[cfg(test)]
-mod tests;

@@ -27,12 +27,14 @@ const MOST_WAITING: usize = 30;
 const MOST_TAINTED: usize = 5;
 
 /// The result of submitting a draft.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Staged {
     /// Stored, and waiting for the next stage.
     New(ProposalId, AutoApproval),
     /// The same proposal already waits.
     Known(ProposalId),
+    /// Refused by a stage. Nothing was stored.
+    Refused(Refused),
 }
 
 impl Review {
@@ -40,21 +42,21 @@ impl Review {
     ///
     /// # Errors
     /// If the journal or the skills folder cannot be read or written.
-    pub async fn submit(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
-        let alone = Arc::clone(&self.0.writing).lock_owned().await;
+    pub async fn submit(&self, draft: ProposalDraft) -> anyhow::Result<Staged> {
+        let guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         // The draft is compared with the present content, which must be a version that the journal
         // knows.
         self.scan_locked().await?;
         let staged = self.stage(draft).await;
-        drop(alone);
-        if let Ok(Ok(Staged::New(..))) = staged {
+        drop(guard);
+        if let Ok(Staged::New(..)) = staged {
             self.wake_worker();
         }
         staged
     }
 
     /// Like [`Review::submit`], for callers that already hold the lock. Does not wake the worker.
-    pub(super) async fn stage(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
+    pub(super) async fn stage(&self, draft: ProposalDraft) -> anyhow::Result<Staged> {
         // Names that no skill can have are not looked up: the third stage reports the fault.
         let is_by_a_model = draft.origin.turn().is_some();
         let base = match is_name(&draft.skill) {
@@ -66,19 +68,24 @@ impl Review {
             && is_name(to)
             && !matches!(self.present_content(to).await, Ok(None))
         {
-            return Ok(Err(Refused::because(&says::name_is_taken(to))));
+            return Ok(Staged::Refused(Refused::because(&says::name_is_taken(to))));
         }
+        // A model may only build on accepted content: the untouched parts of a held folder would
+        // otherwise be admitted with its proposal, and messages of the later stages would reveal them.
         if is_by_a_model
             && draft.change != ProposalChange::Create
             && let Some(base) = &base
-            && !self.is_accepted(&draft.skill, base).await?
         {
-            return Ok(Err(Refused::because(&says::base_is_held(&draft.skill))));
+            let (skill, digest) = (draft.skill.clone(), base.digest());
+            let version = self.0.journal.read(move |db| db.skills().version_with(&skill, digest.as_str())).await?;
+            if !version.is_some_and(|version| version.accepted) {
+                return Ok(Staged::Refused(Refused::because(&says::base_is_held(&draft.skill))));
+            }
         }
         let examined = tokio::task::spawn_blocking(move || examine(draft, base)).await?;
         let examined = match examined {
             Ok(examined) => examined,
-            Err(refused) => return Ok(Err(refused)),
+            Err(refused) => return Ok(Staged::Refused(refused)),
         };
         let (now, nonce) = (self.0.clock.now(), proposal::nonce()?);
         let refuse_tainted = self.0.policy.tainted_is_rejected;
@@ -87,7 +94,7 @@ impl Review {
             .write("stage a proposal", move |tx| {
                 let judged = taint::judge(*tx, &examined.draft.origin)?;
                 if let Some(refused) = barred(tx, &examined, &judged, refuse_tainted)? {
-                    return Ok(Err(refused));
+                    return Ok(Staged::Refused(refused));
                 }
                 match duplicate_check::check(
                     *tx,
@@ -95,23 +102,12 @@ impl Review {
                     examined.base_digest.as_ref(),
                     examined.result.as_ref(),
                 )? {
-                    Err(refused) => Ok(Err(refused)),
-                    Ok(DuplicateState::Waits(id)) => Ok(Ok(Staged::Known(id))),
-                    Ok(DuplicateState::New) => store(tx, &examined, &judged, &nonce, now).map(Ok),
+                    DuplicateState::Refused(refused) => Ok(Staged::Refused(refused)),
+                    DuplicateState::Waits(id) => Ok(Staged::Known(id)),
+                    DuplicateState::New => store(tx, &examined, &judged, &nonce, now),
                 }
             })
             .await
-    }
-}
-
-impl Review {
-    /// Returns whether this content of the skill may be used. A model may only build on accepted
-    /// content: the untouched parts of a held folder would otherwise be admitted with its proposal,
-    /// and messages of the later stages would reveal them.
-    async fn is_accepted(&self, skill: &str, content: &SkillFolder) -> anyhow::Result<bool> {
-        let (skill, digest) = (skill.to_owned(), content.digest());
-        let version = self.0.journal.read(move |db| db.skills().version_with(&skill, digest.as_str())).await?;
-        Ok(version.is_some_and(|version| version.accepted))
     }
 }
 

@@ -7,7 +7,7 @@
 //! earlier turn of the conversation held a code block or a long text: pasting looks like typing,
 //! and "make that a skill" is the usual next request.
 
-mod looked_back;
+mod reflection;
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,8 @@ use crate::wording::proposal as says;
 const LONG: usize = 1_000;
 
 /// The degree to which a proposal can proceed without its owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum AutoApproval {
     /// A reviewer may approve it, if the owner's policy allows it.
     Clean,
@@ -35,20 +36,12 @@ pub enum AutoApproval {
 impl AutoApproval {
     /// Returns the stored word.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Clean => "clean",
-            Self::Careful => "careful",
-            Self::Tainted => "tainted",
-        }
+        self.into()
     }
 
     /// Parses the stored word; unknown words are tainted.
     pub fn read(word: &str) -> Self {
-        match word {
-            "clean" => Self::Clean,
-            "careful" => Self::Careful,
-            _ => Self::Tainted,
-        }
+        word.parse().unwrap_or(Self::Tainted)
     }
 }
 
@@ -73,7 +66,7 @@ pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<Taint
             }
         }
         ProposalOrigin::Reflection { action, turn, person, note } => {
-            looked_back::judge(db, *action, *turn, *person, note.as_ref())
+            reflection::judge(db, *action, *turn, *person, note.as_ref())
         }
         ProposalOrigin::Note { label, .. } if label.is_trusted() => {
             Ok(careful(label, Scope::Shared, says::FROM_A_NOTE))

@@ -7,7 +7,7 @@
 //! the proposal waiting. Its answer is as untrusted as the text that it read. A setting that leaves
 //! out the reviewer leaves out nothing else.
 
-use crate::review::ReviewWorker;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,9 +17,9 @@ use super::approval::{Approval, Decider};
 use super::owner_decision;
 use super::proposal::Proposal;
 use super::reveal::reveal;
-use super::reviewer::{self, Matter, Verdict};
+use super::reviewer::{self, ReviewSubject, Verdict};
 use super::taint::AutoApproval;
-use super::{Review, carried_over, diff, label, show};
+use super::{Review, diff, label, show, unknown_skills};
 use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
 use crate::skill::SkillFolder;
@@ -31,7 +31,7 @@ use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
-use crate::trust::{Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, proposal as says};
 
 /// The setting by which a reviewer approves a person's request.
@@ -44,30 +44,43 @@ const BY_REFLECTION_NONE: &str = "[reflection] review_mode = \"none\"";
 const MOST_ONE_BY_ONE: usize = 5;
 
 /// The pause after a journal failure.
-const AFTER_TROUBLE: std::time::Duration = std::time::Duration::from_secs(60);
+const RETRY_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Runs until the program stops.
-pub(super) async fn run(review: Review, mut bell: Wakeups, stop: CancellationToken) {
+pub(super) async fn run(review: Review, mut wakeups: Wakeups, stop: CancellationToken) {
     let (mut wake_at, mut busy) = (None, None);
     loop {
         busy = tokio::select! {
             () = stop.cancelled() => return,
-            heard = bell.recv_or_timeout(&*review.0.clock, wake_at, busy) => heard,
+            woken = wakeups.recv_or_timeout(&*review.0.clock, wake_at, busy) => woken,
         };
         if busy.is_none() {
             return;
         }
-        let worker = review.worker();
+        let worker = ReviewWorker { review: &review };
         wake_at = tokio::select! {
             () = stop.cancelled() => return,
             done = guarded("The review of proposals", worker.work()) => match done {
                 Ok(next) => next,
                 Err(error) => {
                     tracing::error!("Reviewing a proposal failed: {error:#}");
-                    Some(review.0.clock.now().plus(AFTER_TROUBLE))
+                    Some(review.0.clock.now().plus(RETRY_PAUSE))
                 }
             },
         };
+    }
+}
+
+/// The steps of the worker on a gate.
+struct ReviewWorker<'a> {
+    review: &'a Review,
+}
+
+impl Deref for ReviewWorker<'_> {
+    type Target = Review;
+
+    fn deref(&self) -> &Review {
+        self.review
     }
 }
 
@@ -76,35 +89,29 @@ impl ReviewWorker<'_> {
     async fn work(&self) -> anyhow::Result<Option<Timestamp>> {
         loop {
             // A look stages everything that it holds before any of it is announced.
-            let whole = self.0.writing.lock().await;
+            let guard = self.0.write_lock.lock().await;
             let now = self.0.clock.now();
             let pending = self.0.journal.read(|db| db.proposals().pending_proposals()).await?;
-            drop(whole);
-            if let Some(late) = pending.iter().find(|row| row.is_late(now)) {
+            drop(guard);
+            let is_notified = if let Some(late) = pending.iter().find(|row| row.is_late(now)) {
                 self.expire(late.id, late.skill.clone()).await?;
+                true
             } else if let Some(new) = pending.iter().find(|row| !row.reviewed) {
                 self.review(new.id).await?;
+                true
             } else if let Some(folders) = many_folders(&pending) {
-                if !self.notify_of_folders(folders).await? {
-                    self.0.untold.store(true, Ordering::Relaxed);
-                    return Ok(next_expiry(&pending, now));
-                }
+                self.notify_of_folders(folders).await?
             } else if let Some(new) = pending.iter().find(|row| !row.told) {
-                if !self.notify_pending(new.id).await? {
-                    self.0.untold.store(true, Ordering::Relaxed);
-                    return Ok(next_expiry(&pending, now));
-                }
+                self.notify_pending(new.id).await?
             } else if let Some((id, words)) = self.unannounced_outcome().await? {
-                if !self.notify_outcome(id, words).await? {
-                    self.0.untold.store(true, Ordering::Relaxed);
-                    return Ok(next_expiry(&pending, now));
-                }
+                self.notify_outcome(id, words).await?
             } else if let Some(names) = self.carried_over().await? {
-                if !self.notify_carried_over(&names).await? {
-                    self.0.untold.store(true, Ordering::Relaxed);
-                    return Ok(next_expiry(&pending, now));
-                }
+                self.notify_carried_over(&names).await?
             } else {
+                return Ok(next_expiry(&pending, now));
+            };
+            if !is_notified {
+                self.0.owner_notice_pending.store(true, Ordering::Relaxed);
                 return Ok(next_expiry(&pending, now));
             }
         }
@@ -132,7 +139,7 @@ impl ReviewWorker<'_> {
         let (words, now) = (says::carried_over(&names), self.0.clock.now());
         self.post_to_owner("tell of skills by hand", move |tx, address, scope| {
             tx.outbox().post(&NewOutbox::notice(address, &wording::own(words, scope), now))?;
-            carried_over::record_notified(tx)
+            unknown_skills::record_notified(tx)
         })
         .await
     }
@@ -180,32 +187,27 @@ impl ReviewWorker<'_> {
         }
         let verdict = self.ask(&proposal).await;
         let safe = matches!(verdict, Verdict::Safe { .. });
-        let said = verdict_row(&verdict, &proposal);
+        let row = verdict_row(&verdict, &proposal);
         let (scope, now) = (proposal.row.scope, self.0.clock.now());
         let setting = if of_reflection { BY_REFLECTION_AI } else { BY_REVIEW };
-        let approves = safe && clean && self.reviewer_may_approve(of_reflection);
+        let policy = &self.0.policy;
+        let reviewer_may_approve =
+            if of_reflection { policy.reflections == ReflectionReview::Ai } else { policy.reviewer_approves };
+        let approves = safe && clean && reviewer_may_approve;
         self.0
             .journal
             .write("keep a review", move |tx| {
-                tx.proposals().add_verdict(id, &said, scope, now)?;
+                tx.proposals().add_verdict(id, &row, scope, now)?;
                 tx.proposals().reviewed(id)
             })
             .await?;
         if approves { self.approve_by_policy(id, Decider::Reviewer, setting).await } else { Ok(()) }
     }
 
-    /// Returns whether the owner's settings let the reviewer approve.
-    fn reviewer_may_approve(&self, of_reflection: bool) -> bool {
-        match of_reflection {
-            true => self.0.policy.reflections == ReflectionReview::Ai,
-            false => self.0.policy.reviewer_approves,
-        }
-    }
-
     async fn ask(&self, proposal: &Proposal) -> Verdict {
         let row = &proposal.row;
         let findings = proposal.findings();
-        let matter = Matter {
+        let matter = ReviewSubject {
             skill: &row.skill,
             change: &proposal.change,
             diff: &diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
@@ -220,9 +222,9 @@ impl ReviewWorker<'_> {
     }
 
     async fn approve_by_policy(&self, id: ProposalId, by: Decider, setting: &'static str) -> anyhow::Result<()> {
-        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else { return Ok(()) };
-        let lying = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
+        let present = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
         let now = self.0.clock.now();
         let begun = self
             .0
@@ -236,21 +238,22 @@ impl ReviewWorker<'_> {
                 let (skill, scope) = (&proposal.row.skill, proposal.row.scope);
                 match by {
                     Decider::Setting(_) => {
-                        tx.proposals().add_verdict(id, &not_asked(), scope, now)?;
+                        let skipped = reviewer_row("skipped", says::NOT_REVIEWED, label::of_the_program());
+                        tx.proposals().add_verdict(id, &skipped, scope, now)?;
                         tx.proposals().reviewed(id)?;
                         decided(tx, id, skill, "approve", "program", setting, now)?;
                     }
                     _ => decided(tx, id, skill, "approve", "reviewer", setting, now)?,
                 }
                 let approval = Approval::new(id, digest, by);
-                owner_decision::take(tx, approval, lying.as_ref(), now).map(Some)
+                owner_decision::take(tx, approval, present.as_ref(), now).map(Some)
             })
             .await?;
         // The outcome is read from the rows and announced next, even after a restart if the power
         // fails here.
         match begun {
-            Some(Ok(done)) => self.finish(done).await.map(drop),
-            Some(Err(_)) | None => Ok(()),
+            Some(decided) => self.finish(decided).await.map(drop),
+            None => Ok(()),
         }
     }
 
@@ -304,7 +307,7 @@ impl ReviewWorker<'_> {
         job: &'static str,
         post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<bool> {
-        let told = self
+        let notified = self
             .0
             .journal
             .write(job, move |tx| {
@@ -313,17 +316,17 @@ impl ReviewWorker<'_> {
                 Ok(Some(address))
             })
             .await?;
-        if let Some(address) = told {
-            self.0.herald.posted(address);
+        if let Some(address) = notified {
+            self.0.notifier.posted(address);
         }
-        Ok(told.is_some())
+        Ok(notified.is_some())
     }
 }
 
 /// Returns the unannounced held folders, if there are too many for a message each.
 fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
-    let untold = pending.iter().filter(|row| !row.told && row.origin == "folder");
-    let folders: Vec<_> = untold.map(|row| (row.id, row.skill.clone())).collect();
+    let owner_notice_pending = pending.iter().filter(|row| !row.told && row.origin == "folder");
+    let folders: Vec<_> = owner_notice_pending.map(|row| (row.id, row.skill.clone())).collect();
     (folders.len() > MOST_ONE_BY_ONE).then_some(folders)
 }
 
@@ -343,17 +346,27 @@ fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
 /// Returns the time of the next expiry. A proposal whose notice is still in delivery keeps its full
 /// time.
 fn next_expiry(pending: &[ProposalRow], now: Timestamp) -> Option<Timestamp> {
-    let told = pending.iter().filter(|row| row.told);
-    told.map(|row| row.expires_at.unwrap_or_else(|| now.plus(PROPOSAL_WAITS))).min()
+    let notified = pending.iter().filter(|row| row.told);
+    notified.map(|row| row.expires_at.unwrap_or_else(|| now.plus(PROPOSAL_WAITS))).min()
 }
 
+/// Returns the verdict row of the reviewer.
 fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {
-    let (outcome, note, label) = match verdict {
-        Verdict::Safe { why } => ("passed", why.clone(), proposal.row.label.clone()),
-        Verdict::Unsafe { why } => ("refused", why.clone(), proposal.row.label.clone()),
-        Verdict::None { why } => ("none", (*why).to_owned(), label::of_the_program()),
-    };
-    VerdictRow { stage: "reviewer".to_owned(), outcome: outcome.to_owned(), note, findings: "[]".to_owned(), label }
+    match verdict {
+        Verdict::Safe { why } => reviewer_row("passed", why, proposal.row.label.clone()),
+        Verdict::Unsafe { why } => reviewer_row("refused", why, proposal.row.label.clone()),
+        Verdict::None { why } => reviewer_row("none", why, label::of_the_program()),
+    }
+}
+
+fn reviewer_row(outcome: &str, note: &str, label: Label) -> VerdictRow {
+    VerdictRow {
+        stage: "reviewer".to_owned(),
+        outcome: outcome.to_owned(),
+        note: note.to_owned(),
+        findings: "[]".to_owned(),
+        label,
+    }
 }
 
 /// Returns whether the proposal is clean in every respect: no text from outside, nothing that looks
@@ -363,17 +376,6 @@ fn is_clean(proposal: &Proposal) -> bool {
         && !proposal.row.label.asks_before_leaving()
         && !proposal.third_party
         && proposal.findings().is_empty()
-}
-
-/// Returns the verdict row that replaces the reviewer's where a setting leaves it out.
-fn not_asked() -> VerdictRow {
-    VerdictRow {
-        stage: "reviewer".to_owned(),
-        outcome: "skipped".to_owned(),
-        note: says::NOT_REVIEWED.to_owned(),
-        findings: "[]".to_owned(),
-        label: label::of_the_program(),
-    }
 }
 
 fn decided(

@@ -8,17 +8,17 @@
 //! look notices a change made meanwhile. It decides nothing about use: the skills may be held.
 
 use std::collections::BTreeMap;
+use std::fs::{self, DirEntry, FileType, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-mod listing;
-mod stamp;
-
-use super::folder::{Digest, MAIN, SkillFolder, Unreadable};
-use super::manifest::Manifest;
 use crate::wording;
-use listing::ListedFolder;
-use stamp::Stamps;
+
+use super::folder::{Digest, MAIN, MOST_FILES, SkillFolder, Unreadable};
+use super::manifest::Manifest;
+use super::name;
 
 /// A skill as it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl SkillCache {
         let mut broken = Vec::new();
         let unlisted =
             |why| vec![ListedFolder::Broken(UnloadableSkill { folder: wording::skill::FOLDER.to_owned(), why })];
-        for entry in listing::list(&self.dir).unwrap_or_else(unlisted) {
+        for entry in list(&self.dir).unwrap_or_else(unlisted) {
             match entry {
                 ListedFolder::Folder(name) => {
                     let found = again(&self.dir.join(&name), &name, last.seen.get(&name));
@@ -203,6 +203,147 @@ fn by_its_folder(skill: &Skill) -> Skill {
     let mut skill = skill.clone();
     skill.wanted = Some(std::mem::replace(&mut skill.manifest.name, skill.folder.clone()));
     skill
+}
+
+/// The maximum number of characters displayed of a broken entry's name.
+const SHOWN: usize = 80;
+
+/// An entry that may be a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ListedFolder {
+    /// A folder with this name.
+    Folder(String),
+    /// An entry that resembles a skill but is not read.
+    Broken(UnloadableSkill),
+}
+
+/// Returns the entries of the folder; none if the folder does not exist.
+fn list(dir: &Path) -> Result<Vec<ListedFolder>, String> {
+    match entries(dir) {
+        Ok(entries) => Ok(entries),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(wording::skill::cannot_list(&error.kind().to_string())),
+    }
+}
+
+fn entries(dir: &Path) -> io::Result<Vec<ListedFolder>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        entries.extend(judge(&entry, kind));
+    }
+    Ok(entries)
+}
+
+fn judge(entry: &DirEntry, kind: FileType) -> Option<ListedFolder> {
+    let raw = entry.file_name();
+    let name = raw.to_string_lossy();
+    let broken = |why: &str| ListedFolder::Broken(UnloadableSkill { folder: shown(&name), why: why.to_owned() });
+    if name.starts_with('.') {
+        None
+    } else if kind.is_symlink() {
+        // Only checks the target: a link to a plain file is ignored like the file itself.
+        let to_file = fs::metadata(entry.path()).is_ok_and(|there| there.is_file());
+        (!to_file).then(|| broken(wording::skill::IS_LINK))
+    } else if !kind.is_dir() {
+        None
+    } else {
+        let plain = raw.to_str().filter(|name| name::is_plain(name));
+        Some(plain.map_or_else(|| broken(wording::skill::ODD_NAME), |name| ListedFolder::Folder(name.to_owned())))
+    }
+}
+
+fn shown(name: &str) -> String {
+    let visible: String = name.chars().map(|c| if name::is_hidden(c) { '\u{fffd}' } else { c }).collect();
+    crate::text::shorten(&visible, SHOWN)
+}
+
+/// More files and folders than any skill may have; the walk stops here.
+const MOST_STAMPS: usize = 2 * MOST_FILES;
+
+/// The stamps of everything in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stamps {
+    /// All stamps, ordered by path.
+    All(Vec<(String, Stamp)>),
+    /// Far too many entries.
+    TooMany,
+    /// The folder could not be read; the system's error message.
+    Failed(String),
+}
+
+/// The status change time also detects a write that restores the old modification time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    file: (u64, u64),
+    mode: u32,
+    len: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamps {
+    /// Stamps everything in the folder at `root`. Follows no link.
+    fn of(root: &Path) -> Self {
+        let mut all = Vec::new();
+        match collect(root, "", &mut all) {
+            Ok(()) if all.len() > MOST_STAMPS => Self::TooMany,
+            Ok(()) => {
+                all.sort_by(|(one, _), (other, _)| one.cmp(other));
+                Self::All(all)
+            }
+            Err(error) => Self::Failed(error.kind().to_string()),
+        }
+    }
+
+    /// Returns the names directly in the folder.
+    fn top(&self) -> impl Iterator<Item = &str> {
+        let all = match self {
+            Self::All(all) => all.as_slice(),
+            _ => &[],
+        };
+        all.iter().map(|(path, _)| path.as_str()).filter(|path| !path.contains('/'))
+    }
+}
+
+impl Stamp {
+    fn of(of: &Metadata) -> Self {
+        Self {
+            file: (of.dev(), of.ino()),
+            mode: of.mode(),
+            len: of.len(),
+            written: (of.mtime(), of.mtime_nsec()),
+            changed: (of.ctime(), of.ctime_nsec()),
+        }
+    }
+}
+
+fn collect(here: &Path, inside: &str, all: &mut Vec<(String, Stamp)>) -> io::Result<()> {
+    let Some(entries) = if_present(fs::read_dir(here))? else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        let Some(metadata) = if_present(entry.metadata())? else { continue };
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let path = if inside.is_empty() { name.into_owned() } else { format!("{inside}/{name}") };
+        all.push((path.clone(), Stamp::of(&metadata)));
+        if all.len() > MOST_STAMPS {
+            return Ok(());
+        }
+        if metadata.is_dir() {
+            collect(&entry.path(), &path, all)?;
+        }
+    }
+    Ok(())
+}
+
+/// Treats entries that vanished during the walk as missing.
+fn if_present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 #[cfg(test)]

@@ -1,21 +1,25 @@
 //! A skill's description of itself in `SKILL.md`: the front matter of the open Agent Skills format,
-//! or a heading and a paragraph.
+//! or a heading and a paragraph. A note becomes a `SKILL.md` under a name and a description derived
+//! from it.
 //!
 //! Reading is lenient, so that files written for other programs load: unknown keys are ignored, a
 //! list may be a list or a text, invalid YAML is read line by line, and the first paragraph
-//! replaces a missing description. [`strict()`] is for authors: it reports all violations of the
-//! published rules. Neither examines what a skill tells a model to do.
+//! replaces a missing description. Neither way of reading examines what a skill tells a model to
+//! do.
+//!
+//! [`strict`] is for authors: it reports all violations of the published rules, as the format's
+//! reference validator understands them (a test compares the two), and is stricter in three points.
+//! A name is ASCII, as the text of the rules says, because people type it and must not confuse
+//! similar letters. Three dashes within the front matter are refused, because that validator
+//! silently ends the front matter there while other programs do not: a text that two programs read
+//! differently must not be approved. And `~` is YAML for null, so it is not a description.
 
 use std::collections::BTreeMap;
 
-mod legacy;
-mod strict;
-
-pub use strict::strict;
-
 use super::folder::{MAIN, SkillFolder};
-use super::front::{self, FrontMatterEntry};
+use super::front::{self, Front, FrontMatterEntry, Value};
 use super::name;
+use crate::text::{one_line, shorten};
 
 /// The maximum size of front matter in bytes.
 pub const LONGEST_FRONT: usize = 64 * 1024;
@@ -156,10 +160,10 @@ impl Manifest {
 pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Problem> {
     let ManifestParts { front, line, body, body_line } = split(text)?;
     let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));
-    let name = front.text("name").map(|name| crate::text::one_line(&name)).filter(|name| name::is_plain(name));
+    let name = front.text("name").map(|name| one_line(&name)).filter(|name| name::is_plain(name));
     let (description, form) = match front.text("description") {
         Some(description) => (description, ManifestFormat::FrontMatter),
-        None => (legacy::description(body).ok_or_else(|| nothing(body, line, body_line))?, ManifestFormat::Legacy),
+        None => (description_of_body(body).ok_or_else(|| nothing(body, line, body_line))?, ManifestFormat::Legacy),
     };
     let manifest = Manifest {
         name: name.unwrap_or_else(|| folder.to_owned()),
@@ -237,6 +241,151 @@ fn nothing(body: &str, line: usize, body_line: usize) -> Problem {
         ManifestProblem::NoDescription
     };
     Problem { line, what }
+}
+
+/// Returns the first paragraph of a skill without a description in the front matter, on one line.
+/// An optional heading may precede it.
+fn description_of_body(body: &str) -> Option<String> {
+    let lines: Vec<&str> = body.lines().map(str::trim).collect();
+    let is_text = |index: usize, line: &str| {
+        let underlined = lines.get(index + 1).is_some_and(|next| is_underline(next));
+        !line.is_empty() && !is_heading(line) && !is_rule(line) && !underlined
+    };
+    let mut text = lines.iter().enumerate().filter(|(index, line)| is_text(*index, line)).map(|(index, _)| index);
+    let first = text.next()?;
+    let paragraph: Vec<&str> =
+        lines.iter().skip(first).copied().take_while(|line| !line.is_empty() && !is_heading(line)).collect();
+    let line = one_line(&paragraph.join(" "));
+    Some(shorten(&line, LONGEST_DESCRIPTION))
+}
+
+fn is_heading(line: &str) -> bool {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    (1..=6).contains(&level) && line.chars().nth(level).is_none_or(char::is_whitespace)
+}
+
+/// Returns whether the line makes the previous one a heading.
+fn is_underline(line: &str) -> bool {
+    line.len() >= 3 && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
+}
+
+/// Returns whether the line is only a separator.
+fn is_rule(line: &str) -> bool {
+    line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_' | '`' | '~' | ' '))
+}
+
+const KEYS: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+
+/// Returns all violations of the published rules in this `SKILL.md` of the folder with this name.
+pub fn strict(text: &str, folder: &str) -> Vec<Problem> {
+    let parts = match split(text) {
+        Ok(parts) => parts,
+        Err(problem) => return vec![problem],
+    };
+    // The reference validator expects the dashes as the very first characters.
+    if parts.line == 0 || !text.starts_with("---") {
+        return vec![Problem { line: 1, what: ManifestProblem::NoFront }];
+    }
+    match front::parse(parts.front) {
+        Ok(front) => in_front(&front, &parts, folder),
+        Err(broken) => vec![Problem { line: parts.line + broken.line, what: ManifestProblem::Yaml(broken.why) }],
+    }
+}
+
+fn in_front(front: &Front, parts: &ManifestParts<'_>, folder: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if let Some((line, what)) = front.unusual {
+        problems.push(Problem { line: parts.line + line, what: ManifestProblem::Unusual(what) });
+    }
+    if let Some(index) = parts.front.lines().position(|line| line.contains("---")) {
+        problems.push(Problem { line: parts.line + index + 1, what: ManifestProblem::Dashes });
+    }
+    let field = |key: &'static str| front.entries.iter().find(|entry| entry.key == key);
+    let at = |entry: Option<&FrontMatterEntry>| parts.line + entry.map_or(0, |entry| entry.line);
+    let mut add = |entry: Option<&FrontMatterEntry>, what: Vec<ManifestProblem>| {
+        problems.extend(what.into_iter().map(|what| Problem { line: at(entry), what }));
+    };
+    add(field("name"), in_name(field("name"), folder));
+    add(field("description"), in_description(field("description")));
+    add(field("compatibility"), field("compatibility").map(in_compatibility).unwrap_or_default());
+    for entry in front.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
+        add(Some(entry), vec![ManifestProblem::UnknownKey(shorten(&entry.key, 60))]);
+    }
+    problems.sort_by_key(|problem| problem.line);
+    problems
+}
+
+fn in_name(entry: Option<&FrontMatterEntry>, folder: &str) -> Vec<ManifestProblem> {
+    let given = match entry.map(|entry| &entry.value) {
+        None => return vec![ManifestProblem::NoName],
+        Some(Value::Text(name)) => name.trim(),
+        Some(_) => return vec![ManifestProblem::NotOneText("name")],
+    };
+    let shown = shorten(given, 80);
+    if given.is_empty() {
+        vec![ManifestProblem::NoName]
+    } else if !name::is_valid(given) {
+        vec![ManifestProblem::BadName(shown)]
+    } else if given != folder {
+        vec![ManifestProblem::OtherName { name: shown, folder: shorten(folder, 80) }]
+    } else {
+        Vec::new()
+    }
+}
+
+fn in_description(entry: Option<&FrontMatterEntry>) -> Vec<ManifestProblem> {
+    match entry.map(|entry| &entry.value) {
+        None => vec![ManifestProblem::NoDescription],
+        Some(Value::Text(text)) if text.trim().is_empty() => vec![ManifestProblem::NoDescription],
+        Some(Value::Text(text)) => too_long("description", text, LONGEST_DESCRIPTION),
+        Some(_) => vec![ManifestProblem::NotOneText("description")],
+    }
+}
+
+fn in_compatibility(entry: &FrontMatterEntry) -> Vec<ManifestProblem> {
+    match &entry.value {
+        Value::Text(text) => too_long("compatibility", text, LONGEST_COMPATIBILITY),
+        _ => vec![ManifestProblem::NotOneText("compatibility")],
+    }
+}
+
+fn too_long(key: &'static str, text: &str, most: usize) -> Vec<ManifestProblem> {
+    let length = text.chars().count();
+    if length > most { vec![ManifestProblem::TooLong { key, length, most }] } else { Vec::new() }
+}
+
+/// The maximum number of characters of a description derived from a note.
+const NOTE_DESCRIPTION: usize = 300;
+
+/// Returns a skill name derived from a note's name; blank if nothing of it is usable.
+pub fn name_for(note: &str) -> String {
+    let file = note.rsplit('/').next().unwrap_or_default();
+    let stem = file.strip_suffix(".md").unwrap_or(file).to_lowercase();
+    let dashed: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let joined = dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    crate::text::cut_bytes(&joined, name::LONGEST).trim_end_matches('-').to_owned()
+}
+
+/// Returns a `SKILL.md` with the note's text; `None` if there are no words for a description.
+pub fn skill_of(name: &str, note: &str) -> Option<String> {
+    let (manifest, body) = read(note, name).ok()?;
+    // Some programs treat three dashes anywhere as the end of the front matter.
+    let description = one_line(&manifest.description).replace("---", "\u{2014}");
+    let description = match manifest.form {
+        ManifestFormat::FrontMatter => description,
+        ManifestFormat::Legacy => first_sentence(&description).to_owned(),
+    };
+    // Any JSON string is valid YAML.
+    let quoted = serde_json::to_string(&shorten(&description, NOTE_DESCRIPTION)).ok()?;
+    Some(format!("---\nname: {name}\ndescription: {quoted}\n---\n\n{}\n", body.trim()))
+}
+
+/// Returns the text up to and including the first end of a sentence.
+pub fn first_sentence(text: &str) -> &str {
+    let ends = text.match_indices(['.', '!', '?', '。']).map(|(at, end)| at + end.len());
+    let end =
+        ends.into_iter().find(|end| text.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')));
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 #[cfg(test)]

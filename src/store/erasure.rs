@@ -311,7 +311,7 @@ impl ErasureMut<'_> {
     /// Begins an erasure. Records its source messages at once, because the file versions that lead
     /// to them are deleted with it.
     pub fn begin(&self, new: &NewErasure<'_>) -> anyhow::Result<ErasureId> {
-        self.db.run(
+        self.db.execute(
             "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, 'wanted', ?6, ?7, ?8)",
             params![
@@ -334,7 +334,7 @@ impl ErasureMut<'_> {
     /// Restarts an erasure so that it deletes its source messages too.
     pub fn include_source_messages(&self, id: ErasureId) -> anyhow::Result<()> {
         let sql = "UPDATE forgettings SET messages = 1, state = 'wanted' WHERE id = ?1 AND state <> 'done'";
-        self.db.run(sql, [id])?;
+        self.db.execute(sql, [id])?;
         Ok(())
     }
 
@@ -343,7 +343,7 @@ impl ErasureMut<'_> {
         let so_far = self.row(id)?.map(|row| row.counts).unwrap_or_default();
         let counts = serde_json::to_string(&so_far.and(more))?;
         let sql = "UPDATE forgettings SET counts = ?2 WHERE id = ?1";
-        self.db.run(sql, params![id, counts])?;
+        self.db.execute(sql, params![id, counts])?;
         Ok(())
     }
 
@@ -354,7 +354,7 @@ impl ErasureMut<'_> {
         } else {
             "UPDATE forgettings SET state = 'done', target = '', needles = '[]', ended_at = ?2 WHERE id = ?1"
         };
-        self.db.run(sql, params![id, now])?;
+        self.db.execute(sql, params![id, now])?;
         self.head(id)?.map_or(Ok(()), |head| self.invalidate_derivations(head.scope))
     }
 
@@ -362,7 +362,7 @@ impl ErasureMut<'_> {
     /// contains erased words. It will be derived again.
     fn invalidate_derivations(&self, scope: Scope) -> anyhow::Result<()> {
         let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
-        self.db.run(sql, [scope])?;
+        self.db.execute(sql, [scope])?;
         Ok(())
     }
 }

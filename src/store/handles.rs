@@ -38,11 +38,6 @@ impl<'a> Db<'a> {
         self.0.prepare_cached(&mutation::statement(sql))
     }
 
-    /// Runs a cached statement and returns the number of changed rows.
-    pub(super) fn run(self, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
-        self.prepare_cached(sql)?.execute(values)
-    }
-
     /// Returns the first column of all rows.
     pub(super) fn column<T: FromSql>(self, sql: &str, values: impl Params) -> rusqlite::Result<Vec<T>> {
         self.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()

@@ -143,10 +143,10 @@ impl Tool for SubmitSkill {
             ToolError::Failed(says::SUBMIT_FAILED.to_owned())
         })?;
         let text = match staged {
-            Err(refused) => return Err(ToolError::Refused(says::submit_refused(&refused.0))),
-            Ok(Staged::Known(id)) => says::submit_known(id),
-            Ok(Staged::New(id, AutoApproval::Tainted)) => says::submit_tainted(id),
-            Ok(Staged::New(id, _)) => says::submitted(id),
+            Staged::Refused(refused) => return Err(ToolError::Refused(says::submit_refused(&refused.0))),
+            Staged::Known(id) => says::submit_known(id),
+            Staged::New(id, AutoApproval::Tainted) => says::submit_tainted(id),
+            Staged::New(id, _) => says::submitted(id),
         };
         Ok(call.own_words(text))
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::admin::test_support::{Fixture, keys, skill};
-use crate::skill::note::{name_for as slug, skill_of};
+use crate::skill::manifest::{name_for as slug, skill_of};
 
 #[tokio::test]
 async fn a_folder_from_elsewhere_waits_and_counts_as_untrusted() {

@@ -36,7 +36,7 @@ const LOOKS: usize = 3;
 /// The maximum number of entries of one name set aside for one change.
 const MOST_KEPT: u32 = 100;
 
-pub(super) struct SkillDirs<'a> {
+pub(super) struct DirHandles<'a> {
     dir: &'a Path,
     skills: OwnedFd,
     staging: OwnedFd,
@@ -69,7 +69,7 @@ pub(super) enum PathContent {
     Foreign(Unreadable),
 }
 
-impl<'a> SkillDirs<'a> {
+impl<'a> DirHandles<'a> {
     /// Opens the folders and creates missing ones. `plain` simulates a filesystem that only has the
     /// plain rename.
     pub(super) fn open(dir: &'a Path, failpoint: Option<&'a DiskFailpoint>, plain: bool) -> io::Result<Self> {
@@ -84,9 +84,9 @@ impl<'a> SkillDirs<'a> {
         dir.join(STAGING).symlink_metadata().is_ok()
     }
 
-    /// Returns the content of the spot.
-    pub(super) fn content(&self, spot: &DirEntry) -> Result<PathContent, SwapError> {
-        content_at(&self.path(spot))
+    /// Returns the content of the entry.
+    pub(super) fn content(&self, entry: &DirEntry) -> Result<PathContent, SwapError> {
+        content_at(&self.path(entry))
     }
 
     /// Returns the names in the staging folder that are valid text.
@@ -129,7 +129,7 @@ impl<'a> SkillDirs<'a> {
                 if self.path(to).symlink_metadata().is_ok() {
                     return Err(ErrorKind::AlreadyExists.into());
                 }
-                rustix::fs::renameat(self.room(from.handle), &from.name, self.room(to.handle), &to.name)?;
+                rustix::fs::renameat(self.handle(from.handle), &from.name, self.handle(to.handle), &to.name)?;
             }
             other => other?,
         }
@@ -145,7 +145,7 @@ impl<'a> SkillDirs<'a> {
     }
 
     /// Moves an entry to the folder from which nothing is removed.
-    pub(super) fn preserve(&self, spot: &DirEntry, name: &str) -> io::Result<()> {
+    pub(super) fn preserve(&self, entry: &DirEntry, name: &str) -> io::Result<()> {
         let kept = create_folder(&self.skills, KEPT)?;
         self.reached("set aside")?;
         for number in 1..=MOST_KEPT {
@@ -153,7 +153,7 @@ impl<'a> SkillDirs<'a> {
             if rustix::fs::statat(&kept, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                 continue;
             }
-            rustix::fs::renameat(self.room(spot.handle), &spot.name, &kept, &name)?;
+            rustix::fs::renameat(self.handle(entry.handle), &entry.name, &kept, &name)?;
             rustix::fs::fsync(&kept)?;
             return self.sync();
         }
@@ -175,7 +175,7 @@ impl<'a> SkillDirs<'a> {
         if self.plain {
             return Err(Errno::INVAL.into());
         }
-        Ok(rustix::fs::renameat_with(self.room(from.handle), &from.name, self.room(to.handle), &to.name, flags)?)
+        Ok(rustix::fs::renameat_with(self.handle(from.handle), &from.name, self.handle(to.handle), &to.name, flags)?)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -183,17 +183,17 @@ impl<'a> SkillDirs<'a> {
         Ok(rustix::fs::fsync(&self.skills)?)
     }
 
-    fn room(&self, room: SkillDir) -> &OwnedFd {
-        match room {
+    fn handle(&self, dir: SkillDir) -> &OwnedFd {
+        match dir {
             SkillDir::Skills => &self.skills,
             SkillDir::Staging => &self.staging,
         }
     }
 
-    fn path(&self, spot: &DirEntry) -> PathBuf {
-        match spot.handle {
-            SkillDir::Skills => self.dir.join(&spot.name),
-            SkillDir::Staging => self.dir.join(STAGING).join(&spot.name),
+    fn path(&self, entry: &DirEntry) -> PathBuf {
+        match entry.handle {
+            SkillDir::Skills => self.dir.join(&entry.name),
+            SkillDir::Staging => self.dir.join(STAGING).join(&entry.name),
         }
     }
 }

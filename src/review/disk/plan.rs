@@ -62,12 +62,12 @@ pub(super) enum Move {
     /// Exchange target and new atomically.
     Exchange,
     /// Finish: clear old and new.
-    End(PlanOutcome),
+    End(SwapOutcome),
 }
 
 /// The outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PlanOutcome {
+pub(in crate::review) enum SwapOutcome {
     /// The change was made.
     Done,
     /// The change was not made: the target holds other content, which stays.
@@ -95,10 +95,10 @@ impl Scene {
 
     fn begin(self) -> Move {
         if self.target == self.to {
-            return Move::End(PlanOutcome::Done);
+            return Move::End(SwapOutcome::Done);
         }
         if self.target != self.from {
-            return Move::End(PlanOutcome::Conflict);
+            return Move::End(SwapOutcome::Conflict);
         }
         match (self.to, self.new) {
             (PathState::Nothing, _) => Move::Rename(SwapDir::Target, SwapDir::Old),
@@ -114,9 +114,9 @@ impl Scene {
         match (self.target, self.new) {
             (PathState::Nothing, PathState::Goal) => Move::Rename(SwapDir::New, SwapDir::Target),
             // A person created something while the target was empty.
-            (PathState::Base | PathState::Other, PathState::Goal) => Move::End(PlanOutcome::Conflict),
+            (PathState::Base | PathState::Other, PathState::Goal) => Move::End(SwapOutcome::Conflict),
             // The new content was already in place, even if a person has changed it since.
-            _ => Move::End(PlanOutcome::Done),
+            _ => Move::End(SwapOutcome::Done),
         }
     }
 
@@ -127,12 +127,12 @@ impl Scene {
             (PathState::Goal, SwapDir::New) if self.exchange => Move::Exchange,
             (PathState::Goal, SwapDir::New) => Move::Rename(SwapDir::New, SwapDir::Old),
             (PathState::Goal, _) if self.new == PathState::Nothing => Move::Rename(SwapDir::Target, SwapDir::New),
-            _ => Move::End(PlanOutcome::Conflict),
+            _ => Move::End(SwapOutcome::Conflict),
         }
     }
 }
 
-impl PlanOutcome {
+impl SwapOutcome {
     /// Returns whether content left in old or new can be discarded: the new content is in the
     /// journal, and the old one is obsolete once replaced.
     pub(super) fn discards(self, seen: PathState) -> bool {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     /// Returns all scenes up to the end, and the outcome.
-    fn live(mut scene: Scene) -> (Vec<Scene>, PlanOutcome) {
+    fn live(mut scene: Scene) -> (Vec<Scene>, SwapOutcome) {
         let mut way = vec![scene];
         for _ in 0..8 {
             match scene.next() {
@@ -217,8 +217,8 @@ mod tests {
             let (way, _) = live(scene);
             assert_eq!(works(&last(&way)), works(&scene), "{scene:?}");
         }
-        for ending in [PlanOutcome::Done, PlanOutcome::Conflict] {
-            assert_eq!(ALL.map(|seen| ending.discards(seen)), [false, ending == PlanOutcome::Done, true, false]);
+        for ending in [SwapOutcome::Done, SwapOutcome::Conflict] {
+            assert_eq!(ALL.map(|seen| ending.discards(seen)), [false, ending == SwapOutcome::Done, true, false]);
         }
     }
 
@@ -227,12 +227,12 @@ mod tests {
         let begun = |s: &Scene| s.old == PathState::Nothing && matches!(s.new, PathState::Nothing | PathState::Goal);
         for scene in scenes().filter(|s| (s.target == s.from || s.target == s.to) && begun(s)) {
             let (way, ending) = live(scene);
-            assert_eq!((last(&way).target, ending), (scene.to, PlanOutcome::Done), "{scene:?}");
+            assert_eq!((last(&way).target, ending), (scene.to, SwapOutcome::Done), "{scene:?}");
             let whole = |s: &Scene| s.target == scene.from || s.target == scene.to;
             assert!(!scene.exchange || way.iter().all(whole), "{way:?}");
             for between in way {
                 let (way, ending) = live(Scene { exchange: !between.exchange, ..between });
-                assert_eq!((last(&way).target, ending), (scene.to, PlanOutcome::Done), "{between:?}");
+                assert_eq!((last(&way).target, ending), (scene.to, SwapOutcome::Done), "{between:?}");
             }
         }
     }
@@ -250,7 +250,7 @@ mod tests {
             if scene.target == PathState::Nothing || (scene.target == PathState::Goal && scene.new != PathState::Goal) {
                 assert_eq!(last(&way).target, PathState::Other, "{scene:?}");
             }
-            assert_eq!(ending, PlanOutcome::Conflict, "{scene:?}");
+            assert_eq!(ending, SwapOutcome::Conflict, "{scene:?}");
         }
     }
 }

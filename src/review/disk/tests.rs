@@ -10,8 +10,7 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use super::*;
-
-mod person;
+use proptest::prelude::*;
 
 const ID: i64 = 7;
 const NAME: &str = "tea-time";
@@ -163,7 +162,7 @@ fn what_is_half_removed_is_nobodys_work() {
     let change = (Some("old"), Some("new"));
     let home = home(change.1);
     for kind in [StagedKind::Gone, StagedKind::Part] {
-        let half = home.path().join(".staging").join(kind.spot(ID, NAME).name);
+        let half = home.path().join(".staging").join(kind.entry(ID, NAME).name);
         fs::create_dir_all(half.join("parts")).unwrap();
         fs::write(half.join("parts/both.md"), "both old").unwrap();
     }
@@ -184,11 +183,17 @@ fn a_swap_that_is_made_again_does_nothing() {
 #[test]
 fn anything_but_the_base_is_a_conflict_and_stays() {
     for (base, content) in CHANGES {
-        for lying in [Some("hand"), None, Some("old")].into_iter().filter(|lying| *lying != base && *lying != content) {
-            let home = home(lying);
+        for present in
+            [Some("hand"), None, Some("old")].into_iter().filter(|present| *present != base && *present != content)
+        {
+            let home = home(present);
             let disk = disk(home.path(), false, |_| Ok(()));
-            assert_eq!(swap(&disk, (base, content)).unwrap(), SwapOutcome::Conflict, "{base:?} {content:?} {lying:?}");
-            assert_clean(home.path(), (base, lying), "conflict");
+            assert_eq!(
+                swap(&disk, (base, content)).unwrap(),
+                SwapOutcome::Conflict,
+                "{base:?} {content:?} {present:?}"
+            );
+            assert_clean(home.path(), (base, present), "conflict");
         }
     }
 }
@@ -265,13 +270,14 @@ fn what_is_no_folder_is_a_conflict_and_never_followed() {
 fn a_rename_replaces_nothing() {
     for plain in [false, true] {
         let home = home(None);
-        let ground = SkillDirs::open(home.path(), None, plain).unwrap();
-        let (from, to) = (StagedKind::New.spot(ID, NAME), DirEntry { handle: SkillDir::Skills, name: NAME.to_owned() });
+        let dirs = DirHandles::open(home.path(), None, plain).unwrap();
+        let (from, to) =
+            (StagedKind::New.entry(ID, NAME), DirEntry { handle: SkillDir::Skills, name: NAME.to_owned() });
         lay(&home.path().join(".staging").join(&from.name), &folder("new"));
         let target = home.path().join(NAME);
         let refused = |what: &str| {
             let before = state(home.path());
-            assert_eq!(ground.rename("test", &from, &to).unwrap_err().kind(), ErrorKind::AlreadyExists, "{what}");
+            assert_eq!(dirs.rename("test", &from, &to).unwrap_err().kind(), ErrorKind::AlreadyExists, "{what}");
             assert_eq!(state(home.path()), before, "{what}");
         };
         fs::create_dir(&target).unwrap();
@@ -287,7 +293,7 @@ fn a_rename_replaces_nothing() {
 #[test]
 fn a_link_in_the_place_of_a_folder_of_ours_is_refused() {
     let outside = home(Some("old"));
-    let kept = outside.path().join(StagedKind::Gone.spot(ID, NAME).name);
+    let kept = outside.path().join(StagedKind::Gone.entry(ID, NAME).name);
     lay(&kept, &folder("kept"));
     let home = home(Some("old"));
     symlink(outside.path(), home.path().join(".staging")).unwrap();
@@ -304,7 +310,7 @@ fn a_link_in_the_place_of_a_folder_of_ours_is_refused() {
 #[test]
 fn a_work_that_cannot_be_set_aside_stays_in_staging() {
     let (home, outside) = (home(Some("other")), tempfile::tempdir().unwrap());
-    let left = home.path().join(".staging").join(StagedKind::Old.spot(3, NAME).name);
+    let left = home.path().join(".staging").join(StagedKind::Old.entry(3, NAME).name);
     fs::create_dir(home.path().join(".staging")).unwrap();
     lay(&left, &folder("left"));
     symlink(outside.path(), home.path().join(".kept")).unwrap();
@@ -315,7 +321,7 @@ fn a_work_that_cannot_be_set_aside_stays_in_staging() {
 #[test]
 fn a_link_in_what_is_cleared_is_removed_and_not_what_it_leads_to() {
     let (home, outside) = (home(Some("old")), home(Some("kept")));
-    let part = home.path().join(".staging").join(StagedKind::Part.spot(3, NAME).name);
+    let part = home.path().join(".staging").join(StagedKind::Part.entry(3, NAME).name);
     fs::create_dir_all(&part).unwrap();
     symlink(outside.path(), part.join("link")).unwrap();
     disk(home.path(), false, |_| Ok(())).recover(&[]).unwrap();
@@ -344,7 +350,7 @@ fn names_and_paths_that_lead_out_are_refused() {
 fn leftovers_go_but_never_the_only_copy() {
     // Columns: leftover kind, content in place; then: content in place afterwards, number set
     // aside.
-    for (kind, lying, then, kept) in [
+    for (kind, present, then, kept) in [
         (StagedKind::Part, None, None, 0),
         (StagedKind::Gone, None, None, 0),
         (StagedKind::Old, None, Some("left"), 0),
@@ -354,8 +360,8 @@ fn leftovers_go_but_never_the_only_copy() {
         (StagedKind::New, Some("left"), Some("left"), 0),
         (StagedKind::New, Some("other"), Some("other"), 1),
     ] {
-        let home = home(lying);
-        let left = home.path().join(".staging").join(kind.spot(3, NAME).name);
+        let home = home(present);
+        let left = home.path().join(".staging").join(kind.entry(3, NAME).name);
         fs::create_dir(home.path().join(".staging")).unwrap();
         fs::write(home.path().join(".staging/notes"), "not ours").unwrap();
         lay(&left, &folder("left"));
@@ -363,14 +369,14 @@ fn leftovers_go_but_never_the_only_copy() {
         disk.recover(&[3]).unwrap();
         assert!(left.exists(), "an open change needs it");
         disk.recover(&[ID]).unwrap();
-        assert_eq!(at(home.path()), then.map(folder), "{kind:?} {lying:?}");
-        assert_eq!(entries(&home.path().join(".kept")).len(), kept, "{kind:?} {lying:?}");
-        assert_eq!(entries(&home.path().join(".staging")), ["notes"], "{kind:?} {lying:?}");
+        assert_eq!(at(home.path()), then.map(folder), "{kind:?} {present:?}");
+        assert_eq!(entries(&home.path().join(".kept")).len(), kept, "{kind:?} {present:?}");
+        assert_eq!(entries(&home.path().join(".staging")), ["notes"], "{kind:?} {present:?}");
     }
 }
 
 #[test]
-fn a_home_without_skills_is_left_alone() {
+fn a_home_without_skills_is_left_guard() {
     let home = tempfile::tempdir().unwrap();
     let disk = Disk::new(home.path().join("skills"), None);
     disk.recover(&[]).unwrap();
@@ -379,4 +385,94 @@ fn a_home_without_skills_is_left_alone() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &str| home.path().join(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("skills/tea-time/parts"), mode("skills/tea-time/SKILL.md")), (0o700, 0o600));
+}
+
+/// A person's change to the folder of the skill.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Deed {
+    /// Saves another file in it, creating the folder if necessary.
+    Save,
+    /// Replaces it with a folder of their own.
+    Replace,
+    /// Deletes it with all its contents.
+    Delete,
+}
+
+/// A person at the keyboard: every text has its own name, so that they never overwrite their own.
+#[derive(Debug, Default)]
+struct Person {
+    texts: Vec<String>,
+    count: usize,
+}
+
+impl Person {
+    fn act(&mut self, deed: Deed, target: &Path) {
+        if matches!(deed, Deed::Replace | Deed::Delete) {
+            self.texts.retain(|text| !target.join(text).exists());
+            let _ = fs::remove_dir_all(target);
+        }
+        if deed != Deed::Delete {
+            self.count += 1;
+            let text = format!("hand-{}", self.count);
+            fs::create_dir_all(target).unwrap();
+            fs::write(target.join(&text), &text).unwrap();
+            self.texts.push(text);
+        }
+    }
+}
+
+fn find_all(dir: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            find_all(&entry.path(), found);
+        } else {
+            found.push(entry.file_name().into_string().unwrap());
+        }
+    }
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![3 => Just(Deed::Save), 1 => Just(Deed::Replace), 1 => Just(Deed::Delete)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Proves: skills/hand-edit
+    ///
+    /// A person acts before any step, and the power may be cut at one of them.
+    #[test]
+    fn nothing_that_a_person_wrote_is_ever_lost(
+        change in prop::sample::select(CHANGES.to_vec()),
+        plain in any::<bool>(),
+        plain_again in any::<bool>(),
+        deeds in prop::collection::btree_map(0_usize..14, deed(), 0..4),
+        cut in prop::option::of(0_usize..14),
+    ) {
+        let home = home(change.0);
+        let person = Arc::new(Mutex::new(Person::default()));
+        let (someone, target, count) = (Arc::clone(&person), home.path().join(NAME), Mutex::new(0));
+        let watch = move |_| {
+            let mut count = count.lock().unwrap();
+            if let Some(deed) = deeds.get(&*count) {
+                someone.lock().unwrap().act(*deed, &target);
+            }
+            *count += 1;
+            if cut == Some(*count) { Err(io::Error::from(ErrorKind::Interrupted)) } else { Ok(()) }
+        };
+        let first = disk(home.path(), plain, watch);
+        let first = first.recover(&[ID]).and_then(|()| swap(&first, change));
+        let again = disk(home.path(), plain_again, |_| Ok(()));
+        again.recover(&[ID]).unwrap();
+        let ended = swap(&again, change).unwrap();
+        again.recover(&[]).unwrap();
+
+        let person = person.lock().unwrap();
+        let mut found = Vec::new();
+        find_all(home.path(), &mut found);
+        for text in &person.texts {
+            prop_assert!(found.contains(text), "{text} is lost: {found:?}, {first:?}, {ended:?}");
+        }
+        prop_assert!(entries(&home.path().join(".staging")).is_empty());
+    }
 }

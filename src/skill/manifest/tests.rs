@@ -211,3 +211,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_note_becomes_a_skill_of_its_own_words() {
+    assert_eq!(name_for("memory/Tea & Milk.md"), "tea-milk");
+    let made = skill_of("tea", "# Tea\n\nWarm the pot. Then wait.\n").unwrap();
+    assert!(made.starts_with("---\nname: tea\ndescription: \"Warm the pot.\"\n---\n\n"), "{made}");
+    assert_eq!(skill_of("tea", ""), None);
+}

@@ -16,12 +16,12 @@ impl ErasureMut<'_> {
         let deleted = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
              WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
                  AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = l.path AND n.id > l.id)) LIMIT ?2)";
-        let mut swept = self.db.run(deleted, params![before, limit])?;
+        let mut swept = self.db.execute(deleted, params![before, limit])?;
         let trusted = Label::is_trusted_sql("t.label");
         let many = format!("DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
              WHERE (SELECT count(*) FROM files n JOIN file_contents d ON d.file_id = n.id WHERE n.path = f.path AND n.id > f.id) >= ?1
              AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id WHERE t.path = f.path AND {trusted}), 0) LIMIT ?2)");
-        swept = swept.saturating_add(self.db.run(&many, params![VERSIONS_KEPT, limit])?);
+        swept = swept.saturating_add(self.db.execute(&many, params![VERSIONS_KEPT, limit])?);
         Ok(swept.saturating_add(self.sweep_without_entry(before, limit)?))
     }
 
@@ -34,13 +34,13 @@ impl ErasureMut<'_> {
         let meanings = "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e
              WHERE NOT EXISTS (SELECT 1 FROM text_digests d WHERE d.digest = e.digest)
              AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.digest = e.digest) LIMIT ?1)";
-        let swept = self.db.run(counts, params![before, limit])?;
-        Ok(swept.saturating_add(self.db.run(meanings, [limit])?))
+        let swept = self.db.execute(counts, params![before, limit])?;
+        Ok(swept.saturating_add(self.db.execute(meanings, [limit])?))
     }
 
     /// Removes the rows of a deleted archive.
     pub fn forget_export(&self, path: &str, digest: &str) -> anyhow::Result<()> {
-        self.db.run("DELETE FROM files WHERE path = ?1 AND digest = ?2", [path, digest])?;
+        self.db.execute("DELETE FROM files WHERE path = ?1 AND digest = ?2", [path, digest])?;
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl ErasureMut<'_> {
             ),
             format!("DELETE FROM indexed WHERE ({which}) AND path NOT IN (SELECT path FROM entries)"),
         ] {
-            self.db.run(&sql, [of])?;
+            self.db.execute(&sql, [of])?;
         }
         digests.iter().try_for_each(|digest| self.tx().embeddings().drop_embedding(digest))
     }
@@ -81,7 +81,7 @@ impl ErasureMut<'_> {
     pub(super) fn drop_entry(&self, row: i64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
         let (path, key): (String, String) = query.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.db.run("DELETE FROM entry_uses WHERE key = ?1", [key])?;
+        self.db.execute("DELETE FROM entry_uses WHERE key = ?1", [key])?;
         self.drop_entries_at(&path)
     }
 }

@@ -141,7 +141,7 @@ impl ErasureMut<'_> {
             ColumnRedaction::Row if *table == "entries" => {
                 let count = self.db.count("SELECT count(*) FROM entries WHERE scope = ?1", [scope])?;
                 let uses = "DELETE FROM entry_uses WHERE key IN (SELECT key FROM entries WHERE scope = ?1)";
-                self.db.run(uses, [scope])?;
+                self.db.execute(uses, [scope])?;
                 self.drop_entries_of(scope)?;
                 return Ok(count);
             }
@@ -150,7 +150,7 @@ impl ErasureMut<'_> {
                 format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
             }
         };
-        Ok(self.db.run(&sql, these)?)
+        Ok(self.db.execute(&sql, these)?)
     }
 
     /// Ends a person's pending work and removes every reference that names them. Their text is
@@ -172,7 +172,7 @@ impl ErasureMut<'_> {
             "UPDATE summaries SET state = 'void' WHERE scope = ?1 AND ?2 = ?2",
             "UPDATE conversations SET revision = revision + 1, written_down = 1, closed_at = coalesce(closed_at, ?2) WHERE scope = ?1",
         ] {
-            self.db.run(sql, params![scope, now])?;
+            self.db.execute(sql, params![scope, now])?;
         }
         self.erase_identity(person, now)
     }
@@ -205,12 +205,12 @@ impl ErasureMut<'_> {
             "UPDATE people SET namesake_id = NULL WHERE ?1 IN (id, namesake_id)".to_owned(),
             format!("UPDATE addresses SET peer = 'forgotten:' || id, alias = '', person_id = NULL WHERE id IN {whose}"),
         ] {
-            self.db.run(&sql, [person])?;
+            self.db.execute(&sql, [person])?;
         }
         self.tx().people().disallow(person, now)?;
         let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', declared = 'pairing',
                 ended = 'forgotten' WHERE id = ?1";
-        self.db.run(sql, [person])?;
+        self.db.execute(sql, [person])?;
         Ok(())
     }
 
@@ -218,14 +218,15 @@ impl ErasureMut<'_> {
     pub fn erase_files_of(&self, person: PersonId, folder: &str, id: ErasureId) -> anyhow::Result<ErasureCounts> {
         let scope = Scope::Person(person);
         let these = "SELECT id FROM files WHERE scope = ?1 OR (?2 <> '' AND (path LIKE ?2 || '/%' OR path LIKE '//experience/' || ?2 || '/%'))";
-        let versions =
-            self.db.run(&format!("DELETE FROM file_contents WHERE file_id IN ({these})"), params![scope, folder])?;
-        self.db.run(
+        let versions = self
+            .db
+            .execute(&format!("DELETE FROM file_contents WHERE file_id IN ({these})"), params![scope, folder])?;
+        self.db.execute(
             &format!("UPDATE files SET path = 'forgotten/' || ?3, digest = '', replaces = NULL WHERE id IN ({these})"),
             params![scope, folder, id],
         )?;
         let attachments = "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE scope = ?1";
-        self.db.run(attachments, [scope])?;
+        self.db.execute(attachments, [scope])?;
         Ok(ErasureCounts { versions, ..ErasureCounts::default() })
     }
 }

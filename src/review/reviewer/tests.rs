@@ -1,1 +1,0 @@
-//! All cases in which a reviewer gives no approval.

@@ -1,1 +1,0 @@
-//! The permitted shapes of a change, fault by fault.
