@@ -376,7 +376,7 @@ fn leftovers_go_but_never_the_only_copy() {
 }
 
 #[test]
-fn a_home_without_skills_is_left_guard() {
+fn a_home_without_skills_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let disk = Disk::new(home.path().join("skills"), None);
     disk.recover(&[]).unwrap();
