@@ -51,7 +51,7 @@ pub trait Tool: Send + Sync {
     /// Checks whether a call with these arguments could be made at all, before a person is asked.
     ///
     /// # Errors
-    /// The reason why not.
+    /// Reason why not.
     fn check(&self, _: &Value) -> Result<(), ToolError> {
         Ok(())
     }

@@ -18,11 +18,12 @@ use pulldown_cmark::Alignment;
 use unicode_width::UnicodeWidthStr;
 
 /// Display of links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkDisplay {
     /// Hidden behind their text, where the channel supports it.
     Embedded,
     /// Spelled out as `text (https://full.address)`, for replies derived from untrusted text.
+    #[default]
     SpelledOut,
 }
 

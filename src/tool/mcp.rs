@@ -52,18 +52,18 @@ impl Default for Limits {
     }
 }
 
-/// The state of a server.
+/// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// The digest of each tool that it lists now; empty while it is not connected.
+    /// Digest of each tool that it lists now; empty while it is not connected.
     pub listed: BTreeMap<String, String>,
-    /// The start of the connection.
+    /// Start of the connection.
     pub since: Option<Timestamp>,
-    /// The number of restarts.
+    /// Number of restarts.
     pub restarts: u32,
-    /// The present problem, in our own words.
+    /// Present problem, in our own words.
     pub trouble: Option<String>,
-    /// The number of its tools that are unusable because their names or sizes are out of bounds.
+    /// Number of its tools that are unusable because their names or sizes are out of bounds.
     pub refused: usize,
 }
 
@@ -99,13 +99,13 @@ impl Servers {
     /// Returns the descriptions of the tools that may be offered. The same list is returned until
     /// something changes.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
-        self.register.offer().specs()
+        Arc::clone(&self.register.offer().specs)
     }
 
     /// Returns the tool offered under this name.
     pub fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let offer = self.register.offer();
-        let accepted = offer.find(name)?;
+        let accepted = offer.tools.get(name)?;
         let server = self.servers.get(&accepted.server)?;
         Some(Arc::new(OutsideTool::new(Arc::clone(server), accepted.clone())))
     }

@@ -31,14 +31,14 @@ use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, To
 use crate::trust::{Label, Source};
 use crate::wording;
 
-/// The limits of one fetch.
+/// Limits of one fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of body read, counted after decompression; the rest is cut off.
     pub bytes: usize,
     /// From the DNS lookup to the finished text, over all redirects.
     pub time: Duration,
-    /// The number of redirects followed.
+    /// Number of redirects followed.
     pub redirects: usize,
     /// Characters of text returned; the rest is cut off.
     pub text_chars: usize,
@@ -54,7 +54,7 @@ impl Default for Limits {
 /// A fetched page. `title` and `text` are the other side's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebPage {
-    /// The final address, after all redirects.
+    /// Final address, after all redirects.
     pub url: Url,
     /// The host of `url` in the form used in labels: validated, lower-case, punycode, no trailing
     /// dot.
@@ -65,14 +65,14 @@ pub struct WebPage {
     pub text: String,
     /// True if bytes or characters were cut off.
     pub truncated: bool,
-    /// The media type without parameters, such as `text/html`.
+    /// Media type without parameters, such as `text/html`.
     pub content_type: String,
 }
 
-/// The reason for a failed fetch, by the appropriate reaction.
+/// Reason for a failed fetch, by the appropriate reaction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The text is not an address.
+    /// Text is not an address.
     #[error("Not an address")]
     NotAnAddress,
     /// Neither http nor https.
@@ -84,7 +84,7 @@ pub enum FetchError {
         /// The host as requested; never the addresses that its name resolved to.
         host: String,
     },
-    /// The address contains a user name or password.
+    /// Address contains a user name or password.
     #[error("The address carries credentials")]
     Credentials,
     /// A port on which no web server is expected.
@@ -107,7 +107,7 @@ pub enum FetchError {
     /// Not text: a picture, an archive, an unknown character set.
     #[error("That address gives something that is not text")]
     Unsupported {
-        /// The media type, reduced to harmless characters.
+        /// Media type, reduced to harmless characters.
         content_type: String,
     },
     /// The server answered with an error.
@@ -127,7 +127,7 @@ pub enum FetchError {
     Unreadable,
 }
 
-/// The maximum numbers of characters displayed of an address, a title and the text: together with
+/// Maximum numbers of characters displayed of an address, a title and the text: together with
 /// the frame less than the limit for all tools, so that the frame around a page is never cut.
 const ADDRESS: usize = 2_000;
 const TITLE: usize = 300;

@@ -27,7 +27,7 @@ pub(super) fn read(source: &str, links: LinkDisplay) -> Vec<Block> {
         .collect();
     definitions.sort_by_key(|(_, span)| span.start);
 
-    let mut reader = MarkdownParser::new(source, links);
+    let mut reader = MarkdownParser { source, links, apart: true, ..MarkdownParser::default() };
     for (event, range) in TextMergeWithOffset::new(events) {
         reader.take(event, &range);
     }
@@ -44,6 +44,7 @@ struct ListItem {
     marker: Option<String>,
 }
 
+#[derive(Default)]
 struct MarkdownParser<'s> {
     source: &'s str,
     links: LinkDisplay,
@@ -73,30 +74,7 @@ struct Code {
     text: String,
 }
 
-impl<'s> MarkdownParser<'s> {
-    fn new(source: &'s str, links: LinkDisplay) -> Self {
-        Self {
-            source,
-            links,
-            blocks: Vec::new(),
-            quotes: 0,
-            outermost: 0,
-            lists: Vec::new(),
-            items: Vec::new(),
-            apart: true,
-            heading: 0,
-            spans: Vec::new(),
-            bold: 0,
-            italic: 0,
-            strike: 0,
-            delimiters: Vec::new(),
-            anchors: Vec::new(),
-            used: HashSet::new(),
-            code: None,
-            table: None,
-        }
-    }
-
+impl MarkdownParser<'_> {
     fn take(&mut self, event: Event<'_>, range: &Range<usize>) {
         match event {
             Event::Start(tag) => self.start(tag, range),

@@ -52,19 +52,8 @@ pub(super) enum ProblemTopic {
     Proof,
     /// Sending to a chat.
     Chat(String),
-    /// Receiving from a sender.
-    From(SenderKey),
-}
-
-/// Opaque key of a sender.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct SenderKey(String);
-
-impl SenderKey {
-    /// Key by account identifier, else by number.
-    pub(super) fn new(identifier: Option<String>, number: Option<String>) -> Self {
-        Self(identifier.or(number).unwrap_or_default())
-    }
+    /// Receiving from a sender, by account identifier, else by number.
+    From(String),
 }
 
 impl HealthTracker {
@@ -87,9 +76,9 @@ impl HealthTracker {
     }
 
     /// Records a message from a sender, or the exception that made it unreadable.
-    pub(super) fn received(&self, now: Timestamp, sender: &SenderKey, exception: Option<&str>) {
+    pub(super) fn received(&self, now: Timestamp, sender: &str, exception: Option<&str>) {
         self.state().last_message_at = Some(now);
-        let topic = ProblemTopic::From(sender.clone());
+        let topic = ProblemTopic::From(sender.to_owned());
         match exception {
             None => self.clear(&topic),
             Some(kind) if kind.starts_with("UntrustedIdentity") => {
@@ -173,78 +162,74 @@ mod tests {
 
     const START: Timestamp = Timestamp(1_000_000);
 
-    fn problem(pulse: &HealthTracker, now: Timestamp) -> Option<String> {
-        pulse.health(now).problem
+    fn problem(tracker: &HealthTracker, now: Timestamp) -> Option<String> {
+        tracker.health(now).problem
     }
 
-    fn sender(name: &str) -> SenderKey {
-        SenderKey::new(Some(name.to_owned()), None)
-    }
-
-    fn remark(pulse: &HealthTracker) -> Option<String> {
-        pulse.health(START).chat_problem
+    fn remark(tracker: &HealthTracker) -> Option<String> {
+        tracker.health(START).chat_problem
     }
 
     #[test]
     fn silence_is_trouble_whoever_looks() {
-        let pulse = HealthTracker::default();
-        assert_eq!(problem(&pulse, START).as_deref(), Some(words::NOT_YET));
-        pulse.record_activity(START);
-        assert_eq!(problem(&pulse, START.plus(SILENCE)), None);
+        let tracker = HealthTracker::default();
+        assert_eq!(problem(&tracker, START).as_deref(), Some(words::NOT_YET));
+        tracker.record_activity(START);
+        assert_eq!(problem(&tracker, START.plus(SILENCE)), None);
         let late = START.plus(SILENCE + Duration::from_millis(1));
-        assert_eq!(problem(&pulse, late).as_deref(), Some(words::DEAF));
-        pulse.record_activity(late);
-        assert_eq!(pulse.health(late), Health { last_event_at: Some(late), ..Health::default() });
+        assert_eq!(problem(&tracker, late).as_deref(), Some(words::DEAF));
+        tracker.record_activity(late);
+        assert_eq!(tracker.health(late), Health { last_event_at: Some(late), ..Health::default() });
     }
 
     #[test]
     fn a_lost_stream_is_trouble_until_something_is_heard() {
-        let pulse = HealthTracker::default();
-        pulse.record_activity(START);
+        let tracker = HealthTracker::default();
+        tracker.record_activity(START);
         for (lost, sentence) in [
             (SubscriptionError::Disconnected("x".to_owned()), words::UNREACHABLE),
             (SubscriptionError::Silent, words::DEAF),
             (SubscriptionError::Rejected(code::ACCOUNT), words::ACCOUNT_UNKNOWN),
         ] {
-            pulse.lost(&lost);
-            assert_eq!(problem(&pulse, START).as_deref(), Some(sentence));
+            tracker.lost(&lost);
+            assert_eq!(problem(&tracker, START).as_deref(), Some(sentence));
         }
-        pulse.record_activity(START);
-        assert_eq!(problem(&pulse, START), None);
+        tracker.record_activity(START);
+        assert_eq!(problem(&tracker, START), None);
     }
 
     #[test]
     fn an_unreadable_sender_is_told_until_one_message_is_good() {
-        let pulse = HealthTracker::default();
-        pulse.record_activity(START);
-        pulse.received(START, &sender("a"), Some("UntrustedIdentityException"));
-        pulse.received(START, &sender("b"), None);
-        assert_eq!(remark(&pulse).as_deref(), Some(words::UNTRUSTED_SENDER));
-        assert_eq!(problem(&pulse, START), None, "what one sender suffers from is no trouble of the channel");
-        pulse.received(START, &sender("a"), None);
-        assert_eq!(remark(&pulse), None);
-        pulse.received(START, &sender("a"), Some("Odd<b>Exception"));
-        assert!(remark(&pulse).unwrap().contains("OddbException"));
+        let tracker = HealthTracker::default();
+        tracker.record_activity(START);
+        tracker.received(START, "a", Some("UntrustedIdentityException"));
+        tracker.received(START, "b", None);
+        assert_eq!(remark(&tracker).as_deref(), Some(words::UNTRUSTED_SENDER));
+        assert_eq!(problem(&tracker, START), None, "what one sender suffers from is no trouble of the channel");
+        tracker.received(START, "a", None);
+        assert_eq!(remark(&tracker), None);
+        tracker.received(START, "a", Some("Odd<b>Exception"));
+        assert!(remark(&tracker).unwrap().contains("OddbException"));
     }
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let pulse = HealthTracker::default();
-        pulse.record_activity(START);
+        let tracker = HealthTracker::default();
+        tracker.record_activity(START);
         for at in 0..3 * MAX_PROBLEMS {
-            pulse.received(START, &sender(&at.to_string()), Some(&format!("E{at}")));
+            tracker.received(START, &at.to_string(), Some(&format!("E{at}")));
         }
-        assert_eq!(pulse.state().problems.len(), MAX_PROBLEMS);
-        assert_eq!(remark(&pulse).unwrap().matches("(E").count(), MAX_REPORTED);
+        assert_eq!(tracker.state().problems.len(), MAX_PROBLEMS);
+        assert_eq!(remark(&tracker).unwrap().matches("(E").count(), MAX_REPORTED);
     }
 
     #[test]
     fn courtesies_wait_as_long_as_was_asked() {
-        let pulse = HealthTracker::default();
+        let tracker = HealthTracker::default();
         let span = Duration::from_secs(60);
-        pulse.record_rate_limit(START, span);
-        assert!(pulse.is_rate_limited(START) && pulse.is_rate_limited(START.plus(span - Duration::from_millis(1))));
-        assert!(!pulse.is_rate_limited(START.plus(span)));
-        assert!(!pulse.is_rate_limited(START.minus(span)));
+        tracker.record_rate_limit(START, span);
+        assert!(tracker.is_rate_limited(START) && tracker.is_rate_limited(START.plus(span - Duration::from_millis(1))));
+        assert!(!tracker.is_rate_limited(START.plus(span)));
+        assert!(!tracker.is_rate_limited(START.minus(span)));
     }
 }

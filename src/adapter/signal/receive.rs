@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::health::{HealthTracker, SenderKey};
+use super::health::HealthTracker;
 use super::jsonrpc::code;
 use super::socket::RETRY;
 use super::subscription::{Notification, Subscription, SubscriptionError, SubscriptionTransport};
@@ -117,7 +117,7 @@ impl MessageReceiver {
             return;
         }
         let envelope = item.envelope.unwrap_or_default();
-        let sender = SenderKey::new(envelope.source_uuid, envelope.source_number);
+        let sender = envelope.source_uuid.or(envelope.source_number).unwrap_or_default();
         self.health.received(
             self.clock.now(),
             &sender,

@@ -39,14 +39,14 @@ use crate::config::{Mcp, McpReach};
 use crate::time::clock::real_sleep;
 use crate::wording::mcp as says;
 
-/// The maximum size of a server's message.
+/// Maximum size of a server's message.
 const MESSAGE: usize = 8 * 1024 * 1024;
-/// The maximum number of pages in a list of tools.
+/// Maximum number of pages in a list of tools.
 const PAGES: usize = 64;
-/// The time limit for messages in transit when the connection is closed.
+/// Time limit for messages in transit when the connection is closed.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// The reason for a failed request. The messages are ours.
+/// Reason for a failed request. The messages are ours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum McpError {
     /// The program cannot be started.
@@ -203,7 +203,7 @@ impl Service<RoleClient> for Client {
     }
 }
 
-/// The number of checks for the end of a terminating program, and their interval.
+/// Number of checks for the end of a terminating program, and their interval.
 const LOOKS: u32 = 40;
 const LOOK: Duration = Duration::from_millis(25);
 

@@ -24,21 +24,23 @@ use crate::trust::{Label, Source};
 /// A tool that may be offered, as accepted.
 #[derive(Debug, Clone)]
 pub struct Accepted {
-    /// The configured name of its server.
+    /// Configured name of its server.
     pub server: String,
-    /// The name on that server.
+    /// Name on that server.
     pub name: String,
-    /// The accepted digest.
+    /// Accepted digest.
     pub digest: String,
-    /// The description for the model.
+    /// Description for the model.
     pub spec: ToolSpec,
 }
 
 /// All tools that may be offered, and the list of their descriptions.
 #[derive(Debug, Default)]
 pub struct Offer {
-    tools: BTreeMap<String, Accepted>,
-    specs: Arc<[ToolSpec]>,
+    /// Tools by the name under which they are offered.
+    pub tools: BTreeMap<String, Accepted>,
+    /// Their descriptions for the model, by name.
+    pub specs: Arc<[ToolSpec]>,
 }
 
 impl Offer {
@@ -60,19 +62,9 @@ impl Offer {
         let specs = tools.values().map(|tool| tool.spec.clone()).collect();
         Self { tools, specs }
     }
-
-    /// Returns the descriptions for the model, by name.
-    pub fn specs(&self) -> Arc<[ToolSpec]> {
-        Arc::clone(&self.specs)
-    }
-
-    /// Returns the tool offered under this name.
-    pub fn find(&self, name: &str) -> Option<&Accepted> {
-        self.tools.get(name)
-    }
 }
 
-/// The rows, and the offer derived from them.
+/// Rows, and the offer derived from them.
 pub struct Register {
     servers: BTreeSet<String>,
     journal: Journal,
@@ -145,9 +137,9 @@ impl Register {
     }
 }
 
-/// The maximum number of tools of one server.
+/// Maximum number of tools of one server.
 pub const MAX_TOOLS: usize = 128;
-/// The longest name that every provider accepts.
+/// Longest name that every provider accepts.
 const OFFERED_NAME: usize = 64;
 const NAME: usize = 64;
 const DESCRIPTION: usize = 4 * 1024;
@@ -156,9 +148,9 @@ const SCHEMA: usize = 32 * 1024;
 /// The tools listed by a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The usable tools.
+    /// Usable tools.
     pub tools: Vec<SeenTool>,
-    /// The number of unusable tools.
+    /// Number of unusable tools.
     pub refused: usize,
 }
 

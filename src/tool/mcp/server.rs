@@ -27,10 +27,10 @@ use crate::time::task::guarded;
 
 /// Pauses before restarts.
 const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(300) };
-/// The minimum interval between two lists requested by the server.
+/// Minimum interval between two lists requested by the server.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
-/// The reason why a call was not made, or not answered.
+/// Reason why a call was not made, or not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallRefusal {
     /// The server is not connected, or no longer has the tool.

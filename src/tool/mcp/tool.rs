@@ -76,7 +76,7 @@ impl Tool for OutsideTool {
 
 /// Together with the frame shorter than the limit for all tools, so that the frame is never cut.
 const WORDS: usize = MAX_RESULT - 1_000;
-/// The maximum length of a type or address given by a server.
+/// Maximum length of a type or address given by a server.
 const NAME: usize = 200;
 
 /// Returns the whole result in its frame.

@@ -162,7 +162,7 @@ fn looks_like_host(text: &str) -> bool {
 /// An address as written in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenAddress {
-    /// The address, with https as the default scheme.
+    /// Address, with https as the default scheme.
     pub url: Url,
     /// True if the scheme was written too.
     pub has_scheme: bool,

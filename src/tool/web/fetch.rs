@@ -28,7 +28,7 @@ use super::{FetchError, Limits, Rule, WebPage};
 
 const USER_AGENT: &str = concat!("compline/", env!("CARGO_PKG_VERSION"), " (+personal assistant)");
 const ACCEPT: &str = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1";
-/// The maximum number of parsers at work. A parser cannot be interrupted when time is up.
+/// Maximum number of parsers at work. A parser cannot be interrupted when time is up.
 const READERS: usize = 2;
 const MAX_TYPE_CHARS: usize = 60;
 
@@ -72,7 +72,7 @@ impl Fetcher {
     /// lookup.
     ///
     /// # Errors
-    /// The reason why not.
+    /// Reason why not.
     pub fn check(&self, url: &Url) -> Result<(), FetchError> {
         permitted_host(url, &self.rule).map(|_| ())
     }
@@ -81,7 +81,7 @@ impl Fetcher {
     /// followed where `may_follow` permits, and to the same page.
     ///
     /// # Errors
-    /// The reason why there is no page.
+    /// Reason why there is no page.
     pub async fn fetch(&self, url: &Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<WebPage, FetchError> {
         timeout(self.limits.time, self.page(url.clone(), may_follow)).await.unwrap_or(Err(FetchError::TimedOut))
     }
@@ -235,7 +235,7 @@ pub trait Names: Send + Sync + 'static {
     fn addresses<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>>;
 }
 
-/// The resolver of the operating system.
+/// Resolver of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemNames;
 

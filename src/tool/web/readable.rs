@@ -20,14 +20,14 @@ const MAX_TITLE_CHARS: usize = 200;
 /// An "article" with less text than this is more likely a cookie banner than the page.
 const MIN_ARTICLE_CHARS: usize = 200;
 
-/// The format of a body.
+/// Format of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
     Html,
     Plain,
 }
 
-/// The text that a person would read.
+/// Text that a person would read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Readable {
     pub(super) title: Option<String>,
@@ -157,13 +157,13 @@ fn is_visible(c: char) -> bool {
     !c.is_control() && !hides
 }
 
-/// The number of bytes searched for a page's own declaration.
+/// Number of bytes searched for a page's own declaration.
 const DECLARATION_WITHIN: usize = 2048;
 
 /// Decodes `bytes`; `header` is the character set in the response header.
 ///
 /// # Errors
-/// The name of an unsupported character set.
+/// Name of an unsupported character set.
 pub fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, String> {
     let label = header.map(str::to_owned).or_else(|| declared(bytes)).unwrap_or_default();
     let label = label.trim().to_ascii_lowercase();

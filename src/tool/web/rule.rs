@@ -70,7 +70,7 @@ impl Rule {
     }
 }
 
-/// The well-known ports below 1024 belong to mail, shells and databases, except two.
+/// Well-known ports below 1024 belong to mail, shells and databases, except two.
 fn is_web_port(port: u16) -> bool {
     matches!(port, 80 | 443 | 1024..)
 }
@@ -136,9 +136,9 @@ fn v4(high: u16, low: u16) -> Ipv4Addr {
 /// An address of this machine with its network prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
-    /// The machine's own address.
+    /// Machine's own address.
     pub address: IpAddr,
-    /// The prefix length of the network that is reachable without a router. 0 means that only the
+    /// Prefix length of the network that is reachable without a router. 0 means that only the
     /// address itself is near.
     pub prefix: u32,
 }
@@ -165,7 +165,7 @@ pub trait Interfaces: Send + Sync {
     fn networks(&self) -> io::Result<Vec<Network>>;
 }
 
-/// The interfaces of the operating system.
+/// Interfaces of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemInterfaces;
 

@@ -9,11 +9,11 @@
 
 use url::Url;
 
-/// The nesting depth beyond which elements lose their tags; pages made by people stay far below.
+/// Nesting depth beyond which elements lose their tags; pages made by people stay far below.
 const MAX_DEPTH: usize = 80;
-/// The number of elements after which further ones lose their tags.
+/// Number of elements after which further ones lose their tags.
 const MAX_ELEMENTS: usize = 30_000;
-/// The maximum length of an attribute; longer ones are dropped.
+/// Maximum length of an attribute; longer ones are dropped.
 const MAX_ATTRIBUTE: usize = 2_000;
 
 /// Elements dropped together with their content.
@@ -23,40 +23,8 @@ const DROPPED: [&str; 17] = [
 ];
 /// Void elements.
 const EMPTY: [&str; 4] = ["br", "hr", "img", "meta"];
-const BLOCKS: [&str; 32] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "center",
-    "dd",
-    "details",
-    "div",
-    "dl",
-    "dt",
-    "figcaption",
-    "figure",
-    "footer",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "li",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "summary",
-    "table",
-    "ul",
-    "form",
-];
+const BLOCKS: &str = "address article aside blockquote center dd details div dl dt figcaption figure footer h1 h2 h3 h4 h5 \
+    h6 header hr li main nav ol p pre section summary table ul form";
 const INLINE: [&str; 24] = [
     "a", "abbr", "b", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark", "q", "s", "samp", "small", "span",
     "strong", "sub", "sup", "time", "u", "var", "label",
@@ -129,8 +97,9 @@ impl Tree<'_> {
     }
 
     fn start(&mut self, name: &str, attributes: &[(String, String)]) {
-        let known = EMPTY.iter().chain(&BLOCKS).chain(&INLINE).chain(&TABLE_PARTS).find(|known| **known == name);
-        let Some(name) = known.copied() else { return };
+        let known =
+            EMPTY.into_iter().chain(BLOCKS.split(' ')).chain(INLINE).chain(TABLE_PARTS).find(|known| *known == name);
+        let Some(name) = known else { return };
         self.close_implied(name);
         let full = self.open.len() >= MAX_DEPTH || self.elements >= MAX_ELEMENTS;
         if full || !self.fits(name) {
@@ -175,7 +144,7 @@ impl Tree<'_> {
             "a" => self.close_nearest(&["a"], &["td", "th"]),
             _ => {}
         }
-        if BLOCKS.contains(&name) {
+        if BLOCKS.split(' ').any(|block| block == name) {
             self.close_nearest(&["p"], &["td", "th", "caption"]);
         }
     }
