@@ -1,8 +1,8 @@
 //! Telegram, as a bot.
 //!
 //! `parse` and `html` are pure; `bot_api` is the only access to the network and the only file that
-//! holds the token; `poll` and `send` translate its errors for the gateway. Kept in memory only: the
-//! state of the channel, our identity, and rate limits per chat ([`rate_limit::RateLimits`]).
+//! holds the token; `poll` and `send` translate its errors for the gateway. Kept in memory only:
+//! the state of the channel, our identity, and rate limits per chat ([`rate_limit::RateLimits`]).
 //! Everything else is in the journal.
 //!
 //! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):

@@ -8,8 +8,8 @@
 //! shallow; and the output contains no control characters. Only a plain GET is sent: no cookies, no
 //! referer, no proxy from the environment.
 //!
-//! [`WebFetch`] is the tool over it. The decision whether an address may be fetched is made earlier,
-//! by the rules for all tools; the result is untrusted, with the host as its source.
+//! [`WebFetch`] is the tool over it. The decision whether an address may be fetched is made
+//! earlier, by the rules for all tools; the result is untrusted, with the host as its source.
 
 mod address;
 mod fetch;

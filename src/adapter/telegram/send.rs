@@ -5,9 +5,9 @@
 //! no topic: its number is unique in the chat.
 //!
 //! A file is sent as a picture, as a voice note, or as a document. One that Telegram rejects as a
-//! picture or a voice note (dimensions, size, a misleading extension, or the privacy settings of the
-//! recipient) is sent as a document instead. The bytes are uploaded each time; Telegram's file ids
-//! are not stored. A received file has a path, which the server keeps for an hour.
+//! picture or a voice note (dimensions, size, a misleading extension, or the privacy settings of
+//! the recipient) is sent as a document instead. The bytes are uploaded each time; Telegram's file
+//! ids are not stored. A received file has a path, which the server keeps for an hour.
 
 use std::time::Duration;
 
