@@ -297,7 +297,7 @@ fn lines(values: &[Value]) -> String {
 }
 
 #[cfg(test)]
-mod archive_tests {
+mod tests {
     use super::*;
 
     #[test]

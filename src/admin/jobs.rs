@@ -239,7 +239,7 @@ fn refused(request: &ReflectionRequest, result: OnDemandResult) -> Answer {
 }
 
 #[cfg(test)]
-mod reminders_tests {
+mod tests {
     use super::super::test_support::{Fixture, keys};
     use super::*;
 

@@ -63,7 +63,6 @@ impl PeopleAdmin<'_> {
             parts.push(says::strangers(&lines.join("\n")));
             parts.push(says::let_in(adapter, id));
         }
-        let stranger_json = |(adapter, id, last, count): &Stranger| json!({ "adapter": adapter, "id": id, "last_at": last.rfc3339(), "count": count });
         let json = json!({
             "people": known.iter().map(known_json).collect::<Value>(),
             "strangers": strangers.iter().map(stranger_json).collect::<Value>(),
@@ -220,6 +219,10 @@ impl PeopleAdmin<'_> {
     }
 }
 
+fn stranger_json((adapter, id, last, count): &Stranger) -> Value {
+    json!({ "adapter": adapter, "id": id, "last_at": last.rfc3339(), "count": count })
+}
+
 /// The reason why a person cannot be removed here.
 fn removal_obstacle(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
     let people = db.people().people()?;
@@ -242,7 +245,10 @@ fn admitted_by(known: &ListedPerson) -> &'static str {
 }
 
 fn known_json(known: &ListedPerson) -> Value {
-    let address_json = |KnownAddress { id, address, .. }: &KnownAddress| json!({ "adapter": address.adapter, "account": address.account, "peer": address.peer, "number": id });
+    let address_json = |known: &KnownAddress| {
+        let Address { adapter, account, peer } = &known.address;
+        json!({ "adapter": adapter, "account": account, "peer": peer, "number": known.id })
+    };
     json!({
         "id": known.person.id,
         "name": known.person.name,

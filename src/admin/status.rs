@@ -74,7 +74,6 @@ impl ReportsAdmin<'_> {
         lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
         lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
         lines.extend(left.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
-        let slot_json = |next: &UpcomingReflection| json!({ "job": next.job.as_str(), "period": next.period, "due_at": next.at.rfc3339() });
         let json = json!({
             "version": self.version,
             "zone": self.zone.name(),
@@ -202,6 +201,10 @@ fn adapter_json((name, health): &(String, Health)) -> Value {
         "trouble": health.problem,
         "remark": health.chat_problem,
     })
+}
+
+fn slot_json(next: &UpcomingReflection) -> Value {
+    json!({ "job": next.job.as_str(), "period": next.period, "due_at": next.at.rfc3339() })
 }
 
 fn stream_json(stream: &StreamStatus) -> Value {

@@ -340,7 +340,7 @@ fn quoted(words: &str) -> String {
 }
 
 #[cfg(test)]
-mod conversations_tests {
+mod tests {
     use super::super::test_support::{Fixture, START, keys};
     use super::*;
     use crate::trust::{Label, Source};

@@ -157,7 +157,7 @@ pub fn awaits_claim(config: &Config) -> bool {
 }
 
 #[cfg(test)]
-mod paths_tests {
+mod tests {
     use super::*;
 
     #[test]

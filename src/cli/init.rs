@@ -351,7 +351,7 @@ impl Validator for Mask {}
 impl Helper for Mask {}
 
 #[cfg(test)]
-mod file_tests {
+mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 

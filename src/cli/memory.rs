@@ -202,7 +202,7 @@ fn choose_editor(visual: Option<String>, editor: Option<String>, path: &OsStr) -
 }
 
 #[cfg(test)]
-mod external_editor_tests {
+mod tests {
     use super::*;
 
     /// Proves: command-line/editor

@@ -274,7 +274,7 @@ impl<W: Write> Bar<W> {
 }
 
 #[cfg(test)]
-mod progress_tests {
+mod tests {
     use super::*;
     use crate::time::SimulatedClock;
     use std::sync::Mutex;

@@ -177,7 +177,7 @@ mod calls {
 
 #[cfg(test)]
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod confinement_tests {
+mod tests {
     use super::*;
     use std::process::Command;
 
@@ -200,7 +200,7 @@ mod confinement_tests {
     }
 
     fn confined(which: &str) -> String {
-        let name = "cli::read_document::confinement_tests::a_confined_process";
+        let name = "cli::read_document::tests::a_confined_process";
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", name, "--nocapture", "--test-threads=1"])
             .env(WHICH, which)

@@ -209,7 +209,7 @@ fn block(upper: bool, lower: bool) -> char {
 }
 
 #[cfg(test)]
-mod code_tests {
+mod tests {
     use super::*;
 
     const LINK: &str =

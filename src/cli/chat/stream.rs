@@ -201,7 +201,7 @@ fn fence_of(line: &str) -> Option<(Fence, bool)> {
 }
 
 #[cfg(test)]
-mod growth_tests {
+mod tests {
     use super::*;
     use proptest::prelude::*;
 

@@ -169,7 +169,7 @@ fn listening(webhook: &Webhook, gateway: &Gateway) -> Option<Finding> {
 }
 
 #[cfg(test)]
-mod meaning_tests {
+mod tests {
     use serde_json::json;
 
     use super::super::FindingState;

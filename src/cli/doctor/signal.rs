@@ -190,7 +190,7 @@ pub(super) fn receiving(words: &[String]) -> Vec<Finding> {
 }
 
 #[cfg(test)]
-mod program_tests {
+mod tests {
     use super::super::FindingState;
     use super::*;
 
