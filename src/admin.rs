@@ -127,7 +127,7 @@ impl Admin {
             (Some(group), ChatCommand::Forget { name, messages }) => {
                 self.erasure().forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
             }
-            // The others that act on a group took effect on admission (`gateway::group`).
+            // The others that act on a group took effect on admission (`gateway::admission::group`).
             (Some(_), _) => return Answer::refusal(says::DIRECT_ONLY),
         };
         done.unwrap_or_else(|error| {
@@ -147,7 +147,7 @@ impl Admin {
             ChatCommand::Link => self.members().link_code(person).await,
             ChatCommand::New => Ok(Answer::ours(says::NEW, json!({}))),
             ChatCommand::Stop => self.stop(person).await,
-            // An answer took effect on admission (`gateway::consent`), in the chat where the question
+            // An answer took effect on admission (`gateway::admission::consent`), in the chat where the question
             // was asked.
             ChatCommand::Yes(_) | ChatCommand::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
             ChatCommand::Status => self.reports().status(only).await,

@@ -7,7 +7,6 @@
 mod assembly;
 mod lock;
 mod people;
-mod tools;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -22,19 +21,18 @@ use tokio_util::task::TaskTracker;
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::terminal::Terminal;
-use crate::admin::{self, Admin, HealthSource};
+use crate::admin::{self, Admin};
 use crate::config::Config;
-use crate::engine::{Courier, Engine, Fetch};
+use crate::engine::Engine;
 use crate::gateway::commands::CommandWorker;
 use crate::gateway::dispatcher::Dispatcher;
 use crate::gateway::intake::Intake;
 use crate::gateway::socket::LocalServer;
-use crate::id::AddressId;
 use crate::memory::{Index, VectorParts, Vectors, Workspace};
-use crate::message::{ChannelKind, Health};
+use crate::message::ChannelKind;
 use crate::model::Model;
 use crate::people::Address;
-use crate::review::{DiskFailpoint, OutboxNotifier, Review};
+use crate::review::{DiskFailpoint, Review};
 use crate::schedule::{FreeSpace, Schedule};
 use crate::skill::builtin::Builtin;
 use crate::spend::{Jitter, Ledger, ModelPool};
@@ -51,7 +49,7 @@ pub use lock::{take_lock, take_lock_as_it_is};
 /// Time for unfinished work to end when the program stops.
 const STOP_WITHIN: Duration = Duration::from_secs(8);
 /// Interval at which the index picks up changes, if vectors are computed.
-const TAKEN_IN_EVERY: Duration = Duration::from_secs(60);
+const INDEX_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Replacements for external dependencies. `None` and empty mean the real ones.
 #[derive(Default)]
@@ -127,7 +125,7 @@ pub struct App {
     pub tree: Workspace,
     /// Search index.
     pub index: Index,
-    desks: Arc<Dispatcher>,
+    dispatcher: Arc<Dispatcher>,
     tasks: TaskTracker,
     stop: CancellationToken,
     _lock: File,
@@ -139,15 +137,16 @@ impl App {
     /// # Errors
     ///
     /// Returns a [`BuildError`], grouped by remedy.
-    pub async fn build(config: Config, seams: Overrides) -> Result<Self, BuildError> {
+    pub async fn build(config: Config, overrides: Overrides) -> Result<Self, BuildError> {
         crate::model::install_tls();
         let lock = take_lock(&config.home)?;
-        let journal = Journal::open(&config.home.journal(), seams.failpoint)?;
-        let clock = seams.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
+        let journal = Journal::open(&config.home.journal(), overrides.failpoint)?;
+        let clock = overrides.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let stop = CancellationToken::new();
+        let (scheduler, scheduled) = crate::time::clock::wakeups();
         people::declare_people(&journal, &config, clock.now()).await?;
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
-        let (chat, background) = model_pools(&config, seams.chat, seams.background, seams.jitter, &ledger)?;
+        let (chat, background) = model_pools(&config, overrides.chat, overrides.background, overrides.jitter, &ledger)?;
         if let Some(preferred) = journal.read(|db| db.settings().fact("model")).await? {
             // A model that is no longer configured is ignored.
             chat.prefer(Some(&preferred));
@@ -160,28 +159,27 @@ impl App {
         tree.seed(clock.now()).await?;
         let vectors = vectors(&config, &journal, &clock, &ledger)?;
         let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
-        let desks = Dispatcher::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone());
+        let dispatcher =
+            Dispatcher::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone(), scheduler.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
-        desks.register(terminal.clone());
-        let signal = match seams.terminal_only {
+        dispatcher.register(terminal.clone());
+        let signal = match overrides.terminal_only {
             true => None,
-            false => assembly::register_adapters(&config, &clock, &desks, seams.adapters.as_ref())?,
+            false => assembly::register_adapters(&config, &clock, &dispatcher, overrides.adapters.as_ref())?,
         };
-        let skills = (seams.builtins, seams.disk_failpoint);
-        let review = assembly::review(&config, (&journal, &clock), &background, &desks, skills);
-        let limits = seams.outside.unwrap_or_default();
+        let skills = (overrides.builtins, overrides.disk_failpoint);
+        let review = assembly::review(&config, (&journal, &clock), &background, &dispatcher, skills);
+        let limits = overrides.outside.unwrap_or_default();
         let outside = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
         // Before anything reads a skill. A failure does not prevent the start.
         if let Err(error) = review.start().await {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
-        let base = Foundation { config, journal, clock, stop, ledger, tree, index, vectors, desks, review };
-        let (ringer, scheduled) = crate::time::clock::wakeups();
-        base.desks.on_timer_delivered(ringer.clone());
-        let toolbox = base.toolbox(&ringer, seams.fetcher)?.with_outside(Arc::clone(&outside));
-        let engine = base.engine(chat, background, toolbox, seams.reader);
-        engine.set_worker_waker(ringer.clone());
-        let schedule = base.schedule(&engine, ringer, seams.free_space);
+        let base =
+            Foundation { config, journal, clock, stop, scheduler, ledger, tree, index, vectors, dispatcher, review };
+        let toolbox = base.toolbox(overrides.fetcher)?.with_outside(Arc::clone(&outside));
+        let engine = base.engine(chat, background, toolbox, overrides.reader);
+        let schedule = base.schedule(&engine, overrides.free_space);
         let admin = base.admin(&engine, &schedule, &outside);
         let local = Arc::new(LocalServer {
             journal: base.journal.clone(),
@@ -205,7 +203,7 @@ impl App {
             vectors: base.vectors,
             tree: base.tree,
             index: base.index,
-            desks: base.desks,
+            dispatcher: base.dispatcher,
             tasks: TaskTracker::new(),
             stop: base.stop,
             _lock: lock,
@@ -218,16 +216,16 @@ impl App {
     ///
     /// If the journal or the socket cannot be used.
     pub async fn start(&self) -> anyhow::Result<()> {
-        let (commands, bell) = crate::time::clock::wakeups();
+        let (commands, wakeups) = crate::time::clock::wakeups();
         let worker = CommandWorker {
             journal: self.journal.clone(),
             clock: Arc::clone(&self.clock),
             admin: Arc::clone(&self.admin),
-            dispatcher: Arc::clone(&self.desks),
+            dispatcher: Arc::clone(&self.dispatcher),
         };
         // Resumes interrupted deletions before anything can display the data.
         self.schedule.delete_redacted().await?;
-        self.tasks.spawn(worker.run(bell, self.stop.clone()));
+        self.tasks.spawn(worker.run(wakeups, self.stop.clone()));
         commands.wake(&*self.clock);
         self.tasks.spawn(self.review.clone().run(self.stop.clone()));
         if let Some(daemon) = self.signal.as_ref().and_then(|signal| signal.daemon(self.stop.clone())) {
@@ -236,14 +234,14 @@ impl App {
         for work in self.outside.work(&self.stop) {
             self.tasks.spawn(work);
         }
-        self.tasks.spawn(take_in(self.index.clone(), Arc::clone(&self.clock), self.stop.clone()));
+        self.tasks.spawn(keep_index_current(self.index.clone(), Arc::clone(&self.clock), self.stop.clone()));
         if let Some(vectors) = &self.vectors {
             self.tasks.spawn(vectors.clone().load(self.stop.clone()));
             self.tasks.spawn(vectors.clone().run(self.stop.clone()));
         }
         self.engine.start().await?;
-        if let Some(bell) = self.scheduled.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            self.tasks.spawn(Arc::clone(&self.schedule).run(bell, self.stop.clone()));
+        if let Some(wakeups) = self.scheduled.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.tasks.spawn(Arc::clone(&self.schedule).run(wakeups, self.stop.clone()));
         }
         let listener = LocalServer::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
@@ -253,7 +251,7 @@ impl App {
             self.journal.disk_space(),
             self.stop.clone(),
         ));
-        for adapter in self.desks.adapters() {
+        for adapter in self.dispatcher.all_adapters() {
             self.tasks.spawn(self.intake(adapter, commands.clone()).run(self.stop.clone()));
         }
         Ok(())
@@ -267,7 +265,7 @@ impl App {
         let ended = async {
             self.tasks.wait().await;
             self.engine.finished().await;
-            self.desks.wait_until_finished().await;
+            self.dispatcher.wait_until_finished().await;
         };
         tokio::select! {
             () = ended => {}
@@ -282,26 +280,26 @@ impl App {
     fn wake_on_attach(&self) {
         // The dispatcher holds the terminal, so a strong reference back would keep the journal open
         // forever.
-        let desks = Arc::downgrade(&self.desks);
+        let dispatcher = Arc::downgrade(&self.dispatcher);
         self.local.terminal.on_attach(move |peer| {
-            let Some(desks) = desks.upgrade() else { return };
+            let Some(dispatcher) = dispatcher.upgrade() else { return };
             let address = Address::new(ChannelKind::Terminal.name(), "local", peer);
-            if let Ok(Some((id, _))) = desks.journal().read_now(|db| db.addresses().who_is(&address)) {
-                desks.wake(id);
+            if let Ok(Some((id, _))) = dispatcher.journal().read_now(|db| db.addresses().who_is(&address)) {
+                dispatcher.wake(id);
             }
         });
     }
 
     fn intake(&self, adapter: Arc<dyn Adapter>, commands: WakeupSender) -> Intake {
         let (journal, clock) = (self.journal.clone(), Arc::clone(&self.clock));
-        let (desks, here) = (Arc::clone(&self.desks), Arc::clone(&adapter));
+        let (dispatcher, here) = (Arc::clone(&self.dispatcher), Arc::clone(&adapter));
         let connected = move || {
             let (journal, clock) = (journal.clone(), Arc::clone(&clock));
-            let (desks, adapter) = (Arc::clone(&desks), Arc::clone(&here));
+            let (dispatcher, adapter) = (Arc::clone(&dispatcher), Arc::clone(&here));
             async move {
                 people::declare_addresses(&journal, &*adapter, clock.now()).await?;
                 for address in people::announce_absence(&journal, &*adapter, clock.now()).await? {
-                    desks.wake(address);
+                    dispatcher.wake(address);
                 }
                 Ok(())
             }
@@ -316,7 +314,7 @@ impl App {
             groups: Arc::new(self.config.groups.clone()),
             adapter,
             engine: Arc::clone(&self.engine),
-            dispatcher: Arc::clone(&self.desks),
+            dispatcher: Arc::clone(&self.dispatcher),
             commands,
             connected: Box::new(connected),
         }
@@ -368,17 +366,17 @@ fn vectors(
 
 /// Warns waiting terminals when nothing more can be written, because no answer can be stored
 /// either.
-async fn warn_of_full_disk(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpace>, stop: CancellationToken) {
+async fn warn_of_full_disk(terminal: Arc<Terminal>, mut space: watch::Receiver<DiskSpace>, stop: CancellationToken) {
     let mut was_none = false;
     loop {
         let changed = tokio::select! {
             () = stop.cancelled() => return,
-            changed = room.changed() => changed,
+            changed = space.changed() => changed,
         };
         if changed.is_err() {
             return;
         }
-        let is_none = room.borrow_and_update().is_none;
+        let is_none = space.borrow_and_update().is_none;
         if is_none {
             terminal.warn_waiting(wording::gate::DISK_FULL);
         }
@@ -393,7 +391,7 @@ async fn warn_of_full_disk(terminal: Arc<Terminal>, mut room: watch::Receiver<Di
 
 /// Updates the index at the start, so that the first search does not have to. With an embedding
 /// model it continues, because new text needs its vector before the first search for it.
-async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
+async fn keep_index_current(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
     let mut busy = clock.busy();
     loop {
         let work = crate::time::task::guarded("The index", index.refresh_all());
@@ -407,44 +405,10 @@ async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
         if index.vectors().is_none() {
             return;
         }
-        let next = clock.now().plus(TAKEN_IN_EVERY);
+        let next = clock.now().plus(INDEX_INTERVAL);
         busy = tokio::select! {
             () = stop.cancelled() => return,
             woken = busy.rest_until(&*clock, next) => woken,
         };
-    }
-}
-
-/// Wakes the dispatcher when a delivery was queued.
-struct AdminNotifier(Arc<Dispatcher>);
-
-impl OutboxNotifier for AdminNotifier {
-    fn posted(&self, address: AddressId) {
-        self.0.wake(address);
-    }
-}
-
-/// Fetches files through the adapter that delivered them.
-struct FileFetcher(Arc<Dispatcher>);
-
-#[async_trait::async_trait]
-impl Courier for FileFetcher {
-    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch> {
-        use crate::adapter::FetchFileError;
-        let Ok(Some(lane)) = self.0.queue(address).await else { return Err(Fetch::Later) };
-        lane.adapter.fetch(reference, max).await.map_err(|error| match error {
-            FetchFileError::TooLarge => Fetch::TooLarge,
-            FetchFileError::NotFound => Fetch::Gone,
-            FetchFileError::Later(_) => Fetch::Later,
-        })
-    }
-}
-
-/// Reports the health of the adapters.
-struct HealthView(Arc<Dispatcher>);
-
-impl HealthSource for HealthView {
-    fn adapters(&self) -> Vec<(String, Health)> {
-        self.0.health()
     }
 }

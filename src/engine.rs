@@ -11,17 +11,12 @@
 
 mod addresses;
 pub mod boundary;
-mod background_job;
 pub mod summarizer;
 pub mod compact;
 pub mod context;
-pub mod continuation;
 pub mod extractor;
 pub mod files;
-pub mod truncate;
 pub mod history;
-pub mod compaction_trigger;
-pub mod reactions;
 mod auto_recall;
 pub mod context_budget;
 pub mod record;
@@ -37,28 +32,30 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::background_job::BackgroundJob;
 use self::files::reader::DocumentReader;
 use crate::config;
 use crate::id::{AddressId, StreamId, TurnId};
 use crate::memory::{Index, Workspace};
 use crate::model::{NullSink, StreamSink};
-use crate::review::Review;
+use crate::review::{OutboxNotifier, Review};
 use crate::spend::{ModelPool, Transcriber};
 use crate::store::{Journal, MessageState, TurnState};
-use crate::time::clock::WakeupSender;
-use crate::time::{Clock, Timestamp, Zone};
+use crate::time::clock::{WakeupSender, Wakeups, wakeups};
+use crate::time::task::guarded;
+use crate::time::{Backoff, Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
 
 pub use auto_recall::recalled;
 
-/// Observer of unfinished answers and of new deliveries.
-pub trait Audience: Send + Sync {
+/// The chat channels, as the engine uses them.
+#[async_trait::async_trait]
+pub trait Audience: OutboxNotifier {
     /// Starts watching a turn that will answer to that address. The returned watcher watches until
     /// it is dropped.
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher>;
-    /// Reports that a delivery was posted to that address.
-    fn posted(&self, address: AddressId);
+    /// Returns the bytes of a file that came with a message from that address, at most `max` of
+    /// them.
+    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch>;
 }
 
 /// Observer of one turn. Dropping it ends every sign that an answer is on its way.
@@ -73,14 +70,6 @@ pub trait Watcher: StreamSink {
 impl Watcher for NullSink {
     fn label(&self, _: &crate::trust::Label) {}
     fn over(&self) {}
-}
-
-/// Fetches files from the channel that a message came from.
-#[async_trait::async_trait]
-pub trait Courier: Send + Sync {
-    /// Returns the bytes of a file that came with a message from that address, at most `max` of
-    /// them.
-    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch>;
 }
 
 /// Reason why a file could not be fetched.
@@ -124,10 +113,8 @@ pub struct Engine {
     pub background: Arc<ModelPool>,
     /// Metered transcription of voice notes, if an endpoint is configured.
     pub transcription: Option<Transcriber>,
-    /// Observer of turns and deliveries.
+    /// Observer of turns and deliveries, and fetcher of files.
     pub audience: Arc<dyn Audience>,
-    /// Fetcher of files.
-    pub courier: Arc<dyn Courier>,
     /// Reader of documents.
     pub reader: DocumentReader,
     pub(crate) runtime: Runtime,
@@ -138,24 +125,24 @@ pub(crate) struct Runtime {
     /// Start of this run of the program.
     began: Timestamp,
     streams: Mutex<HashMap<StreamId, Handle>>,
-    closer: BackgroundJob,
+    summarizer: BackgroundJob,
     extractor: BackgroundJob,
-    readers: extractor::ConversationLocks,
-    worker: BackgroundJob,
+    extraction_locks: extractor::ConversationLocks,
+    scheduler: WakeupSender,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
 impl Runtime {
     /// Creates a runtime without streams; cancelling `stop` ends it.
-    pub(crate) fn new(began: Timestamp, stop: CancellationToken) -> Self {
+    pub(crate) fn new(began: Timestamp, stop: CancellationToken, scheduler: WakeupSender) -> Self {
         Self {
             began,
             streams: Mutex::default(),
-            closer: BackgroundJob::default(),
+            summarizer: BackgroundJob::default(),
             extractor: BackgroundJob::default(),
-            readers: extractor::ConversationLocks::default(),
-            worker: BackgroundJob::default(),
+            extraction_locks: extractor::ConversationLocks::default(),
+            scheduler,
             tasks: TaskTracker::new(),
             stop,
         }
@@ -163,7 +150,7 @@ impl Runtime {
 }
 
 struct Handle {
-    ringer: WakeupSender,
+    waker: WakeupSender,
     /// Token that cancels the running turn, if there is one.
     turn: Arc<Mutex<Option<CancellationToken>>>,
 }
@@ -183,14 +170,14 @@ impl Engine {
     pub fn wake_stream(self: &Arc<Self>, stream: StreamId) {
         let mut streams = self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = streams.entry(stream).or_insert_with(|| self.start_stream(stream));
-        handle.ringer.wake(&*self.clock);
+        handle.waker.wake(&*self.clock);
         drop(streams);
         self.wake_summarizer();
     }
 
     /// Wakes the summarizer, because conversations may have ended.
     pub fn wake_summarizer(&self) {
-        self.runtime.closer.wake(&*self.clock);
+        self.runtime.summarizer.wake(&*self.clock);
     }
 
     /// Wakes the extractor, because facts may be due for extraction.
@@ -198,14 +185,9 @@ impl Engine {
         self.runtime.extractor.wake(&*self.clock);
     }
 
-    /// Sets the receiver of [`Engine::wake_worker`], which wakes when a system run is over.
-    pub fn set_worker_waker(&self, ringer: WakeupSender) {
-        self.runtime.worker.redirect_wakeups(ringer);
-    }
-
     /// Wakes the schedule: a system run is over, or deletions are pending.
     pub fn wake_worker(&self) {
-        self.runtime.worker.wake(&*self.clock);
+        self.runtime.scheduler.wake(&*self.clock);
     }
 
     /// Ends the stream's turn at once. Returns false if none is running or waiting.
@@ -258,14 +240,98 @@ impl Engine {
     }
 
     fn start_stream(self: &Arc<Self>, stream: StreamId) -> Handle {
-        let (ringer, bell) = crate::time::clock::wakeups();
+        let (waker, wakeups) = wakeups();
         let turn = Arc::new(Mutex::new(None));
         let task = stream::StreamTask::new(Arc::clone(self), stream, Arc::clone(&turn));
-        self.runtime.tasks.spawn(task.run(bell, self.runtime.stop.clone()));
-        Handle { ringer, turn }
+        self.runtime.tasks.spawn(task.run(wakeups, self.runtime.stop.clone()));
+        Handle { waker, turn }
     }
 }
 
 /// Time without success after which a message is closed with a reason. Longer than any usual outage
 /// of a provider.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+/// Pause after a failed round.
+const REST: Duration = Duration::from_secs(60);
+
+/// Intervals for work that nothing waits for: a minute, doubling up to six hours.
+const UNHURRIED: Backoff = Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(6 * 3600) };
+/// Number of failures, about two days, after which a job is given up.
+const TRIES: u32 = 17;
+
+/// Wake-up handle of a background job: a task of its own, woken by a signal or at the time that its
+/// last round returned. Before the job is started, signals are dropped.
+///
+/// The work of a round is durable rows and belongs to the module that calls
+/// [`BackgroundJob::start`]. A round that failed or panicked is logged and retried after a minute:
+/// a job never ends before the program does, and never delays an answer.
+#[derive(Debug, Default)]
+struct BackgroundJob(Mutex<Option<WakeupSender>>);
+
+impl BackgroundJob {
+    /// Starts the task, with a first round at once. `name` begins a sentence in the log, `failed`
+    /// says there what did not happen; a round returns the time of the next one.
+    fn start<Round, Rounds>(&self, engine: &Arc<Engine>, name: &'static str, failed: &'static str, round: Rounds)
+    where
+        Round: Future<Output = anyhow::Result<Option<Timestamp>>> + Send,
+        Rounds: Fn(Arc<Engine>) -> Round + Send + Sync + 'static,
+    {
+        let (waker, wakeups) = wakeups();
+        waker.wake(&*engine.clock);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
+        let (stop, worker) = (engine.runtime.stop.clone(), Arc::clone(engine));
+        engine.runtime.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = rounds(worker, wakeups, name, failed, round) => {}
+            }
+        });
+    }
+
+    /// Wakes the job, because it may have work.
+    fn wake(&self, clock: &dyn Clock) {
+        if let Some(waker) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            waker.wake(clock);
+        }
+    }
+}
+
+async fn rounds<Round>(
+    engine: Arc<Engine>,
+    mut wakeups: Wakeups,
+    name: &str,
+    failed: &str,
+    round: impl Fn(Arc<Engine>) -> Round,
+) where
+    Round: Future<Output = anyhow::Result<Option<Timestamp>>>,
+{
+    let (mut wake_at, mut busy) = (None, None);
+    loop {
+        busy = wakeups.recv_or_timeout(&*engine.clock, wake_at, busy).await;
+        if busy.is_none() {
+            return;
+        }
+        wake_at = match guarded(name, round(Arc::clone(&engine))).await {
+            Ok(next) => next,
+            Err(error) => {
+                tracing::error!("{failed}: {error:#}");
+                Some(engine.clock.now().plus(REST))
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tries_take_about_two_days() {
+        let waited: Duration = (1..TRIES).map(|failures| UNHURRIED.pause(failures)).sum();
+        assert_eq!(UNHURRIED.pause(1), Duration::from_secs(60));
+        assert_eq!(UNHURRIED.pause(2), Duration::from_secs(120));
+        assert_eq!(UNHURRIED.pause(u32::MAX), Duration::from_secs(6 * 3600));
+        assert!((48..54).contains(&(waited.as_secs() / 3600)), "{waited:?}");
+    }
+}

@@ -8,16 +8,8 @@
 
 pub mod admission;
 pub mod commands;
-mod consent;
 pub mod delivery;
 pub mod dispatcher;
-mod attachments_out;
-mod deletion;
-mod group;
-mod log_throttle;
 pub mod intake;
-mod account_link;
 pub mod live_preview;
-mod sender;
 pub mod socket;
-mod unknown_sender;

@@ -6,19 +6,12 @@
 //! causes delay. There is no ticker: the clock wakes the task at the exact instant, and the system
 //! clock checks at least once a minute whether the time was changed.
 
-mod on_demand;
 mod due;
 mod deletions;
 mod heartbeat;
 mod reminders;
-mod runs;
 mod slots;
 mod upkeep;
-
-pub use crate::reflection::Job;
-pub use on_demand::OnDemandResult;
-pub use slots::UpcomingReflection;
-pub use upkeep::{Checked, FreeSpace};
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -28,13 +21,20 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::config;
-use crate::engine::{Audience, Engine};
+use crate::engine::system_run::RunOutcome;
+use crate::engine::{Engine, system_run};
+use crate::id::{AddressId, MessageId, SlotId};
 use crate::memory::Workspace;
 use crate::reflection::Reflector;
-use crate::store::Journal;
+use crate::store::{Journal, NewOutbox, NewSlot, OutboxKind, SlotRow, SlotState, Tx};
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::task::guarded;
 use crate::time::{Clock, Timestamp, Zone};
+use crate::trust::{Scope, Text};
+
+pub use crate::reflection::Job;
+pub use slots::{OnDemandResult, UpcomingReflection};
+pub use upkeep::{Checked, FreeSpace};
 
 /// Delay before the next attempt after a failure.
 const AFTER_TROUBLE: Duration = Duration::from_secs(60);
@@ -57,16 +57,14 @@ pub struct Schedule {
     pub tree: Workspace,
     /// Runs the assistant's work.
     pub engine: Arc<Engine>,
-    /// Notified when a message was posted.
-    pub audience: Arc<dyn Audience>,
     /// Runs the reflections.
     pub reflector: Reflector,
     /// Free space on the disk of the home.
     pub free_space: FreeSpace,
     /// Wakes [`Schedule::run`].
-    pub ringer: WakeupSender,
+    pub waker: WakeupSender,
     /// Signals the end of each pass.
-    pub(crate) looked: watch::Sender<()>,
+    pub(crate) pass_done: watch::Sender<()>,
     /// Progress of the current upkeep round.
     pub(crate) rounds: upkeep::Rounds,
 }
@@ -79,11 +77,11 @@ impl Schedule {
 
     /// Wakes the schedule because something may be due, such as a new reminder or a requested slot.
     pub fn wake(&self) {
-        self.ringer.wake(&*self.clock);
+        self.waker.wake(&*self.clock);
     }
 
     /// Works until the program stops.
-    pub async fn run(self: Arc<Self>, mut bell: Wakeups, stop: CancellationToken) {
+    pub async fn run(self: Arc<Self>, mut wakeups: Wakeups, stop: CancellationToken) {
         let clock = Arc::clone(&self.clock);
         let mut busy = Some(clock.busy());
         loop {
@@ -93,7 +91,7 @@ impl Schedule {
             };
             busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.recv_or_timeout(&*clock, wake_at, busy.take()) => heard,
+                woken = wakeups.recv_or_timeout(&*clock, wake_at, busy.take()) => woken,
             };
             if busy.is_none() {
                 return;
@@ -105,19 +103,19 @@ impl Schedule {
     /// not stop the others.
     async fn run_due(&self) -> Option<Timestamp> {
         let next = [
-            self.tried("What was to be reminded of", self.reminders()).await,
-            self.tried("Looking back", self.slots()).await,
-            self.tried("The heartbeat", self.heartbeat()).await,
-            self.tried("What was to go", self.delete_due()).await,
-            self.tried("The upkeep", self.upkeep().upkeep()).await,
+            self.retry_on_error("What was to be reminded of", self.reminders()).await,
+            self.retry_on_error("Looking back", self.slots()).await,
+            self.retry_on_error("The heartbeat", self.heartbeat()).await,
+            self.retry_on_error("What was to go", self.delete_due()).await,
+            self.retry_on_error("The upkeep", self.upkeep().upkeep()).await,
         ];
-        self.looked.send_replace(());
+        self.pass_done.send_replace(());
         let now = self.clock.now();
         next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1))))
     }
 
     /// Runs one part and returns its next due instant, or an early retry if it failed.
-    async fn tried(
+    async fn retry_on_error(
         &self,
         what: &str,
         part: impl Future<Output = anyhow::Result<Option<Timestamp>>>,
@@ -148,4 +146,95 @@ impl Schedule {
     pub fn upkeep(&self) -> Upkeep<'_> {
         Upkeep { schedule: self }
     }
+}
+
+/// Failure reason of a slot whose person cannot be reached.
+const NOBODY_TO_TELL: &str = "nobody_to_tell";
+
+/// A finished run that the schedule assigned by itself: a heartbeat or a task.
+///
+/// A run is a slot in state `working`. When its turn is over, the message to the person and the end
+/// of the slot are one transaction, so an answer is posted once even if the program crashes
+/// repeatedly. The address is looked up at that time: a person whose access was revoked receives
+/// nothing.
+struct FinishedRun {
+    /// The slot, which is still open.
+    pub slot: SlotRow,
+    pub outcome: RunOutcome,
+}
+
+impl Schedule {
+    /// Finished runs whose slots are still open, for the jobs selected by `mine`.
+    async fn ended(&self, mine: fn(&str) -> bool) -> anyhow::Result<Vec<FinishedRun>> {
+        self.journal
+            .read(move |db| {
+                let open = db.slots().open_slots()?.into_iter().filter(|slot| mine(&slot.job));
+                let mut ended = Vec::new();
+                for slot in open {
+                    // Claim and assignment are one step, so every slot has a conversation. One
+                    // without would not be a run.
+                    let never = || Ok(RunOutcome::GaveUp { reason: "never_asked".to_owned() });
+                    let outcome =
+                        slot.conversation.map_or_else(never, |conversation| system_run::outcome(db, conversation))?;
+                    if outcome != RunOutcome::Open {
+                        ended.push(FinishedRun { slot, outcome });
+                    }
+                }
+                Ok(ended)
+            })
+            .await
+    }
+}
+
+/// Ends a slot with its answer and posts it. `None` if the slot was over already, or the person
+/// cannot be reached.
+fn post_answer(
+    tx: Tx<'_>,
+    slot: &SlotRow,
+    message: MessageId,
+    text: &Text,
+    now: Timestamp,
+) -> anyhow::Result<Option<AddressId>> {
+    let Some(address) = address_of_slot(tx, slot)? else {
+        tx.slots().end_slot(slot.id, SlotState::Failed, NOBODY_TO_TELL, now)?;
+        return Ok(None);
+    };
+    if !tx.slots().end_slot(slot.id, SlotState::Done, "", now)? {
+        return Ok(None);
+    }
+    let (kind, message) = (OutboxKind::Reply, Some(message));
+    tx.outbox().post(&NewOutbox { address, kind, message, text, buttons: &[], quotes: "", at: now })?;
+    Ok(Some(address))
+}
+
+/// The address of a slot's person.
+fn address_of_slot(tx: Tx<'_>, slot: &SlotRow) -> anyhow::Result<Option<AddressId>> {
+    match slot.scope {
+        Scope::Person(person) => system_run::address_of(*tx, person),
+        Scope::Group(_) | Scope::Shared => Ok(None),
+    }
+}
+
+/// Claims the slot of a run that is due at `due`, for which its period is named. `None` if it was
+/// claimed before.
+fn claim_occurrence(
+    tx: Tx<'_>,
+    job: &str,
+    scope: Scope,
+    due: Timestamp,
+    (state, reason): (SlotState, &str),
+    now: Timestamp,
+) -> anyhow::Result<Option<SlotId>> {
+    tx.slots().claim_slot(&NewSlot {
+        job,
+        scope,
+        period: &due.rfc3339(),
+        from: due,
+        to: due,
+        due_at: due,
+        state,
+        reason,
+        again: false,
+        at: now,
+    })
 }

@@ -11,15 +11,10 @@
 //! costs nothing and is never refused. [`ModelPool::ask`] walks through retries, fallback and the
 //! circuit breaker; what a person is told is the engine's business.
 
-mod circuit;
-mod cost;
-mod embed;
+mod budget;
 mod ledger;
-mod limits;
 mod model_pool;
-mod token_calibration;
 mod transcription;
-mod stream_probe;
 
 #[cfg(test)]
 mod tests;

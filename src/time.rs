@@ -8,7 +8,6 @@
 pub mod backoff;
 pub mod clock;
 pub mod cron;
-pub mod period;
 pub mod simulated;
 pub mod task;
 pub mod when;
@@ -17,10 +16,9 @@ pub mod zone;
 pub use backoff::Backoff;
 pub use clock::{ActivityGuard, Clock, SystemClock};
 pub use cron::{Cron, CronError};
-pub use period::{Period, Span};
 pub use simulated::SimulatedClock;
 pub use when::{Shift, TimeExpressionError, When};
-pub use zone::Zone;
+pub use zone::{Period, Span, Zone};
 
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Admin, Caller, HealthSource};
 use crate::config::{Budget, Config, Conversation, Home, Limit};
-use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
+use crate::engine::{Audience, Engine, Fetch, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
 use crate::memory::Workspace;
 use crate::message::Health;
@@ -347,9 +347,12 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         background,
         transcription: None,
         audience: Arc::new(Nobody),
-        courier: Arc::new(Nobody),
         reader: crate::engine::files::reader::DocumentReader::new(Path::new("/nowhere")),
-        runtime: crate::engine::Runtime::new(dyn_clock.now(), CancellationToken::new()),
+        runtime: crate::engine::Runtime::new(
+            dyn_clock.now(),
+            CancellationToken::new(),
+            crate::time::clock::wakeups().0,
+        ),
     });
     let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
     let tree = || Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
@@ -383,7 +386,6 @@ fn schedule(config: &Config, engine: &Arc<Engine>, tree: Workspace) -> Arc<Sched
         retention: config.retention,
         tree,
         engine: Arc::clone(engine),
-        audience: Arc::new(Nobody),
         reflector: Reflector {
             journal: engine.journal.clone(),
             clock: Arc::clone(&engine.clock),
@@ -393,8 +395,8 @@ fn schedule(config: &Config, engine: &Arc<Engine>, tree: Workspace) -> Arc<Sched
             review: engine.review.clone(),
         },
         free_space: Arc::new(|| None),
-        ringer: crate::time::clock::wakeups().0,
-        looked: Default::default(),
+        waker: crate::time::clock::wakeups().0,
+        pass_done: Default::default(),
         rounds: Default::default(),
     })
 }
@@ -413,12 +415,15 @@ fn offline(name: &str) -> Arc<dyn Model> {
 /// Watches nothing, fetches nothing, and knows two adapters.
 struct Nobody;
 
+#[async_trait::async_trait]
 impl Audience for Nobody {
     fn watch(&self, _: TurnId, _: AddressId) -> Box<dyn Watcher> {
         Box::new(Self)
     }
 
-    fn posted(&self, _: AddressId) {}
+    async fn fetch(&self, _: AddressId, _: &str, _: u64) -> Result<Vec<u8>, Fetch> {
+        Err(Fetch::Gone)
+    }
 }
 
 impl crate::model::StreamSink for Nobody {
@@ -431,13 +436,6 @@ impl Watcher for Nobody {
     fn label(&self, _: &Label) {}
 
     fn over(&self) {}
-}
-
-#[async_trait::async_trait]
-impl Courier for Nobody {
-    async fn fetch(&self, _: AddressId, _: &str, _: u64) -> Result<Vec<u8>, Fetch> {
-        Err(Fetch::Gone)
-    }
 }
 
 impl OutboxNotifier for Nobody {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{AdminNotifier, FileFetcher, HealthView, WrapAdapter, free_space_at, tools};
+use super::{WrapAdapter, free_space_at};
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Engine, Runtime};
 use crate::gateway::dispatcher::Dispatcher;
-use crate::memory::{Index, Vectors, Workspace};
+use crate::memory::{Index, Recollection, Vectors, Workspace};
 use crate::reflection::Reflector;
 use crate::review::{self, DiskFailpoint, Policy, Review};
 use crate::schedule::{FreeSpace, Schedule};
@@ -23,11 +23,13 @@ use crate::spend::{Ledger, ModelPool, Transcriber};
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
-use crate::tool::Toolbox;
 use crate::tool::knowledge::KnowledgeStore;
 use crate::tool::mcp::Servers;
+use crate::tool::memory_search::{MemoryRecall, MemorySearch, SearchSources};
+use crate::tool::read_reflection::ReadReflection;
 use crate::tool::schedule::ScheduleStore;
-use crate::tool::web::Fetcher;
+use crate::tool::web::{Fetcher, Limits, WebFetch};
+use crate::tool::{Tool, Toolbox, attachments, files, knowledge, schedule, skills};
 
 /// Parts that most others are built on.
 pub(super) struct Foundation {
@@ -35,11 +37,13 @@ pub(super) struct Foundation {
     pub(super) journal: Journal,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) stop: CancellationToken,
+    /// Wakes the schedule.
+    pub(super) scheduler: WakeupSender,
     pub(super) ledger: Arc<Ledger>,
     pub(super) tree: Workspace,
     pub(super) index: Index,
     pub(super) vectors: Option<Vectors>,
-    pub(super) desks: Arc<Dispatcher>,
+    pub(super) dispatcher: Arc<Dispatcher>,
     pub(super) review: Review,
 }
 
@@ -47,19 +51,19 @@ pub(super) struct Foundation {
 pub(super) fn register_adapters(
     config: &Config,
     clock: &Arc<dyn Clock>,
-    desks: &Dispatcher,
-    stand: Option<&WrapAdapter>,
+    dispatcher: &Dispatcher,
+    wrap: Option<&WrapAdapter>,
 ) -> anyhow::Result<Option<Arc<Signal>>> {
-    let stand = |adapter: Arc<dyn Adapter>| match stand {
-        Some(stand) => stand(adapter),
+    let wrapped = |adapter: Arc<dyn Adapter>| match wrap {
+        Some(wrap) => wrap(adapter),
         None => adapter,
     };
     if let Some(telegram) = &config.telegram {
-        desks.register(stand(Arc::new(Telegram::new(telegram, Arc::clone(clock))?)));
+        dispatcher.register(wrapped(Arc::new(Telegram::new(telegram, Arc::clone(clock))?)));
     }
     let Some(signal) = &config.signal else { return Ok(None) };
     let signal = Arc::new(Signal::new(signal, Arc::clone(clock))?);
-    desks.register(stand(Arc::clone(&signal) as _));
+    dispatcher.register(wrapped(Arc::clone(&signal) as _));
     Ok(Some(signal))
 }
 
@@ -68,7 +72,7 @@ pub(super) fn review(
     config: &Config,
     (journal, clock): (&Journal, &Arc<dyn Clock>),
     reviewer: &Arc<ModelPool>,
-    desks: &Arc<Dispatcher>,
+    dispatcher: &Arc<Dispatcher>,
     (builtins, failpoint): (Option<&'static [Builtin]>, Option<DiskFailpoint>),
 ) -> Review {
     Review::new(review::ReviewParts {
@@ -83,7 +87,7 @@ pub(super) fn review(
             by_hand_is_live: config.skills.by_hand_is_live,
         },
         reviewer: Arc::clone(reviewer),
-        notifier: Arc::new(AdminNotifier(Arc::clone(desks))),
+        notifier: Arc::new(Arc::clone(dispatcher)),
         failpoint,
     })
 }
@@ -94,13 +98,13 @@ impl Foundation {
     /// # Errors
     ///
     /// If the client for web pages cannot be set up.
-    pub(super) fn toolbox(&self, ringer: &WakeupSender, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
+    pub(super) fn toolbox(&self, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
         let Self { config, journal, clock, tree, index, review, .. } = self;
-        let later = ScheduleStore::new(journal.clone(), Arc::clone(clock), config.zone, ringer.clone());
+        let later = ScheduleStore::new(journal.clone(), Arc::clone(clock), config.zone, self.scheduler.clone());
         let keeping =
             KnowledgeStore::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(clock), config.zone);
-        Ok(tools::toolbox(config, journal, tree, review, &later, fetcher)?
-            .and(tools::knowledge_tools(config, index, journal, &keeping)))
+        Ok(toolbox(config, journal, tree, review, &later, fetcher)?
+            .and(knowledge_tools(config, index, journal, &keeping)))
     }
 
     /// Builds the engine.
@@ -127,14 +131,13 @@ impl Foundation {
             chat,
             background,
             transcription: transcription.map(|config| Transcriber::new(config, Arc::clone(&self.ledger))),
-            audience: Arc::new(Arc::clone(&self.desks)),
-            courier: Arc::new(FileFetcher(Arc::clone(&self.desks))),
+            audience: Arc::new(Arc::clone(&self.dispatcher)),
             reader: DocumentReader::new(&reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
-            runtime: Runtime::new(self.clock.now(), self.stop.clone()),
+            runtime: Runtime::new(self.clock.now(), self.stop.clone(), self.scheduler.clone()),
         });
         // The engine holds the dispatcher, so a strong reference back would leak both.
         let asks = Arc::downgrade(&engine);
-        self.desks.on_question_delivered(move |stream| {
+        self.dispatcher.on_question_delivered(move |stream| {
             if let Some(engine) = asks.upgrade() {
                 engine.wake_stream(stream);
             }
@@ -143,12 +146,7 @@ impl Foundation {
     }
 
     /// Builds the scheduler.
-    pub(super) fn schedule(
-        &self,
-        engine: &Arc<Engine>,
-        ringer: WakeupSender,
-        free_space: Option<FreeSpace>,
-    ) -> Arc<Schedule> {
+    pub(super) fn schedule(&self, engine: &Arc<Engine>, free_space: Option<FreeSpace>) -> Arc<Schedule> {
         Arc::new(Schedule {
             journal: self.journal.clone(),
             clock: Arc::clone(&self.clock),
@@ -158,7 +156,6 @@ impl Foundation {
             retention: self.config.retention,
             tree: self.tree.clone(),
             engine: Arc::clone(engine),
-            audience: Arc::new(Arc::clone(&self.desks)),
             reflector: Reflector {
                 journal: self.journal.clone(),
                 clock: Arc::clone(&self.clock),
@@ -168,8 +165,8 @@ impl Foundation {
                 review: self.review.clone(),
             },
             free_space: free_space.unwrap_or_else(|| free_space_at(self.config.home.path())),
-            ringer,
-            looked: Default::default(),
+            waker: self.scheduler.clone(),
+            pass_done: Default::default(),
             rounds: Default::default(),
         })
     }
@@ -189,8 +186,56 @@ impl Foundation {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             schedule: Arc::clone(schedule),
             outside: Arc::clone(outside),
-            health: Arc::new(HealthView(Arc::clone(&self.desks))),
+            health: Arc::clone(&self.dispatcher) as _,
             tries: Default::default(),
         })
     }
+}
+
+/// Builds the tools for conversations, skills, schedules and outgoing files.
+///
+/// # Errors
+///
+/// If the client for web pages cannot be set up.
+pub(super) fn toolbox(
+    config: &Config,
+    journal: &Journal,
+    tree: &Workspace,
+    review: &Review,
+    later: &ScheduleStore,
+    fetcher: Option<Fetcher>,
+) -> anyhow::Result<Toolbox> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(ReadReflection::new(journal.clone()))];
+    tools.extend(skills::tools(review));
+    tools.extend(schedule::tools(later));
+    tools.extend(attachments::tools(journal, tree));
+    if config.tools.web_fetch {
+        let fetcher = match fetcher {
+            Some(fetcher) => fetcher,
+            None => Fetcher::new(Limits::default())?,
+        };
+        tools.push(Arc::new(WebFetch::new(fetcher)));
+    }
+    Ok(Toolbox::new(tools))
+}
+
+/// Builds the tools that read, change and search knowledge. File tools and the search of past
+/// conversations are always available; the other memory tools can be switched off.
+pub(super) fn knowledge_tools(
+    config: &Config,
+    index: &Index,
+    journal: &Journal,
+    keeping: &KnowledgeStore,
+) -> Vec<Arc<dyn Tool>> {
+    let messages =
+        Recollection::new(journal.clone(), index.vectors().cloned(), &config.agent.name).in_zone(config.zone);
+    let index_if_enabled = config.memory.enabled.then(|| index.clone());
+    let sources = SearchSources { messages, index: index_if_enabled, journal: journal.clone(), zone: config.zone };
+    let mut tools = files::tools(keeping);
+    if config.memory.enabled {
+        tools.extend(knowledge::tools(keeping));
+        tools.push(Arc::new(MemoryRecall::new(sources.clone(), index.clone())));
+    }
+    tools.push(Arc::new(MemorySearch::new(sources)));
+    tools
 }

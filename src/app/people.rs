@@ -1,22 +1,23 @@
 //! Access from the configuration at the start, and notices after a long absence.
 
-mod declaration;
 mod identity;
 
 use std::time::Duration;
 
-use declaration::Declaration;
-
 use crate::adapter::Adapter;
+use crate::admin::owner_notice;
+use crate::admin::owner_notice::OwnerNotice;
 use crate::config::Config;
 use crate::gateway::intake;
 use crate::id::{AddressId, PersonId};
 use crate::message::ChannelKind;
-use crate::people::Address;
-use crate::store::{Journal, NewOutbox, Tx};
+use crate::people::{Address, Person};
+use crate::store::{Journal, KnownPerson, NewOutbox, Tx};
+use crate::text::shorten;
 use crate::time::Timestamp;
 use crate::trust::Scope;
-use crate::wording;
+use crate::{config, wording};
+use identity::{ConfiguredPerson, persons_meant};
 
 /// Absence after which messages may be lost: Telegram keeps them for a day.
 const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
@@ -79,7 +80,7 @@ pub(super) async fn announce_absence(
             if now.since(alive_at) <= LONG_ABSENCE {
                 return Ok(Vec::new());
             }
-            let mut told = Vec::new();
+            let mut notified = Vec::new();
             for person in tx.people().people()? {
                 let here = tx
                     .addresses()
@@ -94,9 +95,131 @@ pub(super) async fn announce_absence(
                 }
                 let text = wording::own(wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
                 tx.outbox().post(&NewOutbox::notice(here.id, &text, now))?;
-                told.push(here.id);
+                notified.push(here.id);
             }
-            Ok(told)
+            Ok(notified)
         })
         .await
+}
+
+/// Maximum length of the part of a name that a replacement name keeps.
+const NAME_START: usize = 30;
+
+/// A declaration at a point in time.
+pub(super) struct Declaration<'a> {
+    pub(super) tx: Tx<'a>,
+    pub(super) now: Timestamp,
+}
+
+impl Declaration<'_> {
+    /// Grants access to everyone who is named, and revokes it from people who had it only through
+    /// the configuration and are no longer named.
+    pub(super) fn declare(&self, people: &[config::Person]) -> anyhow::Result<()> {
+        let known = self.tx.people().known_people()?;
+        let entries: Vec<ConfiguredPerson> = people.iter().map(entry_of).collect();
+        let meant = persons_meant(&entries, &known);
+        let is_meant = |known: &KnownPerson| meant.contains(&Some(known.id));
+        for gone in known.iter().filter(|known| known.is_in && known.by_config && !is_meant(known)) {
+            self.tx.people().disallow(gone.id, self.now)?;
+        }
+        self.clear_names(&entries, &known, &meant)?;
+        let mut notices = Vec::new();
+        for ((person, entry), meant) in people.iter().zip(&entries).zip(&meant) {
+            let id = match known.iter().find(|known| Some(known.id) == *meant) {
+                Some(before) => self.retain(person, entry, before, &mut notices)?,
+                None => {
+                    let earlier = known.iter().filter(|known| !is_meant(known) && entry.may_mean(known));
+                    let earlier = earlier.max_by_key(|known| (known.is_in, known.id));
+                    self.add(person, earlier, &mut notices)?
+                }
+            };
+            self.tx.people().set_prefer(id, person.prefer.as_deref().unwrap_or_default())?;
+            self.tx.people().declare_addresses_of(id, &entry.addresses, self.now)?;
+        }
+        let owners = self.tx.people().reachable_owners()?;
+        for notice in &notices {
+            owner_notice::notify_owners(self.tx, &owners, notice, self.now)?;
+        }
+        Ok(())
+    }
+
+    /// Frees the names that entries need: names may be swapped, or used by a paired person.
+    fn clear_names(
+        &self,
+        entries: &[ConfiguredPerson],
+        known: &[KnownPerson],
+        meant: &[Option<PersonId>],
+    ) -> anyhow::Result<()> {
+        for person in known.iter().filter(|person| person.is_in) {
+            let entry = entries.iter().zip(meant).find(|(_, meant)| **meant == Some(person.id));
+            match entry {
+                Some((entry, _)) if entry.name == person.name => {}
+                Some(_) => self.tx.people().rename(person.id, &format!("#{}", person.id))?,
+                None if !person.by_config && entries.iter().any(|entry| entry.has_name_of(person)) => {
+                    self.tx.people().rename(person.id, &self.other_name(person, entries)?)?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns another name for a paired person whose name an entry gives to a different person.
+    fn other_name(&self, person: &KnownPerson, entries: &[ConfiguredPerson]) -> anyhow::Result<String> {
+        let start = shorten(&person.name, NAME_START).trim_end_matches('…').trim_end().to_owned();
+        let mut number = person.id.0;
+        loop {
+            let name = format!("{start} {number}");
+            let is_wanted = entries.iter().any(|entry| entry.name.to_lowercase() == name.to_lowercase());
+            if !is_wanted && self.tx.people().person_named(&name)?.is_none() {
+                return Ok(name);
+            }
+            number += 1;
+        }
+    }
+
+    fn retain(
+        &self,
+        person: &config::Person,
+        entry: &ConfiguredPerson,
+        before: &KnownPerson,
+        notices: &mut Vec<OwnerNotice>,
+    ) -> anyhow::Result<PersonId> {
+        if !before.is_in {
+            self.tx.people().readmit(before.id, &person.name, person.role, "config")?;
+            notices.push(OwnerNotice::configured(&person.name, person.role));
+            return Ok(before.id);
+        }
+        self.tx.people().set_role(before.id, person.role, "config", self.now)?;
+        self.tx.people().rename(before.id, &person.name)?;
+        let is_new =
+            |address: &&(String, String)| !before.declared.contains(address) && !before.linked.contains(address);
+        for (adapter, peer) in entry.addresses.iter().filter(is_new) {
+            notices.push(OwnerNotice::configured_address(&person.name, adapter, peer));
+        }
+        Ok(before.id)
+    }
+
+    fn add(
+        &self,
+        person: &config::Person,
+        earlier: Option<&KnownPerson>,
+        notices: &mut Vec<OwnerNotice>,
+    ) -> anyhow::Result<PersonId> {
+        let added = self.tx.people().add_person(&person.name, person.role, "config", self.now)?;
+        self.tx.people().set_namesake(added.id, earlier.map(|earlier| earlier.id))?;
+        notices.push(match earlier {
+            Some(earlier) => {
+                tracing::warn!(person.id = %added.id, "Person {} of the configuration counts as new: its addresses are not those of person {}. An owner may join them: compline people join {}", added.id, earlier.id, added.id);
+                OwnerNotice::namesake(&Person { id: added.id, name: person.name.clone(), role: person.role })
+            }
+            None => OwnerNotice::configured(&person.name, person.role),
+        });
+        Ok(added.id)
+    }
+}
+
+fn entry_of(person: &config::Person) -> ConfiguredPerson {
+    let addresses = person.addresses().into_iter().map(|(channel, peer)| (channel.name().to_owned(), peer));
+    ConfiguredPerson { name: person.name.clone(), addresses: addresses.collect() }
 }

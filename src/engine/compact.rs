@@ -13,13 +13,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::context_budget::ContextBudget;
-use super::summary::{self, SummaryLine};
-use super::{Engine, extractor};
+use super::context_budget::{ContextBudget, may_outgrow};
+use super::summary::SummaryLine;
+use super::{Engine, extractor, summary};
 use crate::id::{MessageId, TurnId};
-use crate::store::{Compaction, Conversation, Db, Node, StepKind, SummaryInputs};
+use crate::store::{Compaction, Conversation, Db, ExtractionCause, Node, StepKind, SummaryInputs, Tx};
 use crate::time::{Backoff, Timestamp};
-use crate::trust::{Labelled, Text};
+use crate::trust::Labelled;
 use crate::wording::prompt;
 
 /// Number of newest messages that stay verbatim: the second seed's figure.
@@ -45,7 +45,7 @@ pub struct CompactionEnd {
 pub fn older_part(
     db: Db<'_>,
     conversation: &Conversation,
-    room: &ContextBudget,
+    budget: &ContextBudget,
 ) -> anyhow::Result<Option<CompactionEnd>> {
     let upto = db.compactions().compacted_upto(conversation.id)?;
     let (mut messages, mut tokens, mut stays) = (0, 0, true);
@@ -57,7 +57,7 @@ pub fn older_part(
         messages += of_turn.len();
         // Assumes four characters per token; if tokens are shorter, less stays.
         tokens += db.compactions().size_of_turn(turn.id)? / 4;
-        stays = messages < KEPT && tokens < room.half();
+        stays = messages < KEPT && tokens < budget.half();
     }
     Ok(None)
 }
@@ -127,7 +127,14 @@ fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<SummaryLine>> {
     let Some(conversation) = db.conversations().conversation(of.conversation)? else { return Ok(Vec::new()) };
     let before = db.compactions().compacted(of.conversation)?;
     let after = before.as_ref().map_or(MessageId(0), |before| before.upto_message);
-    let mut lines: Vec<SummaryLine> = before.iter().map(so_far).collect();
+    let mut lines: Vec<SummaryLine> = Vec::new();
+    lines.extend(before.map(|before| SummaryLine {
+        by_person: false,
+        speaker: Some(prompt::SUMMARY_SO_FAR.to_owned()),
+        from: Node::Compaction(before.id),
+        message: before.upto_message,
+        text: before.summary,
+    }));
     for line in summary::lines(db, &conversation, SummaryInputs::Full)? {
         if line.message <= after || line.message > of.upto_message {
             continue;
@@ -140,30 +147,50 @@ fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<SummaryLine>> {
     Ok(lines)
 }
 
-fn so_far(before: &Compaction) -> SummaryLine {
-    SummaryLine {
-        by_person: false,
-        speaker: Some(prompt::SUMMARY_SO_FAR.to_owned()),
-        from: Node::Compaction(before.id),
-        message: before.upto_message,
-        text: before.summary.clone(),
-    }
-}
-
 /// Beginnings of the tool results of a turn.
 fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<SummaryLine>> {
     let given = db.turns().steps(turn)?.into_iter().filter(|step| step.kind == StepKind::Tool && step.done);
-    let line = |step: crate::store::StepRow| SummaryLine {
-        by_person: false,
-        speaker: Some(prompt::tool_gave(&step.tool)),
-        from: Node::Turn(turn),
-        message,
-        text: shortened(&step.text),
+    let line = |step: crate::store::StepRow| {
+        let (words, label, scope) = step.text.open();
+        let text = Labelled::new(Arc::from(crate::text::shorten(words, RESULT)), label.clone(), scope);
+        let speaker = Some(prompt::tool_gave(&step.tool));
+        SummaryLine { by_person: false, speaker, from: Node::Turn(turn), message, text }
     };
     Ok(given.map(line).collect())
 }
 
-fn shortened(text: &Text) -> Text {
-    let (words, label, scope) = text.open();
-    Labelled::new(Arc::from(crate::text::shorten(words, RESULT)), label.clone(), scope)
+/// Checks how full the window was in that turn, and requests due work without doing it.
+///
+/// The fill level is the provider's count of the turn's last call. From the first threshold on,
+/// facts are extracted once; from the second on, the older part is to be compacted into its
+/// summary. Both are rows: the work is done in the background, and until it is done the
+/// conversation continues unchanged.
+pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
+    let budget = engine.context_budget(&engine.chat);
+    let (takes_down, now) = (engine.memory.enabled, engine.clock.now());
+    let read = move |db: crate::store::Db<'_>| {
+        let Some(turn) = db.turns().turn(turn)? else { return Ok(None) };
+        let Some(conversation) = db.conversations().conversation(turn.conversation)? else { return Ok(None) };
+        if turn.counted < budget.extract_at() || !may_outgrow(&conversation) {
+            return Ok(None);
+        }
+        let due = (turn.counted >= budget.compact_at() && !db.compactions().is_being_compacted(conversation.id)?)
+            .then_some(());
+        let end = due.map_or(Ok(None), |()| older_part(db, &conversation, &budget))?;
+        Ok(Some((conversation, end)))
+    };
+    let Some((conversation, end)) = engine.journal.read_much(read).await? else { return Ok(()) };
+    let job = move |tx: Tx<'_>| {
+        if let Some(CompactionEnd { turn, message }) = end {
+            tx.compactions().request_compaction(conversation.id, turn, message, conversation.scope, now)?;
+        } else if takes_down
+            && !tx.compactions().has_pressed(conversation.id)?
+            && let Some(upto) = tx.extractions().newest_message(conversation.id)?
+        {
+            extractor::request(tx, conversation.id, upto, ExtractionCause::Pressure, now)?;
+        }
+        Ok(())
+    };
+    engine.journal.write("look how full the window is", job).await?;
+    Ok(())
 }

@@ -17,22 +17,25 @@ use crate::memory::received_path;
 use crate::message::FileKind;
 use crate::model::{Message, RequestPart, Role};
 use crate::people::Party;
-use crate::store::{Attachment, Node, StoredMessage, StoredText, TextKind};
+use crate::store::{Attachment, Conversation, Node, StoredMessage, StoredText, TextKind};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::document::{self, Sent};
 use crate::wording::{self, prompt};
 
-use super::context_budget::{Block, ContextBudget};
+use super::context_budget::{Block, ContextBudget, truncate_end, truncate_memory, truncate_start};
 use super::record::TurnRecord;
-use super::truncate;
 
 /// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.
 const NEARLY_FULL: usize = 80;
 
-/// Inputs of a turn: the automatically loaded files and the usable skills.
+/// Inputs of a turn, read once at its start: the automatically loaded files and the usable skills.
 #[derive(Debug, Clone)]
 pub struct TurnContext {
+    /// Party of the stream.
+    pub party: Party,
+    /// Conversation, with its opening.
+    pub conversation: Conversation,
     /// Loaded files.
     pub loaded: TurnFiles,
     /// List of skills, one line each.
@@ -42,8 +45,8 @@ pub struct TurnContext {
 }
 
 /// Builds block 1.
-pub fn identity(known: &TurnContext, agent: &str, party: &Party, room: &ContextBudget) -> Text {
-    let loaded = &known.loaded;
+pub fn identity(inputs: &TurnContext, agent: &str, budget: &ContextBudget) -> Text {
+    let TurnContext { party, loaded, skills, .. } = inputs;
     let mut words = match party {
         Party::One(person) => prompt::rules(agent, &person.name),
         Party::Group(_) => prompt::group_rules(agent),
@@ -56,11 +59,11 @@ pub fn identity(known: &TurnContext, agent: &str, party: &Party, room: &ContextB
     ] {
         let (text, of, _) = file.open();
         if !text.trim().is_empty() {
-            words.push_str(&format!("\n\n## {heading}\n\n{}", truncate::file(text.trim(), room.block(block), name)));
+            words.push_str(&format!("\n\n## {heading}\n\n{}", truncate_end(text.trim(), budget.block(block), name)));
             label.absorb(of);
         }
     }
-    let (skills, of, _) = known.skills.open();
+    let (skills, of, _) = skills.open();
     if !skills.is_empty() {
         words.push_str("\n\n");
         words.push_str(skills.trim());
@@ -70,7 +73,7 @@ pub fn identity(known: &TurnContext, agent: &str, party: &Party, room: &ContextB
 }
 
 /// Builds block 4.
-pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, room: &ContextBudget) -> Text {
+pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, budget: &ContextBudget) -> Text {
     let mut words = String::from("<context>\n");
     let mut label = Label::neutral();
     words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
@@ -80,8 +83,8 @@ pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, roo
         let (text, of, _) = file.open();
         if !text.trim().is_empty() {
             let fitted = match block {
-                Block::Memory => truncate::memory(text.trim(), room.block(block)),
-                _ => truncate::newest(text.trim(), room.block(block), prompt::TODAYS_FILE),
+                Block::Memory => truncate_memory(text.trim(), budget.block(block)),
+                _ => truncate_start(text.trim(), budget.block(block), prompt::TODAYS_FILE),
             };
             words.push_str(&format!("\n\n## {heading}\n\n{}", defused(&fitted)));
             label.absorb(of);

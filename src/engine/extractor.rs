@@ -17,26 +17,23 @@
 //! The extractor does not decide where a fact is stored, see `memory::facts`.
 
 mod answer;
-mod piece;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use super::background_job::{TRIES, UNHURRIED};
-use super::{Engine, summary};
+use super::summary::SummaryLine;
+use super::{Engine, TRIES, UNHURRIED, summary};
 use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, ChangeOrigin};
-use crate::model::{ModelError, Purpose, Reply, Request, Role};
+use crate::model::{ModelError, Purpose, Reply};
 use crate::people::Party;
-use crate::spend::{AskPolicy, SpendCause};
 use crate::store::{
     ErasedWords, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Node, SummaryInputs, Tx,
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{self, extraction};
-use piece::ConversationChunk;
+use crate::wording::{extraction, prompt};
 
 /// Minimum length of a conversation, in characters. Nothing is extracted from a shorter one.
 const LEAST: usize = 100;
@@ -143,7 +140,7 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<JobProgr
     let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await? else {
         return Ok(JobProgress::On);
     };
-    let _alone = engine.runtime.readers.alone(job.conversation).await;
+    let _alone = engine.runtime.extraction_locks.alone(job.conversation).await;
     // Another task may have done it while we waited.
     let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await?.filter(Extraction::is_open)
     else {
@@ -160,21 +157,11 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<JobProgr
     if let Some(answered) = engine.journal.read(move |db| db.extractions().answered_extraction(of)).await? {
         return write_facts(engine, answered, &party).await;
     }
-    let asked = ask(engine, &job, &party).await?;
-    match asked {
-        Ok(Some(answered)) => write_facts(engine, answered, &party).await,
-        Ok(None) => Ok(JobProgress::On),
-        Err(error) => postpone(engine, &job, &error.to_string()).await,
-    }
+    ask(engine, job, &party).await
 }
 
-/// Asks about the first piece of a job and stores the answer. Returns its row, or `None` if there
-/// was nothing to ask about or text was deleted meanwhile.
-async fn ask(
-    engine: &Arc<Engine>,
-    job: &Extraction,
-    party: &Party,
-) -> anyhow::Result<Result<Option<ExtractionId>, ModelError>> {
+/// Asks about the first piece of a job, and stores the answer and its facts.
+async fn ask(engine: &Arc<Engine>, job: Extraction, party: &Party) -> anyhow::Result<JobProgress> {
     let scope = job.taken.scope();
     let (conversation, upto) = (job.conversation, job.upto);
     let read = move |db: crate::store::Db<'_>| {
@@ -186,18 +173,18 @@ async fn ask(
             return Ok(None);
         }
         let left: Vec<_> = lines.into_iter().filter(|line| line.message > after && line.message <= upto).collect();
-        Ok(piece::first(&left, scope).map(|piece| (piece, revision)))
+        Ok(first_chunk(&left, scope).map(|piece| (piece, revision)))
     };
     let Some((piece, revision)) = engine.journal.read_much(read).await? else {
-        return end(engine, job, ExtractionState::Nothing).await.map(|_| Ok(None));
+        return end(engine, &job, ExtractionState::Nothing).await;
     };
     let known = engine.tree.notes().known_facts(party).await?;
     let (taken, model) = match extract_piece(engine, &piece, &known, scope).await {
         Ok(taken) => taken,
-        Err(error) => return Ok(Err(error)),
+        Err(error) => return postpone(engine, &job, &error.to_string()).await,
     };
-    let (now, job) = (engine.clock.now(), job.clone());
-    let answered = move |tx: Tx<'_>| {
+    let now = engine.clock.now();
+    let store = move |tx: Tx<'_>| {
         if tx.redaction().revision_of(job.conversation)? != revision {
             return Ok(None);
         }
@@ -206,7 +193,11 @@ async fn ask(
         // has no lines.
         tx.extractions().answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
     };
-    engine.journal.write("store facts", answered).await.map(Ok)
+    // `None`: text was deleted meanwhile.
+    match engine.journal.write("store facts", store).await? {
+        Some(answered) => write_facts(engine, answered, party).await,
+        None => Ok(JobProgress::On),
+    }
 }
 
 /// Removes facts and corrections that contain forgotten words: a model may have read the words
@@ -214,10 +205,10 @@ async fn ask(
 fn without_erased(taken: Labelled<ExtractedItems>, erased: &ErasedWords) -> Labelled<ExtractedItems> {
     let says = |one: &str, other: &str| erased.are_in(&format!("{one}: {other}"));
     let (words, label, scope) = taken.open();
-    let mut kept = words.clone();
-    kept.facts.retain(|fact| !says(&fact.key, &fact.value));
-    kept.corrections.retain(|put| !says(&put.was, &put.now));
-    Labelled::new(kept, label.clone(), scope)
+    let mut items = words.clone();
+    items.facts.retain(|fact| !says(&fact.key, &fact.value));
+    items.corrections.retain(|put| !says(&put.was, &put.now));
+    Labelled::new(items, label.clone(), scope)
 }
 
 /// Asks the background models about each text of a piece. Returns the joined answers and the name
@@ -229,8 +220,15 @@ async fn extract_piece(
     scope: Scope,
 ) -> Result<(Labelled<ExtractedItems>, String), ModelError> {
     let (mut all, mut label, mut model) = (ExtractedItems::default(), known.label().clone(), String::new());
+    let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, &piece.sources).is_some();
     for text in &piece.texts {
-        let (answer, by) = ask_once(engine, text, known, scope, &piece.sources).await?;
+        let material = extraction::material(known.open().0, text.open().0);
+        let joined = known.label().join_with(text.label());
+        let material = Labelled::new(Arc::from(material), joined, scope);
+        let (answer, by) = engine
+            .background
+            .ask_once(Purpose::Extraction, MAX_ANSWER, extraction::TAKE_DOWN, material, &is_sound)
+            .await?;
         let (words, of, _) = answer.open();
         let taken = answer::parse(words, &piece.sources).ok_or(ModelError::Cut)?;
         all.facts.extend(taken.facts);
@@ -239,24 +237,6 @@ async fn extract_piece(
         model = by;
     }
     Ok((Labelled::new(all, label, scope), model))
-}
-
-async fn ask_once(
-    engine: &Arc<Engine>,
-    text: &Text,
-    known: &Text,
-    scope: Scope,
-    lines: &[Node],
-) -> Result<(Text, String), ModelError> {
-    let refused = |_| ModelError::Rejected("text of another scope".to_owned());
-    let mut request = Request::new(scope, Purpose::Extraction).with_max_output(MAX_ANSWER);
-    request.text(Role::System, wording::own(extraction::TAKE_DOWN, scope)).map_err(refused)?;
-    let material = extraction::material(known.open().0, text.open().0);
-    let label = known.label().join_with(text.label());
-    request.text(Role::User, Labelled::new(Arc::from(material), label, scope)).map_err(refused)?;
-    let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, lines).is_some();
-    let reply = engine.background.ask(&request, &SpendCause::default(), AskPolicy::once(&is_sound)).await?;
-    Ok((reply.text().clone(), reply.model))
 }
 
 /// Writes the facts of an answer to the files and advances the watermark.
@@ -277,16 +257,16 @@ async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> a
         now: engine.clock.now(),
     };
     let tree = &engine.tree;
-    let kept = match tree.notes().store_facts(&origin, &taken.facts).await {
+    let stored = match tree.notes().store_facts(&origin, &taken.facts).await {
         Ok(Ok(())) => {
             tree.notes().store_corrections(&ChangeOrigin { cause: "learned", ..origin }, &taken.corrections).await
         }
         other => other,
     };
-    match kept {
+    match stored {
         Ok(Ok(())) => {
             let now = engine.clock.now();
-            engine.journal.write("facts are kept", move |tx| tx.extractions().finish_extraction(id, now)).await?;
+            engine.journal.write("facts are stored", move |tx| tx.extractions().finish_extraction(id, now)).await?;
             Ok(JobProgress::On)
         }
         // Text was deleted while the answer was being written to the files.
@@ -322,4 +302,120 @@ async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::
     let later = move |tx: Tx<'_>| tx.extractions().postpone_extraction(id, attempts, retry_at);
     engine.journal.write("postpone taking down", later).await?;
     Ok(JobProgress::Later)
+}
+
+/// Characters of a conversation that one call reads.
+pub(super) const MAX_CHUNK: usize = 20_000;
+
+/// Part of a conversation covered by one question: whole messages in order, from the oldest unread
+/// one.
+///
+/// Nothing is left out. Material longer than one call is asked about piece by piece, so that the
+/// newest text comes last instead of never; a single message longer than a call is read in several
+/// and answered as one.
+#[derive(Debug, Clone)]
+pub(super) struct ConversationChunk {
+    /// Text with a number before each line: one text, or several of one long message.
+    pub texts: Vec<Text>,
+    /// Sources of the lines, starting with line number 1.
+    pub sources: Vec<Node>,
+    /// Last message of the part.
+    pub upto: MessageId,
+}
+
+/// Returns the first piece of these lines; `None` if there are none.
+pub(super) fn first_chunk(lines: &[SummaryLine], scope: Scope) -> Option<ConversationChunk> {
+    let first = lines.first()?.message;
+    let (mut taken, mut length, mut upto) = (0, 0, first);
+    for said in lines.chunk_by(|one, other| one.message == other.message) {
+        let more: usize = said.iter().map(|line| line.text.open().0.chars().count()).sum();
+        if taken > 0 && length + more > MAX_CHUNK {
+            break;
+        }
+        taken += said.len();
+        length += more;
+        upto = said.last().map_or(upto, |line| line.message);
+    }
+    let taken: Vec<&SummaryLine> = lines.iter().take(taken).collect();
+    Some(ConversationChunk {
+        texts: chunk_texts(&taken, scope),
+        sources: taken.iter().map(|line| line.from).collect(),
+        upto,
+    })
+}
+
+/// Renders the lines, split where a single one is too long.
+fn chunk_texts(lines: &[&SummaryLine], scope: Scope) -> Vec<Text> {
+    let mut texts: Vec<(String, usize, Label)> = Vec::new();
+    for (number, line) in (1..).zip(lines) {
+        let (words, label, _) = line.text.open();
+        let usual = if line.by_person { prompt::PERSON } else { prompt::ASSISTANT };
+        let who = line.speaker.as_deref().unwrap_or(usual);
+        let chars: Vec<char> = words.chars().collect();
+        for part in chars.chunks(MAX_CHUNK) {
+            let length = part.len();
+            let part: String = part.iter().collect();
+            let spoken = extraction::line(number, who, &part);
+            match texts.last_mut() {
+                Some((text, so_far, joined)) if *so_far + length <= MAX_CHUNK => {
+                    text.push_str(&spoken);
+                    *so_far += length;
+                    joined.absorb(label);
+                }
+                _ => texts.push((spoken, length, label.clone())),
+            }
+        }
+    }
+    texts.into_iter().map(|(text, _, label)| Labelled::new(Arc::from(text), label, scope)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    use crate::id::PersonId;
+
+    const ADA: Scope = Scope::Person(PersonId(1));
+
+    fn line(id: i64, words: &str) -> SummaryLine {
+        let message = MessageId(id);
+        let text = Labelled::new(Arc::from(words), Label::neutral(), ADA);
+        SummaryLine { by_person: id % 2 == 1, speaker: None, from: Node::Message(message), message, text }
+    }
+
+    /// All pieces, as the extractor takes them one after the other.
+    fn all(lines: &[SummaryLine]) -> Vec<ConversationChunk> {
+        let (mut pieces, mut upto) = (Vec::new(), MessageId(0));
+        loop {
+            let left: Vec<SummaryLine> = lines.iter().filter(|line| line.message > upto).cloned().collect();
+            let Some(piece) = first_chunk(&left, ADA) else { return pieces };
+            upto = piece.upto;
+            pieces.push(piece);
+        }
+    }
+
+    #[test]
+    fn lines_are_numbered_and_say_who_spoke() {
+        let piece = first_chunk(&[line(1, "Hi"), line(2, "Hello")], ADA).unwrap();
+        assert_eq!(&**piece.texts[0].open().0, "[1] Person: Hi\n[2] Assistant: Hello\n");
+        assert_eq!((piece.sources.len(), piece.upto), (2, MessageId(2)));
+        assert!(first_chunk(&[], ADA).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_is_read_once_and_in_order(lengths in prop::collection::vec(0_usize..50_000, 0..10)) {
+            let lines: Vec<SummaryLine> = (1..).zip(&lengths).map(|(id, n)| line(id, &"é".repeat(*n))).collect();
+            let pieces = all(&lines);
+            let read: usize =
+                pieces.iter().flat_map(|piece| &piece.texts).map(|text| text.open().0.matches('é').count()).sum();
+            prop_assert_eq!(read, lengths.iter().sum::<usize>());
+            prop_assert!(pieces.is_sorted_by_key(|piece| piece.upto));
+            for piece in &pieces {
+                prop_assert!(piece.texts.iter().all(|text| text.open().0.matches('é').count() <= MAX_CHUNK));
+                prop_assert!(piece.texts.len() == 1 || piece.sources.len() == 1);
+            }
+        }
+    }
 }

@@ -2,35 +2,43 @@
 //! inbox of the workspace, and described to the model.
 //!
 //! Pictures go to a model with vision; voice notes are transcribed if there is an endpoint; text is
-//! extracted from text files and documents ([`kind`]), from documents by a separate process
+//! extracted from text files and documents ([`document`]), from documents by a separate process
 //! ([`reader`]). The beginning of the text goes into the prompt, up to the limit for any untrusted
 //! text; the workspace holds all of it, in the file itself or in a text file next to it. If a file
 //! cannot be used, the prompt says so in a plain sentence, so that the assistant can report it:
 //! nothing is dropped silently.
 //!
 //! Files sent in a group are not fetched when the group has spent its share of the day. A voice
-//! note is fetched only after the worst-case cost of its transcription is reserved ([`voice`]).
+//! note is fetched only after the worst-case cost of its transcription is reserved.
 
 pub mod document;
-mod kind;
 pub mod reader;
-mod voice;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use self::kind::DocumentKind;
-use self::reader::{Document, DocumentContent, MAX_WORDS};
+use anyhow::bail;
+
 use super::context::{Picture, is_picture};
 use super::{Engine, Fetch};
 use crate::message::FileKind;
 use crate::model::ModelError;
 use crate::people::Party;
-use crate::store::{Attachment, AttachmentState, Node, TextKind, TurnRow};
+use crate::spend::SpendCause;
+use crate::store::{Attachment, AttachmentState, Node, TextKind, TurnRow, Tx};
+use crate::time::Backoff;
+use crate::time::clock::suspend_activity;
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::{document as says, prompt};
+use document::DocumentKind;
+use reader::{Document, DocumentContent, MAX_WORDS};
 
 /// The largest file that is fetched: the Bot API's own limit.
 const MAX_FILE: u64 = 20 * 1024 * 1024;
+/// Maximum number of attempts to fetch a file.
+const FETCH_ATTEMPTS: u32 = 3;
+/// Pauses between them.
+const FETCH_RETRY: Backoff = Backoff { first: Duration::from_millis(200), longest: Duration::from_secs(1) };
 /// Maximum number of bytes of a file's text that goes into the prompt.
 const MAX_TEXT: usize = 48 * 1024;
 
@@ -38,13 +46,13 @@ const MAX_TEXT: usize = 48 * 1024;
 #[derive(Default)]
 struct ExtractedText {
     /// The beginning, for the prompt.
-    begin: Option<Text>,
+    excerpt: Option<Text>,
     /// The whole text, if the file does not hold it verbatim.
-    beside: Option<Text>,
-    /// True if there is more text than the beginning.
+    text_file: Option<Text>,
+    /// True if there is more text than the excerpt.
     is_part: bool,
     /// Reason why text is missing or incomplete.
-    trouble: &'static str,
+    problem: &'static str,
 }
 
 /// Prepared files of a turn, as far as the model sees them.
@@ -69,37 +77,27 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> any
         })
         .await?;
     let mut pictures = Vec::new();
-    if files.is_empty() || !may_fetch(engine, turn).await? {
+    // Any member of a group can send files, and they are of no use without an answer: none are
+    // fetched once the group's share of today is used up.
+    let is_group = matches!(turn.scope, Scope::Group(_));
+    if files.is_empty() || (is_group && !engine.chat.can_afford(turn.scope).await?) {
         return Ok(PreparedFiles::Ready(pictures));
     }
-    let (mut refusal, mut is_heard) = (None, has_words);
+    let (mut refusal, mut has_content) = (None, has_words);
     for file in files {
-        if !is_voice(&file) {
-            is_heard = true;
+        if !matches!(file.remote.kind, FileKind::Voice | FileKind::Audio) {
+            has_content = true;
             pictures.extend(prepare_one(engine, turn, party, &file).await?);
-        } else if let Err(error) = voice::transcribe_note(engine, turn, party, &file).await? {
+        } else if let Some(error) = transcribe_note(engine, turn, party, &file).await? {
             refusal = Some(error);
         } else {
-            is_heard = true;
+            has_content = true;
         }
     }
     Ok(match refusal {
-        Some(error) if !is_heard => PreparedFiles::OverBudget(error),
+        Some(error) if !has_content => PreparedFiles::OverBudget(error),
         _ => PreparedFiles::Ready(pictures),
     })
-}
-
-fn is_voice(file: &Attachment) -> bool {
-    matches!(file.remote.kind, FileKind::Voice | FileKind::Audio)
-}
-
-/// Returns true if the group's share of today is not used up. Any member of a group can send files,
-/// and they are of no use without an answer.
-async fn may_fetch(engine: &Arc<Engine>, turn: &TurnRow) -> anyhow::Result<bool> {
-    match turn.scope {
-        Scope::Group(_) => engine.chat.can_afford(turn.scope).await,
-        Scope::Person(_) | Scope::Shared => Ok(true),
-    }
 }
 
 async fn prepare_one(
@@ -120,13 +118,13 @@ async fn prepare_one(
         AttachmentState::Here if picture => engine.tree.files().read_inbox(file.scope, &file.path).await?,
         // The text of any other file was stored with it.
         AttachmentState::Here | AttachmentState::Failed | AttachmentState::Gone => return Ok(None),
-        AttachmentState::Remote => match fetch(engine, turn, file, MAX_FILE).await? {
+        AttachmentState::Remote => match fetch(engine, turn, file, MAX_FILE).await {
             Ok(bytes) => {
                 let words = if picture { ExtractedText::default() } else { read(engine, turn, file, &bytes).await };
                 store_file(engine, turn, party, file, &bytes, words).await?;
                 bytes
             }
-            Err(trouble) => return refuse(engine, file, trouble).await,
+            Err(problem) => return refuse(engine, file, problem).await,
         },
     };
     Ok(picture.then(|| {
@@ -135,25 +133,23 @@ async fn prepare_one(
     }))
 }
 
-/// Fetches at most `most` bytes of a file, or returns the reason why it cannot be fetched.
-async fn fetch(
-    engine: &Arc<Engine>,
-    turn: &TurnRow,
-    file: &Attachment,
-    most: u64,
-) -> anyhow::Result<Result<Vec<u8>, &'static str>> {
+/// Fetches at most `max` bytes of a file.
+///
+/// # Errors
+/// The reason why it cannot be fetched, in words for the prompt.
+async fn fetch(engine: &Engine, turn: &TurnRow, file: &Attachment, max: u64) -> Result<Vec<u8>, &'static str> {
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
-        return Ok(Err(says::TOO_LARGE));
+        return Err(says::TOO_LARGE);
     }
-    let mut tries = 0;
+    let mut attempts = 0;
     loop {
-        tries += 1;
-        match engine.courier.fetch(turn.address, &file.remote.reference, most.min(MAX_FILE)).await {
-            Ok(bytes) => return Ok(Ok(bytes)),
-            Err(Fetch::TooLarge) => return Ok(Err(says::TOO_LARGE)),
-            Err(Fetch::Gone) => return Ok(Err(says::GONE)),
-            Err(Fetch::Later) if tries >= 3 => return Ok(Err(says::NOT_FETCHED)),
-            Err(Fetch::Later) => {}
+        attempts += 1;
+        match engine.audience.fetch(turn.address, &file.remote.reference, max.min(MAX_FILE)).await {
+            Ok(bytes) => return Ok(bytes),
+            Err(Fetch::TooLarge) => return Err(says::TOO_LARGE),
+            Err(Fetch::Gone) => return Err(says::GONE),
+            Err(Fetch::Later) if attempts >= FETCH_ATTEMPTS => return Err(says::NOT_FETCHED),
+            Err(Fetch::Later) => suspend_activity(&*engine.clock, FETCH_RETRY.pause(attempts)).await,
         }
     }
 }
@@ -172,73 +168,129 @@ async fn store_file(
     let (tree, now) = (&engine.tree, engine.clock.now());
     let (path, digest) =
         tree.files().save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
-    let beside = match &words.beside {
+    let text_path = match &words.text_file {
         Some(all) => tree.files().save_text_of(&path, all, now).await?,
         None => String::new(),
     };
     let (id, message, size, of) = (file.id, file.message, i64::try_from(bytes.len())?, turn.id);
-    let gone = engine
+    let is_gone = engine
         .journal
         .write("keep a file", move |tx| {
             tx.attachments().attachment_here(id, &path, &digest, size)?;
-            tx.attachments().attachment_read(id, &beside, words.is_part, words.trouble)?;
+            tx.attachments().attachment_read(id, &text_path, words.is_part, words.problem)?;
             tx.derivations().derive(Node::Turn(of), Node::Attachment(id))?;
-            for written in [&path, &beside].into_iter().filter(|path| !path.is_empty()) {
+            for written in [&path, &text_path].into_iter().filter(|path| !path.is_empty()) {
                 for version in tx.file_versions().file_history(written, 1)? {
                     tx.file_versions().record_file_sources(version.id, &[Node::Attachment(id)])?;
                 }
             }
-            if let Some(begin) = &words.begin {
-                tx.messages().add_text(message, TextKind::File, begin)?;
+            if let Some(excerpt) = &words.excerpt {
+                tx.messages().add_text(message, TextKind::File, excerpt)?;
             }
             Ok(tx.messages().message(message)?.is_some_and(|message| message.gone))
         })
         .await?;
-    if gone {
+    if is_gone {
         engine.wake_worker();
     }
     Ok(())
 }
 
-async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) -> anyhow::Result<Option<Picture>> {
+async fn refuse(engine: &Arc<Engine>, file: &Attachment, problem: &'static str) -> anyhow::Result<Option<Picture>> {
     let id = file.id;
-    engine.journal.write("refuse a file", move |tx| tx.attachments().attachment_failed(id, trouble)).await?;
+    engine.journal.write("refuse a file", move |tx| tx.attachments().attachment_failed(id, problem)).await?;
     Ok(None)
 }
 
 /// Extracts the text of a file, if its format is supported.
 async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> ExtractedText {
-    let trouble = |trouble| ExtractedText { trouble, ..ExtractedText::default() };
+    let missing = |problem| ExtractedText { problem, ..ExtractedText::default() };
     if bytes.is_empty() {
-        return trouble(says::EMPTY);
+        return missing(says::EMPTY);
     }
     match DocumentKind::of(bytes, &file.remote.mime, &file.remote.name) {
         DocumentKind::Plain(words) => words_of(turn, file, &words, false),
         DocumentKind::Foreign(words) => words_of(turn, file, crate::text::cut_bytes(&words, MAX_WORDS), true),
         DocumentKind::Document(kind) => match engine.reader.read(&*engine.clock, kind, bytes).await {
             DocumentContent::Words { text, whole } => {
-                let trouble = if whole { "" } else { says::NOT_ALL };
-                ExtractedText { trouble, ..words_of(turn, file, &text, true) }
+                let problem = if whole { "" } else { says::NOT_ALL };
+                ExtractedText { problem, ..words_of(turn, file, &text, true) }
             }
-            DocumentContent::Locked => trouble(says::PDF_LOCKED),
-            DocumentContent::Nothing if kind == Document::Html => trouble(says::PAGE_WITHOUT_WORDS),
-            DocumentContent::Nothing => trouble(says::PDF_WITHOUT_WORDS),
-            DocumentContent::Broken if kind == Document::Html => trouble(says::PAGE_BROKEN),
-            DocumentContent::Broken => trouble(says::PDF_BROKEN),
+            DocumentContent::Locked => missing(says::PDF_LOCKED),
+            DocumentContent::Nothing if kind == Document::Html => missing(says::PAGE_WITHOUT_WORDS),
+            DocumentContent::Nothing => missing(says::PDF_WITHOUT_WORDS),
+            DocumentContent::Broken if kind == Document::Html => missing(says::PAGE_BROKEN),
+            DocumentContent::Broken => missing(says::PDF_BROKEN),
         },
-        DocumentKind::Unknown => trouble(says::CANNOT_READ),
+        DocumentKind::Unknown => missing(says::CANNOT_READ),
     }
 }
 
 /// Labels extracted text as coming from that file, regardless of its sender.
-fn words_of(turn: &TurnRow, file: &Attachment, words: &str, is_beside: bool) -> ExtractedText {
+fn words_of(turn: &TurnRow, file: &Attachment, words: &str, needs_file: bool) -> ExtractedText {
     let label = file.label.join_with(&Label::untrusted(Source::file(file.id)));
     let text = |words: &str| Labelled::new(Arc::from(words), label.clone(), turn.scope);
-    let begin = crate::text::cut_bytes(words, MAX_TEXT);
+    let excerpt = crate::text::cut_bytes(words, MAX_TEXT);
     ExtractedText {
-        begin: Some(text(begin)),
-        beside: is_beside.then(|| text(words)),
-        is_part: begin.len() < words.len(),
-        trouble: "",
+        excerpt: Some(text(excerpt)),
+        text_file: needs_file.then(|| text(words)),
+        is_part: excerpt.len() < words.len(),
+        problem: "",
     }
+}
+
+/// Transcribes a voice note. A fresh note by a known person counts as their own words; any other
+/// recording keeps the label of its file. A crash between reservation and settlement leaves the
+/// reservation, and the resumed turn makes another. Returns the refusal of the budget, if it does
+/// not allow that.
+async fn transcribe_note(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    party: &Party,
+    file: &Attachment,
+) -> anyhow::Result<Option<ModelError>> {
+    let is_here = file.state == AttachmentState::Here;
+    if matches!(file.state, AttachmentState::Gone | AttachmentState::Failed) {
+        return Ok(None);
+    }
+    let Some(transcriber) = &engine.transcription else {
+        return refuse(engine, file, prompt::CANNOT_HEAR).await.map(|_| None);
+    };
+    if file.remote.size.is_some_and(|size| size > MAX_FILE) {
+        return refuse(engine, file, says::TOO_LARGE).await.map(|_| None);
+    }
+    let stored = if is_here { Some(engine.tree.files().read_inbox(file.scope, &file.path).await?) } else { None };
+    let size = stored.as_ref().map_or(file.remote.size, |bytes| u64::try_from(bytes.len()).ok());
+    let on_behalf = SpendCause { turn: Some(turn.id), person: turn.person };
+    let reserved = match transcriber.reserve(size, turn.scope, on_behalf).await {
+        Ok(reserved) => reserved,
+        Err(error @ (ModelError::OverBudget(_) | ModelError::AboveLimit(_))) => {
+            refuse(engine, file, prompt::NO_BUDGET_TO_HEAR).await?;
+            return Ok(Some(error));
+        }
+        Err(error) => bail!("A voice note cannot be transcribed: {error}"),
+    };
+    let bytes = match stored {
+        Some(bytes) => bytes,
+        None => match fetch(engine, turn, file, reserved.most).await {
+            Ok(bytes) => {
+                store_file(engine, turn, party, file, &bytes, ExtractedText::default()).await?;
+                bytes
+            }
+            Err(problem) => {
+                transcriber.release(reserved).await;
+                return refuse(engine, file, problem).await.map(|_| None);
+            }
+        },
+    };
+    let Ok(words) = transcriber.transcribe(reserved, bytes, &file.remote.mime).await else {
+        return refuse(engine, file, prompt::NOT_HEARD).await.map(|_| None);
+    };
+    let text = Labelled::new(Arc::from(words.trim()), file.label.clone(), turn.scope);
+    let (message, id) = (file.message, file.id);
+    let store = move |tx: Tx<'_>| {
+        tx.messages().add_text(message, TextKind::Transcript, &text)?;
+        tx.attachments().attachment_failed(id, prompt::WRITTEN_DOWN)
+    };
+    engine.journal.write("keep a transcript", store).await.map(|()| None)
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::config::Placement;
 use crate::id::{ConversationId, TurnId};
-use crate::model::{Message, Request, RequestPart, Role, ToolCall, ToolSpec};
+use crate::model::{Message, Request, RequestPart, Role, ToolSpec};
 use crate::store::{Db, StepKind, StepRow, TurnState};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
@@ -155,8 +155,8 @@ impl History {
         summary.chain(self.exchanges.iter().flat_map(|exchange| exchange.messages.iter()))
     }
 
-    /// Pushes everything before the newest message. `now` holds the current context blocks if memory is
-    /// placed with the instructions.
+    /// Pushes everything before the newest message. `now` holds the current context blocks if
+    /// memory is placed with the instructions.
     ///
     /// # Errors
     /// If a text belongs to another scope: that is a bug, and the turn must not run.
@@ -227,9 +227,12 @@ pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc
         if !step.text.open().0.is_empty() {
             spoken.push_text(step.text.clone());
         }
-        let mut heard = Message::new(Role::Tool);
+        let mut tool_message = Message::new(Role::Tool);
         for (call, result) in calls.iter().zip(&results) {
-            spoken.push(Labelled::new(call_part(call), step.text.label().clone(), scope));
+            let (id, name) = (call.id.as_str(), call.name.as_str());
+            let (arguments, extra) = (call.arguments.as_str().into(), call.extra.as_str().into());
+            let part = RequestPart::Call { id: id.into(), name: name.into(), arguments, extra };
+            spoken.push(Labelled::new(part, step.text.label().clone(), scope));
             let (words, label, _) = result.text.open();
             let text = match most {
                 Some(most) if index < newest && words.chars().count() > most => {
@@ -237,27 +240,18 @@ pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc
                 }
                 _ => Arc::clone(words),
             };
-            let part = RequestPart::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text };
-            heard.push(Labelled::new(part, label.clone(), scope));
+            let part = RequestPart::Result { id: id.into(), name: name.into(), text };
+            tool_message.push(Labelled::new(part, label.clone(), scope));
         }
         // The text of a step may have been deleted.
         if !spoken.parts().is_empty() {
             messages.push(Arc::new(spoken));
         }
-        if !heard.parts().is_empty() {
-            messages.push(Arc::new(heard));
+        if !tool_message.parts().is_empty() {
+            messages.push(Arc::new(tool_message));
         }
     }
     messages
-}
-
-fn call_part(call: &ToolCall) -> RequestPart {
-    RequestPart::Call {
-        id: call.id.as_str().into(),
-        name: call.name.as_str().into(),
-        arguments: call.arguments.as_str().into(),
-        extra: call.extra.as_str().into(),
-    }
 }
 
 /// Join of the labels of all messages.

@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::context::TurnContext;
 use super::context_budget::ContextBudget;
 use super::history::{History, HistorySettings};
-use super::record::TurnRecord;
+use super::record::{TurnRecord, store_reactions};
 use super::system_run::{Allowance, RunKind};
 use super::turn::{self, Turn, TurnOutcome};
-use super::{Engine, PATIENCE, compaction_trigger, context, reactions, summarizer};
+use super::{Engine, PATIENCE, compact, context, summarizer};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -37,7 +37,7 @@ const JOIN_AT_MOST: Duration = Duration::from_secs(5);
 const DELAY_WORTH_NAMING: Duration = Duration::from_secs(15 * 60);
 
 /// Rest after a journal error. Nothing is lost meanwhile: queued messages stay queued.
-const AFTER_TROUBLE: Duration = Duration::from_secs(10);
+const AFTER_ERROR: Duration = Duration::from_secs(10);
 
 /// Maximum number of tokens in the list of skills. Beyond that, descriptions are shortened.
 const SKILL_LINES: u64 = 3_000;
@@ -49,16 +49,9 @@ pub struct StreamTask {
     running: Arc<Mutex<Option<CancellationToken>>>,
     history: Option<History>,
     /// The turn that was begun or resumed, and not interrupted since.
-    own: Option<TurnId>,
+    current_turn: Option<TurnId>,
     /// Number of consecutive errors.
-    troubles: u32,
-}
-
-/// Inputs of a turn, read once at its start.
-struct TurnInputs {
-    party: Party,
-    opening: Conversation,
-    known: TurnContext,
+    errors: u32,
 }
 
 /// A turn about to begin with the messages that it claims.
@@ -106,7 +99,7 @@ impl TurnClaim {
         })?;
         tx.messages().claim(turn, &ids)?;
         if let Some(zone) = self.zone {
-            reactions::store_reactions(tx, self.stream, turn, zone)?;
+            store_reactions(tx, self.stream, turn, zone)?;
         }
         for parent in self.parents {
             tx.derivations().derive(Node::Turn(turn), parent)?;
@@ -132,55 +125,55 @@ impl StreamTask {
     /// Creates the task of that stream. `running` holds the token that cancels its turn, while
     /// there is one.
     pub fn new(engine: Arc<Engine>, id: StreamId, running: Arc<Mutex<Option<CancellationToken>>>) -> Self {
-        Self { engine, id, running, history: None, own: None, troubles: 0 }
+        Self { engine, id, running, history: None, current_turn: None, errors: 0 }
     }
 
     /// Works until the program stops.
-    pub async fn run(mut self, mut bell: Wakeups, stop: CancellationToken) {
+    pub async fn run(mut self, mut wakeups: Wakeups, stop: CancellationToken) {
         let clock = Arc::clone(&self.engine.clock);
         let (mut wake_at, mut busy) = (None, None);
         loop {
             busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.recv_or_timeout(&*clock, wake_at, busy.take()) => heard,
+                woken = wakeups.recv_or_timeout(&*clock, wake_at, busy.take()) => woken,
             };
             if busy.is_none() {
                 return;
             }
             wake_at = loop {
-                let looked = self.check_and_drain(&mut bell, &stop).await;
-                self.troubles = if looked.is_ok() { 0 } else { self.troubles.saturating_add(1) };
-                match looked {
+                let checked = self.check_and_drain(&mut wakeups, &stop).await;
+                self.errors = if checked.is_ok() { 0 } else { self.errors.saturating_add(1) };
+                match checked {
                     Ok(NextAction::Again) if !stop.is_cancelled() => {}
                     Ok(NextAction::Again | NextAction::Nothing) => break None,
                     Ok(NextAction::Until(at)) => break Some(at),
                     Err(error) => {
                         tracing::error!(stream.id = %self.id, "Stream {}: {error:#}", self.id);
                         self.history = None;
-                        self.may_be_its_fault(&error);
-                        break Some(clock.now().plus(AFTER_TROUBLE));
+                        self.count_against_turn(&error);
+                        break Some(clock.now().plus(AFTER_ERROR));
                     }
                 }
             };
         }
     }
 
-    /// Looks once while draining wake-ups. An undrained wake-up would count as work while the turn
+    /// Checks once while draining wake-ups. An undrained wake-up would count as work while the turn
     /// only waits for a time.
-    async fn check_and_drain(&mut self, bell: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<NextAction> {
-        let mut rung = false;
-        let looked = {
-            let look = guarded("A stream", self.check(stop));
-            tokio::pin!(look);
+    async fn check_and_drain(&mut self, wakeups: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<NextAction> {
+        let mut woken = false;
+        let next = {
+            let check = guarded("A stream", self.check(stop));
+            tokio::pin!(check);
             loop {
                 tokio::select! {
-                    looked = &mut look => break looked,
-                    Some(_ring) = bell.recv() => rung = true,
+                    next = &mut check => break next,
+                    Some(_busy) = wakeups.recv() => woken = true,
                 }
             }
         };
-        // The cause of the wake-up may have come too late for this look.
-        looked.map(|now| if rung { NextAction::Again } else { now })
+        // The cause of the wake-up may have come too late for this check.
+        next.map(|now| if woken { NextAction::Again } else { now })
     }
 
     async fn check(&mut self, stop: &CancellationToken) -> anyhow::Result<NextAction> {
@@ -188,21 +181,21 @@ impl StreamTask {
         let (open, queued) =
             self.engine.journal.read(move |db| Ok((db.turns().open_turn(id)?, db.messages().queued(id)?))).await?;
         if let Some(row) = open {
-            return self.take_up(row, !queued.is_empty(), stop).await;
+            return self.resume(row, !queued.is_empty(), stop).await;
         }
         let Some((first, last)) = queued.first().zip(queued.last()) else { return self.wait_for_an_answer().await };
         let now = self.engine.clock.now();
         // Requests of the program arrive complete; only people continue typing.
         let is_task = first.kind == MessageKind::Task;
         let join = if is_task { Duration::ZERO } else { self.engine.conversation.join_within };
-        let ready = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
+        let ready_at = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
         // If the clock was set back, do not wait for it to catch up.
-        if now < ready && ready.since(now) <= JOIN_AT_MOST {
-            return Ok(NextAction::Until(ready));
+        if now < ready_at && ready_at.since(now) <= JOIN_AT_MOST {
+            return Ok(NextAction::Until(ready_at));
         }
         let queued = self.dismiss_outdated(queued, now).await?;
         match self.claim(queued, now).await? {
-            Some((row, ready)) => self.run_turn(row, ready, stop).await,
+            Some((row, inputs)) => self.run_turn(row, inputs, stop).await,
             None => Ok(NextAction::Again),
         }
     }
@@ -230,14 +223,14 @@ impl StreamTask {
         let ids: Vec<MessageId> = old.iter().map(|message| message.id).collect();
         let notice = self.notice(wording::turn::too_old(ids.len(), self.was_away(&old)));
         let from_there = old.iter().filter(|message| message.address == Some(address));
-        let asked: Vec<String> = from_there.map(|message| message.external_id.clone()).collect();
+        let quoted: Vec<String> = from_there.map(|message| message.external_id.clone()).collect();
         self.engine
             .journal
             .write("close outdated messages", move |tx| {
                 for id in ids {
                     tx.messages().settle_message(id, MessageState::Closed, "too_old")?;
                 }
-                let quotes = &asked.join("\n");
+                let quotes = &quoted.join("\n");
                 tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
             })
             .await?;
@@ -248,12 +241,12 @@ impl StreamTask {
     /// Returns true if the program was off, or disconnected from the channel, when these messages
     /// were sent.
     fn was_away(&self, messages: &[StoredMessage]) -> bool {
-        let missed = |m: &StoredMessage| m.received_at.since(m.effective_at) > DELAY_WORTH_NAMING;
-        messages.iter().any(|m| missed(m) || m.received_at < self.engine.runtime.began)
+        let is_delayed = |m: &StoredMessage| m.received_at.since(m.effective_at) > DELAY_WORTH_NAMING;
+        messages.iter().any(|m| is_delayed(m) || m.received_at < self.engine.runtime.began)
     }
 
-    fn late(&self, said: Timestamp, now: Timestamp, away: bool) -> ProgramText {
-        wording::turn::late(&self.engine.zone.show_short(said), now.since(said), away)
+    fn delay_notice(&self, sent_at: Timestamp, now: Timestamp, away: bool) -> ProgramText {
+        wording::turn::late(&self.engine.zone.show_short(sent_at), now.since(sent_at), away)
     }
 
     /// Claims the queued messages of one conversation for a new turn.
@@ -261,46 +254,40 @@ impl StreamTask {
         &mut self,
         queued: Vec<StoredMessage>,
         now: Timestamp,
-    ) -> anyhow::Result<Option<(TurnRow, TurnInputs)>> {
+    ) -> anyhow::Result<Option<(TurnRow, TurnContext)>> {
         let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
-        let Some((party, address)) = self.who_and_where(&together).await? else { return Ok(None) };
-        let TurnInputs { party, opening, known } = self.ready(party, conversation, now).await?;
-        let scope = opening.scope;
-        let room = self.engine.context_budget(&self.engine.chat);
-        let block = context::dynamic(&known.loaded, self.engine.zone, now, scope, &room);
-        let identity = context::identity(&known, &self.engine.agent, &party, &room);
+        let Some((party, address)) = self.party_and_address(&together).await? else { return Ok(None) };
+        let inputs = self.inputs_of(party, conversation, now).await?;
+        let (opening, scope) = (&inputs.conversation, inputs.conversation.scope);
+        let budget = self.engine.context_budget(&self.engine.chat);
+        let block = context::dynamic(&inputs.loaded, self.engine.zone, now, scope, &budget);
+        let identity = context::identity(&inputs, &self.engine.agent, &budget);
         let others = context::guess(&[&identity, &block]);
-        let history = self.history_of(&opening, others).await?;
+        let history = self.history_of(opening, others).await?;
         let begins = history.last_turn.is_none();
         let context = if history.last_context.as_ref() == Some(&block) { wording::own("", scope) } else { block };
         let ids: Vec<MessageId> = together.iter().map(|message| message.id).collect();
-        let mut parents = turn::parents(history, &ids, &known);
+        let mut parents = turn::parents(history, &ids, &inputs);
         let mut label = super::history::label_of(history.messages());
         label.absorb(context.label());
         if let Some(opening) = &opening.opening {
             label.absorb(opening.label());
         }
-        let is_chat = RunKind::of(&opening).is_none();
-        let (recalled, told_from) = if begins && is_chat {
-            self.recalled(&party, &ids, &known).await?
-        } else {
-            (wording::own("", scope), Vec::new())
-        };
+        let is_chat = RunKind::of(opening).is_none();
+        let (recalled, sources) =
+            if begins && is_chat { self.recalled(&inputs, &ids).await? } else { (wording::own("", scope), Vec::new()) };
         label.absorb(recalled.label());
-        parents.extend(told_from);
-        let late = together
-            .first()
-            .filter(|_| is_chat)
-            .map(|message| message.effective_at)
-            .filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
+        parents.extend(sources);
+        let first = together.first().filter(|_| is_chat).map(|message| message.effective_at);
+        let delayed_since = first.filter(|sent_at| now.since(*sent_at) > DELAY_WORTH_NAMING);
         let away = self.was_away(&together);
-        let notice = late.map(|said| self.notice(self.late(said, now, away)));
+        let notice = delayed_since.map(|sent_at| self.notice(self.delay_notice(sent_at, now, away)));
         let claim = TurnClaim {
             stream: self.id,
             conversation,
-            person: party.person().map(|person| person.id),
+            person: inputs.party.person().map(|person| person.id),
             address,
             scope,
             now,
@@ -312,40 +299,40 @@ impl StreamTask {
             notice,
         };
         let row = self.engine.journal.write("claim messages", move |tx| claim.write(tx, &ids)).await?;
-        if late.is_some() {
+        if delayed_since.is_some() {
             self.engine.audience.posted(address);
         }
-        self.own = row.as_ref().map(|row| row.id);
-        Ok(row.map(|row| (row, TurnInputs { party, opening, known })))
+        self.current_turn = row.as_ref().map(|row| row.id);
+        Ok(row.map(|row| (row, inputs)))
     }
 
     /// Recalled memories for the first messages of a conversation, and the sources of these and of
     /// the opening.
-    async fn recalled(
-        &self,
-        party: &Party,
-        said: &[MessageId],
-        known: &TurnContext,
-    ) -> anyhow::Result<(Text, Vec<Node>)> {
-        let said = said.to_owned();
+    async fn recalled(&self, inputs: &TurnContext, messages: &[MessageId]) -> anyhow::Result<(Text, Vec<Node>)> {
+        let messages = messages.to_owned();
         let read = move |db: Db<'_>| {
-            let texts: Vec<_> = said.iter().map(|id| db.messages().texts_of(*id)).collect::<anyhow::Result<_>>()?;
+            let texts: Vec<_> = messages.iter().map(|id| db.messages().texts_of(*id)).collect::<anyhow::Result<_>>()?;
             Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
         };
         let words = self.engine.journal.read(read).await?;
-        let (recalled, mut from) = super::recalled(&self.engine, party, &words, &known.loaded).await;
-        from.extend(self.engine.tree.notes().learned_from(party).await?);
+        let (recalled, mut from) = super::recalled(&self.engine, &inputs.party, &words, &inputs.loaded).await;
+        from.extend(self.engine.tree.notes().learned_from(&inputs.party).await?);
         Ok((recalled, from))
     }
 
     /// Reads the inputs of a turn.
-    async fn ready(&self, party: Party, conversation: ConversationId, day: Timestamp) -> anyhow::Result<TurnInputs> {
-        let opening = summarizer::opening(&self.engine, conversation).await?;
+    async fn inputs_of(
+        &self,
+        party: Party,
+        conversation: ConversationId,
+        day: Timestamp,
+    ) -> anyhow::Result<TurnContext> {
+        let conversation = summarizer::opening(&self.engine, conversation).await?;
         let now = self.engine.clock.now();
         let loaded = self.engine.tree.load(&party, now, &self.engine.zone.day(day)).await?;
-        let tools = self.tools_of(&opening).await?;
+        let tools = self.tools_of(&conversation).await?;
         let (skills, nodes) = self.skills(&tools).await;
-        Ok(TurnInputs { party, opening, known: TurnContext { loaded, skills, nodes } })
+        Ok(TurnContext { party, conversation, loaded, skills, nodes })
     }
 
     /// Lists the usable skills. A folder that cannot be read does not prevent an answer.
@@ -355,7 +342,7 @@ impl StreamTask {
             Ok(live) => (live.listing(&names, SKILL_LINES), live.nodes()),
             Err(error) => {
                 tracing::error!("The skills cannot be read, and are left out: {error:#}");
-                (wording::own("", crate::trust::Scope::Shared), Vec::new())
+                (wording::own("", Scope::Shared), Vec::new())
             }
         }
     }
@@ -363,10 +350,9 @@ impl StreamTask {
     async fn run_turn(
         &mut self,
         row: TurnRow,
-        ready: TurnInputs,
+        inputs: TurnContext,
         stop: &CancellationToken,
     ) -> anyhow::Result<NextAction> {
-        let TurnInputs { party, opening, known } = ready;
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
@@ -376,14 +362,14 @@ impl StreamTask {
         }
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(NextAction::Nothing) };
-        let end = Turn::new(&engine, history, row, party, known, opening, token).run().await;
+        let end = Turn::new(&engine, history, row, inputs, token).run().await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
             TurnOutcome::Waits(at) => Ok(NextAction::Until(at)),
             TurnOutcome::Cut if stop.is_cancelled() => Ok(NextAction::Nothing),
             TurnOutcome::Over | TurnOutcome::Cut => {
                 self.remember(id).await?;
-                compaction_trigger::after(&self.engine, id).await?;
+                compact::request_if_full(&self.engine, id).await?;
                 self.engine.wake_summarizer();
                 self.engine.wake_extractor();
                 self.engine.wake_worker();
@@ -393,7 +379,7 @@ impl StreamTask {
     }
 
     /// Adds a finished turn to the history.
-    async fn remember(&mut self, turn: crate::id::TurnId) -> anyhow::Result<()> {
+    async fn remember(&mut self, turn: TurnId) -> anyhow::Result<()> {
         let record = self
             .engine
             .journal
@@ -412,8 +398,8 @@ impl StreamTask {
         if let Some(history) = self.history.as_ref().filter(|history| history.conversation() == conversation.id) {
             return Ok(Arc::clone(&history.tools));
         }
-        let asked = conversation.clone();
-        let allowance = self.engine.journal.read(move |db| Allowance::of(db, &asked)).await?;
+        let of = conversation.clone();
+        let allowance = self.engine.journal.read(move |db| Allowance::of(db, &of)).await?;
         Ok(allowance.offered(&self.engine.toolbox))
     }
 
@@ -421,16 +407,16 @@ impl StreamTask {
     /// rest of the prompt.
     async fn history_of(&mut self, conversation: &Conversation, others: u64) -> anyhow::Result<&mut History> {
         let id = conversation.id;
-        let stands = move |db: Db<'_>| {
+        let versions = move |db: Db<'_>| {
             Ok((db.turns().last_past_turn(id)?, db.redaction().revision_of(id)?, db.compactions().compacted_upto(id)?))
         };
-        let stands = self.engine.journal.read(stands).await?;
+        let versions = self.engine.journal.read(versions).await?;
         // A turn that was stopped while it waited ended without this task; text may have been
         // deleted, or compacted into a summary.
-        let holds = |history: &History| {
-            history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == stands
+        let is_current = |history: &History| {
+            history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == versions
         };
-        if !self.history.as_ref().is_some_and(holds) {
+        if !self.history.as_ref().is_some_and(is_current) {
             let tools = self.tools_of(conversation).await?;
             let others = others
                 + crate::model::guess_tools(&tools)
@@ -442,7 +428,7 @@ impl StreamTask {
         self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))
     }
 
-    async fn who_and_where(&self, messages: &[StoredMessage]) -> anyhow::Result<Option<(Party, AddressId)>> {
+    async fn party_and_address(&self, messages: &[StoredMessage]) -> anyhow::Result<Option<(Party, AddressId)>> {
         let Some(last) = messages.last() else { return Ok(None) };
         let (stream, said_by) = (self.id, last.person);
         let known = self.engine.journal.read(move |db| {
@@ -471,7 +457,7 @@ impl StreamTask {
     fn notice(&self, words: impl Into<ProgramText>) -> Text {
         // The stream's scope is not known here without a query; a notice holds only the program's
         // own text.
-        wording::own(words, crate::trust::Scope::Shared)
+        wording::own(words, Scope::Shared)
     }
 }
 
@@ -486,16 +472,16 @@ fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<O
 
 impl Engine {
     /// Context budget of the first model of a pool.
-    pub(super) fn context_budget(&self, purse: &ModelPool) -> ContextBudget {
-        let first = purse.order().first().copied().unwrap_or_default();
-        ContextBudget::of(purse.card(first), purse.scale(first))
+    pub(super) fn context_budget(&self, pool: &ModelPool) -> ContextBudget {
+        let first = pool.order().first().copied().unwrap_or_default();
+        ContextBudget::of(pool.card(first), pool.scale(first))
     }
 
     /// Display settings of a conversation's history, given the estimated tokens of the rest of the
     /// prompt.
     fn shape_of(&self, conversation: &Conversation, others: u64) -> HistorySettings {
-        let purse = if RunKind::of(conversation).is_some() { &*self.background } else { &self.chat };
-        let budget = self.context_budget(purse).history(others);
+        let pool = if RunKind::of(conversation).is_some() { &*self.background } else { &self.chat };
+        let budget = self.context_budget(pool).history(others);
         HistorySettings { zone: self.zone, budget, placement: self.memory.placement }
     }
 }

@@ -10,8 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::background_job::{TRIES, UNHURRIED};
-use super::{Engine, boundary, compact, extractor, summary};
+use super::{Engine, TRIES, UNHURRIED, boundary, compact, extractor, summary};
 use crate::id::ConversationId;
 use crate::store::{Conversation, Db, Node, OpeningState, Summary, SummaryInputs, SummaryState, Tx};
 use crate::time::Timestamp;
@@ -25,7 +24,7 @@ const TITLES: u32 = 3;
 /// Starts the task.
 pub fn start(engine: &Arc<Engine>) {
     let failed = "Writing down the end of a conversation failed";
-    engine.runtime.closer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
+    engine.runtime.summarizer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
 }
 
 /// Processes due jobs and returns the time of the next one.
@@ -129,12 +128,12 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
     match summary::ask(&engine.background, &lines, conversation.scope).await {
         Ok((content, model)) => {
             let of = conversation.id;
-            let kept = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
+            let store = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
                 true => tx.summaries().store_summary(id, SummaryState::Made, &content, &model, now),
                 // Text was deleted meanwhile: the job runs again on the remaining text.
                 false => Ok(()),
             };
-            engine.journal.write("keep a summary", kept).await
+            engine.journal.write("keep a summary", store).await
         }
         Err(error) => {
             let attempts = wanted.attempts.saturating_add(1);

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use super::record::speaker;
 use crate::id::MessageId;
 use crate::model::offline::extract::{self, LineSpeaker};
-use crate::model::{ModelError, Purpose, Reply, Request, Role};
-use crate::spend::{AskPolicy, ModelPool, SpendCause};
+use crate::model::{ModelError, Purpose, Reply};
+use crate::spend::ModelPool;
 use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, SummaryInputs, TextKind};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -21,6 +21,8 @@ use crate::wording::prompt;
 
 /// Characters of a conversation that one call reads; the rest is read in further pieces.
 const PIECE: usize = 24_000;
+/// Maximum number of tokens in an answer.
+const MAX_ANSWER: u64 = 1_200;
 /// Number of pieces joined in one call.
 const JOIN: usize = 8;
 /// Maximum number of entries in each list, and of characters in each entry.
@@ -96,17 +98,19 @@ pub fn extractive(lines: &[SummaryLine], scope: Scope) -> Labelled<SummaryConten
 /// Asks a model for the summary, in pieces if the conversation is long. Returns it with the model's
 /// name.
 pub async fn ask(
-    purse: &ModelPool,
+    pool: &ModelPool,
     lines: &[SummaryLine],
     scope: Scope,
 ) -> Result<(Labelled<SummaryContent>, String), ModelError> {
     let mut pieces = pieces(lines, scope);
     let mut instruction = prompt::SUMMARISE;
+    let is_sound = |reply: &Reply| parse(reply.text().open().0).is_some();
     loop {
         let mut summaries = Vec::new();
         let mut model = String::new();
         for piece in &pieces {
-            let (text, by) = ask_once(purse, instruction, piece, scope).await?;
+            let question = pool.ask_once(Purpose::Summary, MAX_ANSWER, instruction, piece.clone(), &is_sound);
+            let (text, by) = question.await?;
             summaries.push(text);
             model = by;
         }
@@ -121,21 +125,6 @@ pub async fn ask(
         instruction = prompt::JOIN_SUMMARIES;
         pieces = summaries.chunks(JOIN).map(|some| join(some, scope)).collect();
     }
-}
-
-async fn ask_once(
-    purse: &ModelPool,
-    instruction: &'static str,
-    piece: &Text,
-    scope: Scope,
-) -> Result<(Text, String), ModelError> {
-    let refused = |_| ModelError::Rejected("text of another scope".to_owned());
-    let mut request = Request::new(scope, Purpose::Summary).with_max_output(1_200);
-    request.text(Role::System, crate::wording::own(instruction, scope)).map_err(refused)?;
-    request.text(Role::User, piece.clone()).map_err(refused)?;
-    let is_sound = |reply: &Reply| parse(reply.text().open().0).is_some();
-    let reply = purse.ask(&request, &SpendCause::default(), AskPolicy::once(&is_sound)).await?;
-    Ok((reply.text().clone(), reply.model))
 }
 
 /// Splits the transcript into pieces between lines; a line that exceeds a piece by itself is split.

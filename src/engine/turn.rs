@@ -6,15 +6,15 @@
 //! not finished is repeated only if the tool declares that this is safe. The reply, the end of the
 //! turn and the delivery are one transaction.
 
-mod call;
-mod attachments_out;
-mod keep;
+pub mod call;
+pub(super) mod reply;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use self::reply::{answer, ask_to_keep, asked_there, readable, store_result, why_away};
 use super::context::TurnContext;
 use super::files::PreparedFiles;
 use super::history::{self, History};
@@ -23,15 +23,11 @@ use super::system_run::RunKind;
 use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
-use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
-use crate::people::Party;
+use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role};
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
-use crate::store::{
-    Conversation, MessageKind, MessageState, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepKind, StepRow,
-    TextKind, TurnRow, TurnState, Tx,
-};
+use crate::store::{MessageState, NewOutbox, NewStep, Node, StepKind, StepRow, TurnRow, TurnState};
 use crate::time::{Backoff, Timestamp};
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Text};
 use crate::wording::{self, ProgramText};
 
 /// Characters kept of the result of an earlier call when the window is nearly full.
@@ -58,9 +54,7 @@ pub struct Turn<'a> {
     engine: &'a Arc<Engine>,
     history: &'a mut History,
     row: TurnRow,
-    party: Party,
-    known: TurnContext,
-    conversation: Conversation,
+    inputs: TurnContext,
     stop: CancellationToken,
     watcher: Box<dyn Watcher>,
 }
@@ -85,21 +79,19 @@ impl<'a> Turn<'a> {
         engine: &'a Arc<Engine>,
         history: &'a mut History,
         row: TurnRow,
-        party: Party,
-        known: TurnContext,
-        conversation: Conversation,
+        inputs: TurnContext,
         stop: CancellationToken,
     ) -> Self {
-        let watcher = match RunKind::of(&conversation) {
+        let watcher = match RunKind::of(&inputs.conversation) {
             None => engine.audience.watch(row.id, row.address),
             Some(_) => Box::new(NullSink),
         };
-        Self { engine, history, row, party, known, conversation, stop, watcher }
+        Self { engine, history, row, inputs, stop, watcher }
     }
 
     /// Kind of the system run; `None` for a chat.
     fn work(&self) -> Option<RunKind> {
-        RunKind::of(&self.conversation)
+        RunKind::of(&self.inputs.conversation)
     }
 
     fn models(&self) -> &ModelPool {
@@ -129,7 +121,7 @@ impl<'a> Turn<'a> {
 
     /// Fetching and reading files may take long too, so the time limit of the turn covers it.
     async fn prepared_steps(&mut self) -> anyhow::Result<Option<TurnOutcome>> {
-        match files::prepare(self.engine, &self.row, &self.party).await? {
+        match files::prepare(self.engine, &self.row, &self.inputs.party).await? {
             PreparedFiles::Ready(pictures) => self.steps(&pictures).await,
             PreparedFiles::OverBudget(error) => {
                 let sentence = match &error {
@@ -150,7 +142,9 @@ impl<'a> Turn<'a> {
                 NextStep::Finished => {
                     // Only a crash between storing and finishing leaves a turn like this; the last
                     // step is the reply.
-                    self.finish_stored(&record).await?;
+                    let empty = || wording::own(wording::turn::EMPTY_ANSWER, self.row.scope);
+                    let text = record.steps.last().map_or_else(empty, |step| step.text.clone());
+                    self.finish(None, text).await?;
                     return Ok(Some(TurnOutcome::Over));
                 }
                 NextStep::CallTool { seq, call, begun } => {
@@ -202,14 +196,13 @@ impl<'a> Turn<'a> {
     ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, RunKind::purpose));
-        let identity =
-            context::identity(&self.known, &self.engine.agent, &self.party, &self.engine.context_budget(self.models()));
+        let identity = context::identity(&self.inputs, &self.engine.agent, &self.engine.context_budget(self.models()));
         let placement = self.engine.memory.placement;
         let now: &[Text] = match placement {
             Placement::Tail => &[],
             Placement::System => &[record.turn.context.clone(), record.turn.recalled.clone()],
         };
-        self.history.begin(&mut request, identity, self.conversation.opening.as_ref(), now)?;
+        self.history.begin(&mut request, identity, self.inputs.conversation.opening.as_ref(), now)?;
         let question = context::question(record, self.engine.zone, pictures, placement);
         request.push(Arc::new(question.cached()))?;
         for message in history::answered(&record.steps, scope, most) {
@@ -306,19 +299,11 @@ impl<'a> Turn<'a> {
     /// Tokens of the window that the call took, by the provider's count or by our estimate.
     fn counted(&self, request: &Request, reply: &Reply) -> u64 {
         let usage = reply.usage;
-        let room = self.engine.context_budget(self.models());
-        let input = if usage.input == 0 { room.counted(request.estimate_tokens()) } else { usage.input };
+        let budget = self.engine.context_budget(self.models());
+        let input = if usage.input == 0 { budget.counted(request.estimate_tokens()) } else { usage.input };
         let guess = || crate::text::estimate_tokens(reply.text().open().0);
-        let output = if usage.output == 0 { room.counted(guess()) } else { usage.output };
+        let output = if usage.output == 0 { budget.counted(guess()) } else { usage.output };
         input.saturating_add(output)
-    }
-
-    /// Ends a turn whose reply is already stored as a step.
-    async fn finish_stored(&mut self, record: &TurnRecord) -> anyhow::Result<()> {
-        let scope = self.row.scope;
-        let nothing = || wording::own(wording::turn::EMPTY_ANSWER, scope);
-        let text = record.steps.last().map_or_else(nothing, |step| step.text.clone());
-        self.finish(None, text).await
     }
 
     /// Stores reply, end of the turn and delivery in one transaction.
@@ -372,11 +357,11 @@ impl<'a> Turn<'a> {
         }
         // A new message in the meantime triggers one more attempt, which is not counted.
         let early = self.row.retry_at.is_some_and(|at| at > now);
-        let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
+        let pause = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
         // A long wait requested by the provider counts as that many of our attempts.
-        let worth = u32::try_from(asked.as_secs() / AWAY.longest.as_secs()).unwrap_or(u32::MAX).max(1);
+        let worth = u32::try_from(pause.as_secs() / AWAY.longest.as_secs()).unwrap_or(u32::MAX).max(1);
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
-        let retry_at = now.plus(asked.max(AWAY.pause(attempts)));
+        let retry_at = now.plus(pause.max(AWAY.pause(attempts)));
         let notice = wording::own(wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let (row, work) = (self.row.clone(), self.work());
         self.engine
@@ -416,7 +401,7 @@ impl<'a> Turn<'a> {
                         quotes: &asked_there(tx, &row)?,
                         ..NewOutbox::notice(row.address, &notice, now)
                     })?;
-                    keep::ask(tx, &row, now)?;
+                    ask_to_keep(tx, &row, now)?;
                 }
                 tx.outbox().drop_preview(row.id)?;
                 tx.messages().settle_turn(row.id, MessageState::Closed, reason)?;
@@ -438,74 +423,12 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Stores and posts the turn's one answer, and ends the turn.
-fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Timestamp) -> anyhow::Result<()> {
-    let message = add_reply(tx, row, now)?;
-    tx.messages().add_text(message, TextKind::Said, text)?;
-    tx.timers().inherit_timer(message, row.id)?;
-    let (address, kind) = (row.address, OutboxKind::Reply);
-    let quotes = answered(tx, row)?;
-    tx.outbox().post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
-    attachments_out::post_reaction(tx, row, now)?;
-    keep::ask(tx, row, now)?;
-    tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
-    tx.turns().end_turn(row.id, TurnState::Done, "", now)
-}
-
-/// Messages that the answer quotes. In a group, the last message that it answers; elsewhere, as
-/// [`asked_there`].
-fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
-    match row.scope {
-        Scope::Group(_) => {
-            Ok(tx.messages().messages_of_turn(row.id)?.pop().map(|message| message.external_id).unwrap_or_default())
-        }
-        Scope::Person(_) | Scope::Shared => asked_there(tx, row),
-    }
-}
-
-/// External ids of the messages that the turn answers and that came from the address that the
-/// answer goes to. Empty in a group, where no notice quotes a message.
-pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
-    match row.scope {
-        Scope::Group(_) => Ok(String::new()),
-        Scope::Person(_) | Scope::Shared => Ok(tx.outbox().asked_of(row.id, row.address)?.join("\n")),
-    }
-}
-
-/// Stores the result of a system run without delivering it. The caller that assigned the run reads
-/// and handles it.
-fn store_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
-    let message = add_reply(tx, row, now)?;
-    tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
-    tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
-    tx.turns().end_turn(row.id, TurnState::Done, "", now)
-}
-
-fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<MessageId> {
-    tx.messages().add_message(&NewMessage {
-        stream: row.stream,
-        conversation: Some(row.conversation),
-        inbox: None,
-        address: Some(row.address),
-        person: None,
-        guest: 0,
-        kind: MessageKind::Reply,
-        scope: row.scope,
-        external_id: "",
-        album: "",
-        received_at: now,
-        server_at: None,
-        effective_at: now,
-        turn: Some(row.id),
-    })
-}
-
 /// Provenance edges of a new turn: the messages that it answers, the turn before it, the loaded
 /// files and the listed skills.
-pub fn parents(history: &History, messages: &[MessageId], known: &TurnContext) -> Vec<Node> {
+pub fn parents(history: &History, messages: &[MessageId], inputs: &TurnContext) -> Vec<Node> {
     let messages = messages.iter().map(|id| Node::Message(*id));
-    let files = known.loaded.nodes.iter().map(|id| Node::File(*id));
-    let skills = known.nodes.iter().copied();
+    let files = inputs.loaded.nodes.iter().map(|id| Node::File(*id));
+    let skills = inputs.nodes.iter().copied();
     messages.chain(history.last_turn.map(Node::Turn)).chain(files).chain(skills).collect()
 }
 
@@ -530,25 +453,4 @@ fn next(steps: &[StepRow]) -> NextStep {
         }
     }
     NextStep::AskModel { seq: next_seq }
-}
-
-/// Returns the reply's text: a stock sentence if it is blank, with a remark if the model's limit
-/// cut it.
-fn readable(reply: &Reply) -> Text {
-    let (words, label, scope) = reply.text().open();
-    let words = match (words.trim().is_empty(), reply.stop) {
-        (true, _) => Arc::from(wording::turn::EMPTY_ANSWER),
-        (false, Stop::Length) => Arc::from(format!("{words}\n\n{}", wording::turn::CUT_BY_LIMIT)),
-        (false, _) => Arc::clone(words),
-    };
-    Labelled::new(words, label.clone(), scope)
-}
-
-fn why_away(error: &ModelError) -> &'static str {
-    match error {
-        ModelError::BadKey => wording::turn::BAD_KEY,
-        ModelError::NoCredit => wording::turn::NO_CREDIT,
-        ModelError::Rejected(_) => wording::turn::REJECTED,
-        _ => wording::turn::UNREACHABLE,
-    }
 }

@@ -6,24 +6,22 @@
 //! of the quoted message if we know it, and a recognised paste the label of its source. All else is
 //! untrusted.
 
+mod access;
+mod consent;
+mod group;
+mod messages;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::consent;
-use super::sender::{GroupContext, MessageChange, Sender, Speaker, file_label};
 use crate::adapter::Adapter;
-use crate::admin::command::{self, ChatCommand};
-use crate::engine::boundary::Arrival;
-use crate::id::{AddressId, InboxId, MessageId, PersonId, StreamId};
-use crate::message::{ChatKind, Event, Inbound, MessageContent, Quote, TextOrigin};
+use crate::id::{AddressId, InboxId, PersonId, StreamId};
+use crate::message::{ChatKind, Event, FileKind, Inbound, MessageContent, RemoteFile, TextOrigin};
 use crate::people::{Address, Person};
-use crate::store::{
-    BoundaryReason, ConversationKind, InboxItem, InboxOutcome, MessageKind, MessageState, NewConversation, NewMessage,
-    NewOutbox, Node, OutboxKind, TextKind, Tx,
-};
+use crate::store::{InboxItem, InboxOutcome, MessageKind, NewOutbox, StoredMessage, Tx};
 use crate::time::{Timestamp, Zone};
-use crate::trust::{Label, Labelled, Scope, Source, Text};
+use crate::trust::{Label, Scope, Source};
 use crate::wording::{self, ProgramText, gate};
 
 /// Maximum number of waiting messages per person.
@@ -101,465 +99,175 @@ pub fn parse_batch(adapter: &dyn Adapter, items: Vec<String>) -> Vec<ParsedItem>
 impl Admission {
     /// Admits one item, or records why it was not admitted. An error rolls the whole batch back; it
     /// is then delivered again.
-    pub fn admit(&self, tx: Tx<'_>, item: &ParsedItem, wake: &mut AfterCommit) -> anyhow::Result<()> {
-        let Some(inbound) = &item.inbound else {
+    pub fn admit(&self, tx: Tx<'_>, parsed: &ParsedItem, after: &mut AfterCommit) -> anyhow::Result<()> {
+        let ParsedItem { raw, inbound: Some(inbound) } = parsed else {
             // An unreadable item has no id but its content.
-            self.record_inbox(tx, &digest(&item.raw), InboxOutcome::Unreadable, &item.raw)?;
-            return Ok(());
+            return self.record(tx, &digest(&parsed.raw), InboxOutcome::Unreadable, &parsed.raw).map(drop);
         };
+        let mut item = Item { settings: self, tx, now: self.now, inbound, raw, after };
         if let ChatKind::Group { chat, addressed } = &inbound.chat_kind {
-            let group = GroupContext { inbound, raw: &item.raw, chat, addressed: *addressed };
-            return self.in_group(tx, &group, wake);
+            return group::admit(&mut item, chat, *addressed);
         }
-        match self.identify_sender(tx, inbound)? {
-            Some((address, person)) if self.becomes_one(tx, inbound, address, &person, wake)? => Ok(()),
-            Some((address, person)) => self.admit_known(tx, item, inbound, address, &person, wake),
-            None => self.stranger(tx, inbound, &Address::new(self.adapter, &self.account, &inbound.sender), wake),
+        match access::identify_sender(&item)? {
+            Some((address, person)) if access::link_account(&mut item, address, &person)? => Ok(()),
+            Some((address, person)) => item.admit_known(address, &person),
+            None => access::admit_unknown(&mut item),
         }
     }
 
-    /// Returns the known person who sent it, and their own address.
-    pub(super) fn identify_sender(&self, tx: Tx<'_>, inbound: &Inbound) -> anyhow::Result<Option<(AddressId, Person)>> {
-        let from = Address::new(self.adapter, &self.account, &inbound.sender);
-        let known = match tx.addresses().who_is(&from)? {
-            Some((address, person)) => {
-                if let Some(alias) = &inbound.alias {
-                    tx.addresses().use_up_alias(address, &from, alias)?;
-                }
-                Some((address, person))
-            }
-            None => match &inbound.alias {
-                Some(alias) => self.by_alias(tx, &from, alias)?,
-                None => None,
-            },
-        };
-        let Some((address, id)) = known else { return Ok(None) };
-        Ok(tx.people().person(id)?.map(|person| (address, person)))
+    fn record(&self, tx: Tx<'_>, external_id: &str, fate: InboxOutcome, raw: &str) -> anyhow::Result<Option<InboxId>> {
+        let (adapter, account, received_at) = (self.adapter, self.account.as_str(), self.now);
+        tx.inbox().receive(&InboxItem { adapter, account, external_id, received_at, fate, raw })
     }
+}
 
-    /// Resolves an alias, which is valid for the first sender only. A later sender under the same
-    /// alias is a stranger to whom the number has passed.
-    fn by_alias(&self, tx: Tx<'_>, from: &Address, alias: &str) -> anyhow::Result<Option<(AddressId, PersonId)>> {
-        let known = tx.addresses().known_by_alias(from, alias)?;
-        if known.is_none()
-            && let Some(person) = tx.addresses().declared_for(&Address { peer: alias.to_owned(), ..from.clone() })?
-        {
-            tracing::warn!(person.id = %person, "Somebody else writes from the number of person {person}: they are a stranger");
-        }
-        Ok(known)
-    }
+/// One readable item, within the transaction of its batch.
+struct Item<'a> {
+    settings: &'a Admission,
+    tx: Tx<'a>,
+    now: Timestamp,
+    inbound: &'a Inbound,
+    raw: &'a str,
+    after: &'a mut AfterCommit,
+}
 
-    pub(super) fn record_inbox(
-        &self,
-        tx: Tx<'_>,
-        external_id: &str,
-        fate: InboxOutcome,
-        raw: &str,
-    ) -> anyhow::Result<Option<InboxId>> {
-        tx.inbox().receive(&InboxItem {
-            adapter: self.adapter,
-            account: &self.account,
-            external_id,
-            received_at: self.now,
-            fate,
-            raw,
-        })
-    }
+/// Sender of an admitted item, and where it belongs.
+struct Sender<'a> {
+    address: AddressId,
+    speaker: Speaker<'a>,
+    stream: StreamId,
+    scope: Scope,
+    inbox: InboxId,
+}
 
-    fn admit_known(
-        &self,
-        tx: Tx<'_>,
-        item: &ParsedItem,
-        inbound: &Inbound,
-        address: AddressId,
-        person: &Person,
-        wake: &mut AfterCommit,
-    ) -> anyhow::Result<()> {
-        let fate = match &inbound.event {
-            Event::Message(said) if is_command(said) => InboxOutcome::Command,
-            Event::Message(_) => InboxOutcome::Admitted,
-            Event::Edited { .. } => InboxOutcome::Edit,
+/// Speaker of an admitted item.
+#[derive(Clone, Copy)]
+enum Speaker<'a> {
+    /// A known person.
+    Known(&'a Person),
+    /// An unknown member of an allowed group, by their number in it.
+    Guest(u32),
+}
+
+impl Item<'_> {
+    /// Admits an item from a known person's own chat.
+    fn admit_known(&mut self, address: AddressId, person: &Person) -> anyhow::Result<()> {
+        let outcome = match &self.inbound.event {
+            Event::Message(content) if is_command(content) => InboxOutcome::Command,
             Event::Button { .. } => InboxOutcome::Button,
             Event::Unsupported(_) => InboxOutcome::Unsupported,
-            Event::Reacted { .. } | Event::Deleted { .. } | Event::Migrated { .. } | Event::Irrelevant => {
-                InboxOutcome::Nothing
-            }
+            event => outcome_of(event),
         };
-        let raw = if fate == InboxOutcome::Nothing { "" } else { item.raw.as_str() };
-        let Some(inbox) = self.record_inbox(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
-        let stream = tx.conversations().stream_for(person.id)?;
+        let Some(inbox) = self.record(outcome)? else { return Ok(()) };
+        let stream = self.tx.conversations().stream_for(person.id)?;
         let scope = Scope::Person(person.id);
-        let guest = Sender { address, speaker: Speaker::Known(person), stream, scope, inbox, inbound };
-        match &inbound.event {
-            Event::Message(said) if fate == InboxOutcome::Command => {
-                self.admit_command(tx, &guest, person, &said.text, wake)
-            }
-            Event::Message(said) => self.admit_message(tx, &guest, said, wake),
-            Event::Edited { message: of, content: said, new_id: also } => {
-                self.apply_edit(tx, &guest, &MessageChange { message: of, content: said, new_id: also.as_deref() })
+        let sender = Sender { address, speaker: Speaker::Known(person), stream, scope, inbox };
+        match &self.inbound.event {
+            Event::Message(content) if outcome == InboxOutcome::Command => {
+                messages::admit_command(self, &sender, person.id, &content.text)
             }
             Event::Button { data, callback } => {
-                wake.callbacks.push(callback.clone());
-                if data.starts_with('/') { self.admit_command(tx, &guest, person, data, wake) } else { Ok(()) }
+                self.after.callbacks.push(callback.clone());
+                if data.starts_with('/') { messages::admit_command(self, &sender, person.id, data) } else { Ok(()) }
             }
-            Event::Unsupported(what) => self.post_notice(tx, address, scope, gate::unsupported(what), wake),
-            Event::Deleted { message: of } => self.deleted(tx, &guest, of, wake),
-            Event::Reacted { message: to, emoji } => self.reacted(tx, &guest, to, emoji),
-            Event::Migrated { .. } | Event::Irrelevant => Ok(()),
+            Event::Unsupported(what) => self.post_notice(address, scope, gate::unsupported(what)),
+            _ => messages::admit(self, &sender),
         }
     }
 
-    /// Stores a command like a message, but never sends it to a model. `/new` and answers to
-    /// questions take effect here, in the order of arrival.
-    pub(super) fn admit_command(
-        &self,
-        tx: Tx<'_>,
-        guest: &Sender<'_>,
-        person: &Person,
-        text: &str,
-        wake: &mut AfterCommit,
-    ) -> anyhow::Result<()> {
-        if self.was_deleted_before(tx, guest)? {
-            return Ok(());
-        }
-        tx.addresses().record_contact(guest.address, self.now)?;
-        wake.read.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
-        let command = command::parse(text);
-        if command == Some(ChatCommand::New) {
-            self.start_new_conversation(tx, guest.stream, wake)?;
-        }
-        let id = self.add(tx, guest, None, MessageKind::Command, "", self.now)?;
-        if let Event::Message(said) = &guest.inbound.event {
-            self.timed(tx, id, said, wake)?;
-        }
-        // Text pasted into a command may be quoted later.
-        let words = self.labelled_text(tx, id, text, TextOrigin::Typed, guest)?;
-        tx.messages().add_unsearched_text(id, TextKind::Said, &words)?;
-        match consent::answer_in(command.as_ref()) {
-            Some(reply) => self.apply_answer(tx, guest, person, id, reply, wake),
-            None => {
-                wake.command_queued = true;
-                Ok(())
-            }
-        }
+    /// Records the item, with its raw form if that may be needed again. Returns `None` if it is a
+    /// repeat.
+    fn record(&self, outcome: InboxOutcome) -> anyhow::Result<Option<InboxId>> {
+        let raw = if outcome == InboxOutcome::Nothing { "" } else { self.raw };
+        self.settings.record(self.tx, &self.inbound.external_id, outcome, raw)
     }
 
-    /// Makes the next message of the stream begin a new conversation.
-    pub(super) fn start_new_conversation(
-        &self,
-        tx: Tx<'_>,
-        stream: StreamId,
-        wake: &mut AfterCommit,
-    ) -> anyhow::Result<()> {
-        tx.conversations().set_break(stream, Some(self.now))?;
-        tx.questions().refuse_questions(stream, self.now)?;
-        if let Some(current) = tx.conversations().newest_conversation(stream)? {
-            tx.conversations().close_conversation(current.id, self.now)?;
-        }
-        wake.streams.push(stream);
-        Ok(())
+    /// Records only the id of the item. Returns `None` if it is a repeat.
+    fn record_id(&self, outcome: InboxOutcome) -> anyhow::Result<Option<InboxId>> {
+        self.settings.record(self.tx, &self.inbound.external_id, outcome, "")
     }
 
-    /// Applies a yes or no, and posts the result at once unless it is still to be carried out.
-    fn apply_answer(
-        &self,
-        tx: Tx<'_>,
-        guest: &Sender<'_>,
-        person: &Person,
-        command: MessageId,
-        reply: consent::ConsentReply,
-        wake: &mut AfterCommit,
-    ) -> anyhow::Result<()> {
-        let voice = consent::Responder { person: person.id, stream: guest.stream, address: guest.address };
-        let sentence = consent::decide(tx, reply, &voice, self.now)?;
-        tx.messages().settle_message(command, MessageState::Answered, "")?;
-        let Some(sentence) = sentence else {
-            wake.command_queued = true;
-            return Ok(());
-        };
-        let text = wording::own(sentence, guest.scope);
-        let (kind, quotes) = (OutboxKind::Answer, guest.quotable_id());
-        tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(guest.address, &text, self.now) })?;
-        wake.posted.push(guest.address);
-        wake.streams.push(guest.stream);
-        Ok(())
+    /// Address of a peer on the receiving adapter.
+    fn address_of(&self, peer: &str) -> Address {
+        Address::new(self.settings.adapter, &self.settings.account, peer)
     }
 
-    pub(super) fn admit_message(
-        &self,
-        tx: Tx<'_>,
-        guest: &Sender<'_>,
-        said: &MessageContent,
-        wake: &mut AfterCommit,
-    ) -> anyhow::Result<()> {
-        if self.was_deleted_before(tx, guest)? {
-            return Ok(());
-        }
-        tx.addresses().record_contact(guest.address, self.now)?;
-        wake.read.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
-        // Any other message counts as a no.
-        tx.questions().refuse_questions(guest.stream, self.now)?;
-        if !said.album.as_deref().unwrap_or_default().is_empty()
-            && let Some(earlier) = tx.messages().album(guest.address, said.album.as_deref().unwrap_or_default())?
-        {
-            wake.streams.push(guest.stream);
-            tx.redaction().is_part_of(guest.inbox, earlier)?;
-            self.timed(tx, earlier, said, wake)?;
-            return self.add_content(tx, guest, earlier, said);
-        }
-        let (waiting, most) = self.waiting(tx, guest)?;
-        let characters = said.text.chars().count();
-        let (conversation, effective) = self.conversation_for(tx, guest)?;
-        let id = self.add(
-            tx,
-            guest,
-            Some(conversation),
-            MessageKind::Said,
-            said.album.as_deref().unwrap_or_default(),
-            effective,
-        )?;
-        tx.conversations().count_message(conversation, id, effective)?;
-        self.add_content(tx, guest, id, said)?;
-        self.timed(tx, id, said, wake)?;
-        if characters > MAX_CHARACTERS {
-            tx.messages().settle_message(id, MessageState::Closed, "too_long")?;
-            return self.post_rejection(tx, guest, gate::message_too_long(characters, MAX_CHARACTERS), wake);
-        }
-        if waiting >= most {
-            let has_begun = tx.messages().was_full_before(guest.stream, id)?;
-            tx.messages().settle_message(id, MessageState::Closed, "queue_full")?;
-            // One notice when it begins, not one per message.
-            if !has_begun {
-                return self.post_rejection(tx, guest, gate::QUEUE_FULL.into(), wake);
-            }
-            return Ok(());
-        }
-        wake.streams.push(guest.stream);
-        Ok(())
-    }
-
-    /// Number of waiting messages of the same speaker, and the limit.
-    fn waiting(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<(i64, i64)> {
-        match guest.speaker {
-            Speaker::Known(_) => Ok((tx.messages().waiting_in(guest.stream)?, MAX_WAITING)),
-            Speaker::Guest(number) => {
-                let (theirs, all) = tx.messages().waiting_of_guests(guest.stream, number)?;
-                let too_many = all >= MAX_WAITING_OF_GUESTS;
-                Ok(if too_many { (all, MAX_WAITING_OF_GUESTS) } else { (theirs, MAX_WAITING_PER_GUEST) })
-            }
-        }
-    }
-
-    /// Returns the conversation of a message and its effective time. Opens a conversation and
-    /// closes the previous one if needed.
-    fn conversation_for(
-        &self,
-        tx: Tx<'_>,
-        guest: &Sender<'_>,
-    ) -> anyhow::Result<(crate::id::ConversationId, Timestamp)> {
-        let current = tx.conversations().newest_conversation(guest.stream)?;
-        let arrival = Arrival {
-            previous: current.as_ref().map(|conversation| conversation.last_at),
-            asked_for_new: tx.conversations().break_of(guest.stream)?.is_some(),
-            received: self.now,
-            stamped: guest.inbound.server_at,
-            gap: self.gap,
-        };
-        let effective = arrival.effective();
-        match (arrival.begins(), current) {
-            (None, Some(current)) => Ok((current.id, effective)),
-            (because, current) => {
-                if let Some(current) = current {
-                    tx.conversations().close_conversation(current.id, effective)?;
-                }
-                tx.conversations().set_break(guest.stream, None)?;
-                let because = because.unwrap_or(BoundaryReason::First);
-                let id = tx.conversations().open_conversation(&NewConversation {
-                    stream: guest.stream,
-                    kind: ConversationKind::Chat,
-                    scope: guest.scope,
-                    because,
-                    at: effective,
-                })?;
-                tracing::info!(conversation.id = %id, stream.id = %guest.stream, "Conversation {id} began: {}", because.as_str());
-                Ok((id, effective))
-            }
-        }
-    }
-
-    fn add(
-        &self,
-        tx: Tx<'_>,
-        guest: &Sender<'_>,
-        conversation: Option<crate::id::ConversationId>,
-        kind: MessageKind,
-        album: &str,
-        effective: Timestamp,
-    ) -> anyhow::Result<MessageId> {
-        tx.messages().add_message(&NewMessage {
-            stream: guest.stream,
-            conversation,
-            inbox: Some(guest.inbox),
-            address: Some(guest.address),
-            person: guest.speaker.person(),
-            guest: guest.speaker.number(),
-            kind,
-            scope: guest.scope,
-            external_id: &guest.inbound.external_id,
-            album,
-            received_at: self.now,
-            server_at: guest.inbound.server_at,
-            effective_at: effective,
-            turn: None,
-        })
-    }
-
-    fn add_content(&self, tx: Tx<'_>, guest: &Sender<'_>, id: MessageId, said: &MessageContent) -> anyhow::Result<()> {
-        let scope = guest.scope;
-        if let Some(quote) = &said.quote {
-            let (text, mut label) = self.quoted(tx, guest.address, quote)?;
-            // A guest's client vouches for the quoted text.
-            if matches!(guest.speaker, Speaker::Guest(_)) {
-                label.absorb(&guest.label_of(said.origin));
-            }
-            if !text.trim().is_empty() {
-                tx.messages().add_unsearched_text(
-                    id,
-                    TextKind::Quote,
-                    &Labelled::new(Arc::from(text), label, scope),
-                )?;
-            }
-        }
-        if !said.text.is_empty() {
-            tx.messages().add_text(id, TextKind::Said, &self.labelled_text(tx, id, &said.text, said.origin, guest)?)?;
-        }
-        for carried in &said.carried {
-            let label = Label::untrusted(Source::new(carried.kind.as_str(), &format!("in{}", guest.inbox)));
-            let text = Labelled::new(Arc::from(carried.text.as_str()), label, scope);
-            tx.messages().add_unsearched_text(id, TextKind::Carried, &text)?;
-        }
-        for file in &said.files {
-            tx.attachments().add_attachment(id, file, &file_label(said.origin, file, guest), scope)?;
-        }
-        Ok(())
-    }
-
-    /// Labels the text or caption of a message. Text pasted from an untrusted source is no more
-    /// trusted than its source.
-    fn labelled_text(
-        &self,
-        tx: Tx<'_>,
-        id: MessageId,
-        text: &str,
-        origin: TextOrigin,
-        guest: &Sender<'_>,
-    ) -> anyhow::Result<Text> {
-        let (mut label, scope) = (guest.label_of(origin), guest.scope);
-        if label.is_trusted() {
-            for pasted in tx.fingerprints().pasted_from(text, scope)? {
-                label.absorb(&pasted.label);
-                if let Some(from) = pasted.from {
-                    tx.derivations().derive(Node::Message(id), from)?;
-                }
-            }
-        }
-        Ok(Labelled::new(Arc::from(text), label, scope))
-    }
-
-    /// Returns the text and label of a quote. A quote of a message we know has that message's
-    /// label; if the text is only claimed by the sender's client, it must occur in that message.
-    fn quoted<'q>(&self, tx: Tx<'_>, address: AddressId, quote: &'q Quote) -> anyhow::Result<(&'q str, Label)> {
-        let (Quote::Message { text, .. } | Quote::Claimed { text, .. } | Quote::Elsewhere { text }) = quote;
-        let Some(name) = quote.external_id() else { return Ok((text, Label::untrusted(Source::quote()))) };
-        let texts = tx
-            .messages()
-            .by_external_id(address, name)?
-            .map(|message| tx.messages().texts_of(message.id))
-            .transpose()?;
-        let texts = texts.unwrap_or_default();
-        let is_claimed = matches!(quote, Quote::Claimed { .. });
-        if is_claimed && !texts.iter().any(|stored| occurs_in(text, stored.text.open().0)) {
-            return Ok((text, Label::untrusted(Source::quote())));
-        }
-        if let Some(label) = tx.messages().label_of_ours(address, name)? {
-            return Ok((text, label));
-        }
-        if texts.is_empty() {
-            return Ok((text, Label::untrusted(Source::quote())));
-        }
-        Ok((text, Label::join_of(texts.iter().map(|stored| stored.text.label()))))
-    }
-
-    /// Applies an edit: replaces a message that still waits; of a claimed message the edit is only
-    /// stored.
-    pub(super) fn apply_edit(&self, tx: Tx<'_>, guest: &Sender<'_>, change: &MessageChange<'_>) -> anyhow::Result<()> {
-        let MessageChange { message: of, content: said, new_id: also } = change;
-        let Some(message) =
-            tx.messages().by_external_id(guest.address, of)?.filter(|message| guest.is_author_of(message))
-        else {
-            return Ok(());
-        };
-        if let Some(also) = also {
-            tx.messages().add_external_id(message.id, also)?;
-        }
-        tx.redaction().is_part_of(guest.inbox, message.id)?;
-        let text = self.labelled_text(tx, message.id, &said.text, said.origin, guest)?;
-        if !tx.messages().replace_text(message.id, &text, self.now)? {
-            tx.messages().add_unsearched_text(message.id, TextKind::Edit, &text)?;
-        }
-        Ok(())
-    }
-
-    /// Posts the reason why a message is not answered.
-    fn post_rejection(
-        &self,
-        tx: Tx<'_>,
-        guest: &Sender<'_>,
-        why: ProgramText,
-        wake: &mut AfterCommit,
-    ) -> anyhow::Result<()> {
-        let text = wording::own(why, guest.scope);
-        tx.outbox()
-            .post(&NewOutbox { quotes: guest.quotable_id(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
-        wake.posted.push(guest.address);
-        Ok(())
-    }
-
-    pub(super) fn post_notice(
-        &self,
-        tx: Tx<'_>,
+    fn post_notice(
+        &mut self,
         address: AddressId,
         scope: Scope,
         sentence: impl Into<ProgramText>,
-        wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
-        self.post(tx, address, &wording::own(sentence, scope), wake)
+        let text = wording::own(sentence, scope);
+        self.post(&NewOutbox::notice(address, &text, self.now))
     }
 
-    pub(super) fn post(
-        &self,
-        tx: Tx<'_>,
-        address: AddressId,
-        text: &Text,
-        wake: &mut AfterCommit,
-    ) -> anyhow::Result<()> {
-        tx.outbox().post(&NewOutbox::notice(address, text, self.now))?;
-        wake.posted.push(address);
+    fn post(&mut self, message: &NewOutbox<'_>) -> anyhow::Result<()> {
+        self.tx.outbox().post(message)?;
+        self.after.posted.push(message.address);
         Ok(())
+    }
+}
+
+impl Speaker<'_> {
+    fn person(&self) -> Option<PersonId> {
+        match self {
+            Self::Known(person) => Some(person.id),
+            Self::Guest(_) => None,
+        }
+    }
+
+    fn number(&self) -> u32 {
+        match self {
+            Self::Known(_) => 0,
+            Self::Guest(number) => *number,
+        }
+    }
+}
+
+impl Sender<'_> {
+    /// Label of text written or passed on by the sender.
+    fn label_of(&self, origin: TextOrigin) -> Label {
+        match (self.speaker, origin) {
+            (Speaker::Guest(number), _) => Label::untrusted(Source::guest(self.stream, number)),
+            (Speaker::Known(_), TextOrigin::Typed) => Label::trusted(),
+            (Speaker::Known(_), TextOrigin::Forwarded) => Label::untrusted(Source::forward()),
+            (Speaker::Known(_), TextOrigin::ViaBot) => Label::untrusted(Source::new("via_bot", "")),
+            (Speaker::Known(_), TextOrigin::Piped) => Label::untrusted(Source::stdin()),
+        }
+    }
+
+    /// Label of a file: a fresh voice note counts as the sender's own words; every other file is
+    /// untrusted.
+    fn file_label(&self, origin: TextOrigin, file: &RemoteFile) -> Label {
+        let label = self.label_of(origin);
+        if file.kind == FileKind::Voice && origin == TextOrigin::Typed {
+            return label;
+        }
+        label.join_with(&Label::untrusted(Source::file(format!("in{}", self.inbox))))
+    }
+
+    /// Returns true if the same speaker sent that message.
+    fn is_author_of(&self, message: &StoredMessage) -> bool {
+        message.kind != MessageKind::Reply
+            && message.person == self.speaker.person()
+            && message.guest == self.speaker.number()
+    }
+}
+
+/// Outcome of an item that is neither a command nor a button.
+fn outcome_of(event: &Event) -> InboxOutcome {
+    match event {
+        Event::Message(_) => InboxOutcome::Admitted,
+        Event::Edited { .. } => InboxOutcome::Edit,
+        _ => InboxOutcome::Nothing,
     }
 }
 
 /// Returns true for a command. Only typed text can be one: no forward, quote, caption, pipe or
 /// voice.
-pub(super) fn is_command(said: &MessageContent) -> bool {
-    said.origin == TextOrigin::Typed && said.files.is_empty() && said.text.starts_with('/')
-}
-
-/// Returns true if the letters and digits of a quote occur in a text, regardless of markup.
-fn occurs_in(quote: &str, text: &str) -> bool {
-    let words = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-    let quoted = words(quote);
-    !quoted.is_empty() && words(text).contains(&quoted)
+fn is_command(content: &MessageContent) -> bool {
+    content.origin == TextOrigin::Typed && content.files.is_empty() && content.text.starts_with('/')
 }
 
 fn digest(raw: &str) -> String {

@@ -38,12 +38,12 @@ pub struct CommandWorker {
 
 impl CommandWorker {
     /// Runs queued commands until the program stops.
-    pub async fn run(self, mut bell: Wakeups, stop: CancellationToken) {
+    pub async fn run(self, mut wakeups: Wakeups, stop: CancellationToken) {
         let (mut again_at, mut busy) = (None, None);
         loop {
             busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.recv_or_timeout(&*self.clock, again_at, busy) => heard,
+                woken = wakeups.recv_or_timeout(&*self.clock, again_at, busy) => woken,
             };
             if busy.is_none() {
                 return;
@@ -74,19 +74,19 @@ impl CommandWorker {
                 done => done?,
             }
         }
-        let mut told = Vec::new();
-        let kept = self.admin.memory_files().apply_confirmed(&mut told).await;
-        for address in told {
+        let mut notified = Vec::new();
+        let applied = self.admin.memory_files().apply_confirmed(&mut notified).await;
+        for address in notified {
             self.dispatcher.wake(address);
         }
-        kept
+        applied
     }
 
     /// Closes a command that failed at every start, and tells its sender.
     async fn quarantine(&self, command: StoredMessage) -> anyhow::Result<()> {
         let (id, now) = (command.id, self.clock.now());
         tracing::error!(message.id = %id, "Command {id} was begun {MAX_ATTEMPTS} times and never ended; it is closed");
-        let told = move |tx: Tx<'_>| {
+        let close = move |tx: Tx<'_>| {
             let closed = tx.messages().settle_message(id, MessageState::Closed, "failed")?;
             let scope = tx.messages().texts_of(id)?.first().map(|text| text.text.scope());
             let (Some(address), Some(scope)) = (command.address.filter(|_| closed), scope) else { return Ok(None) };
@@ -99,7 +99,7 @@ impl CommandWorker {
             })?;
             Ok(Some(address))
         };
-        if let Some(address) = self.journal.write("close a command that fails", told).await? {
+        if let Some(address) = self.journal.write("close a command that fails", close).await? {
             self.dispatcher.wake(address);
         }
         Ok(())

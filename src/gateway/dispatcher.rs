@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::log_throttle::QueueBlock;
-use crate::adapter::Adapter;
+use crate::adapter::{Adapter, SendError};
+use crate::admin::HealthSource;
 use crate::id::{AddressId, StreamId};
 use crate::memory::Workspace;
 use crate::message::Health;
 use crate::people::Address;
+use crate::review::OutboxNotifier;
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
@@ -30,7 +31,7 @@ pub struct Dispatcher {
     adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
     pub(super) queues: Mutex<HashMap<AddressId, Arc<DeliveryQueue>>>,
     /// Woken when a message with a deletion timer was delivered.
-    timers: Mutex<Option<WakeupSender>>,
+    pub(super) scheduler: WakeupSender,
     /// Called with the stream in which a question was delivered.
     questions: Mutex<Option<StreamCallback>>,
     /// Adapters whose messages cannot be stored at the moment.
@@ -58,14 +59,21 @@ pub struct DeliveryQueue {
     /// Locked while something is sent.
     pub sending: tokio::sync::Mutex<()>,
     /// Wakes the delivery task.
-    pub ringer: WakeupSender,
+    pub waker: WakeupSender,
     /// Throttle for log lines about failed deliveries.
     pub failure_log: QueueBlock,
 }
 
 impl Dispatcher {
-    /// Creates an empty registry.
-    pub fn new(journal: Journal, tree: Workspace, clock: Arc<dyn Clock>, stop: CancellationToken) -> Arc<Self> {
+    /// Creates an empty registry. `scheduler` is woken when a message with a deletion timer was
+    /// delivered.
+    pub fn new(
+        journal: Journal,
+        tree: Workspace,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+        scheduler: WakeupSender,
+    ) -> Arc<Self> {
         Arc::new(Self {
             journal,
             clock,
@@ -74,7 +82,7 @@ impl Dispatcher {
             stop,
             adapters: Mutex::default(),
             queues: Mutex::default(),
-            timers: Mutex::default(),
+            scheduler,
             questions: Mutex::default(),
             blocked: Mutex::default(),
         })
@@ -85,29 +93,17 @@ impl Dispatcher {
         &self.journal
     }
 
-    /// Sets whom to wake when a message with a deletion timer was delivered.
-    pub fn on_timer_delivered(&self, ringer: WakeupSender) {
-        *self.timers.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
-    }
-
     /// Sets the callback for a delivered question, whose time limit starts then.
-    pub fn on_question_delivered(&self, told: impl Fn(StreamId) + Send + Sync + 'static) {
-        *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(told));
+    pub fn on_question_delivered(&self, callback: impl Fn(StreamId) + Send + Sync + 'static) {
+        *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(callback));
     }
 
     /// Reports a delivered question. Not while stopping: the next start checks for itself.
     pub(super) fn notify_question(&self, stream: StreamId) {
-        if let Some(told) = &*self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Some(callback) = &*self.questions.lock().unwrap_or_else(PoisonError::into_inner)
             && !self.stop.is_cancelled()
         {
-            told(stream);
-        }
-    }
-
-    /// Wakes the timer task.
-    pub(super) fn wake_timers(&self) {
-        if let Some(ringer) = &*self.timers.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.wake(&*self.clock);
+            callback(stream);
         }
     }
 
@@ -117,7 +113,7 @@ impl Dispatcher {
     }
 
     /// Registered adapters, by name.
-    pub fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
+    pub fn all_adapters(&self) -> Vec<Arc<dyn Adapter>> {
         let adapters = self.adapters.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = adapters.values().cloned().collect();
         all.sort_by_key(|adapter| adapter.name());
@@ -125,26 +121,12 @@ impl Dispatcher {
     }
 
     /// Records whether the messages of an adapter can be stored.
-    pub fn set_storage_state(&self, adapter: &'static str, works: StorageState) {
+    pub fn set_storage_state(&self, adapter: &'static str, state: StorageState) {
         let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
-        match works {
+        match state {
             StorageState::Works => blocked.remove(adapter),
             StorageState::Fails => blocked.insert(adapter),
         };
-    }
-
-    /// State of each adapter; one whose messages cannot be stored has a problem regardless of its
-    /// own report.
-    pub fn health(&self) -> Vec<(String, Health)> {
-        let blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let healths = self.adapters().into_iter().map(|adapter| {
-            let mut health = adapter.health();
-            if blocked.contains(adapter.name()) {
-                health.problem = Some(crate::wording::gate::NOT_STORED.to_owned());
-            }
-            (adapter.name().to_owned(), health)
-        });
-        healths.collect()
     }
 
     /// Adapter of that name.
@@ -154,11 +136,11 @@ impl Dispatcher {
 
     /// Wakes the delivery to an address with new outbox rows.
     pub fn wake(self: &Arc<Self>, id: AddressId) {
-        let desks = Arc::clone(self);
+        let dispatcher = Arc::clone(self);
         let busy = self.clock.busy();
         self.tasks.spawn(async move {
-            match desks.queue(id).await {
-                Ok(Some(lane)) => lane.ringer.wake(&*desks.clock),
+            match dispatcher.queue(id).await {
+                Ok(Some(queue)) => queue.waker.wake(&*dispatcher.clock),
                 // The adapter is not configured now; the rows stay in the journal.
                 Ok(None) => {}
                 Err(error) => tracing::error!("Looking up an address failed: {error:#}"),
@@ -168,10 +150,10 @@ impl Dispatcher {
     }
 
     /// Current peer of a queue: the id of a group may have changed since it was opened.
-    pub(super) async fn current_peer(&self, lane: &DeliveryQueue) -> anyhow::Result<String> {
-        let id = lane.id;
+    pub(super) async fn current_peer(&self, queue: &DeliveryQueue) -> anyhow::Result<String> {
+        let id = queue.id;
         let address = self.journal.read(move |db| db.addresses().address(id)).await?;
-        Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
+        Ok(address.map_or_else(|| queue.address.peer.clone(), |address| address.peer))
     }
 
     /// Sends read receipts in the background, best effort.
@@ -199,5 +181,70 @@ impl Dispatcher {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.tasks.close();
         self.tasks.wait().await;
+    }
+}
+
+impl OutboxNotifier for Arc<Dispatcher> {
+    fn posted(&self, address: AddressId) {
+        self.wake(address);
+    }
+}
+
+impl HealthSource for Dispatcher {
+    /// State of each adapter; one whose messages cannot be stored has a problem regardless of its
+    /// own report.
+    fn adapters(&self) -> Vec<(String, Health)> {
+        let blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let state = |adapter: Arc<dyn Adapter>| {
+            let mut health = adapter.health();
+            if blocked.contains(adapter.name()) {
+                health.problem = Some(crate::wording::gate::NOT_STORED.to_owned());
+            }
+            (adapter.name().to_owned(), health)
+        };
+        self.all_adapters().into_iter().map(state).collect()
+    }
+}
+
+/// Log throttle for failed deliveries: the log names the cause once, and again when it changes or
+/// the delivery works again. A line per attempt would hide everything else for days.
+#[derive(Debug, Default)]
+pub struct QueueBlock(Mutex<Option<String>>);
+
+impl QueueBlock {
+    /// Records a failure. Returns true if its cause is new.
+    pub fn record_failure(&self, error: &SendError) -> bool {
+        // The wait that a server asks for differs each time.
+        let cause = match error {
+            SendError::Wait(_) => "wait".to_owned(),
+            other => other.to_string(),
+        };
+        let mut cause_so_far = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cause_so_far.replace(cause.clone()) != Some(cause)
+    }
+
+    /// Records a success. Returns true if it ends a failure.
+    pub fn record_success(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Proves: operation/logged-once
+    #[test]
+    fn a_reason_is_news_once_and_again_after_another_or_after_it_was_over() {
+        let held = QueueBlock::default();
+        assert!(!held.record_success());
+        assert!(held.record_failure(&SendError::Wait(Duration::from_secs(3))));
+        assert!(!held.record_failure(&SendError::Wait(Duration::from_secs(4))));
+        assert!(held.record_failure(&SendError::Later("HTTP 502".to_owned())));
+        assert!(held.record_failure(&SendError::Later("HTTP 503".to_owned())));
+        assert!(!held.record_failure(&SendError::Later("HTTP 503".to_owned())));
+        assert!(held.record_success() && !held.record_success());
+        assert!(held.record_failure(&SendError::Later("HTTP 503".to_owned())));
     }
 }

@@ -208,7 +208,7 @@ impl Intake {
         if items.is_empty() && cursor.is_none() {
             return Ok(AfterCommit::default());
         }
-        let door = Admission {
+        let admission = Admission {
             now,
             zone: self.zone,
             gap: self.gap,
@@ -226,12 +226,12 @@ impl Intake {
             .write("accept messages", move |tx| {
                 let mut wake = AfterCommit::default();
                 for item in &items {
-                    door.admit(tx, item, &mut wake)?;
+                    admission.admit(tx, item, &mut wake)?;
                 }
                 if let Some(cursor) = &cursor {
-                    tx.inbox().set_cursor(door.adapter, &door.account, cursor, now)?;
+                    tx.inbox().set_cursor(admission.adapter, &admission.account, cursor, now)?;
                 }
-                tx.settings().set_fact(&last_alive_key(door.adapter), &now.0.to_string())?;
+                tx.settings().set_fact(&last_alive_key(admission.adapter), &now.0.to_string())?;
                 Ok(wake)
             })
             .await

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::dispatcher::{DeliveryQueue, Dispatcher};
-use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
-use crate::engine::{Audience, Watcher};
+use crate::adapter::{FetchFileError, OutgoingPart, PartFormat, SendError, Typing};
+use crate::engine::{Audience, Fetch, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::Outbound;
 use crate::model::StreamSink;
@@ -28,45 +28,47 @@ const MIN_PREVIEW: usize = 40;
 /// Maximum length of a preview; the finished reply brings the rest.
 const MAX_PREVIEW: usize = 3_500;
 
+#[async_trait::async_trait]
 impl Audience for Arc<Dispatcher> {
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher> {
         let over = CancellationToken::new();
-        let grown = Arc::new(LiveReply::default());
+        let reply = Arc::new(Mutex::new(LiveReply::default()));
         let (sender, receiver) = tokio::sync::mpsc::channel(256);
-        let began = LiveTurn { turn, address, over: over.clone(), busy: self.clock.busy() };
-        self.tasks.spawn(run(Arc::clone(self), began, Arc::clone(&grown), receiver));
-        Box::new(LiveWatcher { grown, deltas: sender, over: over.clone(), _cancel_on_drop: over.drop_guard() })
+        let live_turn = LiveTurn { turn, address, over: over.clone(), busy: self.clock.busy() };
+        self.tasks.spawn(run(Arc::clone(self), live_turn, Arc::clone(&reply), receiver));
+        Box::new(LiveWatcher { reply, deltas: sender, over: over.clone(), _cancel_on_drop: over.drop_guard() })
     }
 
-    fn posted(&self, address: AddressId) {
-        self.wake(address);
+    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch> {
+        let Ok(Some(queue)) = self.queue(address).await else { return Err(Fetch::Later) };
+        queue.adapter.fetch(reference, max).await.map_err(|error| match error {
+            FetchFileError::TooLarge => Fetch::TooLarge,
+            FetchFileError::NotFound => Fetch::Gone,
+            FetchFileError::Later(_) => Fetch::Later,
+        })
     }
 }
 
+/// Unfinished reply.
 #[derive(Default)]
 struct LiveReply {
-    state: Mutex<LiveState>,
-}
-
-#[derive(Default)]
-struct LiveState {
     text: String,
     label: Option<Label>,
     /// Number of bytes already streamed.
     streamed: usize,
 }
 
-impl LiveState {
+impl LiveReply {
     /// Takes the text that may be streamed next: of a tainted reply whole words up to the first
     /// address, because only the finished reply knows which addresses have a source.
     fn take_streamable(&mut self) -> String {
         let whole_words = || self.text.trim_end_matches(|c: char| !c.is_whitespace()).len();
         let end = if self.is_tainted() { whole_words() } else { self.text.len() };
-        let grown = self.text.get(..end).unwrap_or_default();
-        if self.is_tainted() && links::defang(grown, &|_| false).is_some() {
+        let so_far = self.text.get(..end).unwrap_or_default();
+        if self.is_tainted() && links::defang(so_far, &|_| false).is_some() {
             return String::new();
         }
-        let piece = grown.get(self.streamed..).unwrap_or_default().to_owned();
+        let piece = so_far.get(self.streamed..).unwrap_or_default().to_owned();
         self.streamed = self.streamed.max(end);
         piece
     }
@@ -83,7 +85,7 @@ impl LiveState {
 }
 
 struct LiveWatcher {
-    grown: Arc<LiveReply>,
+    reply: Arc<Mutex<LiveReply>>,
     deltas: tokio::sync::mpsc::Sender<String>,
     over: CancellationToken,
     _cancel_on_drop: DropGuard,
@@ -91,7 +93,7 @@ struct LiveWatcher {
 
 impl StreamSink for LiveWatcher {
     fn append(&self, delta: &str) {
-        let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.reply.lock().unwrap_or_else(PoisonError::into_inner);
         state.text.push_str(delta);
         let piece = state.take_streamable();
         if !piece.is_empty() {
@@ -101,7 +103,7 @@ impl StreamSink for LiveWatcher {
     }
 
     fn restart(&self) {
-        let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.reply.lock().unwrap_or_else(PoisonError::into_inner);
         state.text.clear();
         state.streamed = 0;
         let _ = self.deltas.try_send(String::new());
@@ -110,7 +112,7 @@ impl StreamSink for LiveWatcher {
 
 impl Watcher for LiveWatcher {
     fn label(&self, label: &Label) {
-        self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).label = Some(label.clone());
+        self.reply.lock().unwrap_or_else(PoisonError::into_inner).label = Some(label.clone());
     }
 
     fn over(&self) {
@@ -129,18 +131,18 @@ struct LiveTurn {
 }
 
 async fn run(
-    desks: Arc<Dispatcher>,
+    dispatcher: Arc<Dispatcher>,
     turn: LiveTurn,
-    grown: Arc<LiveReply>,
+    reply: Arc<Mutex<LiveReply>>,
     mut deltas: tokio::sync::mpsc::Receiver<String>,
 ) {
     let LiveTurn { turn, address, over, busy } = turn;
-    let Ok(Some(lane)) = desks.queue(address).await else { return };
-    let began = desks.clock.now();
+    let Ok(Some(queue)) = dispatcher.queue(address).await else { return };
+    let began = dispatcher.clock.now();
     let typing = async {
-        while desks.clock.now().since(began) < TYPING_AT_MOST && !over.is_cancelled() {
-            let next = desks.clock.wake_at(desks.clock.now().plus(lane.adapter.typing_interval()));
-            lane.adapter.typing(&lane.address.peer, Typing::Started).await;
+        while dispatcher.clock.now().since(began) < TYPING_AT_MOST && !over.is_cancelled() {
+            let next = dispatcher.clock.wake_at(dispatcher.clock.now().plus(queue.adapter.typing_interval()));
+            queue.adapter.typing(&queue.address.peer, Typing::Started).await;
             tokio::select! {
                 () = over.cancelled() => {}
                 busy = next => drop(busy),
@@ -150,13 +152,13 @@ async fn run(
     };
     // In a group the reply quotes its question, which a preview cannot; and rate limits are lower
     // there.
-    let is_group = desks.journal.read(move |db| db.groups().is_group(address)).await.unwrap_or(true);
+    let is_group = dispatcher.journal.read(move |db| db.groups().is_group(address)).await.unwrap_or(true);
     let growing = async {
-        match lane.adapter.edit_interval().filter(|_| !is_group) {
-            Some(pace) => edit_preview(&desks, &lane, turn, &grown, pace, &over, busy).await,
+        match queue.adapter.edit_interval().filter(|_| !is_group) {
+            Some(pace) => edit_preview(&dispatcher, &queue, turn, &reply, pace, &over, busy).await,
             None => {
                 drop(busy);
-                stream_deltas(&desks, &lane, turn, &mut deltas, &over).await;
+                stream_deltas(&dispatcher, &queue, turn, &mut deltas, &over).await;
             }
         }
         // The typing indicator goes on until the reply is complete, even if streaming failed.
@@ -168,47 +170,47 @@ async fn run(
         () = growing => {}
         () = typing => {}
     }
-    lane.adapter.typing(&lane.address.peer, Typing::Stopped).await;
+    queue.adapter.typing(&queue.address.peer, Typing::Stopped).await;
 }
 
 /// Streams the reply in deltas.
 async fn stream_deltas(
-    desks: &Dispatcher,
-    lane: &DeliveryQueue,
+    dispatcher: &Dispatcher,
+    queue: &DeliveryQueue,
     turn: TurnId,
     deltas: &mut tokio::sync::mpsc::Receiver<String>,
     over: &CancellationToken,
 ) {
-    let address = lane.id;
-    let Ok(answers) = desks.journal.read(move |db| db.outbox().asked_of(turn, address)).await else { return };
+    let address = queue.id;
+    let Ok(answers) = dispatcher.journal.read(move |db| db.outbox().asked_of(turn, address)).await else { return };
     loop {
         let delta = tokio::select! {
             () = over.cancelled() => return,
             delta = deltas.recv() => delta,
         };
         let Some(delta) = delta else { return };
-        lane.adapter.stream_delta(&lane.address.peer, &delta, &answers).await;
+        queue.adapter.stream_delta(&queue.address.peer, &delta, &answers).await;
     }
 }
 
 /// Displays the reply by editing one message, until the first failure.
 async fn edit_preview(
-    desks: &Arc<Dispatcher>,
-    lane: &Arc<DeliveryQueue>,
+    dispatcher: &Arc<Dispatcher>,
+    queue: &Arc<DeliveryQueue>,
     turn: TurnId,
-    grown: &LiveReply,
+    reply: &Mutex<LiveReply>,
     pace: Duration,
     over: &CancellationToken,
     busy: ActivityGuard,
 ) {
-    let Ok(external_id) = desks.journal.read(move |db| db.outbox().preview(turn)).await else { return };
+    let Ok(external_id) = dispatcher.journal.read(move |db| db.outbox().preview(turn)).await else { return };
     // A preview whose first sending was interrupted is in doubt; the finished reply handles it.
     if external_id.as_deref() == Some("") {
         return;
     }
-    let mut preview = Preview { desks, lane, turn, external_id };
+    let mut preview = Preview { dispatcher, queue, turn, external_id };
     let mut shown = String::new();
-    let mut wake = desks.clock.wake_at(desks.clock.now().plus(pace));
+    let mut wake = dispatcher.clock.wake_at(dispatcher.clock.now().plus(pace));
     drop(busy);
     loop {
         let _busy = tokio::select! {
@@ -216,9 +218,9 @@ async fn edit_preview(
             busy = wake => busy,
         };
         // The next wait is registered with the clock before this activity ends.
-        wake = desks.clock.wake_at(desks.clock.now().plus(pace));
+        wake = dispatcher.clock.wake_at(dispatcher.clock.now().plus(pace));
         let (text, label) = {
-            let state = grown.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = reply.lock().unwrap_or_else(PoisonError::into_inner);
             (state.edit_preview(), state.label.clone())
         };
         let Some(label) = label else { continue };
@@ -226,13 +228,13 @@ async fn edit_preview(
             continue;
         }
         // A delivery in progress goes first; a preview never waits for it.
-        let Ok(_sending) = lane.sending.try_lock() else { continue };
+        let Ok(_sending) = queue.sending.try_lock() else { continue };
         if over.is_cancelled() {
             return;
         }
         let outbound =
             Outbound { text: Labelled::new(Arc::from(text.as_str()), label, Scope::Shared), buttons: Vec::new() };
-        let Some(piece) = lane.adapter.render(&outbound).into_iter().next() else { continue };
+        let Some(piece) = queue.adapter.render(&outbound).into_iter().next() else { continue };
         match preview.show(&piece).await {
             PreviewOutcome::Shown => shown = text,
             PreviewOutcome::NotYet => {}
@@ -243,8 +245,8 @@ async fn edit_preview(
 
 /// The message that shows an unfinished reply.
 struct Preview<'a> {
-    desks: &'a Dispatcher,
-    lane: &'a DeliveryQueue,
+    dispatcher: &'a Dispatcher,
+    queue: &'a DeliveryQueue,
     turn: TurnId,
     /// Id of the message, once it was sent.
     external_id: Option<String>,
@@ -263,14 +265,14 @@ impl Preview<'_> {
     /// Edits the message, or sends it the first time.
     async fn show(&mut self, piece: &OutgoingPart) -> PreviewOutcome {
         let Some(known) = &self.external_id else { return self.send(piece).await };
-        match self.lane.adapter.edit(&self.lane.address.peer, known, piece, PartFormat::Rich).await {
+        match self.queue.adapter.edit(&self.queue.address.peer, known, piece, PartFormat::Rich).await {
             Ok(()) => PreviewOutcome::Shown,
             Err(_) => PreviewOutcome::Failed,
         }
     }
 
     async fn send(&mut self, piece: &OutgoingPart) -> PreviewOutcome {
-        let (journal, turn, address) = (&self.desks.journal, self.turn, self.lane.id);
+        let (journal, turn, address) = (&self.dispatcher.journal, self.turn, self.queue.id);
         // Nothing may be pending before it, or the order would change.
         if !matches!(journal.read(move |db| db.outbox().next_outbox(address)).await, Ok(None)) {
             return PreviewOutcome::NotYet;
@@ -279,7 +281,7 @@ impl Preview<'_> {
         if begun.is_err() {
             return PreviewOutcome::Failed;
         }
-        match self.lane.adapter.send(&self.lane.address.peer, piece, PartFormat::Rich).await {
+        match self.queue.adapter.send(&self.queue.address.peer, piece, PartFormat::Rich).await {
             Ok(new) => {
                 let to_store = new.clone();
                 let keep = move |tx: Tx<'_>| tx.outbox().set_preview(turn, address, &to_store);

@@ -14,11 +14,10 @@ mod actionable;
 
 use anyhow::Context;
 
-use super::Schedule;
-use super::runs::{self, FinishedRun};
+use super::{FinishedRun, Schedule, claim_occurrence, post_answer};
 use crate::engine::system_run::{Assignment, RunKind, RunOutcome, address_of, assign};
 use crate::id::{PersonId, StreamId};
-use crate::store::{NewSlot, Node, SlotState, Tx};
+use crate::store::{Node, SlotState, Tx};
 use crate::time::{Cron, Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::heartbeat as says;
@@ -27,7 +26,7 @@ use crate::wording::{self, turn::EMPTY_ANSWER};
 /// The job name of heartbeat slots.
 const JOB: &str = "heartbeat";
 /// The setting that holds the time of the last check.
-const LOOKED: &str = "heartbeat_at";
+const LAST_CHECK: &str = "heartbeat_at";
 
 /// A run to start: the owner, the file's text, and its row if the program wrote it.
 type DueHeartbeat = (PersonId, Text, Option<i64>);
@@ -38,7 +37,8 @@ impl Schedule {
         self.end_heartbeats().await?;
         let Some(interval) = self.heartbeat.interval else { return Ok(None) };
         let now = self.clock.now();
-        let due = match self.last_checked().await? {
+        let last = self.journal.read(|db| db.settings().fact(LAST_CHECK)).await?;
+        let due = match last.and_then(|at| at.parse().ok()).map(Timestamp) {
             Some(last) if last <= now => last.plus(interval),
             // The first check, or the clock was set back: the interval starts again.
             _ => {
@@ -52,17 +52,7 @@ impl Schedule {
         if let Some(end) = quiet_until(self.heartbeat.quiet, now, self.zone) {
             return Ok(Some(end));
         }
-        self.check_file(due, now).await?;
-        Ok(Some(now.plus(interval)))
-    }
-
-    async fn last_checked(&self) -> anyhow::Result<Option<Timestamp>> {
-        let stored = self.journal.read(|db| db.settings().fact(LOOKED)).await?;
-        Ok(stored.and_then(|at| at.parse().ok()).map(Timestamp))
-    }
-
-    async fn check_file(&self, due: Timestamp, now: Timestamp) -> anyhow::Result<()> {
-        let (to_do, zone) = (self.to_do().await, self.zone);
+        let (to_do, zone) = (self.actionable_file().await, self.zone);
         let begun = self.journal.write("look at the heartbeat file", move |tx| {
             record_check(tx, now)?;
             to_do.map_or(Ok(None), |to_do| begin(tx, &to_do, due, zone, now))
@@ -70,11 +60,11 @@ impl Schedule {
         if let Some(stream) = begun.await? {
             self.engine.wake_stream(stream);
         }
-        Ok(())
+        Ok(Some(now.plus(interval)))
     }
 
     /// Returns the file's content if it is trusted and actionable.
-    async fn to_do(&self) -> Option<DueHeartbeat> {
+    async fn actionable_file(&self) -> Option<DueHeartbeat> {
         let (owner, text, row) = match self.tree.files().read_heartbeat().await {
             Ok(found) => found?,
             Err(error) => {
@@ -98,7 +88,7 @@ impl Schedule {
         for ended in self.ended(|job| job == JOB).await? {
             let posted = self.journal.write("end a heartbeat", move |tx| match &ended {
                 FinishedRun { slot, outcome: RunOutcome::Answered { text, message, .. } } if !is_nothing(text) => {
-                    runs::answer(tx, slot, *message, text, now)
+                    post_answer(tx, slot, *message, text, now)
                 }
                 FinishedRun { slot, outcome: RunOutcome::GaveUp { reason } } => {
                     tx.slots().end_slot(slot.id, SlotState::Failed, reason, now).map(|_| None)
@@ -106,7 +96,7 @@ impl Schedule {
                 FinishedRun { slot, .. } => tx.slots().end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
             });
             if let Some(address) = posted.await? {
-                self.audience.posted(address);
+                self.engine.audience.posted(address);
             }
         }
         Ok(())
@@ -114,7 +104,7 @@ impl Schedule {
 }
 
 fn record_check(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
-    tx.settings().set_fact(LOOKED, &now.0.to_string())
+    tx.settings().set_fact(LAST_CHECK, &now.0.to_string())
 }
 
 /// Claims the slot and assigns the run. `None` if the slot was claimed before, other work runs, or
@@ -131,20 +121,8 @@ fn begin(
     if address_of(*tx, *owner)?.is_none() || tx.slots().open_slots()?.iter().any(|slot| slot.scope == scope) {
         return Ok(None);
     }
-    let (period, state) = (due.rfc3339(), SlotState::Claimed);
-    let slot = NewSlot {
-        job: JOB,
-        scope,
-        period: &period,
-        from: due,
-        to: due,
-        due_at: due,
-        state,
-        reason: "",
-        again: false,
-        at: now,
-    };
-    let Some(slot) = tx.slots().claim_slot(&slot)? else { return Ok(None) };
+    let state = (SlotState::Claimed, "");
+    let Some(slot) = claim_occurrence(tx, JOB, scope, due, state, now)? else { return Ok(None) };
     let words = [wording::own(says::look(&zone.show_long(now)), scope), file.clone()];
     let from: Vec<Node> = row.iter().map(|row| Node::File(*row)).collect();
     let run =
@@ -159,8 +137,8 @@ fn begin(
 fn is_nothing(answer: &Text) -> bool {
     let (words, _, _) = answer.open();
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    let said = letters(&without_tags(words));
-    said.is_empty() || said == letters(says::NOTHING) || **words == *EMPTY_ANSWER
+    let text = letters(&without_tags(words));
+    text.is_empty() || text == letters(says::NOTHING) || **words == *EMPTY_ANSWER
 }
 
 fn without_tags(words: &str) -> String {

@@ -12,19 +12,18 @@
 //! does not know the time yet: a time planned then would be reported as years late once the clock
 //! is right.
 
-mod fire;
-mod times;
-
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::Schedule;
-use super::runs::{self, FinishedRun};
-use crate::engine::system_run::RunOutcome;
-use crate::id::{AddressId, ReminderId};
-use crate::store::{Db, NewOutbox, ReminderRow, SlotRow, SlotState, Tx};
-use crate::time::{Timestamp, Zone};
+use anyhow::Context;
+
+use super::{FinishedRun, Schedule, address_of_slot, claim_occurrence, post_answer};
+use crate::engine::system_run::{Assignment, RunKind, RunOutcome, address_of, assign};
+use crate::id::{AddressId, ReminderId, StreamId};
+use crate::store::{Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx};
+use crate::time::{Cron, Timestamp, Zone};
+use crate::trust::{Labelled, Text};
 use crate::wording::{self, reminder as says};
-use fire::Fired;
 
 /// Delay before the next check while a person is unreachable or a run is open. No wake-up announces
 /// the first, and the wake-up at the end of a run can be missed.
@@ -49,10 +48,10 @@ impl Schedule {
 
     async fn fire(&self, id: ReminderId, now: Timestamp) -> anyhow::Result<()> {
         let zone = self.zone;
-        let fired = self.journal.write("fire a reminder", move |tx| fire::fire(tx, id, zone, now));
+        let fired = self.journal.write("fire a reminder", move |tx| fire(tx, id, zone, now));
         match fired.await? {
             Fired::Nothing => {}
-            Fired::Posted(address) => self.audience.posted(address),
+            Fired::Posted(address) => self.engine.audience.posted(address),
             Fired::Begun(stream) => self.engine.wake_stream(stream),
         }
         Ok(())
@@ -64,13 +63,13 @@ impl Schedule {
         for ended in self.ended(is_task).await? {
             let posted = self.journal.write("end a task", move |tx| match &ended {
                 FinishedRun { slot, outcome: RunOutcome::Answered { text, message, .. } } => {
-                    runs::answer(tx, slot, *message, text, now)
+                    post_answer(tx, slot, *message, text, now)
                 }
                 FinishedRun { slot, outcome: RunOutcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
                 FinishedRun { outcome: RunOutcome::Open, .. } => Ok(None),
             });
             if let Some(address) = posted.await? {
-                self.audience.posted(address);
+                self.engine.audience.posted(address);
             }
         }
         Ok(())
@@ -95,7 +94,7 @@ fn sort(db: Db<'_>, now: Timestamp, zone: Zone) -> anyhow::Result<DueReminders> 
         if is_due(&row, now) {
             due.push(row.id);
         } else if !is_behind
-            && let Some(at) = times::next(&row, zone, now)
+            && let Some(at) = next(&row, zone, now)
             && row.next_at != Some(at)
         {
             misplaced.push((row.id, at));
@@ -121,8 +120,151 @@ fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp
     if !tx.slots().end_slot(slot.id, SlotState::Failed, reason, now)? {
         return Ok(None);
     }
-    let Some((address, id)) = runs::address(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
+    let Some((address, id)) = address_of_slot(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
     let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
     tx.outbox().post(&NewOutbox::notice(address, &wording::own(sentence, slot.scope), now))?;
     Ok(Some(address))
+}
+
+/// Reason for a skipped run.
+const STILL_RUNNING: &str = "still_running";
+
+/// The effect of firing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fired {
+    /// Nothing to report.
+    Nothing,
+    /// Posted to that address.
+    Posted(AddressId),
+    /// Assigned a run in that stream.
+    Begun(StreamId),
+}
+
+/// Fires a reminder that is still due, if its person still has access and can be reached.
+pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> anyhow::Result<Fired> {
+    let Some(row) = tx.reminders().reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
+        return Ok(Fired::Nothing);
+    };
+    let Some(due) = row.next_at.filter(|due| *due <= now) else { return Ok(Fired::Nothing) };
+    let (Some(_), Some(address)) = (tx.people().person(row.person)?, address_of(*tx, row.person)?) else {
+        return Ok(Fired::Nothing);
+    };
+    let late = late(&row, due, zone, now);
+    let fired = match row.kind {
+        ReminderKind::Reminder => notify(tx, &row, due, address, &late, now)?,
+        ReminderKind::Task => begin(tx, &row, due, &late, zone, now)?,
+    };
+    match next(&row, zone, now) {
+        Some(next) => tx.reminders().move_reminder(id, next)?,
+        None => drop(tx.reminders().end_reminder(id, ReminderState::Done, now)?),
+    }
+    Ok(fired)
+}
+
+fn notify(
+    tx: Tx<'_>,
+    row: &ReminderRow,
+    due: Timestamp,
+    address: AddressId,
+    late: &str,
+    now: Timestamp,
+) -> anyhow::Result<Fired> {
+    if claim_occurrence(tx, &row.job(), row.scope(), due, (SlotState::Done, ""), now)?.is_none() {
+        return Ok(Fired::Nothing);
+    }
+    tx.outbox().post(&NewOutbox::notice(address, &notice(&row.text, late), now))?;
+    Ok(Fired::Posted(address))
+}
+
+/// The text as stored, with its label. Untrusted text is marked as such.
+fn notice(text: &Text, late: &str) -> Text {
+    let (words, label, scope) = text.open();
+    let sources = if label.is_trusted() { String::new() } else { label.encode() };
+    Labelled::new(Arc::from(says::told(words, &sources, late)), label.clone(), scope)
+}
+
+fn begin(
+    tx: Tx<'_>,
+    row: &ReminderRow,
+    due: Timestamp,
+    late: &str,
+    zone: Zone,
+    now: Timestamp,
+) -> anyhow::Result<Fired> {
+    let (scope, job) = (row.scope(), row.job());
+    if tx.slots().open_slots()?.iter().any(|slot| slot.job == job && slot.scope == scope) {
+        claim_occurrence(tx, &job, scope, due, (SlotState::Missed, STILL_RUNNING), now)?;
+        tracing::warn!("Task {} is still at work: the run that is due now is left out", row.id);
+        return Ok(Fired::Nothing);
+    }
+    let state = (SlotState::Claimed, "");
+    let Some(slot) = claim_occurrence(tx, &job, scope, due, state, now)? else { return Ok(Fired::Nothing) };
+    let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), late);
+    let words = [wording::own(asked, scope), row.text.clone()];
+    let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
+    let task = Assignment { person: row.person, kind: RunKind::Task, words: &words, from: &from, at: now };
+    let run = assign(tx, &task)?.context("Somebody who could be reached cannot be any more")?;
+    tx.slots().slot_works(slot, run.conversation)?;
+    Ok(Fired::Begun(run.stream))
+}
+
+/// The longest delay that is not mentioned: no one reads a message to the second.
+const PUNCTUAL: Duration = Duration::from_secs(5 * 60);
+/// Maximum number of missed occurrences counted.
+const COUNTED: usize = 100;
+/// The first time after `now`; `None` for a one-off, or if there is none.
+pub(super) fn next(row: &ReminderRow, zone: Zone, now: Timestamp) -> Option<Timestamp> {
+    Cron::parse(&row.cron).ok()?.next_after(now, zone)
+}
+
+/// Describes the delay; blank if there is none.
+pub(super) fn late(row: &ReminderRow, due: Timestamp, zone: Zone, now: Timestamp) -> String {
+    let more = Cron::parse(&row.cron).map_or(0, |cron| {
+        let times = std::iter::successors(cron.next_after(due, zone), |last| cron.next_after(*last, zone));
+        times.take_while(|at| *at <= now).take(COUNTED).count()
+    });
+    if now.since(due) <= PUNCTUAL && more == 0 {
+        return String::new();
+    }
+    says::late(&zone.show(due), more, COUNTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{PersonId, ReminderId};
+    use crate::store::{ReminderKind, ReminderState};
+    use crate::trust::Scope;
+
+    fn row(cron: &str) -> ReminderRow {
+        ReminderRow {
+            id: ReminderId(1),
+            person: PersonId(1),
+            kind: ReminderKind::Reminder,
+            text: crate::wording::own("t", Scope::Person(PersonId(1))),
+            cron: cron.to_owned(),
+            next_at: None,
+            turn: None,
+            created_at: Timestamp(0),
+            state: ReminderState::Waiting,
+        }
+    }
+
+    #[test]
+    fn a_delay_is_named_when_it_is_one() {
+        let minutes = |minutes: u64| Timestamp(0).plus(Duration::from_secs(minutes * 60));
+        for (cron, after, says) in [
+            ("", 0, ""),
+            ("", 5, ""),
+            ("", 6, "1970-01-01 00:00 (UTC); it could not come sooner."),
+            ("*/15 * * * *", 4, ""),
+            ("*/15 * * * *", 14, "1970-01-01 00:00 (UTC); it could not come sooner."),
+            ("*/15 * * * *", 15, "(UTC), and once more since; it could not come sooner."),
+            ("*/15 * * * *", 61, "(UTC), and 4 times more since; it could not come sooner."),
+            ("*/15 * * * *", 60_000, "(UTC), and 100 times or more since; it could not come sooner."),
+        ] {
+            let late = late(&row(cron), Timestamp(0), Zone::UTC, minutes(after));
+            assert!(late.ends_with(says) && late.is_empty() == says.is_empty(), "{cron} {after}: {late}");
+        }
+    }
 }

@@ -1,17 +1,18 @@
 //! Spending ledger: reserves before a call, settles after it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use super::cost::Cost;
-use super::limits::{self, ExceededLimit};
-use super::stream_probe::StreamProbe;
-use super::token_calibration::{self, Scales};
+use super::budget::{self, Cost, ExceededLimit};
 use crate::config::{Budget, Limit};
 use crate::id::{PersonId, SpendId, TurnId};
-use crate::model::{Model, ModelError, ModelInfo, Purpose, Reply, Request, StreamSink};
-use crate::store::{Db, Journal, Reservation};
+use crate::model::{Embedded, Embedder, Model, ModelError, ModelInfo, Purpose, Reply, Request, StreamSink};
+use crate::store::{Db, Journal, Reservation, Tx};
+use crate::text;
 use crate::time::{Clock, Zone};
-use crate::trust::Scope;
+use crate::trust::{Scope, Text};
 
 /// Keeps the spending of each local day within the budget.
 pub struct Ledger {
@@ -45,6 +46,12 @@ pub(super) struct CallEstimate {
     pub worst: Cost,
 }
 
+/// Result of a reservation.
+enum ReserveOutcome {
+    Reserved(SpendId),
+    Exceeded(ExceededLimit),
+}
+
 /// Remainder of today's budget. Reservations of calls in flight count as spent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemainingBudget {
@@ -65,9 +72,7 @@ impl Ledger {
     /// Loads the provider's counts of the last calls of that model.
     pub async fn recollect(&self, card: &ModelInfo) -> anyhow::Result<()> {
         let (name, of) = (name(card), name(card));
-        for (guessed, counted) in
-            self.journal.read(move |db| db.spending().counts_of(&of, token_calibration::CALLS)).await?
-        {
+        for (guessed, counted) in self.journal.read(move |db| db.spending().counts_of(&of, CALLS)).await? {
             self.scales.learn(&name, guessed, counted);
         }
         Ok(())
@@ -93,8 +98,8 @@ impl Ledger {
             .await?;
         Ok(RemainingBudget {
             day,
-            all: limits::left(self.budget.daily, all),
-            background: limits::left(self.budget.background_daily, background),
+            all: budget::left(self.budget.daily, all),
+            background: budget::left(self.budget.background_daily, background),
         })
     }
 
@@ -102,7 +107,7 @@ impl Ledger {
     /// cost.
     pub(super) async fn can_afford(&self, card: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
         let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(card));
-        let look = move |db: Db<'_>| limits::exceeded(db, &budget, &day, scope, false, least);
+        let look = move |db: Db<'_>| budget::exceeded(db, &budget, &day, scope, false, least);
         Ok(self.journal.read(look).await?.is_none())
     }
 
@@ -151,47 +156,37 @@ impl Ledger {
 
     /// Reserves the worst case, if every limit has room for it.
     pub(super) async fn reserve(&self, wanted: CallEstimate, on_behalf: SpendCause) -> Result<SpendId, ModelError> {
-        match self.try_reserve(wanted, on_behalf).await {
-            Ok(Ok(id)) => Ok(id),
-            Ok(Err(exceeded)) => Err(exceeded.refusal()),
+        let CallEstimate { scope, purpose, model, guessed, worst } = wanted;
+        let (budget, at) = (self.budget.clone(), self.clock.now());
+        let day = self.zone.day(at);
+        let reserve = move |tx: Tx<'_>| {
+            if let Some(exceeded) = budget::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)? {
+                return Ok(ReserveOutcome::Exceeded(exceeded));
+            }
+            let id = tx.spending().reserve(&Reservation {
+                turn: on_behalf.turn,
+                person: on_behalf.person,
+                scope,
+                purpose: purpose.as_str(),
+                model: &model,
+                day: &day,
+                at,
+                priced: worst.priced,
+                input: worst.input,
+                guessed,
+                output: worst.output,
+                micros: worst.micros,
+            })?;
+            Ok(ReserveOutcome::Reserved(id))
+        };
+        match self.journal.write("reserve a call", reserve).await {
+            Ok(ReserveOutcome::Reserved(id)) => Ok(id),
+            Ok(ReserveOutcome::Exceeded(limit)) => Err(limit.refusal()),
             Err(error) => {
                 tracing::error!("No model is called, because its cost cannot be reserved: {error:#}");
                 Err(ModelError::Later { after: None, what: "its cost cannot be written down".to_owned() })
             }
         }
-    }
-
-    async fn try_reserve(
-        &self,
-        wanted: CallEstimate,
-        on_behalf: SpendCause,
-    ) -> anyhow::Result<Result<SpendId, ExceededLimit>> {
-        let CallEstimate { scope, purpose, model, guessed, worst } = wanted;
-        let at = self.clock.now();
-        let day = self.zone.day(at);
-        let budget = self.budget.clone();
-        self.journal
-            .write("reserve a call", move |tx| {
-                if let Some(exceeded) = limits::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)? {
-                    return Ok(Err(exceeded));
-                }
-                let id = tx.spending().reserve(&Reservation {
-                    turn: on_behalf.turn,
-                    person: on_behalf.person,
-                    scope,
-                    purpose: purpose.as_str(),
-                    model: &model,
-                    day: &day,
-                    at,
-                    priced: worst.priced,
-                    input: worst.input,
-                    guessed,
-                    output: worst.output,
-                    micros: worst.micros,
-                })?;
-                Ok(Ok(id))
-            })
-            .await
     }
 
     /// Settles a call. If this fails the reservation stands, and too much is counted rather than
@@ -230,5 +225,143 @@ fn cost_of(result: &Result<Reply, ModelError>, card: &ModelInfo, request: &Reque
             | ModelError::OverBudget(_)
             | ModelError::AboveLimit(_),
         ) => Some(Cost::nothing()),
+    }
+}
+
+/// Forwards everything to another sink and records that there was text: then the provider has
+/// worked, and will charge for it despite any later error.
+pub(super) struct StreamProbe<'a> {
+    to: &'a dyn StreamSink,
+    has_text: AtomicBool,
+}
+
+impl<'a> StreamProbe<'a> {
+    pub(super) fn new(to: &'a dyn StreamSink) -> Self {
+        Self { to, has_text: AtomicBool::new(false) }
+    }
+
+    /// Returns true if a piece of text was seen, even if it was discarded later.
+    pub(super) fn grew(&self) -> bool {
+        self.has_text.load(Ordering::Relaxed)
+    }
+}
+
+impl StreamSink for StreamProbe<'_> {
+    fn append(&self, delta: &str) {
+        self.has_text.store(true, Ordering::Relaxed);
+        self.to.append(delta);
+    }
+
+    fn restart(&self) {
+        self.to.restart();
+    }
+}
+
+/// Number of newest calls that determine the scale after a restart.
+pub(super) const CALLS: u32 = 16;
+/// Weight of a newer call against all older ones.
+const WEIGHT: f64 = 0.25;
+/// Bounds of a plausible scale; a figure beyond them is a mistake.
+const LEAST: f64 = 0.25;
+const MOST: f64 = 6.0;
+
+/// Ratio of a provider's token count to our estimate, by `provider/name`.
+///
+/// An estimate from the characters of a text is right within a factor of about two in any language;
+/// the ratio is a property of a model and of a person's writing, so the last calls determine it.
+/// Newer calls weigh more. The counts are kept in the journal per call, so a restart begins with
+/// the known ratio.
+#[derive(Debug, Default)]
+pub(super) struct Scales(Mutex<HashMap<String, f64>>);
+
+impl Scales {
+    /// Returns the scale of a model; one if nothing was counted yet.
+    pub(super) fn of(&self, model: &str) -> f64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied().unwrap_or(1.0)
+    }
+
+    /// Learns from a provider's count and our estimate for the same call. Ignored if either is
+    /// zero.
+    pub(super) fn learn(&self, model: &str, guessed: u64, counted: u64) {
+        let Some(ratio) = ratio(guessed, counted) else { return };
+        let mut scales = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = scales.entry(model.to_owned()).or_insert(ratio);
+        *known = *known * (1.0 - WEIGHT) + ratio * WEIGHT;
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
+fn ratio(guessed: u64, counted: u64) -> Option<f64> {
+    (guessed > 0 && counted > 0).then(|| (counted as f64 / guessed as f64).clamp(LEAST, MOST))
+}
+
+impl Ledger {
+    /// Computes the vectors of these texts, if every limit has room for them. Their price is not
+    /// configured, so they count in tokens.
+    ///
+    /// # Errors
+    /// [`ModelError::OverBudget`] without any call, or the model's own.
+    pub async fn embed(
+        &self,
+        embedder: &dyn Embedder,
+        texts: &[Text],
+        scope: Scope,
+        patience: Duration,
+    ) -> Result<Embedded, ModelError> {
+        let card = embedder.card();
+        let guessed = texts.iter().map(|text| text::estimate_tokens(text.open().0)).sum();
+        let wanted = CallEstimate {
+            scope,
+            purpose: Purpose::Embedding,
+            model: format!("{}/{}", card.provider, card.name),
+            guessed,
+            worst: Cost::of_reading(guessed),
+        };
+        let cost = |result: &Result<Embedded, ModelError>| match result {
+            Ok(embedded) if embedded.input > 0 => Some(Cost::of_reading(embedded.input)),
+            // The texts were read, and the count is unknown.
+            Ok(_) | Err(ModelError::Cut) => None,
+            Err(_) => Some(Cost::nothing()),
+        };
+        let person = if let Scope::Person(person) = scope { Some(person) } else { None };
+        let on_behalf = SpendCause { turn: None, person };
+        self.metered(wanted, on_behalf, embedder.embed(texts, patience), cost).await
+    }
+
+    /// Returns true if more than half of today's background budget is left. Embeddings leave the
+    /// other half to other work: old texts can wait for years, and a summary cannot.
+    pub async fn has_spare(&self) -> anyhow::Result<bool> {
+        let left = self.left().await?.background;
+        let limit = self.background_limit();
+        Ok(left.tokens > limit.tokens / 2 || limit.tokens == u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves: models/window-estimate
+    #[test]
+    fn the_provider_is_believed_and_newer_calls_more() {
+        let scales = Scales::default();
+        assert!((scales.of("a/b") - 1.0).abs() < f64::EPSILON);
+        scales.learn("a/b", 100, 150);
+        assert!((scales.of("a/b") - 1.5).abs() < 1e-9, "the first count stands");
+        for _ in 0..20 {
+            scales.learn("a/b", 100, 80);
+        }
+        assert!((scales.of("a/b") - 0.8).abs() < 0.01 && (scales.of("a/c") - 1.0).abs() < f64::EPSILON);
+    }
+
+    /// Proves: models/window-estimate
+    #[test]
+    fn a_figure_that_cannot_be_is_bounded_and_none_is_none() {
+        let scales = Scales::default();
+        scales.learn("a/b", 10, 0);
+        scales.learn("a/b", 0, 10);
+        assert!((scales.of("a/b") - 1.0).abs() < f64::EPSILON);
+        scales.learn("a/b", 1, 1_000_000);
+        assert!((scales.of("a/b") - MOST).abs() < 1e-9);
     }
 }

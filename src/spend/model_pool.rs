@@ -2,13 +2,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use super::circuit::Circuit;
 use super::ledger::{Ledger, SpendCause};
-use crate::model::retry::{self, RetryPolicy, should_fall_back};
-use crate::model::{Model, ModelError, ModelInfo, NullSink, Reply, Request, StreamSink};
+use crate::model::retry::RetryPolicy;
+use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, StreamSink, retry};
 use crate::time::clock::suspend_activity;
-use crate::trust::Scope;
+use crate::time::{Backoff, Timestamp};
+use crate::trust::{Scope, Text};
+use crate::wording;
 
 /// Metered models of one use. The preferred model can be changed at runtime; after a restart it is
 /// the configured one again.
@@ -153,6 +155,28 @@ impl ModelPool {
         Err(first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned())))
     }
 
+    /// Asks a question of the program, each model once: for a job that is stored and repeats
+    /// itself. Returns the answer and the name of its model.
+    ///
+    /// # Errors
+    /// As [`ModelPool::ask`].
+    pub async fn ask_once(
+        &self,
+        purpose: Purpose,
+        max_output: u64,
+        instruction: &'static str,
+        material: Text,
+        is_sound: &(dyn Fn(&Reply) -> bool + Sync),
+    ) -> Result<(Text, String), ModelError> {
+        let mismatch = |_| ModelError::Rejected("text of another scope".to_owned());
+        let scope = material.scope();
+        let mut request = Request::new(scope, purpose).with_max_output(max_output);
+        request.text(Role::System, wording::own(instruction, scope)).map_err(mismatch)?;
+        request.text(Role::User, material).map_err(mismatch)?;
+        let reply = self.ask(&request, &SpendCause::default(), AskPolicy::once(is_sound)).await?;
+        Ok((reply.text().clone(), reply.model))
+    }
+
     async fn ask_model(
         &self,
         index: usize,
@@ -206,7 +230,7 @@ impl ModelPool {
     /// Whether the model at `next` may answer after that failure of the one at `index`.
     fn may_help(&self, error: &ModelError, index: usize, next: usize) -> bool {
         let cards = self.card(index).zip(self.card(next));
-        cards.is_some_and(|(current, next)| should_fall_back(error, current, next))
+        cards.is_some_and(|(current, next)| retry::should_fall_back(error, current, next))
     }
 }
 
@@ -218,4 +242,84 @@ impl std::fmt::Debug for ModelPool {
 
 fn matches_name(card: &ModelInfo, name: &str) -> bool {
     card.name == name || name.split_once('/') == Some((&card.provider, &card.name))
+}
+
+/// Failures in a row that open the circuit: fewer than the attempts of one message.
+const THRESHOLD: u32 = 3;
+/// Pauses before the probes.
+const PROBES: Backoff = Backoff { first: Duration::from_secs(30), longest: Duration::from_secs(600) };
+
+/// Circuit breaker of one model: a model that keeps failing is asked after the others for a while,
+/// so that it does not cost every message its retries. Kept in memory: after a restart each model
+/// is tried again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Circuit {
+    failures: u32,
+    open_until: Option<Timestamp>,
+}
+
+impl Circuit {
+    /// Whether the model failed so often that it gets no retries.
+    pub(super) fn has_opened(self) -> bool {
+        self.open_until.is_some()
+    }
+
+    /// Whether other models are asked first.
+    pub(super) fn is_open(self, now: Timestamp) -> bool {
+        self.open_until.is_some_and(|until| now < until)
+    }
+
+    /// Takes the outcome of a call into account. Errors that are due to the request leave the
+    /// circuit as it is.
+    pub(super) fn record(&mut self, error: Option<&ModelError>, now: Timestamp) {
+        match error {
+            None => *self = Self::default(),
+            Some(ModelError::Later { .. } | ModelError::Cut | ModelError::NoCredit | ModelError::BadKey) => {
+                self.failures = self.failures.saturating_add(1);
+                if let Some(failed_probes) = self.failures.checked_sub(THRESHOLD) {
+                    self.open_until = Some(now.plus(PROBES.pause(failed_probes.saturating_add(1))));
+                }
+            }
+            Some(
+                ModelError::TooLong
+                | ModelError::Refused
+                | ModelError::Rejected(_)
+                | ModelError::OverBudget(_)
+                | ModelError::AboveLimit(_),
+            ) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_failures_open_it_and_an_answer_closes_it() {
+        let mut circuit = Circuit::default();
+        let now = Timestamp(1_000);
+        for _ in 1..THRESHOLD {
+            circuit.record(Some(&ModelError::Cut), now);
+            assert!(!circuit.has_opened());
+        }
+        circuit.record(Some(&ModelError::TooLong), now);
+        assert!(!circuit.has_opened(), "the request is at fault, not the model");
+        circuit.record(Some(&ModelError::BadKey), now);
+        assert!(circuit.is_open(now) && !circuit.is_open(now.plus(PROBES.first)));
+        assert!(circuit.has_opened(), "a probe gets no retries");
+        circuit.record(Some(&ModelError::Cut), now);
+        assert!(circuit.is_open(now.plus(PROBES.first)), "a failed probe doubles the pause");
+        circuit.record(None, now);
+        assert_eq!(circuit, Circuit::default());
+    }
+
+    #[test]
+    fn the_pause_is_bounded() {
+        let mut circuit = Circuit::default();
+        for _ in 0..100 {
+            circuit.record(Some(&ModelError::Cut), Timestamp(0));
+        }
+        assert!(!circuit.is_open(Timestamp(0).plus(PROBES.longest)));
+    }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::cost::Cost;
+use super::budget::Cost;
 use super::ledger::{CallEstimate, Ledger, SpendCause};
 use crate::config;
 use crate::id::SpendId;

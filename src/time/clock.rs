@@ -124,9 +124,13 @@ impl ActivityCount {
     }
 
     fn enter_at(&self, place: GuardLocation) -> ActivityGuard {
+        self.add(place);
+        ActivityGuard(self.clone(), place)
+    }
+
+    fn add(&self, place: GuardLocation) {
         self.0.working.fetch_add(1, Ordering::SeqCst);
         self.note(place, 1);
-        ActivityGuard(self.clone(), place)
     }
 
     fn leave(&self, place: GuardLocation) {
@@ -219,24 +223,21 @@ impl Drop for ActivityGuard {
 /// for a function that a worker calls and that only waits. A cancelled wait counts the caller
 /// again.
 pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
-    struct SuspendedActivity<'a>(&'a ActivityCount, GuardLocation, bool);
+    struct SuspendedActivity<'a>(&'a ActivityCount, GuardLocation);
     impl Drop for SuspendedActivity<'_> {
         fn drop(&mut self) {
-            // Cancelled while waiting: the caller is at work again.
-            if self.2 {
-                std::mem::forget(self.0.enter_at(self.1));
-            }
+            self.0.add(self.1);
         }
     }
     let wake = clock.after(span);
     // The caller's own location is not known here: while it waits, the count of this location is
     // one too low.
-    let place = Location::caller();
-    let mut lent = SuspendedActivity(clock.work(), place, true);
-    clock.work().leave(place);
-    let busy = wake.await.of(place);
-    lent.2 = false;
-    std::mem::forget(busy);
+    let suspended = SuspendedActivity(clock.work(), Location::caller());
+    clock.work().leave(suspended.1);
+    let busy = wake.await;
+    // The caller is counted again before the clock's own guard ends.
+    drop(suspended);
+    drop(busy);
 }
 
 /// Creates a wake-up channel for one task: any number of wake-ups before it is read count as one.
@@ -285,7 +286,7 @@ impl Wakeups {
         drop(resting);
         let Some((due, waited)) = wake else { return self.recv().await };
         tokio::select! {
-            rung = self.0.recv() => rung,
+            woken = self.0.recv() => woken,
             busy = due => Some(busy.of(self.1)),
             busy = waited => Some(busy.of(self.1)),
         }

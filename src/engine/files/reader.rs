@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use strum::{EnumString, IntoStaticStr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
@@ -34,8 +35,9 @@ const TIME: Duration = Duration::from_secs(60);
 /// Maximum number of documents read at once, across all senders.
 const AT_ONCE: usize = 2;
 
-/// Kind of document that is read in a separate process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Kind of document that is read in a separate process, by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Document {
     /// PDF.
     Pdf,
@@ -46,15 +48,12 @@ pub enum Document {
 impl Document {
     /// Name of the kind on the command line.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pdf => "pdf",
-            Self::Html => "html",
-        }
+        self.into()
     }
 
     /// Parses the name of a kind.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Pdf, Self::Html].into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 

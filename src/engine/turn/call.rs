@@ -9,17 +9,20 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Turn, TurnOutcome, answer};
+use anyhow::Context;
+
+use super::reply::answer;
+use super::{Turn, TurnOutcome};
 use crate::engine::addresses;
 use crate::engine::record::{TurnRecord, calls_of};
 use crate::engine::system_run::Allowance;
-use crate::id::{MessageId, PersonId, QuestionId, StepId};
+use crate::id::{AddressId, MessageId, PersonId, QuestionId, StepId, TurnId};
 use crate::model::ToolCall;
-use crate::store::{Covers, NewQuestion, NewStep, Node, StepKind, TurnRow, Tx};
+use crate::store::{Covers, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind, TurnRow, Tx};
 use crate::time::Timestamp;
 use crate::tool::{Ask, AuthorizableCall, Decision, ToolResult, digest};
 use crate::trust::{Label, Labelled, Text};
-use crate::wording::tool as says;
+use crate::wording::{self, tool as says};
 
 /// Time that a question waits for its answer, counted from its delivery.
 const WAITS: Duration = Duration::from_secs(10 * 60);
@@ -54,27 +57,34 @@ impl Turn<'_> {
             shown_hosts: &shown_hosts,
         };
         let toolbox = &self.engine.toolbox;
-        let conversation = self.conversation.clone();
+        let conversation = self.inputs.conversation.clone();
         let allowance = self.engine.journal.read(move |db| Allowance::of(db, &conversation)).await?;
-        let way = if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
+        let decision = if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
             Decision::Closed(sentence)
         } else if begun && !toolbox.repeatable(&call.name) {
             Decision::Closed(says::OUTCOME_UNKNOWN.to_owned())
         } else {
             toolbox.decide(&call.name, &call.arguments, &about)
         };
-        let sentence = match (way, self.asks()) {
+        // The owner of the chat can be asked. In a system run there is nobody, and the answer is no at
+        // once.
+        let person = self.row.person.filter(|_| self.work().is_none());
+        let sentence = match (decision, person) {
             (Decision::Ask(ask), Some(person)) => {
                 let (row, calls, now) = (self.row.clone(), remaining_calls(record, seq), self.engine.clock.now());
-                return self.ask_person(PendingQuestion { row, seq, calls, ask, person, label, now }).await.map(Some);
+                let question = PendingQuestion { row, seq, calls, ask, person, label, now };
+                self.watcher.over();
+                self.engine.journal.write("ask the person", move |tx| question.put(tx)).await?;
+                self.engine.audience.posted(self.row.address);
+                return Ok(Some(TurnOutcome::Over));
             }
             (Decision::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
             (Decision::Closed(sentence), _) => sentence,
-            (Decision::Open(cleared), _) => {
+            (Decision::Open(authorized), _) => {
                 let step = self.begin_tool_step(seq, call, &label).await?;
-                let given = cleared.run(about).await;
-                let failed = given.failed;
-                self.store_tool_step(step, given).await?;
+                let result = authorized.run(about).await;
+                let failed = result.failed;
+                self.store_tool_step(step, result).await?;
                 if let Some(how) = failed {
                     self.learn_failure(&call.name, how).await;
                 }
@@ -95,30 +105,24 @@ impl Turn<'_> {
         self.engine.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
-    /// The person who can be asked: the owner of the chat. In a system run there is none, and the
-    /// answer is no at once.
-    fn asks(&self) -> Option<PersonId> {
-        self.row.person.filter(|_| self.work().is_none())
-    }
-
     async fn begin_tool_step(&self, seq: u32, call: &ToolCall, label: &Label) -> anyhow::Result<StepId> {
         let (row, call, label, now) = (self.row.clone(), call.clone(), label.clone(), self.engine.clock.now());
         let journal = &self.engine.journal;
         journal.write("begin a tool step", move |tx| begin(tx, &row, seq, &call, &label, now)).await
     }
 
-    async fn store_tool_step(&self, step: StepId, given: ToolResult) -> anyhow::Result<()> {
+    async fn store_tool_step(&self, step: StepId, result: ToolResult) -> anyhow::Result<()> {
         let (turn, now) = (self.row.id, self.engine.clock.now());
         self.engine
             .journal
             .write("store a tool step", move |tx| {
-                for grew_from in given.from {
-                    tx.derivations().derive(Node::Turn(turn), grew_from)?;
+                for source in result.from {
+                    tx.derivations().derive(Node::Turn(turn), source)?;
                 }
-                if given.failed.is_some() {
+                if result.failed.is_some() {
                     tx.turns().step_failed(step)?;
                 }
-                tx.turns().finish_step(step, &given.text, None, "", now)
+                tx.turns().finish_step(step, &result.text, None, "", now)
             })
             .await
     }
@@ -126,17 +130,9 @@ impl Turn<'_> {
     /// Counts a failure of an existing tool. A failure to record it does not prevent an answer.
     async fn learn_failure(&self, tool: &str, how: &'static str) {
         let now = self.engine.clock.now();
-        if let Err(error) = self.engine.tree.notes().learn_failure(&self.party, tool, how, now).await {
+        if let Err(error) = self.engine.tree.notes().learn_failure(&self.inputs.party, tool, how, now).await {
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a failure is not written down: {error:#}", self.row.id);
         }
-    }
-
-    /// Asks the question, in one transaction with all its effects.
-    async fn ask_person(&mut self, asking: PendingQuestion) -> anyhow::Result<TurnOutcome> {
-        self.watcher.over();
-        self.engine.journal.write("ask the person", move |tx| asking.put(tx)).await?;
-        self.engine.audience.posted(self.row.address);
-        Ok(TurnOutcome::Over)
     }
 }
 
@@ -235,6 +231,71 @@ fn begin(
         scope: row.scope,
         at: now,
     })
+}
+
+/// Begins the turn that a person's yes allows: it makes exactly the call of the question, and
+/// continues from there. Returns `None`, without beginning a turn, if the stored call is not the
+/// one that was shown.
+///
+/// The turn answers no message. Its first step is a reply that holds only that call, so the code
+/// that resumes any other turn makes the call next, under the grant of the yes. The turn belongs to
+/// the conversation of the question and derives from the turn that asked.
+///
+/// # Errors
+/// If the question is over.
+pub fn begin_granted(
+    tx: Tx<'_>,
+    question: &QuestionRow,
+    address: AddressId,
+    now: Timestamp,
+) -> anyhow::Result<Option<TurnId>> {
+    let call: ToolCall = serde_json::from_str(question.call.open().0).context("A stored call cannot be read")?;
+    if digest(&call.name, &call.arguments) != question.digest {
+        return Ok(None);
+    }
+    let asking = tx.turns().turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
+    let label = asking.label.join_with(question.call.label());
+    let turn = tx.turns().begin_turn(&NewTurn {
+        stream: question.stream,
+        conversation: question.conversation,
+        person: Some(question.person),
+        address,
+        scope: asking.scope,
+        at: now,
+        // The context shown to the turn that asked is in the history.
+        context: &wording::own("", asking.scope),
+        recalled: &wording::own("", asking.scope),
+        label: &label,
+    })?;
+    tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
+    // The history already holds the call under its own id, and ids must be unique there.
+    let call = ToolCall { id: format!("yes_{}", question.id), ..call };
+    store_call(tx, turn, &call, &label, question, now)?;
+    tx.questions().decide(question.id, QuestionState::Yes, Some(turn), now)?;
+    Ok(Some(turn))
+}
+
+fn store_call(
+    tx: Tx<'_>,
+    turn: TurnId,
+    call: &ToolCall,
+    label: &Label,
+    question: &QuestionRow,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    let scope = question.call.scope();
+    let step = tx.turns().begin_step(&NewStep {
+        turn,
+        seq: 0,
+        kind: StepKind::Model,
+        tool: "",
+        call: "",
+        label,
+        scope,
+        at: now,
+    })?;
+    let nothing = Labelled::new(Arc::from(""), label.clone(), scope);
+    tx.turns().finish_step(step, &nothing, Some(&serde_json::to_string(&[call])?), "", now)
 }
 
 #[cfg(test)]

@@ -7,10 +7,7 @@
 //! followed by one more attempt; so a server that is down for everybody, or was until a moment ago,
 //! costs no reply. If the notice cannot be delivered either, the owners are told instead.
 
-use std::sync::Arc;
-
-use super::super::dispatcher::{DeliveryQueue, Dispatcher};
-use super::{AttemptPurpose, AttemptResult, close_row, deliver, give_up};
+use super::{AttemptPurpose, AttemptResult, Delivery, close_row, fail_parts};
 use crate::id::{AddressId, OutboxId};
 use crate::people::Role;
 use crate::store::{Db, NewOutbox, OutboxRow, PartState, Tx};
@@ -24,97 +21,64 @@ pub(super) const FAILURES: u32 = 5;
 /// Reason stored in the journal.
 const REASON: &str = "set aside, because the server took others";
 
-/// Decision about a message that has failed often enough.
-pub(super) enum SetAsideDecision {
-    /// Nothing shows that the server works.
-    Wait,
-    /// The server has just begun to accept others; one more attempt decides.
-    TryAgain,
-    /// The server accepted others between the last two attempts.
-    SetAside,
-}
-
-/// Decides whether the server accepts other messages, with the next one of this address as a probe
-/// if nothing was sent meanwhile.
-pub(super) async fn decide(
-    desks: &Arc<Dispatcher>,
-    lane: &Arc<DeliveryQueue>,
-    row: &OutboxRow,
-) -> anyhow::Result<SetAsideDecision> {
-    let failed = row.clone();
-    let look = move |db: Db<'_>| {
-        let since = Some(failed.failed_at).filter(|at| *at > Timestamp(0));
-        let is_taken = since.map_or(Ok(false), |since| db.outbox().others_sent_since(&failed, since))?;
-        Ok((is_taken, db.outbox().next_behind(&failed)?))
-    };
-    let (is_taken, next) = desks.journal.read(look).await?;
-    if is_taken {
-        return Ok(SetAsideDecision::SetAside);
-    }
-    let Some(next) = next else { return Ok(SetAsideDecision::Wait) };
-    match Box::pin(deliver(desks, lane, &next, AttemptPurpose::Probe)).await? {
-        AttemptResult::Done => Ok(SetAsideDecision::TryAgain),
-        AttemptResult::Failed(why) => give_up(desks, &next, why, None).await.map(|()| SetAsideDecision::Wait),
-        AttemptResult::NotBefore(_) | AttemptResult::Later { .. } | AttemptResult::Absent | AttemptResult::GivenUp => {
-            Ok(SetAsideDecision::Wait)
+impl Delivery {
+    /// Judges a message that has failed often enough. Returns true if it has to wait, because
+    /// nothing shows that the server works. Otherwise it was set aside, or its next attempt is due
+    /// at once.
+    pub(super) async fn has_to_wait(&self, row: &OutboxRow, attempts: u32) -> anyhow::Result<bool> {
+        let failed = row.clone();
+        let read = move |db: Db<'_>| {
+            let since = Some(failed.failed_at).filter(|at| *at > Timestamp(0));
+            let accepts = since.map_or(Ok(false), |since| db.outbox().others_sent_since(&failed, since))?;
+            Ok((accepts, db.outbox().next_behind(&failed)?))
+        };
+        let (accepts, next) = self.dispatcher.journal.read(read).await?;
+        if accepts {
+            return self.set_aside(row).await.map(|()| false);
+        }
+        // Nothing was sent meanwhile: the next message of this address is the probe.
+        let Some(next) = next else { return Ok(true) };
+        match Box::pin(self.deliver(&next, AttemptPurpose::Probe)).await? {
+            AttemptResult::Done => {
+                let (id, now) = (row.id, self.dispatcher.clock.now());
+                let retry = move |tx: Tx<'_>| tx.outbox().outbox_later(id, attempts, now, "the server takes others");
+                self.dispatcher.journal.write("send later", retry).await.map(|()| false)
+            }
+            AttemptResult::Failed(why) => self.give_up(&next, why, None).await.map(|()| true),
+            AttemptResult::NotBefore(_)
+            | AttemptResult::Later { .. }
+            | AttemptResult::Absent
+            | AttemptResult::GivenUp => Ok(true),
         }
     }
-}
 
-/// Makes the next attempt due at once.
-pub(super) async fn try_again(desks: &Arc<Dispatcher>, row: &OutboxRow, attempts: u32) -> anyhow::Result<()> {
-    let (id, now) = (row.id, desks.clock.now());
-    desks
-        .journal
-        .write("send later", move |tx| tx.outbox().outbox_later(id, attempts, now, "the server takes others"))
-        .await
-}
-
-/// Sets a message aside and posts the notice, in one transaction.
-pub(super) async fn set_aside(
-    desks: &Arc<Dispatcher>,
-    lane: &Arc<DeliveryQueue>,
-    row: &OutboxRow,
-) -> anyhow::Result<()> {
-    tracing::error!(outbox.id = %row.id, "Delivery {} to address {} was set aside: others get through", row.id, lane.id);
-    let (row, now) = (row.clone(), desks.clock.now());
-    let (counts, told) = desks
-        .journal
-        .write("set a delivery aside", move |tx| {
-            let counts = close_row(tx, &row, PartState::Failed, REASON, now)?;
-            let told = match row.tells_of {
+    /// Sets a message aside and posts the notice, in one transaction.
+    async fn set_aside(&self, row: &OutboxRow) -> anyhow::Result<()> {
+        tracing::error!(outbox.id = %row.id, "Delivery {} to address {} was set aside: others get through", row.id, self.queue.id);
+        let (row, now) = (row.clone(), self.dispatcher.clock.now());
+        let set_aside = move |tx: Tx<'_>| {
+            let follow_up = close_row(tx, &row, PartState::Failed, REASON, now)?;
+            let mut notified = Vec::new();
+            match row.tells_of {
                 Some(about) => {
-                    drop_parts(tx, &row)?;
+                    fail_parts(tx, &row)?;
                     // A failed notice to an owner causes no further notice.
                     if tx.outbox().outbox_address(about)? == row.address {
-                        notify_owners(tx, about, now)?
-                    } else {
-                        Vec::new()
+                        notified = notify_owners(tx, about, now)?;
                     }
                 }
                 None => {
                     tx.outbox().mark_resendable(row.id, now)?;
                     notify_address(tx, &row, now)?;
-                    Vec::new()
                 }
-            };
-            Ok((counts, told))
-        })
-        .await?;
-    counts.wake(desks);
-    for address in told {
-        desks.wake(address);
+            }
+            Ok((follow_up, notified))
+        };
+        let (follow_up, notified) = self.dispatcher.journal.write("set a delivery aside", set_aside).await?;
+        follow_up.wake(&self.dispatcher);
+        notified.into_iter().for_each(|address| self.dispatcher.wake(address));
+        Ok(())
     }
-    Ok(())
-}
-
-fn drop_parts(tx: Tx<'_>, row: &OutboxRow) -> anyhow::Result<()> {
-    for part in tx.outbox().parts(row.id)? {
-        if part.state != PartState::Sent {
-            tx.outbox().part_over(part.id, PartState::Failed, "")?;
-        }
-    }
-    Ok(())
 }
 
 /// Posts one notice to its own address, for everything set aside until it is delivered.
@@ -130,24 +94,22 @@ fn notify_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result
 
 /// Posts a notice to every owner who can be reached at another address.
 fn notify_owners(tx: Tx<'_>, about: OutboxId, now: Timestamp) -> anyhow::Result<Vec<AddressId>> {
-    let silent = tx.outbox().outbox_address(about)?;
-    let Some(address) = tx.addresses().address(silent)? else { return Ok(Vec::new()) };
-    let whose = tx.addresses().who_is(&address)?.map(|(_, person)| tx.people().person(person)).transpose()?.flatten();
-    let text = gate::set_aside_of(whose.as_ref().map(|person| &*person.name), &address.adapter, about);
-    let mut told = Vec::new();
+    let (addresses, failing) = (tx.addresses(), tx.outbox().outbox_address(about)?);
+    let Some(address) = addresses.address(failing)? else { return Ok(Vec::new()) };
+    let person = addresses.who_is(&address)?.map(|(_, person)| tx.people().person(person)).transpose()?.flatten();
+    let text = gate::set_aside_of(person.as_ref().map(|person| &*person.name), &address.adapter, about);
+    let mut notified = Vec::new();
     for owner in tx.people().people()?.into_iter().filter(|person| person.role == Role::Owner) {
-        let mut places: Vec<AddressId> = tx.addresses().reached_at(owner.id)?.into_iter().collect();
-        places.extend(tx.addresses().addresses_of(owner.id)?.into_iter().map(|known| known.id));
-        let mut heard = Vec::new();
-        for place in places.into_iter().filter(|place| *place != silent) {
-            if tx.addresses().has_written_from(place)? {
-                heard.push(place);
+        let known = addresses.addresses_of(owner.id)?.into_iter().map(|known| known.id);
+        for place in addresses.reached_at(owner.id)?.into_iter().chain(known) {
+            if place == failing || !addresses.has_written_from(place)? {
+                continue;
             }
+            let notice = wording::own(text.clone(), Scope::Person(owner.id));
+            tx.outbox().post_about(&NewOutbox::notice(place, &notice, now), about)?;
+            notified.push(place);
+            break;
         }
-        let Some(place) = heard.first() else { continue };
-        let notice = wording::own(text.clone(), Scope::Person(owner.id));
-        tx.outbox().post_about(&NewOutbox::notice(*place, &notice, now), about)?;
-        told.push(*place);
     }
-    Ok(told)
+    Ok(notified)
 }

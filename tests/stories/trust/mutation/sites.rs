@@ -36,7 +36,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("src/admin/search/skills.rs", "fits"),
     ("src/admin/people.rs", "absorb"),
     ("src/app/people.rs", "absorb"),
-    ("src/gateway/account_link.rs", "absorb"),
+    ("src/gateway/admission/access.rs", "absorb"),
     ("src/store/message_search.rs", "absorb"),
     ("src/tool/web/tidy.rs", "fits"),
 ];

@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
-use super::dispatcher::{DeliveryQueue, Dispatcher};
+use super::Delivery;
 use crate::adapter::{OutgoingPart, PartFormat};
+use crate::gateway::dispatcher::DeliveryQueue;
+use crate::memory::Workspace;
 use crate::message::{FileKind, OutgoingFile};
 use crate::store::{OutboxRow, PartRow, PartState};
 use crate::tool::attachments::MAX_FILE;
@@ -24,17 +26,11 @@ pub(super) enum OutgoingAttachment {
 }
 
 impl OutgoingAttachment {
-    /// Opens the file of a part; `None` if the part is text.
-    pub(super) async fn open(desks: &Dispatcher, part: &PartRow) -> anyhow::Result<Option<Self>> {
-        if part.file.is_empty() {
-            return Ok(None);
-        }
-        let bytes = desks.tree.files().chosen_file(&part.file, &part.digest, MAX_FILE).await?;
+    /// Opens the file of a part.
+    pub(super) async fn open(workspace: &Workspace, part: &PartRow) -> anyhow::Result<Self> {
+        let bytes = workspace.files().chosen_file(&part.file, &part.digest, MAX_FILE).await?;
         let name = name_of(&part.file);
-        Ok(Some(match bytes {
-            Some(bytes) => Self::File(outgoing(name, bytes)),
-            None => Self::Notice(says::changed(name)),
-        }))
+        Ok(bytes.map_or_else(|| Self::Notice(says::changed(name)), |bytes| Self::File(outgoing(name, bytes))))
     }
 
     /// The sentence for a file that the channel does not accept.
@@ -49,22 +45,25 @@ pub(super) fn plain_part(words: &str) -> OutgoingPart {
 }
 
 /// Warns that the next file may be a repeat. Best effort.
-pub(super) async fn warn_of_repeat(lane: &DeliveryQueue, peer: &str, file: &OutgoingFile) {
-    if let Err(error) = lane.adapter.send(peer, &plain_part(&says::again(&file.name)), PartFormat::Plain).await {
+pub(super) async fn warn_of_repeat(queue: &DeliveryQueue, peer: &str, file: &OutgoingFile) {
+    if let Err(error) = queue.adapter.send(peer, &plain_part(&says::again(&file.name)), PartFormat::Plain).await {
         tracing::debug!("Nobody was told that a file may be a repeat: {error}");
     }
 }
 
-/// Sends a reaction, once.
-pub(super) async fn react(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
-    let peer = desks.current_peer(lane).await?;
-    let outcome = lane.adapter.react(&peer, &row.quotes, row.text.open().0).await;
-    let (id, now) = (row.id, desks.clock.now());
-    let (state, trouble) = match outcome {
-        Ok(()) => (PartState::Sent, String::new()),
-        Err(error) => (PartState::Failed, error.to_string()),
-    };
-    desks.journal.write("react", move |tx| tx.outbox().outbox_over(id, state, &trouble, now)).await
+impl Delivery {
+    /// Sends a reaction, once.
+    pub(super) async fn react(&self, row: &OutboxRow) -> anyhow::Result<()> {
+        let (dispatcher, id) = (&self.dispatcher, row.id);
+        let peer = dispatcher.current_peer(&self.queue).await?;
+        let outcome = self.queue.adapter.react(&peer, &row.quotes, row.text.open().0).await;
+        let now = dispatcher.clock.now();
+        let (state, reason) = match outcome {
+            Ok(()) => (PartState::Sent, String::new()),
+            Err(error) => (PartState::Failed, error.to_string()),
+        };
+        dispatcher.journal.write("react", move |tx| tx.outbox().outbox_over(id, state, &reason, now)).await
+    }
 }
 
 fn outgoing(name: &str, bytes: Vec<u8>) -> OutgoingFile {

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::{self, ProgramText, upkeep as says};
 
-use super::steps::{Done, MaintenanceStep};
+use super::{Done, MaintenanceStep};
 
 /// The setting that holds the result of the last check.
 pub const CHECKED: &str = "journal_checked";
@@ -139,7 +139,7 @@ impl Upkeep<'_> {
             Ok(Some(address))
         };
         if let Some(address) = self.journal.write(name, tell).await? {
-            self.audience.posted(address);
+            self.engine.audience.posted(address);
         }
         Ok(())
     }

@@ -1,16 +1,14 @@
-//! Deletions because of age: text, originals, files.
+//! Deletions because of age: text, originals, files, and leftovers of deleted knowledge.
 
-use crate::schedule::Upkeep;
 use std::time::Duration;
 
+use super::{Done, MaintenanceStep};
 use crate::memory::Received;
-use crate::store::OldFile;
+use crate::schedule::Upkeep;
+use crate::store::{FORGOT, OldFile};
 use crate::time::Timestamp;
 use crate::wording::upkeep as says;
 
-use super::steps::{Done, MaintenanceStep};
-
-pub(super) use crate::store::FORGOT;
 /// Maximum number of rows changed per transaction.
 const ROWS: u32 = 200;
 /// Maximum number of files deleted per step.
@@ -86,4 +84,30 @@ impl Upkeep<'_> {
 
 fn ago(now: Timestamp, days: Option<u32>) -> Option<Timestamp> {
     days.map(|days| now.minus(Duration::from_secs(24 * 3600).saturating_mul(days)))
+}
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// Retention time of a sent archive in its person's folder.
+const KEEP_EXPORTS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+impl Upkeep<'_> {
+    pub(super) async fn sweep_knowledge(&self, now: Timestamp) -> anyhow::Result<Done> {
+        self.drop_exports(now.minus(KEEP_EXPORTS)).await?;
+        let before = now.minus(DAY * 90);
+        let swept = self.journal.write("sweep knowledge", move |tx| tx.erasure().sweep_knowledge(before, ROWS)).await?;
+        if swept == 0 {
+            self.resume_erasures().await?;
+            self.end_verified_erasures(now).await?;
+        }
+        Ok(MaintenanceStep::Knowledge.while_some(swept))
+    }
+
+    /// Deletes the file before its row.
+    async fn drop_exports(&self, before: Timestamp) -> anyhow::Result<()> {
+        for (path, digest) in self.journal.read(move |db| db.erasure().exports_before(before)).await? {
+            self.tree.files().drop_export(&path, &digest).await?;
+            self.journal.write("drop an archive", move |tx| tx.erasure().forget_export(&path, &digest)).await?;
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,175 @@
+//! Posts of a finished turn: its answer, an emoji reaction, and the question "Keep this?".
+//!
+//! All of them are written in the transaction that ends the turn, so they are posted once. The
+//! reaction is a separate delivery after the reply, so that a channel's failure to deliver it does
+//! not affect the reply.
+//!
+//! "Keep this?" is about what a tainted turn wanted to remember. The text is already in
+//! `memory/untrusted/`, and nothing loads it automatically. The person sees all of it, with nothing
+//! hidden, or is told where to look: no question is about text that was not shown. There are no
+//! questions in a group or in a system run.
+
+use std::sync::Arc;
+
+use crate::id::MessageId;
+use crate::model::{ModelError, Reply, Stop};
+use crate::review::diff::fenced;
+use crate::review::reveal::reveal;
+use crate::store::{
+    KEEP_WAITS, KeepRow, MessageKind, MessageState, NewMessage, NewOutbox, OutboxKind, StoredMessage, TextKind,
+    TurnRow, TurnState, Tx,
+};
+use crate::time::Timestamp;
+use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::why::all_in_words;
+use crate::wording::{self, memory as says};
+
+/// Maximum number of separate questions.
+const MAX_QUESTIONS: usize = 3;
+/// Maximum length in bytes of a text in a question.
+const MAX_SHOWN: usize = 3_000;
+
+/// Stores and posts the turn's one answer, and ends the turn.
+pub(super) fn answer(
+    tx: Tx<'_>,
+    row: &TurnRow,
+    text: &Text,
+    buttons: &[(String, String)],
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    let message = add_reply(tx, row, now)?;
+    tx.messages().add_text(message, TextKind::Said, text)?;
+    tx.timers().inherit_timer(message, row.id)?;
+    let (address, kind) = (row.address, OutboxKind::Reply);
+    let quotes = answered(tx, row)?;
+    tx.outbox().post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
+    post_reaction(tx, row, now)?;
+    ask_to_keep(tx, row, now)?;
+    tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
+    tx.turns().end_turn(row.id, TurnState::Done, "", now)
+}
+
+/// Messages that the answer quotes. In a group, the last message that it answers; elsewhere, as
+/// [`asked_there`].
+fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
+    match row.scope {
+        Scope::Group(_) => {
+            Ok(tx.messages().messages_of_turn(row.id)?.pop().map(|message| message.external_id).unwrap_or_default())
+        }
+        Scope::Person(_) | Scope::Shared => asked_there(tx, row),
+    }
+}
+
+/// External ids of the messages that the turn answers and that came from the address that the
+/// answer goes to. Empty in a group, where no notice quotes a message.
+pub(in crate::engine) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
+    match row.scope {
+        Scope::Group(_) => Ok(String::new()),
+        Scope::Person(_) | Scope::Shared => Ok(tx.outbox().asked_of(row.id, row.address)?.join("\n")),
+    }
+}
+
+/// Stores the result of a system run without delivering it. The caller that assigned the run reads
+/// and handles it.
+pub(super) fn store_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
+    let message = add_reply(tx, row, now)?;
+    tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
+    tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
+    tx.turns().end_turn(row.id, TurnState::Done, "", now)
+}
+
+fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<MessageId> {
+    tx.messages().add_message(&NewMessage {
+        stream: row.stream,
+        conversation: Some(row.conversation),
+        inbox: None,
+        address: Some(row.address),
+        person: None,
+        guest: 0,
+        kind: MessageKind::Reply,
+        scope: row.scope,
+        external_id: "",
+        album: "",
+        received_at: now,
+        server_at: None,
+        effective_at: now,
+        turn: Some(row.id),
+    })
+}
+
+/// Asks the person, after the answer, about everything that a tainted turn wanted to remember.
+pub(super) fn ask_to_keep(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()> {
+    let Some(person) = row.person else { return Ok(()) };
+    let wanted = tx.keep_requests().unasked_keep_requests(row.id)?;
+    let (short, long): (Vec<_>, Vec<_>) = wanted
+        .into_iter()
+        .filter(|keep| keep.person == person)
+        .partition(|keep| keep.shown.open().0.len() <= MAX_SHOWN);
+    for keep in short.iter().take(MAX_QUESTIONS) {
+        ask_about(tx, row, keep, now)?;
+    }
+    let rest: Vec<&KeepRow> = short.iter().skip(MAX_QUESTIONS).chain(&long).collect();
+    point_to(tx, row, &rest, now)
+}
+
+/// Posts one question with the exact text.
+fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyhow::Result<()> {
+    let number = tx.keep_requests().mark_keep_asked(keep.id, row.address)?;
+    let (words, label, scope) = keep.shown.open();
+    let page =
+        [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words)), says::keep_how(number, KEEP_WAITS)];
+    let text = Labelled::new(Arc::from(page.join("\n\n")), label.clone(), scope);
+    let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
+    let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));
+    let (kind, buttons) = (OutboxKind::Notice, &buttons[..]);
+    tx.outbox().post(&NewOutbox { kind, buttons, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
+}
+
+/// Posts a notice that names the files that are too long or too many to ask about.
+fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Timestamp) -> anyhow::Result<()> {
+    if rest.is_empty() {
+        return Ok(());
+    }
+    // The file names were derived from untrusted text.
+    let label = rest.iter().fold(Label::clone(&row.label), |label, keep| label.join_with(keep.shown.label()));
+    let name = |path: &str| path.trim_start_matches("memory/untrusted/").trim_end_matches(".md").to_owned();
+    let lines = rest.iter().map(|keep| says::keep_later(&keep.path, &name(&keep.path)));
+    let words: Vec<String> = std::iter::once(says::KEEP_LATER.to_owned()).chain(lines).collect();
+    let text = Labelled::new(Arc::from(words.join("\n")), label, row.scope);
+    tx.outbox().post(&NewOutbox::notice(row.address, &text, now)).map(drop)
+}
+
+/// Posts the reaction to the last message that the turn answers and that came from the address that
+/// the answer goes to.
+fn post_reaction(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()> {
+    let Some(emoji) = tx.outgoing_files().enclosed_reaction(row.id)? else { return Ok(()) };
+    let messages = tx.messages().messages_of_turn(row.id)?;
+    let from_there = |message: &&StoredMessage| message.address == Some(row.address) && !message.gone;
+    let Some(message) = messages.iter().rev().filter(from_there).find(|message| !message.external_id.is_empty()) else {
+        return Ok(());
+    };
+    let text = Labelled::new(Arc::from(emoji), row.label.clone(), row.scope);
+    let (kind, quotes) = (OutboxKind::Reaction, message.external_id.as_str());
+    tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
+}
+
+/// Returns the reply's text: a stock sentence if it is blank, with a remark if the model's limit
+/// cut it.
+pub(super) fn readable(reply: &Reply) -> Text {
+    let (words, label, scope) = reply.text().open();
+    let words = match (words.trim().is_empty(), reply.stop) {
+        (true, _) => Arc::from(wording::turn::EMPTY_ANSWER),
+        (false, Stop::Length) => Arc::from(format!("{words}\n\n{}", wording::turn::CUT_BY_LIMIT)),
+        (false, _) => Arc::clone(words),
+    };
+    Labelled::new(words, label.clone(), scope)
+}
+
+pub(super) fn why_away(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::BadKey => wording::turn::BAD_KEY,
+        ModelError::NoCredit => wording::turn::NO_CREDIT,
+        ModelError::Rejected(_) => wording::turn::REJECTED,
+        _ => wording::turn::UNREACHABLE,
+    }
+}

@@ -1,0 +1,213 @@
+//! Identity and access: known senders, unknown senders, and pairing codes.
+//!
+//! An unknown sender gets one notice a day and no model; a pairing code grants access. A known
+//! person who sends the code issued for another person links their account: the address moves to
+//! that person, and if it was their only one, the two are merged.
+//!
+//! Only a person admitted by pairing can be merged, only while none of their work is open, and only
+//! with a valid code. People declared in the configuration are changed there. An owner never
+//! becomes a member: a member who talked an owner into sending a code would gain access to
+//! everything the owner ever said.
+
+use super::Item;
+use crate::admin::command;
+use crate::admin::owner_notice::{self, OwnerNotice};
+use crate::id::{AddressId, PersonId};
+use crate::message::{Event, MessageContent, TextOrigin};
+use crate::people::{Address, Person, Role};
+use crate::store::{Admitted, CodeFor, CodeUse, InboxOutcome, Issuer, NewOutbox};
+use crate::trust::Scope;
+use crate::wording::access as of_access;
+use crate::wording::{self, gate};
+
+/// Maximum number of wrong codes per stranger and day.
+const MAX_WRONG_CODES: i64 = 5;
+
+/// A used pairing code: the person, its effect, and its issuer.
+struct UsedCode {
+    person: Person,
+    effect: Admitted,
+    issuer: Issuer,
+}
+
+/// Returns the known person who sent the item, and their own address.
+pub(super) fn identify_sender(item: &Item<'_>) -> anyhow::Result<Option<(AddressId, Person)>> {
+    let (addresses, from) = (item.tx.addresses(), item.address_of(&item.inbound.sender));
+    let known = match (addresses.who_is(&from)?, &item.inbound.alias) {
+        (Some(known), alias) => {
+            if let Some(alias) = alias {
+                addresses.use_up_alias(known.0, &from, alias)?;
+            }
+            Some(known)
+        }
+        // An alias is valid for the first sender only. A later sender under the same alias is a
+        // stranger to whom the number has passed.
+        (None, Some(alias)) => {
+            let known = addresses.known_by_alias(&from, alias)?;
+            if known.is_none()
+                && let Some(person) = addresses.declared_for(&Address { peer: alias.to_owned(), ..from })?
+            {
+                tracing::warn!(person.id = %person, "Somebody else writes from the number of person {person}: they are a stranger");
+            }
+            known
+        }
+        (None, None) => None,
+    };
+    let Some((address, id)) = known else { return Ok(None) };
+    Ok(item.tx.people().person(id)?.map(|person| (address, person)))
+}
+
+/// Records an attempt to contact us and nothing of its content. A pairing code grants access.
+pub(super) fn admit_unknown(item: &mut Item<'_>) -> anyhow::Result<()> {
+    // Typing or reading is no attempt to contact us.
+    if item.inbound.event == Event::Irrelevant {
+        return item.record_id(InboxOutcome::Nothing).map(drop);
+    }
+    if item.record_id(InboxOutcome::Stranger)?.is_none() {
+        return Ok(());
+    }
+    // The daily notice is for messages only, not for typing, reading or calls.
+    let Event::Message(content) = &item.inbound.event else { return Ok(()) };
+    let (tx, now, from) = (item.tx, item.now, item.address_of(&item.inbound.sender));
+    let day = item.settings.zone.day(now);
+    let may_be_told = tx.addresses().record_stranger(&from, now, &day)?;
+    if let Some(person) = tx.addresses().declared_for(&from)? {
+        tracing::warn!(person.id = %person, "Somebody writes from a number that person {person} has left behind: they are not answered");
+        return Ok(());
+    }
+    let answer = match typed_code(content) {
+        Some(code) if tx.addresses().guesses(&from, &day)? < MAX_WRONG_CODES => match use_code(item, code)? {
+            Some(used) => return grant_access(item, &from, &used),
+            None => {
+                tx.addresses().stranger_guessed(&from, &day)?;
+                Some(gate::CODE_REFUSED)
+            }
+        },
+        Some(_) if may_be_told => Some(gate::CODE_TOO_MANY),
+        None if may_be_told => Some(gate::STRANGER),
+        _ => None,
+    };
+    let Some(answer) = answer else { return Ok(()) };
+    let address = tx.addresses().link(&from, None, now)?;
+    item.post(&NewOutbox::notice(address, &wording::own(answer, Scope::Shared), now))
+}
+
+/// Grants access by a valid code: links the address to the person and tells every owner.
+fn grant_access(item: &mut Item<'_>, from: &Address, used: &UsedCode) -> anyhow::Result<()> {
+    let (tx, person) = (item.tx, &used.person);
+    // Owners are told at their earlier addresses: a new one may belong to somebody else.
+    let owners = tx.people().reachable_owners()?;
+    let address = tx.addresses().link(from, Some(person.id), item.now)?;
+    notify_of_code(item, &owners, used, from, address)?;
+    let welcome = gate::welcome(&person.name, person.role.as_str(), &item.settings.agent);
+    item.post_notice(address, Scope::Person(person.id), welcome)?;
+    greet_owner(item, person, address)?;
+    tx.addresses().record_contact(address, item.now)?;
+    item.after.access_granted = true;
+    Ok(())
+}
+
+/// Links the sender's address to the person whom their code names. Returns false if the message is
+/// no such code.
+pub(super) fn link_account(item: &mut Item<'_>, address: AddressId, person: &Person) -> anyhow::Result<bool> {
+    let (tx, scope) = (item.tx, Scope::Person(person.id));
+    let Event::Message(content) = &item.inbound.event else { return Ok(false) };
+    greet_owner(item, person, address)?;
+    let Some(code) = typed_code(content) else { return Ok(false) };
+    let Some(good) = tx.pairing().good_code(code, item.now)? else { return Ok(false) };
+    let other = match &good.whom {
+        CodeFor::Address(id) | CodeFor::Person(id, _) => tx.people().person(*id)?,
+        CodeFor::Newcomer(..) => None,
+    };
+    let Some(other) = other else { return Ok(false) };
+    let is_same = other.id == person.id;
+    let promotes = matches!(good.whom, CodeFor::Person(_, role) if role > person.role);
+    if is_same && !(promotes && good.issuer == Issuer::CommandLine) {
+        return Ok(false);
+    }
+    if item.record_id(InboxOutcome::Command)?.is_none() {
+        return Ok(true);
+    }
+    let is_only = !is_same && tx.addresses().addresses_of(person.id)?.len() == 1;
+    if !is_same {
+        let refusal = if !tx.people().was_paired(person.id)? {
+            Some(gate::JOIN_IN_CONFIGURATION.into())
+        } else if person.role == Role::Owner && other.role != Role::Owner {
+            Some(gate::JOIN_AS_LESS.into())
+        } else if is_only && !tx.people().is_at_rest(person.id)? {
+            Some(gate::JOIN_LATER.into())
+        } else if !tx.pairing().code_asked_at(&good, address)? {
+            // A sender tricked into typing a code first learns who will read their messages.
+            Some(gate::join_means(&other.name))
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            return item.post_notice(address, scope, refusal).map(|()| true);
+        }
+    }
+    let owners = tx.people().reachable_owners()?;
+    let Some(used) = use_code(item, code)? else { return Ok(true) };
+    let from = item.address_of(&item.inbound.sender);
+    if !is_same {
+        tx.addresses().link(&from, Some(used.person.id), item.now)?;
+    }
+    notify_of_code(item, &owners, &used, &from, address)?;
+    if is_only {
+        tx.people().absorb(person.id, used.person.id, item.now)?;
+    }
+    tx.addresses().record_contact(address, item.now)?;
+    item.after.access_granted = true;
+    let confirmation = match is_same {
+        true => of_access::you_are(used.person.role.as_str()),
+        false => gate::joined(&used.person.name),
+    };
+    item.post_notice(address, Scope::Person(used.person.id), confirmation).map(|()| true)
+}
+
+fn typed_code(content: &MessageContent) -> Option<&str> {
+    command::code_in(&content.text).filter(|_| content.origin == TextOrigin::Typed)
+}
+
+/// Uses a code; `None` if it is not valid.
+fn use_code(item: &Item<'_>, code: &str) -> anyhow::Result<Option<UsedCode>> {
+    Ok(match item.tx.pairing().use_code(code, item.now)? {
+        CodeUse::Accepted { person, did, issuer } => Some(UsedCode { person, effect: did, issuer }),
+        CodeUse::Refused => None,
+    })
+}
+
+/// Tells these owners that a code was used at an address, and how to undo it.
+fn notify_of_code(
+    item: &mut Item<'_>,
+    owners: &[(PersonId, AddressId)],
+    used: &UsedCode,
+    from: &Address,
+    id: AddressId,
+) -> anyhow::Result<()> {
+    let issuer = match used.issuer {
+        Issuer::Person(id) => item.tx.people().person(id)?.map(|issuer| issuer.name),
+        Issuer::CommandLine => None,
+    };
+    let notice = match used.effect {
+        Admitted::Newcomer | Admitted::Again => OwnerNotice::access_granted(&used.person, from, issuer.as_deref()),
+        Admitted::Promoted => OwnerNotice::promoted(&used.person, from),
+        Admitted::Address => OwnerNotice::linked(&used.person, from, id, issuer.as_deref()),
+    };
+    item.after.posted.extend(owner_notice::notify_owners(item.tx, owners, &notice, item.now)?);
+    Ok(())
+}
+
+/// Sends the open questions about namesakes to an owner who could not be reached so far.
+fn greet_owner(item: &mut Item<'_>, person: &Person, address: AddressId) -> anyhow::Result<()> {
+    let people = item.tx.people();
+    if person.role != Role::Owner || item.tx.addresses().has_ever_written(person.id)? {
+        return Ok(());
+    }
+    for (namesake, _) in people.open_namesakes()? {
+        let notice = OwnerNotice::namesake(&namesake);
+        let posted = owner_notice::notify_owners(item.tx, &[(person.id, address)], &notice, item.now)?;
+        item.after.posted.extend(posted);
+    }
+    Ok(())
+}

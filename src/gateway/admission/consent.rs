@@ -1,0 +1,89 @@
+//! Answers to questions. A yes or no takes effect on admission, in order of arrival, within the
+//! transaction that stores it.
+//!
+//! It is valid once, from the person who was asked, while the question and its conversation are
+//! open. It was typed in their direct chat or is the button under the question; admission accepts
+//! no forward, quote, voice note or edit as a command. Any other message means no, except to a
+//! question about keeping a memory: that one stays open, and a yes is carried out by the command
+//! worker.
+
+use super::Sender;
+use crate::admin::command::ChatCommand;
+use crate::engine::turn::call::begin_granted;
+use crate::id::{PersonId, QuestionId};
+use crate::store::{KeepState, QuestionState, Tx};
+use crate::time::Timestamp;
+use crate::wording::command as says;
+use crate::wording::memory as of_memory;
+
+/// A yes or no with its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ConsentReply {
+    Yes(QuestionId),
+    No(QuestionId),
+}
+
+/// Returns the answer that a command expresses, if any.
+pub(super) fn answer_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
+    match command? {
+        ChatCommand::Yes(question) => Some(ConsentReply::Yes(*question)),
+        ChatCommand::No(question) => Some(ConsentReply::No(*question)),
+        _ => None,
+    }
+}
+
+/// Applies an answer. Returns the sentence for the person; `None` if the answer is still to be
+/// carried out.
+pub(super) fn decide(
+    tx: Tx<'_>,
+    reply: ConsentReply,
+    person: PersonId,
+    sender: &Sender<'_>,
+    now: Timestamp,
+) -> anyhow::Result<Option<&'static str>> {
+    let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
+    let keep = tx.keep_requests().keep_request_by_number(id)?.filter(|keep| keep.person == person);
+    let Some(keep) = keep else { return answer(tx, reply, person, sender, now).map(Some) };
+    let (state, sentence) = match reply {
+        _ if matches!(keep.state, KeepState::Yes | KeepState::Kept) => return Ok(Some(says::YES_ALREADY)),
+        _ if keep.state != KeepState::Open => return Ok(Some(says::QUESTION_OVER)),
+        _ if !keep.is_open(now) => (KeepState::Expired, Some(says::QUESTION_OVER)),
+        ConsentReply::Yes(_) => (KeepState::Yes, None),
+        ConsentReply::No(_) => (KeepState::No, Some(of_memory::LEFT)),
+    };
+    tx.keep_requests().set_keep_state(keep.id, KeepState::Open, state, Some(sender.address), now)?;
+    Ok(sentence)
+}
+
+/// Applies an answer to a question of a turn.
+fn answer(
+    tx: Tx<'_>,
+    reply: ConsentReply,
+    person: PersonId,
+    sender: &Sender<'_>,
+    now: Timestamp,
+) -> anyhow::Result<&'static str> {
+    let questions = tx.questions();
+    questions.expire_questions(sender.stream, now)?;
+    let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
+    let question = questions.question(id)?.filter(|row| row.person == person && row.stream == sender.stream);
+    let Some(question) = question else { return Ok(says::NO_SUCH_QUESTION) };
+    if question.state == QuestionState::Yes {
+        return Ok(says::YES_ALREADY);
+    }
+    if !question.is_open(now) {
+        return Ok(says::QUESTION_OVER);
+    }
+    let conversation = tx.conversations().conversation(question.conversation)?;
+    let is_closed = conversation.is_none_or(|conversation| conversation.closed_at.is_some());
+    if !is_closed && matches!(reply, ConsentReply::Yes(_)) {
+        if let Some(turn) = begin_granted(tx, &question, sender.address, now)? {
+            tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with yes: turn {turn} goes on");
+            return Ok(says::GOES_ON);
+        }
+        tracing::error!(question.id = %id, "Question {id} holds another call than the one that was shown: it is refused");
+    }
+    questions.decide(id, QuestionState::Refused, None, now)?;
+    let is_no = !is_closed && matches!(reply, ConsentReply::No(_));
+    Ok(if is_no { says::LEFT_ALONE } else { says::QUESTION_OVER })
+}
