@@ -1,7 +1,7 @@
 //! Opens a journal: validation, migration by the lock holder, and connections.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 use rusqlite::{Connection, OpenFlags};
@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use super::open_error::OpenError;
 use super::writer::{Failpoint, JournalWriter};
 use super::{BUSY_MS, Db, Tx};
+use crate::time::task::lock;
 
 mod embedded {
     #![allow(
@@ -158,7 +159,7 @@ impl Journal {
 
 impl Readers {
     fn borrow(&self) -> anyhow::Result<Borrowed<'_>> {
-        let connection = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = lock(&self.idle).pop();
         anyhow::ensure!(connection.is_some(), "No reader is free");
         Ok(Borrowed { readers: self, connection })
     }
@@ -182,7 +183,7 @@ impl Borrowed<'_> {
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
         let connection = self.connection.take();
-        self.readers.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(connection);
+        lock(&self.readers.idle).extend(connection);
     }
 }
 

@@ -5,7 +5,7 @@
 //! several days with it.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::Timestamp;
 use super::clock::{ActivityCount, ActivityGuard, Clock};
+use super::task::lock;
 
 /// A clock whose time is set by its owner.
 #[derive(Debug)]
@@ -113,8 +114,8 @@ impl SimulatedClock {
         })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, SimulatedState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, SimulatedState> {
+        lock(&self.state)
     }
 }
 

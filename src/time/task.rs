@@ -1,6 +1,7 @@
 //! Panic isolation for tasks.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 
@@ -11,6 +12,11 @@ use futures::FutureExt;
 /// Error of the work, or [`Panicked`].
 pub async fn guarded<T>(name: &str, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Panicked(name.to_owned()).into()))
+}
+
+/// Locks a mutex even if its holder panicked: a panic ends one piece of work, not the program.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Error: the work panicked.
