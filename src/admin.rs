@@ -24,7 +24,6 @@ pub mod restore;
 mod review;
 mod search;
 mod skills;
-mod snippet;
 mod status;
 mod tools;
 mod transcript;

@@ -17,6 +17,7 @@ pub mod model;
 pub mod skill;
 pub mod adapter;
 pub mod spend;
+pub mod search;
 pub mod memory;
 pub mod review;
 pub mod erasure;

@@ -36,7 +36,6 @@ mod versions;
 mod passage;
 mod layout;
 mod read;
-mod recall;
 mod received;
 mod remember;
 pub mod section;
@@ -46,7 +45,6 @@ mod canonical_name;
 mod supersede;
 mod extracted_text;
 mod workspace;
-mod vectors;
 mod restore;
 mod path_walk;
 mod write;
@@ -54,24 +52,19 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use crate::store::{Corpus, hybrid_score};
 pub use browse::{Listed, NoteLine, Notes, UnreadNote};
 pub use disk::Received;
 pub use extracted_text::received_path;
 pub use file_access::{AccessRefusal, OwnFile};
 pub use hand_over::{HandOverRefusal, HandOverResult};
 pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
-pub use index::{EntryHit, Index, IndexHealth, IndexMatches, IndexQuery, IndexTotals};
+pub use index::{Index, IndexHealth, IndexTotals};
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file};
 pub use layout::{EXPERIENCE, is_owner_only, normal as normal_path, own as path_in_folder};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use passage::Section;
-pub use recall::{RecallQuery, Recollection};
 pub use remember::{NoteDraft, StoredNote};
-pub use vectors::{
-    COUNT_UP_TO as VECTORS_COUNTED_UP_TO, Near, VectorFailure as VectorTrouble, VectorHealth, VectorParts, Vectors,
-};
 pub use workspace::{Workspace, WriteRefusal};
 pub use write::{Author, ChangeOrigin, New, WriteResult};
 

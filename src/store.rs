@@ -27,7 +27,6 @@ mod extractions;
 mod file_versions;
 mod fingerprints;
 mod disk_full;
-pub mod hybrid_score;
 mod erasure;
 mod from_row;
 mod groups;
@@ -72,7 +71,7 @@ pub use copy::{amend_copy, copy_journal, examine_still};
 pub use declared::KnownPerson;
 pub use derivations::Node;
 pub use disk_full::{DiskFull, DiskSpace, is_full};
-pub use embeddings::{Corpus, MissingVector, Read, Vectored};
+pub use embeddings::{Corpus, MissingVector, Read, Vectored, text_digest};
 pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry};
 pub use erasure::{
     AfterRedaction, DELETED, ErasedWords, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, ErasureRow,
@@ -89,7 +88,7 @@ pub use inbox::{InboxItem, InboxOutcome};
 pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState};
 pub use maintenance::{IndexMismatch, OldFile};
 pub use mcp_tools::{OutsideToolRow, SeenTool};
-pub use message_search::{Hit, Matches, MessageQuery};
+pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
 pub use open::{Journal, newest_version};
 pub use open_error::OpenError;

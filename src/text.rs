@@ -156,10 +156,27 @@ pub fn cut_bytes(text: &str, max: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
+/// Escapes text for Markdown: no markup, no link, one line.
+pub fn escape_markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '|' | '&' | '#') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn plain_text_is_no_markup() {
+        assert_eq!(escape_markdown("a *b*\n[c](d) <e>"), "a \\*b\\* \\[c\\](d) \\<e\\>");
+    }
 
     proptest! {
         #[test]

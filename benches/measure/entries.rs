@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use compline::memory::{Index, IndexQuery, Workspace};
+use compline::memory::{Index, Workspace};
 use compline::people::{Party, Role};
+use compline::search::EntryQuery;
 use compline::store::{EntryKind, Journal};
 use compline::time::{Clock, SystemClock, Zone};
 use compline::trust::{Label, Labelled, Scope};
@@ -59,7 +60,7 @@ async fn search(index: &Index, ada: &Party, beside: &str) {
             for n in 0..100 {
                 let words = ranks.map(|rank| word(rank + n)).join(" ");
                 let words = Labelled::new(Arc::from(words), Label::trusted(), ada.scope());
-                let question = IndexQuery { kinds: kinds.clone(), limit: 10, ..IndexQuery::of(ada, words) };
+                let question = EntryQuery { kinds: kinds.clone(), limit: 10, ..EntryQuery::of(ada, words) };
                 let began = Instant::now();
                 index.search(&question).await.unwrap();
                 times.push(began.elapsed());

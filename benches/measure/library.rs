@@ -207,7 +207,7 @@ async fn recall(messages: usize) {
         let question = format!("{} {} {}", word(n * 7919 % 400), word(500 + n * 104_729 % 4_000), word(n * 31 % 9_000));
         let began = Instant::now();
         app.journal
-            .read(move |db| db.message_search().recall(Scope::Person(PersonId(1)), &question, false, 6, None))
+            .read(move |db| crate::support::search::find(db, Scope::Person(PersonId(1)), &question, false, 6))
             .await
             .unwrap();
         times.push(began.elapsed());

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use compline::config::{Budget, Limit};
 use compline::id::{ConversationId, PersonId, StreamId};
-use compline::memory::{Corpus, RecallQuery, Recollection, VectorParts, Vectors, digest};
+use compline::memory::digest;
 use compline::model::ModelError;
 use compline::model::embed::{Embedded, Embedder, EmbedderCard};
 use compline::people::{Address, Role};
+use compline::search::{ConversationQuery, ConversationSearch, VectorParts, Vectors};
 use compline::spend::Ledger;
 use compline::store::{
-    BoundaryReason, ConversationKind, Journal, MessageKind, MessageState, NewConversation, NewMessage, TextKind,
+    BoundaryReason, ConversationKind, Corpus, Journal, MessageKind, MessageState, NewConversation, NewMessage, TextKind,
 };
 use compline::time::{SystemClock, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
@@ -41,7 +42,7 @@ pub async fn measure() {
 
 /// Questions of rare words, of common ones, and of both.
 async fn by_words(journal: &Journal, messages: u64) {
-    let recollection = Recollection::new(journal.clone(), None, "Compline");
+    let recollection = ConversationSearch::new(journal.clone(), None, "Compline");
     for (what, ranks) in [
         ("rare words", [3_000_u64, 5_000, 7_000]),
         ("a common word among them", [40, 3_000, 7_000]),
@@ -80,7 +81,7 @@ async fn by_meaning(journal: &Journal, dimensions: usize) {
     };
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), Zone::UTC, budget));
     let vectors = Vectors::new(VectorParts { journal: journal.clone(), clock, ledger, embedder });
-    let recollection = Recollection::new(journal.clone(), Some(vectors.clone()), "Compline");
+    let recollection = ConversationSearch::new(journal.clone(), Some(vectors.clone()), "Compline");
     let first = ask(&recollection, "something").await;
     figure(
         &format!("  first search, by words alone, while {VECTORS} vectors of {dimensions} are not in memory"),
@@ -97,10 +98,10 @@ async fn by_meaning(journal: &Journal, dimensions: usize) {
     line(&format!("hybrid search among {VECTORS} vectors of {dimensions}"), times, Some((cpu() - before) / 40));
 }
 
-async fn ask(recollection: &Recollection, words: &str) -> Duration {
+async fn ask(recollection: &ConversationSearch, words: &str) -> Duration {
     let words = Labelled::new(Arc::from(words), Label::trusted(), ADA);
     let began = Instant::now();
-    let asked = RecallQuery { words, untrusted_too: false, limit: 6, before: None };
+    let asked = ConversationQuery { words, untrusted_too: false, limit: 6, before: None };
     recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
     began.elapsed()
 }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use compline::config::{Budget, Limit};
 use compline::id::MessageId;
-use compline::memory::{Corpus, RecallQuery, Recollection, VectorParts, Vectors, digest};
+use compline::memory::digest;
 use compline::model::embed::Embedder;
 use compline::people::{Address, Role};
+use compline::search::{ConversationQuery, ConversationSearch, VectorParts, Vectors};
 use compline::spend::Ledger;
-use compline::store::{BoundaryReason, ConversationKind, Journal, MessageKind, NewConversation, NewMessage, TextKind};
+use compline::store::{
+    BoundaryReason, ConversationKind, Corpus, Journal, MessageKind, NewConversation, NewMessage, TextKind,
+};
 use compline::text::question;
 use compline::time::{SystemClock, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
@@ -26,8 +29,8 @@ pub struct IndexedConversation {
     names: Vec<String>,
     turns: HashMap<MessageId, String>,
     by_digest: HashMap<String, Vec<String>>,
-    lexical: Recollection,
-    hybrid: Recollection,
+    lexical: ConversationSearch,
+    hybrid: ConversationSearch,
     vectors: Option<Vectors>,
     stop: CancellationToken,
     _folder: tempfile::TempDir,
@@ -53,10 +56,11 @@ impl IndexedConversation {
             }
             vectors.read(Corpus::Said, scope).await.unwrap();
         }
+        let speakers = journal.read(move |db| db.message_search().speakers(scope, "")).await.unwrap();
         Self {
-            names: journal.read(|db| db.message_search().names_of(scope, "")).await.unwrap(),
-            lexical: Recollection::new(journal.clone(), None, ""),
-            hybrid: Recollection::new(journal.clone(), vectors.clone(), ""),
+            names: speakers.into_iter().map(|(_, name)| name).collect(),
+            lexical: ConversationSearch::new(journal.clone(), None, ""),
+            hybrid: ConversationSearch::new(journal.clone(), vectors.clone(), ""),
             journal,
             scope,
             turns,
@@ -74,7 +78,8 @@ impl IndexedConversation {
             "hybrid" => &self.hybrid,
             _ => return self.nearest(words).await,
         };
-        let asked = RecallQuery { words: text(words, self.scope), untrusted_too: false, limit: DEEP, before: None };
+        let asked =
+            ConversationQuery { words: text(words, self.scope), untrusted_too: false, limit: DEEP, before: None };
         let found = recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
         found.hits.iter().map(|hit| self.turns[&hit.message].clone()).collect()
     }

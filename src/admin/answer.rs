@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::people::Address;
 use crate::store::is_full;
+pub(super) use crate::text::escape_markdown as plain;
 use crate::trust::{Label, Labelled};
 use crate::wording::command as says;
 
@@ -87,18 +88,6 @@ pub(super) fn join<'a>(labels: impl Iterator<Item = &'a Label>) -> Label {
     Label::join_of(labels)
 }
 
-/// Escapes text for Markdown: no markup, no link, one line.
-pub(super) fn plain(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in crate::text::one_line(text).chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '|' | '&' | '#') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
-}
-
 /// An address, for a person.
 pub(super) fn address_in_words(address: &Address) -> String {
     plain(&says::address(&address.adapter, &address.peer))
@@ -135,11 +124,6 @@ mod tests {
         let theirs = Labelled::new("b", Label::untrusted(Source::web("example.org")), Scope::Shared);
         shown.words(&theirs);
         assert_eq!(Answer::showing(shown, "b", json!(null)).label, Label::untrusted(Source::web("example.org")));
-    }
-
-    #[test]
-    fn plain_text_is_no_markup() {
-        assert_eq!(plain("a *b*\n[c](d) <e>"), "a \\*b\\* \\[c\\](d) \\<e\\>");
     }
 
     #[test]

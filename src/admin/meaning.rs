@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::plain;
-use crate::memory::{VECTORS_COUNTED_UP_TO, VectorHealth};
+use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::time::{Timestamp, Zone};
 use crate::wording::meaning as says;
 
@@ -42,7 +42,7 @@ pub(super) fn json(health: Option<&VectorHealth>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::VectorTrouble;
+    use crate::search::VectorOutage;
 
     fn health() -> VectorHealth {
         VectorHealth {
@@ -60,7 +60,7 @@ mod tests {
         let well = line(&health(), Zone::UTC);
         assert_eq!(well, "- search by meaning: ollama/small, 8 numbers a vector; 120 texts have one, 3 are missing");
         let at = |minutes: i64| Timestamp(1_795_251_600_000 + minutes * 60_000);
-        let away = VectorTrouble { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
+        let away = VectorOutage { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
         let failed = Some((away.why.clone(), at(5)));
         let ill = VectorHealth { away: Some(away), failed, ..health() };
         let told = line(&ill, Zone::UTC);

@@ -5,10 +5,7 @@
 //! 1 before they are merged. Untrusted hits are shown and marked: the reader is a person, not a
 //! model. Context lines around a hit come from the file's present content.
 
-mod around;
-mod kept;
-mod said;
-mod skills;
+mod sources;
 
 use crate::admin::SearchAdmin;
 use std::sync::Arc;
@@ -16,13 +13,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, ShownLabel, plain, sources_in_words};
-use super::snippet::{FoldedWords, Snippet};
 use crate::id::ConversationId;
 use crate::people::Person;
+use crate::search::snippet::{FoldedWords, Snippet};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
-use around::FileExcerpt;
+use sources::{FileExcerpt, FileLine};
 
 /// A kind of searchable data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +177,7 @@ impl SearchAdmin<'_> {
         for source in [
             self.search_messages(person, &sought).await?,
             self.search_files(person, &sought).await?,
-            self.of_skills(&sought).await?,
+            self.search_skills(&sought).await?,
         ] {
             let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
             let scale = |row: SearchRow| SearchRow { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
@@ -237,7 +234,7 @@ fn when(zone: Zone, row: &SearchRow) -> String {
     if begins_day && matches!(row.by, HitSource::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }
 }
 
-fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[around::FileLine]>) -> Value {
+fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[FileLine]>) -> Value {
     let mut json = Map::new();
     let mut say = |name: &str, value: Value| drop(json.insert(name.to_owned(), value));
     say("kind", json!(row.kind.as_str()));
@@ -258,7 +255,7 @@ fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[ar
         HitSource::Nobody => {}
     }
     if let Some(around) = around {
-        say("lines", around.iter().map(around::FileLine::json).collect());
+        say("lines", around.iter().map(FileLine::json).collect());
     }
     Value::Object(json)
 }

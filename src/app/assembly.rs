@@ -14,10 +14,11 @@ use crate::config::Config;
 use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Engine, Runtime};
 use crate::gateway::dispatcher::Dispatcher;
-use crate::memory::{Index, Recollection, Vectors, Workspace};
+use crate::memory::{Index, Workspace};
 use crate::reflection::Reflector;
 use crate::review::{self, DiskFailpoint, Policy, Review};
 use crate::schedule::{FreeSpace, Schedule};
+use crate::search::{ConversationSearch, Vectors};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, ModelPool, Transcriber};
 use crate::store::Journal;
@@ -228,7 +229,7 @@ pub(super) fn knowledge_tools(
     keeping: &KnowledgeStore,
 ) -> Vec<Arc<dyn Tool>> {
     let messages =
-        Recollection::new(journal.clone(), index.vectors().cloned(), &config.agent.name).in_zone(config.zone);
+        ConversationSearch::new(journal.clone(), index.vectors().cloned(), &config.agent.name).in_zone(config.zone);
     let index_if_enabled = config.memory.enabled.then(|| index.clone());
     let sources = SearchSources { messages, index: index_if_enabled, journal: journal.clone(), zone: config.zone };
     let mut tools = files::tools(keeping);

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Engine;
-use crate::memory::{EntryHit, IndexQuery, TurnFiles};
+use crate::memory::TurnFiles;
 use crate::people::Party;
+use crate::search::{EntryHit, EntryQuery};
 use crate::store::{EntryKind, Node};
 use crate::text::{one_line, shorten};
 use crate::trust::{Labelled, Text};
@@ -69,7 +70,7 @@ async fn found(engine: &Arc<Engine>, party: &Party, words: &[Text]) -> anyhow::R
     if let Some(words) = trusted(words, party) {
         // Files about identity and working style are loaded anyway.
         let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
-        let question = IndexQuery { kinds, limit: RELATED + MORE, ..IndexQuery::of(party, words) };
+        let question = EntryQuery { kinds, limit: RELATED + MORE, ..EntryQuery::of(party, words) };
         related = index.search(&question).await?.hits;
     }
     Ok(vec![(RELATED, related), (SALIENT, salient)])

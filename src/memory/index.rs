@@ -14,8 +14,6 @@
 mod listing;
 mod parse;
 mod passages;
-mod salience;
-mod search;
 mod shape;
 mod sync;
 mod journal_entries;
@@ -28,12 +26,13 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use super::vectors::Vectors;
 use super::workspace::Workspace;
 use crate::people::Party;
-use crate::store::{EntryKind, Indexed, Journal, Node};
-use crate::time::{Clock, Timestamp};
-use crate::trust::{Scope, Text};
+use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery};
+use crate::search::vectors::Vectors;
+use crate::store::{Indexed, Journal, Node};
+use crate::time::Clock;
+use crate::trust::Scope;
 use sync::PendingChanges;
 
 /// Maximum number of changed files that a search reads before it answers; [`Index::refresh`] and
@@ -53,89 +52,6 @@ struct IndexInner {
     noticed: Mutex<PendingChanges>,
     /// Held during a walk, and while a batch of files is read.
     reading: tokio::sync::Mutex<()>,
-}
-
-/// A search of the index.
-#[derive(Debug, Clone)]
-pub struct IndexQuery {
-    /// Party that searches: only its own and shared entries are searched.
-    pub party: Party,
-    /// Query text.
-    pub words: Text,
-    /// Only these kinds; all if empty.
-    pub kinds: Vec<EntryKind>,
-    /// Only this category.
-    pub category: Option<String>,
-    /// Only entries under this heading.
-    pub section: Option<String>,
-    /// Only the memory of this agent.
-    pub agent: Option<String>,
-    /// Case-sensitive match.
-    pub case: bool,
-    /// Include untrusted entries.
-    pub untrusted_too: bool,
-    /// Only entries written before this time.
-    pub before: Option<Timestamp>,
-    /// Maximum number of hits.
-    pub limit: usize,
-}
-
-impl IndexQuery {
-    /// Searches all trusted entries for that text, with at most five hits.
-    pub fn of(party: &Party, words: Text) -> Self {
-        Self {
-            party: party.clone(),
-            words,
-            kinds: Vec::new(),
-            category: None,
-            section: None,
-            agent: None,
-            case: false,
-            untrusted_too: false,
-            before: None,
-            limit: 5,
-        }
-    }
-
-    /// Returns the scope to be searched.
-    pub fn scope(&self) -> Scope {
-        self.party.scope()
-    }
-}
-
-/// Result of a search.
-#[derive(Debug, Clone, Default)]
-pub struct IndexMatches {
-    /// Best hits, best first.
-    pub hits: Vec<EntryHit>,
-    /// Number of further matches that are untrusted, if these were not requested; counted up to a
-    /// limit.
-    pub untrusted: usize,
-}
-
-/// An entry that was found. Its path has the same label as its text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EntryHit {
-    /// Key that survives rebuilding.
-    pub key: String,
-    /// Kind of entry.
-    pub kind: EntryKind,
-    /// Category; empty if it has none.
-    pub category: String,
-    /// Path as its owner sees it, or `conversations/N`, `reflections/N`.
-    pub path: String,
-    /// Line number, from 1.
-    pub line: u32,
-    /// Heading above it.
-    pub section: Text,
-    /// Key of a fact or title of a note; empty for running text.
-    pub name: Text,
-    /// Text; that of a fact begins with its key.
-    pub text: Text,
-    /// Time of writing.
-    pub at: Timestamp,
-    /// Score; higher is better.
-    pub score: f64,
 }
 
 /// State of a party's index.
@@ -246,10 +162,10 @@ impl Index {
     ///
     /// # Errors
     /// If the journal cannot be read. An unusable query is not an error.
-    pub async fn search(&self, question: &IndexQuery) -> anyhow::Result<IndexMatches> {
+    pub async fn search(&self, question: &EntryQuery) -> anyhow::Result<EntryMatches> {
         let room = self.sync_scope(&question.party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
-        let mut found = search::search(&self.0.journal, self.1.as_ref(), question, self.0.clock.now()).await?;
+        let mut found = entries::find_entries(&self.0.journal, self.1.as_ref(), question, self.0.clock.now()).await?;
         found.hits.iter_mut().for_each(|hit| room.show(hit));
         Ok(found)
     }
@@ -259,7 +175,7 @@ impl Index {
         let room = self.sync_scope(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
         let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(room.scope, WEIGHED)).await?;
-        let mut hits = search::most_salient(rows, limit, self.0.clock.now());
+        let mut hits = entries::most_salient(rows, limit, self.0.clock.now());
         hits.iter_mut().for_each(|hit| room.show(hit));
         Ok(hits)
     }

@@ -9,6 +9,7 @@ use crate::store::handles::{Embeddings, EmbeddingsMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
+use sha2::{Digest, Sha256};
 
 use super::EntryKind;
 use super::maintenance::SEARCHED;
@@ -68,8 +69,8 @@ const STEP: i64 = 4_000;
 
 impl Embeddings<'_> {
     /// Returns the newest row id of texts or entries.
-    pub fn newest_words(&self, pool: Corpus) -> anyhow::Result<i64> {
-        let sql = match pool {
+    pub fn newest_words(&self, corpus: Corpus) -> anyhow::Result<i64> {
+        let sql = match corpus {
             Corpus::Said => "SELECT coalesce(max(id), 0) FROM texts",
             Corpus::Known => "SELECT coalesce(max(id), 0) FROM entries",
         };
@@ -77,12 +78,12 @@ impl Embeddings<'_> {
     }
 
     /// Returns the texts in these rows without a vector of that model, newest first.
-    pub fn lacking(&self, pool: Corpus, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<MissingVector>> {
-        let (what, order) = match pool {
+    pub fn lacking(&self, corpus: Corpus, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<MissingVector>> {
+        let (what, order) = match corpus {
             Corpus::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
             Corpus::Known => ("n.id, n.digest, n.text, n.label, n.scope", "n.id"),
         };
-        let mut query = self.db.prepare_cached(&format!("SELECT {what} {} ORDER BY {order} DESC", lacks(pool)))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {what} {} ORDER BY {order} DESC", lacks(corpus)))?;
         let rows = query.query_map(params![model, rows.0, rows.1], lacking)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -108,17 +109,18 @@ impl Embeddings<'_> {
     }
 
     /// Counts the texts in these rows without a vector of that model, up to a bound.
-    pub fn count_lacking(&self, pool: Corpus, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
-        let mut query = self.db.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(pool)))?;
+    pub fn count_lacking(&self, corpus: Corpus, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
+        let mut query =
+            self.db.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(corpus)))?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let count: i64 = query.query_row(params![model, rows.0, rows.1, most], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
     /// Returns the start position of a scan.
-    pub fn begin_vectors(&self, pool: Corpus) -> anyhow::Result<Read> {
-        let (vector, place) = self.newest_vectors(pool)?;
-        Ok(Read { words: self.newest_words(pool)?, vector, place })
+    pub fn begin_vectors(&self, corpus: Corpus) -> anyhow::Result<Read> {
+        let (vector, place) = self.newest_vectors(corpus)?;
+        Ok(Read { words: self.newest_words(corpus)?, vector, place })
     }
 
     /// Passes the next vectors of a scope to `see`, at most one step of them; after the last old
@@ -126,7 +128,7 @@ impl Embeddings<'_> {
     /// Returns the new position, and true once everything has been read.
     pub fn read_vectors(
         &self,
-        (pool, scope): (Corpus, Scope),
+        (corpus, scope): (Corpus, Scope),
         model: &str,
         read: Read,
         mut see: impl FnMut(Vectored<'_>),
@@ -144,18 +146,18 @@ impl Embeddings<'_> {
         };
         if read.words > 0 {
             let words = (read.words - STEP).max(0);
-            show(of_words(pool), words + 1, read.words)?;
+            show(of_words(corpus), words + 1, read.words)?;
             return Ok((Read { words, ..read }, false));
         }
-        let newest = self.newest_vectors(pool)?;
+        let newest = self.newest_vectors(corpus)?;
         let upto = (newest.0.min(read.vector + STEP), newest.1.min(read.place + STEP));
-        show(new_vectors(pool), read.vector + 1, upto.0)?;
-        show(new_places(pool), read.place + 1, upto.1)?;
+        show(new_vectors(corpus), read.vector + 1, upto.0)?;
+        show(new_places(corpus), read.place + 1, upto.1)?;
         Ok((Read { words: 0, vector: upto.0, place: upto.1 }, upto == newest))
     }
 
-    fn newest_vectors(&self, pool: Corpus) -> anyhow::Result<(i64, i64)> {
-        let sql = match pool {
+    fn newest_vectors(&self, corpus: Corpus) -> anyhow::Result<(i64, i64)> {
+        let sql = match corpus {
             Corpus::Said => {
                 "SELECT (SELECT coalesce(max(id), 0) FROM embeddings), (SELECT coalesce(max(id), 0) FROM text_digests)"
             }
@@ -187,8 +189,8 @@ fn vectored(row: &Row<'_>, see: &mut impl FnMut(Vectored<'_>)) -> anyhow::Result
 /// Query from the newest text to the oldest. Neighbouring texts have neighbouring vectors, so the
 /// file is read nearly in order. `CROSS JOIN` fixes the join order: left to itself, the planner
 /// scans every vector of the model for each step.
-fn of_words(pool: Corpus) -> &'static str {
-    match pool {
+fn of_words(corpus: Corpus) -> &'static str {
+    match corpus {
         Corpus::Said => {
             "SELECT d.digest, t.label, e.vector, NULL, '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
              CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
@@ -202,8 +204,8 @@ fn of_words(pool: Corpus) -> &'static str {
     }
 }
 
-fn new_vectors(pool: Corpus) -> &'static str {
-    match pool {
+fn new_vectors(corpus: Corpus) -> &'static str {
+    match corpus {
         Corpus::Said => {
             "SELECT d.digest, t.label, e.vector, NULL, '', '' FROM embeddings e CROSS JOIN text_digests d ON d.digest = e.digest
              CROSS JOIN texts t ON t.id = d.text_id
@@ -218,8 +220,8 @@ fn new_vectors(pool: Corpus) -> &'static str {
 }
 
 /// Query for new occurrences in a scope of texts that already had a vector.
-fn new_places(pool: Corpus) -> &'static str {
-    match pool {
+fn new_places(corpus: Corpus) -> &'static str {
+    match corpus {
         Corpus::Said => {
             "SELECT d.digest, t.label, e.vector, NULL, '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
              CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
@@ -234,9 +236,9 @@ fn new_places(pool: Corpus) -> &'static str {
 }
 
 /// FROM and WHERE clauses that select rows of a range without a vector.
-fn lacks(pool: Corpus) -> String {
+fn lacks(corpus: Corpus) -> String {
     const NONE: &str = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.digest =";
-    match pool {
+    match corpus {
         Corpus::Said => format!(
             "FROM texts t JOIN messages m ON m.id = t.message_id LEFT JOIN text_digests d ON d.text_id = t.id
              WHERE t.id BETWEEN ?2 AND ?3 AND {SEARCHED} AND t.text <> '' AND (d.digest IS NULL OR {NONE} d.digest))"
@@ -250,6 +252,11 @@ fn lacks(pool: Corpus) -> String {
 fn lacking(row: &Row<'_>) -> rusqlite::Result<MissingVector> {
     let words: Arc<str> = row.get(2)?;
     Ok(MissingVector { row: row.get(0)?, digest: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
+}
+
+/// SHA-256 of a text, the key of its vector.
+pub fn text_digest(text: &str) -> String {
+    hex::encode(Sha256::digest(text))
 }
 
 impl EmbeddingsMut<'_> {
@@ -329,8 +336,8 @@ mod tests {
     fn each_step_looks_at_its_own_rows_only() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
-        for pool in [Corpus::Said, Corpus::Known] {
-            for sql in [of_words(pool), new_vectors(pool), new_places(pool)] {
+        for corpus in [Corpus::Said, Corpus::Known] {
+            for sql in [of_words(corpus), new_vectors(corpus), new_places(corpus)] {
                 let plan = journal.read_now(|db| {
                     let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
                     Ok(query

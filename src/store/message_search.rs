@@ -1,55 +1,45 @@
-//! Full-text search over messages.
+//! Candidates for the search in messages, from the full-text index and by digest. The module
+//! `search` ranks them.
 //!
 //! Every term in the index begins with its scope and trust level, so a query can only match its own
-//! scope. Matches in untrusted text are counted, and returned only on request.
+//! scope.
 //!
-//! The index first returns candidates by words, and the caller may add candidates by meaning
-//! ([`MessageQuery::near`]). Then all of them are ranked together with their context. Texts that
-//! contain the query verbatim come first.
+//! The cost of a query is bounded. BM25 ranking reads every text that contains any query word, and
+//! words found in half of all texts decide nothing. So words are counted first, up to a bound, and
+//! the rarest are used until together they match [`MOST`] texts. If all are common, the newest texts
+//! with all of them are as good as any. A query costs the same with a million texts as with fifty
+//! thousand.
 
-mod find;
-mod keep;
-mod rank;
+mod indexing;
 
-use crate::store::handles::MessageSearch;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::maintenance::SEARCHED;
 use crate::id::{ConversationId, MessageId, PersonId};
+use crate::store::handles::MessageSearch;
+use crate::text::fold;
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
-use find::{RankCandidate, Speaker};
 
-/// A matching text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
-    /// Message.
-    pub message: MessageId,
-    /// Conversation.
-    pub conversation: Option<ConversationId>,
-    /// Sender; none for the assistant.
-    pub person: Option<PersonId>,
-    /// Time.
-    pub at: Timestamp,
-    /// Text.
-    pub text: Text,
-    /// Higher is better.
-    pub score: f64,
-}
+/// Limit of the count of untrusted matches: "99 or more" is as good for a person.
+pub const COUNT_UP_TO: usize = 99;
 
-/// Result of a search.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Matches {
-    /// Best matches, best first.
-    pub hits: Vec<Hit>,
-    /// Number of untrusted matches if the query excludes them; at most [`COUNT_UP_TO`].
-    pub untrusted: usize,
-}
+/// Texts ranked per query; about twenty milliseconds.
+const MOST: i64 = 20_000;
+/// Texts examined closely.
+const CANDIDATES: usize = 300;
+/// Maximum number of newer texts to skip: more than one turn ever joins.
+const NEWER: i64 = 500;
+/// A longer query never occurs verbatim in a text.
+const LONGEST_PHRASE: usize = 12;
+
+/// Sender; none for the assistant.
+pub type Speaker = Option<PersonId>;
 
 /// A query.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +58,7 @@ pub struct MessageQuery<'a> {
     pub agent: &'a str,
     /// True to include the neighbours of matches: an answer need not repeat the words of its
     /// question.
-    pub with_company: bool,
+    pub with_neighbours: bool,
     /// Time zone of months and years in the query.
     pub zone: Zone,
     /// Digests of texts near in meaning, with their similarity. If empty, words alone decide.
@@ -85,18 +75,104 @@ impl MessageQuery<'_> {
             limit: 0,
             before: None,
             agent: "",
-            with_company: false,
+            with_neighbours: false,
             zone: Zone::UTC,
             near: &[],
         }
     }
+
+    /// Returns the prefixes of the searched terms in the index.
+    pub fn prefixes(&self) -> Vec<String> {
+        let trust = if self.untrusted_too { &[true, false][..] } else { &[true] };
+        trust.iter().map(|is_trusted| place(self.scope, *is_trusted)).collect()
+    }
+
+    fn before(&self) -> i64 {
+        self.before.map_or(i64::MAX, |id| id.0)
+    }
 }
 
-/// Limit of the count: "99 or more" is as good for a person.
-pub const COUNT_UP_TO: usize = 99;
+/// A text that may be a hit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessageCandidate {
+    /// Row id of the text.
+    pub text: i64,
+    /// Message.
+    pub message: MessageId,
+    /// Conversation.
+    pub conversation: Option<ConversationId>,
+    /// Sender.
+    pub person: Speaker,
+    /// Time.
+    pub at: Timestamp,
+    /// Score by words; zero if only the meaning matches.
+    pub words: f64,
+    /// Similarity of meaning, if known.
+    pub meaning: Option<f64>,
+    /// Indexes of the terms that it contains.
+    pub holds: Vec<usize>,
+}
 
-/// Number of best matches whose neighbours are considered.
-const COMPANY: usize = 30;
+impl MessageCandidate {
+    /// Columns of [`MessageCandidate::of_row`].
+    const COLUMNS: &str = "m.id, m.conversation_id, m.person_id, m.effective_at, t.id";
+
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            message: row.get(0)?,
+            conversation: row.get(1)?,
+            person: row.get(2)?,
+            at: row.get(3)?,
+            text: row.get(4)?,
+            words: 0.0,
+            meaning: None,
+            holds: Vec::new(),
+        })
+    }
+}
+
+/// Query words worth searching for.
+#[derive(Debug, Default)]
+pub struct Terms {
+    /// Expression for each word with the number of texts that contain it; rarest first.
+    pub list: Vec<(String, f64)>,
+    /// True if even the rarest is too common for ranking.
+    pub all_common: bool,
+    /// Approximate number of texts.
+    pub texts: f64,
+}
+
+impl Terms {
+    /// Selects the rare words; all of them if none is rare.
+    fn among(mut counted: Vec<(String, i64)>, texts: i64) -> Self {
+        counted.sort_by_key(|(_, count)| *count);
+        let mut room = MOST;
+        let rare = counted.iter().take_while(|(_, count)| {
+            room -= count;
+            room >= 0
+        });
+        let rare = rare.count();
+        let all_common = rare == 0 && !counted.is_empty();
+        if !all_common {
+            counted.truncate(rare);
+        }
+        let list = counted.into_iter().map(|(term, count)| (term, as_f64(count))).collect();
+        Self { list, all_common, texts: as_f64(texts) }
+    }
+
+    fn joined(&self, with: &str) -> String {
+        self.list.iter().map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(with)
+    }
+}
+
+/// Context of candidates: neighbouring messages, and the lengths of their conversations.
+#[derive(Debug, Default)]
+pub struct Neighbours {
+    /// Previous and next message.
+    pub beside: HashMap<MessageId, [Option<MessageId>; 2]>,
+    /// Number of messages of a conversation.
+    pub lengths: HashMap<ConversationId, f64>,
+}
 
 /// Prefix of every term in the index, from scope and trust level: `p3t`. Ends in a letter, so that
 /// no number runs on.
@@ -109,199 +185,151 @@ pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
     }
 }
 
+/// Expression for one word with any of these prefixes, quoted so that it cannot be a syntax error.
+fn phrase(prefixes: &[String], word: &str) -> String {
+    let with = |prefix: &String| format!("\"{}\"", fold::under(prefix, word).trim_end());
+    let all: Vec<String> = prefixes.iter().map(with).collect();
+    if let [one] = all.as_slice() { one.clone() } else { format!("({})", all.join(" OR ")) }
+}
+
 impl MessageSearch<'_> {
-    /// Returns the best matches of `question` by words among the texts of `scope`, before the given
-    /// message. No question text causes an error.
-    pub fn recall(
-        &self,
-        scope: Scope,
-        question: &str,
-        untrusted_too: bool,
-        limit: usize,
-        before: Option<MessageId>,
-    ) -> anyhow::Result<Matches> {
-        self.recall_by(&MessageQuery { words: question, untrusted_too, limit, before, ..MessageQuery::of(scope) })
-    }
-
-    /// Returns the best matches by words and meaning. No question text causes an error.
-    pub fn recall_by(&self, looked: &MessageQuery<'_>) -> anyhow::Result<Matches> {
-        let people = self.who_talks(looked.scope, looked.agent)?;
-        let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
-        let question = Question::of(looked.words, &names);
-        if question.is_empty() {
-            return Ok(Matches::default());
-        }
-        let places: Vec<String> = if looked.untrusted_too {
-            vec![place(looked.scope, true), place(looked.scope, false)]
-        } else {
-            vec![place(looked.scope, true)]
-        };
-        let terms = self.text_terms(&question, &places)?;
-        let mut candidates = self.texts_by_words(&terms, looked)?;
-        self.add_texts_by_meaning(&mut candidates, looked)?;
-        let exact = self.word_for_word(&question, &terms, &places, &candidates)?;
-        let named: HashSet<Speaker> =
-            question.named.iter().filter_map(|at| people.get(*at).map(|(speaker, _)| *speaker)).collect();
-        let mut around = self.around_texts(&candidates)?;
-        if looked.with_company {
-            let company = self.company(&candidates, &around, looked)?;
-            around.absorb(self.around_texts(&company)?);
-            candidates.extend(company);
-        }
-        let zone = looked.zone;
-        let light = rank::RankContext { question: &question, named, around, terms: &terms, exact, zone };
-        let ranked = rank::rank(&candidates, &light);
-        let mut hits = Vec::new();
-        for (at, score) in ranked.into_iter().take(looked.limit) {
-            hits.extend(candidates.get(at).map(|candidate| self.text_hit(candidate, score)).transpose()?.flatten());
-        }
-        let untrusted = if looked.untrusted_too { 0 } else { self.count_untrusted(&question, looked)? };
-        Ok(Matches { hits, untrusted })
-    }
-
-    /// Returns the names of the possible senders of texts in that scope, including the assistant.
-    /// In a group any admitted person may be one.
-    pub fn names_of(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<String>> {
-        Ok(self.who_talks(scope, agent)?.into_iter().map(|(_, name)| name).collect())
-    }
-
-    fn who_talks(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<(Speaker, String)>> {
-        let mut people = match scope {
+    /// Returns the possible senders of texts in that scope with their names, including the
+    /// assistant. In a group any admitted person may be one.
+    pub fn speakers(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<(Speaker, String)>> {
+        let people = match scope {
             Scope::Person(id) => self.db.people().person(id)?.into_iter().collect(),
             Scope::Group(_) => self.db.people().people()?,
             Scope::Shared => Vec::new(),
         };
         let assistant = (!agent.is_empty()).then(|| (None, agent.to_owned()));
-        Ok(people.drain(..).map(|person| (Some(person.id), person.name)).chain(assistant).collect())
+        Ok(people.into_iter().map(|person| (Some(person.id), person.name)).chain(assistant).collect())
     }
 
-    fn text_hit(&self, candidate: &RankCandidate, score: f64) -> anyhow::Result<Option<Hit>> {
-        let mut query = self.db.prepare_cached("SELECT text, label, scope FROM texts WHERE id = ?1")?;
-        let text = query.query_row([candidate.text], |row| {
-            let words: Arc<str> = row.get(0)?;
-            Ok(Labelled::new(words, row.get(1)?, row.get(2)?))
-        });
-        Ok(text.optional()?.map(|text| Hit {
-            message: candidate.message,
-            conversation: candidate.conversation,
-            person: candidate.person,
-            at: candidate.at,
-            text,
-            score,
-        }))
+    /// Counts the words of a query and keeps the rare ones.
+    pub fn text_terms(&self, question: &Question, prefixes: &[String]) -> anyhow::Result<Terms> {
+        let words = question.words.iter().map(|word| phrase(prefixes, word));
+        // The month as spelled in the index, if the query spells it differently.
+        let months = question.month_words().filter(|month| !question.words.iter().any(|word| word == month));
+        let days = months.map(|month| format!("day : {}", phrase(prefixes, month)));
+        let mut query = self
+            .db
+            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts_fts WHERE texts_fts MATCH ?1 LIMIT ?2)")?;
+        let mut counted: Vec<(String, i64)> = Vec::new();
+        for term in words.chain(days) {
+            let count = query.query_row(params![term, MOST + 1], |row| row.get(0))?;
+            if count > 0 {
+                counted.push((term, count));
+            }
+        }
+        let texts: i64 = self.db.query_row("SELECT coalesce(max(id), 0) FROM texts", [], |row| row.get(0))?;
+        Ok(Terms::among(counted, texts))
     }
 
-    fn count_untrusted(&self, question: &Question, looked: &MessageQuery<'_>) -> anyhow::Result<usize> {
-        let untrusted = [place(looked.scope, false)];
-        let any: Vec<String> = question.words.iter().map(|word| find::phrase(&untrusted, word)).collect();
+    /// Returns the candidates by words, each with the terms that it contains.
+    pub fn texts_by_words(&self, terms: &Terms, looked: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
+        let Some((rarest, _)) = terms.list.first() else { return Ok(Vec::new()) };
+        if !terms.all_common {
+            let mut candidates = self.texts_by_rank(&terms.joined(" OR "), looked)?;
+            self.mark_terms(&mut candidates, terms)?;
+            return Ok(candidates);
+        }
+        let mut candidates = self.newest_texts(&terms.joined(" AND "), looked, 1.0)?;
+        if candidates.len() < looked.limit {
+            let known: HashSet<i64> = candidates.iter().map(|candidate| candidate.text).collect();
+            let more = self.newest_texts(rarest, looked, 0.5)?;
+            candidates.extend(more.into_iter().filter(|candidate| !known.contains(&candidate.text)));
+        }
+        Ok(candidates)
+    }
+
+    /// Returns the best texts by BM25, with half weight for matches in the date.
+    fn texts_by_rank(&self, expression: &str, looked: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
+        // The inner query ranks by the index alone; only the best rows are looked up.
         let mut query = self.db.prepare_cached(&format!(
-            "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
-             WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND NOT {} LIMIT ?4)",
+            "SELECT {}, f.score
+             FROM (SELECT rowid, rank AS score FROM texts_fts
+                   WHERE texts_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.5)' ORDER BY rank LIMIT ?2) f
+             JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
+             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY f.score, m.id DESC",
+            MessageCandidate::COLUMNS,
             Label::is_trusted_sql("t.label")
         ))?;
-        let (before, limit) = (before(looked), i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX));
-        let count: i64 = query.query_row(params![any.join(" OR "), before, looked.scope, limit], |row| row.get(0))?;
-        Ok(usize::try_from(count).unwrap_or(0))
-    }
-}
-
-fn before(looked: &MessageQuery<'_>) -> i64 {
-    looked.before.map_or(i64::MAX, |id| id.0)
-}
-
-/// Context of the candidates: neighbouring messages, and the lengths of their conversations.
-#[derive(Debug, Default)]
-struct Neighbours {
-    beside: HashMap<MessageId, [Option<MessageId>; 2]>,
-    lengths: HashMap<ConversationId, f64>,
-}
-
-impl Neighbours {
-    fn absorb(&mut self, other: Self) {
-        self.beside.extend(other.beside);
-        self.lengths.extend(other.lengths);
-    }
-}
-
-impl MessageSearch<'_> {
-    /// Returns the neighbours of the best candidates that are not candidates.
-    fn company(
-        &self,
-        of: &[RankCandidate],
-        around: &Neighbours,
-        looked: &MessageQuery<'_>,
-    ) -> anyhow::Result<Vec<RankCandidate>> {
-        let known: HashSet<MessageId> = of.iter().map(|candidate| candidate.message).collect();
-        let best = rank::best(of, COMPANY).into_iter().filter_map(|at| of.get(at));
-        let beside = best.filter_map(|candidate| around.beside.get(&candidate.message)).flatten().flatten();
-        let beside: HashSet<MessageId> = beside.filter(|message| !known.contains(message)).copied().collect();
-        let trusted = Label::is_trusted_sql("t.label");
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
-             FROM messages m JOIN texts t ON t.message_id = m.id
-             WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR {trusted}) AND t.text <> '' AND {SEARCHED}"
-        ))?;
-        let mut company = Vec::new();
-        for message in beside {
-            let rows = query
-                .query_map(params![message, before(looked), looked.scope, looked.untrusted_too], |row| {
-                    RankCandidate::of_row(row, 0, row.get(4)?)
-                })?;
-            for row in rows {
-                company.push(row?);
-            }
-        }
-        Ok(company)
-    }
-
-    fn around_texts(&self, candidates: &[RankCandidate]) -> anyhow::Result<Neighbours> {
-        let mut around = Neighbours::default();
-        let mut beside = self.db.prepare_cached(
-            "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
-                    (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)",
+        let rows = query.query_map(
+            params![expression, self.enough_texts(looked)?, looked.before(), looked.scope, looked.untrusted_too],
+            |row| Ok(MessageCandidate { words: -row.get::<_, f64>(5)?, ..MessageCandidate::of_row(row)? }),
         )?;
-        let mut length = self.db.prepare_cached("SELECT messages FROM conversations WHERE id = ?1")?;
-        for candidate in candidates {
-            let Some(conversation) = candidate.conversation else { continue };
-            let both =
-                beside.query_row(params![conversation, candidate.message], |row| Ok([row.get(0)?, row.get(1)?]))?;
-            around.beside.insert(candidate.message, both);
-            if let Entry::Vacant(unknown) = around.lengths.entry(conversation) {
-                let messages: Option<f64> = length.query_row([conversation], |row| row.get(0)).optional()?;
-                unknown.insert(messages.unwrap_or(1.0).max(1.0));
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the newest matching texts, all with the same score.
+    fn newest_texts(
+        &self,
+        expression: &str,
+        looked: &MessageQuery<'_>,
+        words: f64,
+    ) -> anyhow::Result<Vec<MessageCandidate>> {
+        let mut query = self.db.prepare_cached(&format!(
+            "SELECT {}
+             FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) f
+             JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
+             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY m.id DESC",
+            MessageCandidate::COLUMNS,
+            Label::is_trusted_sql("t.label")
+        ))?;
+        let rows = query.query_map(
+            params![expression, self.enough_texts(looked)?, looked.before(), looked.scope, looked.untrusted_too],
+            |row| Ok(MessageCandidate { words, ..MessageCandidate::of_row(row)? }),
+        )?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Number of index rows that yield enough candidates, so that excluded newer texts do not crowd
+    /// out the others.
+    fn enough_texts(&self, looked: &MessageQuery<'_>) -> anyhow::Result<i64> {
+        let most = i64::try_from(CANDIDATES.max(looked.limit)).unwrap_or(i64::MAX);
+        let mut query =
+            self.db.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)")?;
+        let newer: i64 = query.query_row([looked.before(), NEWER], |row| row.get(0))?;
+        Ok(most.saturating_add(newer))
+    }
+
+    /// Marks the terms that each candidate contains.
+    fn mark_terms(&self, candidates: &mut [MessageCandidate], terms: &Terms) -> anyhow::Result<()> {
+        let place: HashMap<i64, usize> = candidates.iter().enumerate().map(|(at, one)| (one.text, at)).collect();
+        let mut query = self.db.prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1")?;
+        for (number, (term, _)) in terms.list.iter().enumerate() {
+            let mut rows = query.query([term])?;
+            while let Some(row) = rows.next()? {
+                let at = place.get(&row.get(0)?);
+                if let Some(candidate) = at.and_then(|at| candidates.get_mut(*at)) {
+                    candidate.holds.push(number);
+                }
             }
         }
-        Ok(around)
+        Ok(())
     }
-}
 
-/// Returns true if a text with this label is included.
-fn is_included(looked: &MessageQuery<'_>, label: &Label) -> bool {
-    looked.untrusted_too || label.is_trusted()
-}
-
-impl MessageSearch<'_> {
     /// Adds candidates near in meaning, and sets the similarity of existing ones.
-    fn add_texts_by_meaning(
+    pub fn add_texts_by_meaning(
         &self,
-        candidates: &mut Vec<RankCandidate>,
+        candidates: &mut Vec<MessageCandidate>,
         looked: &MessageQuery<'_>,
     ) -> anyhow::Result<()> {
         let mut known: HashMap<i64, usize> =
             candidates.iter().enumerate().map(|(at, candidate)| (candidate.text, at)).collect();
-        let mut query = self.db.prepare_cached(
-            "SELECT t.id, t.label, m.id, m.conversation_id, m.person_id, m.effective_at
+        let mut query = self.db.prepare_cached(&format!(
+            "SELECT {}, t.label
              FROM text_digests d JOIN texts t ON t.id = d.text_id JOIN messages m ON m.id = t.message_id
              WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND t.message_id < ?3 ORDER BY t.id DESC LIMIT 20",
-        )?;
+            MessageCandidate::COLUMNS
+        ))?;
         for (digest, similarity) in looked.near {
-            let rows = query.query_map(params![digest, looked.scope, before(looked)], |row| {
-                let label: Label = row.get(1)?;
-                Ok((label, RankCandidate::of_row(row, 2, row.get(0)?)?))
+            let rows = query.query_map(params![digest, looked.scope, looked.before()], |row| {
+                Ok((MessageCandidate::of_row(row)?, row.get::<_, Label>(5)?))
             })?;
             for row in rows {
-                let (label, candidate) = row?;
-                if !is_included(looked, &label) {
+                let (candidate, label) = row?;
+                if !looked.untrusted_too && !label.is_trusted() {
                     continue;
                 }
                 let at = *known.entry(candidate.text).or_insert_with(|| {
@@ -314,5 +342,126 @@ impl MessageSearch<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the candidates that contain the whole query verbatim. A single word does so wherever
+    /// it was found.
+    pub fn verbatim_texts(
+        &self,
+        question: &Question,
+        terms: &Terms,
+        prefixes: &[String],
+        candidates: &[MessageCandidate],
+    ) -> anyhow::Result<HashSet<i64>> {
+        if question.all.len() < 2 {
+            return Ok(candidates.iter().filter(|one| one.words > 0.0).map(|one| one.text).collect());
+        }
+        if question.all.len() > LONGEST_PHRASE || terms.all_common || terms.list.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let expression = phrase(prefixes, &question.all.join(" "));
+        let mut query = self
+            .db
+            .prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
+        let rows = query.query_map(params![format!("body : {expression}"), MOST], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Adds the context of these candidates.
+    pub fn add_neighbours(&self, to: &mut Neighbours, candidates: &[MessageCandidate]) -> anyhow::Result<()> {
+        let mut beside = self.db.prepare_cached(
+            "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
+                    (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)",
+        )?;
+        let mut length = self.db.prepare_cached("SELECT messages FROM conversations WHERE id = ?1")?;
+        for candidate in candidates {
+            let Some(conversation) = candidate.conversation else { continue };
+            let both =
+                beside.query_row(params![conversation, candidate.message], |row| Ok([row.get(0)?, row.get(1)?]))?;
+            to.beside.insert(candidate.message, both);
+            if let Entry::Vacant(unknown) = to.lengths.entry(conversation) {
+                let messages: Option<f64> = length.query_row([conversation], |row| row.get(0)).optional()?;
+                unknown.insert(messages.unwrap_or(1.0).max(1.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the texts of these messages as candidates without a score of their own.
+    pub fn texts_of_messages(
+        &self,
+        messages: &HashSet<MessageId>,
+        looked: &MessageQuery<'_>,
+    ) -> anyhow::Result<Vec<MessageCandidate>> {
+        let mut query = self.db.prepare_cached(&format!(
+            "SELECT {} FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR {}) AND t.text <> '' AND {SEARCHED}",
+            MessageCandidate::COLUMNS,
+            Label::is_trusted_sql("t.label")
+        ))?;
+        let mut candidates = Vec::new();
+        for message in messages {
+            let limits = params![message, looked.before(), looked.scope, looked.untrusted_too];
+            for row in query.query_map(limits, MessageCandidate::of_row)? {
+                candidates.push(row?);
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// Returns a text by its row id.
+    pub fn candidate_text(&self, id: i64) -> anyhow::Result<Option<Text>> {
+        let mut query = self.db.prepare_cached("SELECT text, label, scope FROM texts WHERE id = ?1")?;
+        let text = query.query_row([id], |row| {
+            let words: Arc<str> = row.get(0)?;
+            Ok(Labelled::new(words, row.get(1)?, row.get(2)?))
+        });
+        Ok(text.optional()?)
+    }
+
+    /// Counts the untrusted texts with any of the words, up to [`COUNT_UP_TO`].
+    pub fn count_untrusted(&self, question: &Question, looked: &MessageQuery<'_>) -> anyhow::Result<usize> {
+        let untrusted = [place(looked.scope, false)];
+        let any: Vec<String> = question.words.iter().map(|word| phrase(&untrusted, word)).collect();
+        let mut query = self.db.prepare_cached(&format!(
+            "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
+             WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND NOT {} LIMIT ?4)",
+            Label::is_trusted_sql("t.label")
+        ))?;
+        let limit = i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX);
+        let limits = params![any.join(" OR "), looked.before(), looked.scope, limit];
+        let count: i64 = query.query_row(limits, |row| row.get(0))?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a count of texts, far below the bound")]
+fn as_f64(count: i64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selected_counts(counts: &[i64]) -> (Vec<f64>, bool) {
+        let counted = counts.iter().map(|count| (count.to_string(), *count)).collect();
+        let terms = Terms::among(counted, 1_000_000);
+        (terms.list.into_iter().map(|(_, count)| count).collect(), terms.all_common)
+    }
+
+    #[test]
+    fn common_words_are_left_out_where_rare_ones_decide() {
+        assert_eq!(selected_counts(&[20_001, 7, 15_000]), (vec![7.0, 15_000.0], false));
+        assert_eq!(selected_counts(&[15_000, 6_000]), (vec![6_000.0], false));
+        assert_eq!(selected_counts(&[20_001, 20_001]), (vec![20_001.0, 20_001.0], true));
+        assert_eq!(selected_counts(&[]), (vec![], false));
+    }
+
+    #[test]
+    fn a_word_is_looked_for_in_each_place_and_nowhere_else() {
+        let places = ["p1t".to_owned(), "p1x".to_owned()];
+        assert_eq!(phrase(&places[..1], "東 京"), "\"p1t東 p1t京\"");
+        assert_eq!(phrase(&places, "tea"), "(\"p1ttea\" OR \"p1xtea\")");
     }
 }

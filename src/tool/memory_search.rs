@@ -15,9 +15,10 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::ConversationId;
-use crate::memory::{EntryHit, Index, IndexMatches, IndexQuery, RecallQuery, Recollection};
+use crate::memory::Index;
 use crate::people::Party;
-use crate::store::{Db, EntryKind, Hit, Journal, Node, Summary, SummaryInputs};
+use crate::search::{ConversationQuery, ConversationSearch, EntryHit, EntryMatches, EntryQuery, MessageHit};
+use crate::store::{Db, EntryKind, Journal, Node, Summary, SummaryInputs};
 use crate::text::{one_line, shorten};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -50,7 +51,7 @@ enum SearchArea {
 #[derive(Clone)]
 pub struct SearchSources {
     /// Messages of past conversations.
-    pub messages: Recollection,
+    pub messages: ConversationSearch,
     /// Entries of the memory; none if the memory is switched off.
     pub index: Option<Index>,
     /// The journal.
@@ -178,22 +179,22 @@ impl SearchSources {
         call: &AuthorizableCall<'_>,
         sorts: &[Vec<EntryKind>],
         limit: usize,
-    ) -> anyhow::Result<IndexMatches> {
+    ) -> anyhow::Result<EntryMatches> {
         let party = match call.scope {
             Scope::Group(stream) => Some(Party::Group(stream)),
             Scope::Person(id) => self.journal.read(move |db| db.people().person(id)).await?.map(Party::One),
             Scope::Shared => None,
         };
-        let Some(party) = party else { return Ok(IndexMatches::default()) };
+        let Some(party) = party else { return Ok(EntryMatches::default()) };
         let category = argument::text(call.arguments, "category").trim();
-        let mut all = IndexMatches::default();
+        let mut all = EntryMatches::default();
         for kinds in sorts {
-            let question = IndexQuery {
+            let question = EntryQuery {
                 kinds: kinds.clone(),
                 category: (!category.is_empty()).then(|| category.to_owned()),
                 untrusted_too: argument::flag(call.arguments, "include_untrusted"),
                 limit,
-                ..IndexQuery::of(&party, query_text(call))
+                ..EntryQuery::of(&party, query_text(call))
             };
             let found = index.search(&question).await?;
             all.hits.extend(found.hits);
@@ -206,7 +207,7 @@ impl SearchSources {
     async fn messages(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let untrusted_too = argument::flag(call.arguments, "include_untrusted");
         let limit = argument::limit(call.arguments, USUAL_MESSAGES, MOST);
-        let asked = RecallQuery { words: query_text(call), untrusted_too, limit, before: Some(call.before) };
+        let asked = ConversationQuery { words: query_text(call), untrusted_too, limit, before: Some(call.before) };
         let (found, mut from, summaries) = self
             .messages
             .search(&asked, move |db, found| {
@@ -243,7 +244,7 @@ impl SearchSources {
         format!("[{}] {sort}: {} ({place})", self.zone.show_short(hit.at), shorten(&one_line(words), SNIPPET))
     }
 
-    fn message_line(&self, hit: &Hit) -> String {
+    fn message_line(&self, hit: &MessageHit) -> String {
         let who = if hit.person.is_some() { says::THE_PERSON } else { says::THE_ASSISTANT };
         let (words, label, _) = hit.text.open();
         let who = if label.is_trusted() { who.to_owned() } else { wording::tool::from_outside(who, &label.encode()) };
@@ -259,7 +260,7 @@ fn query_text(call: &AuthorizableCall<'_>) -> Text {
 
 /// Returns the full summaries of the conversations that contain the hits. Only conversations that
 /// read untrusted text have one, in addition to the trusted one.
-fn full_summaries(db: Db<'_>, hits: &[Hit]) -> anyhow::Result<Vec<Summary>> {
+fn full_summaries(db: Db<'_>, hits: &[MessageHit]) -> anyhow::Result<Vec<Summary>> {
     let conversations: BTreeSet<ConversationId> = hits.iter().filter_map(|hit| hit.conversation).collect();
     let found =
         conversations.into_iter().rev().take(SUMMARIES).map(|id| db.summaries().summary_of(id, SummaryInputs::Full));

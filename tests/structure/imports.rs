@@ -38,6 +38,7 @@ const TABLE: &[Row] = &[
     Row { modules: &["config"], among: Among::Apart, except: &[] },
     Row { modules: &["store", "model", "skill", "adapter"], among: Among::Apart, except: &[] },
     Row { modules: &["spend"], among: Among::Apart, except: &["adapter"] },
+    Row { modules: &["search"], among: Among::Apart, except: &["adapter"] },
     Row { modules: &["memory", "review"], among: Among::InTurn, except: &["adapter"] },
     Row { modules: &["erasure"], among: Among::Apart, except: &["adapter", "review"] },
     Row { modules: &["tool"], among: Among::Apart, except: &["adapter"] },
@@ -251,6 +252,7 @@ fn the_table_says_what_the_design_says() {
     assert!(may("store", "config") && !may("store", "model") && !may("adapter", "store"));
     assert!(may("review", "memory") && !may("memory", "review"));
     assert!(may("erasure", "memory") && !may("memory", "erasure") && !may("erasure", "engine"));
+    assert!(may("memory", "search") && !may("search", "memory") && !may("store", "search"));
     assert!(may("gateway", "adapter") && !may("engine", "adapter") && !may("web", "adapter"));
     assert!(may("cli", "app") && !may("app", "cli") && may("main", "cli"));
     assert!(!may("web", "gateway") && !may("gateway", "web"));

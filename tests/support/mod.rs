@@ -9,6 +9,7 @@ pub mod older;
 pub mod pdf;
 pub mod power;
 pub mod saved;
+pub mod search;
 pub mod seat;
 pub mod signal;
 pub mod story;

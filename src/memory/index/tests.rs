@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use super::*;
 use crate::people::{Person, Role};
-use crate::store::{BoundaryReason, ConversationKind, NewConversation, SummaryContent, SummaryInputs, SummaryState};
-use crate::time::{SimulatedClock, Zone};
-use crate::trust::{Label, Labelled, Source};
+use crate::store::{
+    BoundaryReason, ConversationKind, EntryKind, NewConversation, SummaryContent, SummaryInputs, SummaryState,
+};
+use crate::time::{SimulatedClock, Timestamp, Zone};
+use crate::trust::{Label, Labelled, Source, Text};
 
 mod anew;
 mod meaning;
@@ -55,11 +57,11 @@ impl Home {
         fs::write(self.path(inside), words).unwrap();
     }
 
-    fn asks(&self, who: &Party, words: &str) -> IndexQuery {
-        IndexQuery::of(who, Labelled::new(Arc::from(words), web(), who.scope()))
+    fn asks(&self, who: &Party, words: &str) -> EntryQuery {
+        EntryQuery::of(who, Labelled::new(Arc::from(words), web(), who.scope()))
     }
 
-    async fn finds(&self, question: &IndexQuery) -> Vec<String> {
+    async fn finds(&self, question: &EntryQuery) -> Vec<String> {
         let found = self.index.search(question).await.unwrap();
         found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
     }
@@ -284,7 +286,7 @@ async fn a_question_can_be_limited() {
         "## Rules\n\nsencha first\n\n## Insights\n\n- **tea**: Sencha at four (decision)\n",
     );
     home.write("agents/other/memory.md", "## Rules\n\nno sencha\n");
-    let with = |change: fn(&mut IndexQuery)| {
+    let with = |change: fn(&mut EntryQuery)| {
         let mut question = home.asks(&home.ada, "sencha");
         change(&mut question);
         question
@@ -337,7 +339,7 @@ async fn use_lifts_what_is_equal_and_never_buries_what_fits_better() {
         "memory/MEMORY.md",
         "## Recent facts\n\n- **x**: the harbour master is Jan\n- **y**: the harbour master is Piet\n- **z**: nothing about harbour here, only ropes and sails and more\n",
     );
-    let keys = |found: IndexMatches| {
+    let keys = |found: EntryMatches| {
         found.hits.into_iter().map(|hit| (hit.name.open().0.to_string(), hit.key)).collect::<Vec<_>>()
     };
     let question = home.asks(&home.ada, "harbour master");

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use compline::id::{AddressId, PersonId, SlotId};
+use compline::search::find_messages;
 use compline::store::{Corpus, Db, Journal, Lookup, MessageQuery, NewSlot, Read, SlotState};
 use compline::text::question::Question;
 use compline::time::Timestamp;
@@ -319,7 +320,7 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
             format!("{:?}", db.reflections().reflection_before(scope, "daily", SlotId(0), last)?.is_some()),
         ),
         ("read_vectors", format!("{:?}", all_vectors(db, scope)?)),
-        ("recall_by", format!("{:?}", db.message_search().recall_by(&near_in_meaning(scope))?.hits)),
+        ("recall_by", format!("{:?}", find_messages(db, &near_in_meaning(scope))?.hits)),
         ("entries_saying", format!("{:?}", db.entries().entries_saying(&Lookup::of(scope), &["planted".to_owned()])?)),
     ])
 }
@@ -449,8 +450,8 @@ async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
     let ada = Scope::Person(PersonId(1));
     let found = async |words: &'static str, untrusted_too: bool| {
-        let looked = MessageQuery { words, untrusted_too, limit: 50, with_company: true, ..MessageQuery::of(ada) };
-        let matches = journal.read(move |db| db.message_search().recall_by(&looked)).await.unwrap();
+        let looked = MessageQuery { words, untrusted_too, limit: 50, with_neighbours: true, ..MessageQuery::of(ada) };
+        let matches = journal.read(move |db| find_messages(db, &looked)).await.unwrap();
         (matches.hits.iter().map(|hit| hit.text.open().0.to_string()).collect::<Vec<_>>(), matches.untrusted)
     };
     assert!(found("garden", false).await.0.iter().any(|text| text.contains("cat needs food")), "what stands beside it");

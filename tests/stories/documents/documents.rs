@@ -38,7 +38,7 @@ fn found(story: &Story, person: i64, query: &str, untrusted_too: bool) -> usize 
     story
         .app()
         .journal
-        .read_now(|db| db.message_search().recall(scope, query, untrusted_too, 20, None))
+        .read_now(|db| crate::support::search::find(db, scope, query, untrusted_too, 20))
         .unwrap()
         .hits
         .len()

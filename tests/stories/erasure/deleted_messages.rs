@@ -38,7 +38,7 @@ async fn acquainted() -> Story {
 
 fn found(story: &Story, query: &str) -> usize {
     let scope = Scope::Person(PersonId(1));
-    story.app().journal.read_now(|db| db.message_search().recall(scope, query, true, 20, None)).unwrap().hits.len()
+    story.app().journal.read_now(|db| crate::support::search::find(db, scope, query, true, 20)).unwrap().hits.len()
 }
 
 /// The prompts from that one on, as text.

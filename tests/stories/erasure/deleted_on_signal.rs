@@ -15,7 +15,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 fn found(story: &Story) -> usize {
     let scope = Scope::Person(PersonId(1));
-    story.app().journal.read_now(|db| db.message_search().recall(scope, SECRET, true, 20, None)).unwrap().hits.len()
+    story.app().journal.read_now(|db| crate::support::search::find(db, scope, SECRET, true, 20)).unwrap().hits.len()
 }
 
 /// Whether the word stands in the journal's file, or in its log.

@@ -86,7 +86,7 @@ fn is_indexed(story: &Story, path: &str, scope: &str) {
 
 fn found(story: &Story, of: i64, query: &str) -> usize {
     let scope = Scope::Person(PersonId(of));
-    story.app().journal.read_now(|db| db.message_search().recall(scope, query, true, 20, None)).unwrap().hits.len()
+    story.app().journal.read_now(|db| crate::support::search::find(db, scope, query, true, 20)).unwrap().hits.len()
 }
 
 /// Ada tells the secret, the assistant keeps a note of it, and the conversation is written down

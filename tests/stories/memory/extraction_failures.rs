@@ -87,7 +87,7 @@ async fn whatever_goes_wrong_with_it_history_stays_the_chat_goes_on_and_it_is_tr
         let said = story
             .app()
             .journal
-            .read_now(|db| db.message_search().recall(Scope::Person(PersonId(1)), "Whiskerino", true, 20, None));
+            .read_now(|db| crate::support::search::find(db, Scope::Person(PersonId(1)), "Whiskerino", true, 20));
         assert_eq!(said.unwrap().hits.len(), 1, "{trouble:?}: what was said is found");
 
         let _ = std::fs::remove_dir_all(way);

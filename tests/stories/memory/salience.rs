@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use compline::id::PersonId;
-use compline::memory::{EntryHit, IndexQuery};
 use compline::people::{Party, Person, Role};
+use compline::search::{EntryHit, EntryQuery};
 use serde_json::json;
 
 use crate::support::story::{ADA, Story};
@@ -19,7 +19,7 @@ fn ada() -> Party {
 /// What a search gives, best first. Looking at it is no use of it.
 async fn hits(story: &Story, query: &str) -> Vec<EntryHit> {
     let words = crate::support::story::typed(query, ada().scope());
-    let question = IndexQuery { limit: 10, ..IndexQuery::of(&ada(), words) };
+    let question = EntryQuery { limit: 10, ..EntryQuery::of(&ada(), words) };
     story.app().index.search(&question).await.unwrap().hits
 }
 

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use compline::id::PersonId;
-use compline::memory::{Index, IndexQuery};
+use compline::memory::Index;
 use compline::model::Purpose;
 use compline::people::{Address, Party, Person, Role};
+use compline::search::EntryQuery;
 use compline::store::{
     BoundaryReason, ConversationKind, MessageKind, MessageState, NewConversation, NewMessage, TextKind, Tx,
 };
@@ -90,7 +91,7 @@ async fn talked(story: &Story, messages: usize) {
 
 async fn knows(index: &Index, words: &str) -> Vec<String> {
     let words = crate::support::story::typed(words, ADAS);
-    let found = index.search(&IndexQuery { limit: 5, ..IndexQuery::of(&ada(), words) }).await.unwrap();
+    let found = index.search(&EntryQuery { limit: 5, ..EntryQuery::of(&ada(), words) }).await.unwrap();
     found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }
 
@@ -190,7 +191,7 @@ async fn what_has_no_room_any_more_is_found_and_the_caps_hold() {
     let said = story
         .app()
         .journal
-        .read(|db| db.message_search().recall(ADAS, "matter777", false, 5, None))
+        .read(|db| crate::support::search::find(db, ADAS, "matter777", false, 5))
         .await
         .unwrap()
         .hits;

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use compline::id::PersonId;
-use compline::memory::{EntryHit, IndexQuery};
 use compline::people::{Party, Person, Role};
+use compline::search::{EntryHit, EntryQuery};
 use serde_json::{Value, json};
 
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
@@ -32,7 +32,7 @@ fn ada() -> Party {
 async fn hits(story: &Story, query: &str) -> Vec<EntryHit> {
     let index = &story.app().index;
     let words = crate::support::story::typed(query, ada().scope());
-    index.search(&IndexQuery { limit: 50, ..IndexQuery::of(&ada(), words) }).await.unwrap().hits
+    index.search(&EntryQuery { limit: 50, ..EntryQuery::of(&ada(), words) }).await.unwrap().hits
 }
 
 fn uses(story: &Story) -> i64 {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use compline::id::PersonId;
-use compline::store::Matches;
+use compline::search::MessageMatches;
 use compline::trust::Scope;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -15,8 +15,8 @@ use crate::support::story::{ADA, BEN, UNTRUSTED, canary};
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const OF_ADA: Scope = Scope::Person(PersonId(1));
 
-fn recall(story: &Story, scope: Scope, query: &str, untrusted_too: bool) -> Matches {
-    story.app().journal.read_now(|db| db.message_search().recall(scope, query, untrusted_too, 20, None)).unwrap()
+fn recall(story: &Story, scope: Scope, query: &str, untrusted_too: bool) -> MessageMatches {
+    story.app().journal.read_now(|db| crate::support::search::find(db, scope, query, untrusted_too, 20)).unwrap()
 }
 
 fn found(story: &Story, query: &str) -> Vec<String> {
@@ -164,7 +164,7 @@ async fn an_index_built_anew_gives_the_same_answers() {
     story.pass(NEXT_CONVERSATION).await;
     story.say(ADA, "Otters again: 水獺").await;
     let asked = ["otter", "otters river", "beaver", "quoted", "水獺", "search", "what about file"];
-    let answers = |story: &Story| -> Vec<Matches> {
+    let answers = |story: &Story| -> Vec<MessageMatches> {
         let both = asked.iter().flat_map(|query| [(query, false), (query, true)]);
         both.map(|(query, untrusted_too)| recall(story, OF_ADA, query, untrusted_too)).collect()
     };

@@ -8,8 +8,8 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use compline::id::{MessageId, PersonId};
-use compline::memory::{RecallQuery, Recollection, VectorHealth};
 use compline::model::Purpose;
+use compline::search::{ConversationQuery, ConversationSearch, VectorHealth};
 use compline::trust::{Label, Labelled, Scope};
 use serde_json::{Value, json};
 
@@ -91,9 +91,9 @@ fn meaning(text: &str, length: usize) -> Vec<f32> {
 
 async fn found(story: &Story, scope: Scope, words: &str, untrusted_too: bool) -> Vec<String> {
     let app = story.app();
-    let recollection = Recollection::new(app.journal.clone(), app.vectors.clone(), "Compline");
+    let recollection = ConversationSearch::new(app.journal.clone(), app.vectors.clone(), "Compline");
     let words = Labelled::new(Arc::from(words), Label::trusted(), scope);
-    let asked = RecallQuery { words, untrusted_too, limit: 3, before: None };
+    let asked = ConversationQuery { words, untrusted_too, limit: 3, before: None };
     let found = recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
     found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }
@@ -119,7 +119,7 @@ async fn what_was_said_in_other_words_is_found_by_its_own_person_and_is_paid_for
         story
             .app()
             .journal
-            .read_now(|db| db.message_search().recall(OF_ADA, "which dog?", false, 3, None))
+            .read_now(|db| crate::support::search::find(db, OF_ADA, "which dog?", false, 3))
             .unwrap()
             .hits
             .is_empty()

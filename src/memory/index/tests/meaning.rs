@@ -7,8 +7,8 @@ use async_trait::async_trait;
 
 use super::*;
 use crate::config::{Budget, Limit};
-use crate::memory::vectors::VectorParts;
 use crate::model::{Embedded, Embedder, EmbedderCard, ModelError};
+use crate::search::VectorParts;
 use crate::spend::Ledger;
 
 /// Words with the same meaning to the model, one direction each.
@@ -186,7 +186,7 @@ async fn what_is_not_trusted_decides_nothing_about_what_is() {
     let after = home.index.search(&question).await.unwrap().hits;
     let order = |hits: &[EntryHit]| hits.iter().map(|hit| hit.key.clone()).collect::<Vec<_>>();
     assert_eq!(order(&before), order(&after));
-    let untrusted_too = IndexQuery { untrusted_too: true, limit: 20, ..question };
+    let untrusted_too = EntryQuery { untrusted_too: true, limit: 20, ..question };
     assert!(home.finds(&untrusted_too).await.iter().any(|text| text.starts_with("o1")));
 }
 
@@ -203,7 +203,7 @@ async fn made_anew_it_has_the_same_categories_and_gives_the_same_answers() {
         );
         home.is_known(&vectors).await;
     }
-    let mut questions: Vec<IndexQuery> =
+    let mut questions: Vec<EntryQuery> =
         ["dog", "vehicle and boat", "tea", "doctor"].iter().map(|words| home.asks(&home.ada, words)).collect();
     questions.iter_mut().for_each(|question| question.limit = 10);
     let mut before = Vec::new();

@@ -32,12 +32,10 @@ const OPERATIONS: &[&str] = &["untrusted", "join_of", "join_with", "absorb", "fi
 
 /// Methods of other types that are called the same.
 const OTHERS: &[(&str, &str)] = &[
-    ("src/admin/search/said.rs", "fits"),
-    ("src/admin/search/skills.rs", "fits"),
+    ("src/admin/search/sources.rs", "fits"),
     ("src/admin/people.rs", "absorb"),
     ("src/app/people.rs", "absorb"),
     ("src/gateway/admission/access.rs", "absorb"),
-    ("src/store/message_search.rs", "absorb"),
     ("src/tool/web/tidy.rs", "fits"),
 ];
 

@@ -1,4 +1,4 @@
-//! Search for entries.
+//! Search for entries: facts, notes, passages of files, summaries and reflections.
 //!
 //! Full-text scores are BM25 over name and text, with double weight for the name; an entry that
 //! contains all words is a candidate even if many others match better. With vectors, entries near
@@ -7,23 +7,27 @@
 //!
 //! Results come in three tiers: the best three categories; inside them, entries that score at least
 //! half as much as the best of all; then the others. With vectors the best categories are those
-//! whose centres are nearest to the query ([`category`](super::super::vectors::category)); without
+//! whose centres are nearest to the query ([`category`](super::vectors::category)); without
 //! them, those with the best members, where an entry without a category counts under its kind.
 //! Exact matches come before all tiers: an entry whose name is the query, or that contains it
 //! verbatim. The best entry of all is in the first tier regardless of its category. Within a tier
 //! the score decides, so no weak entry pushes a strong one off the list.
+//!
+//! Salience comes from the number of uses of an entry and the time of the last one. It is computed
+//! on reading: no stored value decays, and no periodic update is needed.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
-use super::super::hybrid_score;
-use super::super::vectors::category::{folded, has_category};
-use super::super::vectors::{BestCategories, EntryFilter, Near, NearEntries, Vectors};
-use super::salience::{factor, salience};
-use super::{EntryHit, IndexMatches, IndexQuery};
-use crate::store::{Db, EntryRow, Journal, Lookup};
+use super::hybrid_score;
+use super::vectors::category::{folded, has_category};
+use super::vectors::{BestCategories, EntryFilter, Near, NearEntries, Vectors};
+use crate::people::Party;
+use crate::store::{Db, EntryKind, EntryRow, Journal, Lookup};
 use crate::text::question::Question as Words;
 use crate::time::Timestamp;
+use crate::trust::{Scope, Text};
 
 /// Minimum number of candidates.
 const CANDIDATES: usize = 50;
@@ -35,6 +39,103 @@ const NAMED: usize = 20_000;
 const CATEGORIES: usize = 3;
 /// Minimum share of the best score for their members in the second tier.
 const STRONG: f64 = 0.5;
+
+/// Upper bound.
+const MOST_SALIENT: f64 = 10.0;
+/// Share left after a day without use.
+const KEPT_A_DAY: f64 = 0.95;
+/// Minimum share after disuse.
+const LEAST_KEPT: f64 = 0.01;
+/// Daily loss of the weight of earlier uses, and its minimum.
+const DAILY_LOSS: f64 = 0.05;
+const LEAST_WEIGHT: f64 = 0.1;
+/// Maximum increase of a score by salience, as a share of the score.
+const LIFT: f64 = 0.25;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A search of the index.
+#[derive(Debug, Clone)]
+pub struct EntryQuery {
+    /// Party that searches: only its own and shared entries are searched.
+    pub party: Party,
+    /// Query text.
+    pub words: Text,
+    /// Only these kinds; all if empty.
+    pub kinds: Vec<EntryKind>,
+    /// Only this category.
+    pub category: Option<String>,
+    /// Only entries under this heading.
+    pub section: Option<String>,
+    /// Only the memory of this agent.
+    pub agent: Option<String>,
+    /// Case-sensitive match.
+    pub case: bool,
+    /// Include untrusted entries.
+    pub untrusted_too: bool,
+    /// Only entries written before this time.
+    pub before: Option<Timestamp>,
+    /// Maximum number of hits.
+    pub limit: usize,
+}
+
+impl EntryQuery {
+    /// Searches all trusted entries for that text, with at most five hits.
+    pub fn of(party: &Party, words: Text) -> Self {
+        Self {
+            party: party.clone(),
+            words,
+            kinds: Vec::new(),
+            category: None,
+            section: None,
+            agent: None,
+            case: false,
+            untrusted_too: false,
+            before: None,
+            limit: 5,
+        }
+    }
+
+    /// Returns the scope to be searched.
+    pub fn scope(&self) -> Scope {
+        self.party.scope()
+    }
+}
+
+/// Result of a search.
+#[derive(Debug, Clone, Default)]
+pub struct EntryMatches {
+    /// Best hits, best first.
+    pub hits: Vec<EntryHit>,
+    /// Number of further matches that are untrusted, if these were not requested; counted up to a
+    /// limit.
+    pub untrusted: usize,
+}
+
+/// An entry that was found. Its path has the same label as its text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryHit {
+    /// Key that survives rebuilding.
+    pub key: String,
+    /// Kind of entry.
+    pub kind: EntryKind,
+    /// Category; empty if it has none.
+    pub category: String,
+    /// Path as its owner sees it, or `conversations/N`, `reflections/N`.
+    pub path: String,
+    /// Line number, from 1.
+    pub line: u32,
+    /// Heading above it.
+    pub section: Text,
+    /// Key of a fact or title of a note; empty for running text.
+    pub name: Text,
+    /// Text; that of a fact begins with its key.
+    pub text: Text,
+    /// Time of writing.
+    pub at: Timestamp,
+    /// Score; higher is better.
+    pub score: f64,
+}
 
 /// Exactness of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,16 +158,17 @@ struct HitCandidate {
     tier: u8,
 }
 
-pub(super) async fn search(
+/// Returns matches, best first. The query may be any text.
+pub async fn find_entries(
     journal: &Journal,
     vectors: Option<&Vectors>,
-    question: &IndexQuery,
+    question: &EntryQuery,
     now: Timestamp,
-) -> anyhow::Result<IndexMatches> {
+) -> anyhow::Result<EntryMatches> {
     // Names of people stay in the query here: facts are often about people.
     let words = Words::of(question.words.open().0, &[]);
     if words.is_empty() || question.limit == 0 {
-        return Ok(IndexMatches::default());
+        return Ok(EntryMatches::default());
     }
     let lookup = lookup(question);
     let near = match vectors {
@@ -81,7 +183,7 @@ pub(super) async fn search(
 }
 
 /// Returns the entries used most often and most recently, best first.
-pub(super) fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) -> Vec<EntryHit> {
+pub fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) -> Vec<EntryHit> {
     let mut hits: Vec<EntryHit> = rows
         .into_iter()
         .map(|row| {
@@ -94,7 +196,7 @@ pub(super) fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) ->
     hits
 }
 
-fn lookup(question: &IndexQuery) -> Lookup {
+fn lookup(question: &EntryQuery) -> Lookup {
     Lookup {
         scope: question.scope(),
         kinds: question.kinds.clone(),
@@ -106,13 +208,13 @@ fn lookup(question: &IndexQuery) -> Lookup {
 }
 
 /// Returns the number of candidates to fetch.
-fn candidate_count(question: &IndexQuery) -> usize {
+fn candidate_count(question: &EntryQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
     if question.case || question.before.is_some() { usual.max(MANY) } else { usual }
 }
 
 /// Returns the filter for candidates by meaning.
-fn vector_filter(question: &IndexQuery, only: Option<HashSet<String>>) -> EntryFilter {
+fn vector_filter(question: &EntryQuery, only: Option<HashSet<String>>) -> EntryFilter {
     EntryFilter {
         untrusted_too: question.untrusted_too,
         kinds: question.kinds.clone(),
@@ -123,7 +225,7 @@ fn vector_filter(question: &IndexQuery, only: Option<HashSet<String>>) -> EntryF
 }
 
 /// Returns the digests of entries under that heading or agent, which only the index knows.
-async fn only(journal: &Journal, question: &IndexQuery, lookup: &Lookup) -> anyhow::Result<Option<HashSet<String>>> {
+async fn only(journal: &Journal, question: &EntryQuery, lookup: &Lookup) -> anyhow::Result<Option<HashSet<String>>> {
     if question.section.is_none() && question.agent.is_none() {
         return Ok(None);
     }
@@ -133,12 +235,12 @@ async fn only(journal: &Journal, question: &IndexQuery, lookup: &Lookup) -> anyh
 
 fn search_entries(
     db: Db<'_>,
-    question: &IndexQuery,
+    question: &EntryQuery,
     lookup: &Lookup,
     words: &Words,
     near: Option<&NearEntries>,
     now: Timestamp,
-) -> anyhow::Result<IndexMatches> {
+) -> anyhow::Result<EntryMatches> {
     let wanted = candidate_count(question);
     let matching = db.entries().entries_matching(lookup, words, wanted)?;
     let meant = near.map_or(Ok(Vec::new()), |near| meant(db, lookup, near, wanted))?;
@@ -169,7 +271,7 @@ fn search_entries(
     found.sort_by(order);
     found.truncate(question.limit);
     let hits = found.into_iter().map(|candidate| hit(candidate.row, candidate.score)).collect();
-    Ok(IndexMatches { hits, untrusted: matching.untrusted })
+    Ok(EntryMatches { hits, untrusted: matching.untrusted })
 }
 
 /// Returns the entries similar in meaning to the query, nearest first, followed by the nearest ones
@@ -225,7 +327,7 @@ fn candidates(
         .collect()
 }
 
-fn fits(candidate: &HitCandidate, question: &IndexQuery) -> bool {
+fn fits(candidate: &HitCandidate, question: &EntryQuery) -> bool {
     let row = &candidate.row;
     let stands = |word: &str| row.text.open().0.contains(word) || row.name.open().0.contains(word);
     let as_written = !question.case || question.words.open().0.split_whitespace().all(stands);
@@ -315,5 +417,62 @@ fn hit(row: EntryRow, score: f64) -> EntryHit {
         text: row.text,
         at: row.at,
         score,
+    }
+}
+
+/// Returns `min(10, 1 + ln(1 + n) × max(0.1, 1 − 0.05 d)) × max(0.01, 0.95^d)`, for `uses` and the
+/// days since the last one; an unused entry counts from its time of writing.
+fn salience(uses: u32, last: Timestamp, now: Timestamp) -> f64 {
+    let days = now.since(last).div_duration_f64(DAY);
+    let weight = (1.0 - DAILY_LOSS * days).max(LEAST_WEIGHT);
+    let grown = (1.0 + f64::from(uses).ln_1p() * weight).min(MOST_SALIENT);
+    grown * KEPT_A_DAY.powf(days).max(LEAST_KEPT)
+}
+
+/// Returns the multiplier for a score: between 1 and 1.25.
+fn factor(salience: f64) -> f64 {
+    1.0 + LIFT * (salience / MOST_SALIENT).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NOW: Timestamp = Timestamp(1_800_000_000_000);
+
+    fn days_ago(days: u64) -> Timestamp {
+        NOW.minus(DAY * u32::try_from(days).unwrap())
+    }
+
+    /// Promise (memory/aging): Unused entries lose importance from day to day, without anything
+    /// being written.
+    #[test]
+    fn uses_lift_and_days_let_fall() {
+        for (uses, days, grown) in
+            [(0, 0, 1.0), (1, 0, 1.693), (10, 0, 3.398), (100, 0, 5.615), (10, 10, 2.199), (10, 40, 1.240)]
+        {
+            let kept = 0.95_f64.powi(i32::try_from(days).unwrap()).max(0.01);
+            let found = salience(uses, days_ago(days), NOW);
+            assert!((found - grown * kept).abs() < 0.001, "{uses} uses, {days} days: {found}");
+        }
+        assert!(salience(10, days_ago(30), NOW) < salience(10, NOW, NOW));
+        assert!((salience(u32::MAX, NOW, NOW) - 10.0).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_bounded_and_so_is_what_it_lifts(uses in any::<u32>(), days in 0_u64..20_000) {
+            let found = salience(uses, days_ago(days), NOW);
+            prop_assert!((0.01..=10.0).contains(&found));
+            prop_assert!((1.0..=1.25).contains(&factor(found)));
+        }
+
+        /// Proves: memory/aging
+        #[test]
+        fn more_uses_and_fewer_days_never_matter_less(uses in 0_u32..5_000, days in 0_u64..400) {
+            prop_assert!(salience(uses + 1, days_ago(days), NOW) >= salience(uses, days_ago(days), NOW));
+            prop_assert!(salience(uses, days_ago(days), NOW) >= salience(uses, days_ago(days + 1), NOW));
+        }
     }
 }

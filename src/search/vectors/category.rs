@@ -63,12 +63,12 @@ struct Category {
 
 /// Normalises a name for comparison: ignores case and accents, also of letters that Unicode does
 /// not decompose.
-pub(in super::super) fn folded(name: &str) -> String {
+pub(in crate::search) fn folded(name: &str) -> String {
     fold::fold(name.trim()).to_lowercase()
 }
 
 /// Returns true if entries of that kind belong to categories.
-pub(in super::super) fn has_category(kind: EntryKind) -> bool {
+pub(in crate::search) fn has_category(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Fact | EntryKind::Note | EntryKind::Day)
 }
 

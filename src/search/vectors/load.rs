@@ -20,24 +20,24 @@ impl Vectors {
     /// that a query found incomplete.
     pub async fn load(self, stop: CancellationToken) {
         let clock = std::sync::Arc::clone(&self.0.clock);
-        let bell = self.0.bell.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        let Some(mut bell) = bell else { return };
+        let wakeups = self.0.wakeups.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let Some(mut wakeups) = wakeups else { return };
         let mut resting = Some(clock.busy());
         let Some(()) = stop.run_until_cancelled(self.load_all()).await else { return };
         loop {
             let Some(()) = stop.run_until_cancelled(self.load_requested()).await else { return };
-            let rung = stop.run_until_cancelled(bell.recv_or_timeout(&*clock, None, resting.take()));
+            let rung = stop.run_until_cancelled(wakeups.recv_or_timeout(&*clock, None, resting.take()));
             let Some(Some(busy)) = rung.await else { return };
             resting = Some(busy);
         }
     }
 
     /// Loads all vectors of a scope, as [`Vectors::load`] does, before the first query needs them.
-    pub async fn read(&self, pool: Corpus, scope: Scope) -> anyhow::Result<()> {
+    pub async fn read(&self, corpus: Corpus, scope: Scope) -> anyhow::Result<()> {
         self.take_up_key().await?;
         while let Some((model, length)) = self.key().zip(self.length()) {
             let vectors = self.clone();
-            let step = move |db: Db<'_>| vectors.step(db, &model, (pool, scope), length);
+            let step = move |db: Db<'_>| vectors.step(db, &model, (corpus, scope), length);
             if self.0.journal.read_much(step).await?.1 {
                 break;
             }
@@ -52,7 +52,7 @@ impl Vectors {
         let (is_whole, is_current) = self.step(db, model, key, length)?;
         if !is_current && (!is_whole || !self.step(db, model, key, length)?.1) {
             self.state().wanted.insert(key);
-            self.0.ringer.wake(&*self.0.clock);
+            self.0.wakeup_sender.wake(&*self.0.clock);
         }
         Ok(is_whole)
     }
@@ -72,11 +72,11 @@ impl Vectors {
             Err(error) => return tracing::error!("The vectors are read when they are asked for: {error:#}"),
         };
         for scope in scopes {
-            for pool in [Corpus::Known, Corpus::Said] {
+            for corpus in [Corpus::Known, Corpus::Said] {
                 if !self.caches().has_capacity() {
                     return;
                 }
-                self.load_or_log((pool, scope)).await;
+                self.load_or_log((corpus, scope)).await;
             }
         }
     }
@@ -94,8 +94,8 @@ impl Vectors {
     }
 
     /// Loads a cache and logs a failure; the next query tries again.
-    async fn load_or_log(&self, (pool, scope): Key) {
-        if let Err(error) = guarded("Reading vectors", self.read(pool, scope)).await {
+    async fn load_or_log(&self, (corpus, scope): Key) {
+        if let Err(error) = guarded("Reading vectors", self.read(corpus, scope)).await {
             tracing::error!("Vectors cannot be read into memory: {error:#}");
         }
     }

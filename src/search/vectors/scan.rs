@@ -240,8 +240,8 @@ mod tests {
         fn bytes_are_near_enough_to_floats((one, other) in vectors()) {
             prop_assume!(one.iter().any(|number| number.abs() > 0.01) && other.iter().any(|number| number.abs() > 0.01));
             let (one, other) = (unit(&one), unit(&other));
-            let shelf = VectorCache::of(&[(1, true, None, one.clone())]);
-            let estimate = shelf.scored(&other, |_| true)[0].0;
+            let cache = VectorCache::of(&[(1, true, None, one.clone())]);
+            let estimate = cache.scored(&other, |_| true)[0].0;
             prop_assert!((dot(&one, &other) - estimate).abs() < 0.05);
         }
     }
@@ -249,11 +249,11 @@ mod tests {
     #[test]
     fn the_walk_finds_the_nearest_and_passes_over_what_is_not_trusted() {
         let rows = [(0, vec![1.0, 0.0, 0.0]), (1, vec![0.0, 1.0, 0.0]), (2, vec![0.6, 0.8, 0.0])];
-        let shelf = VectorCache::of(&rows.map(|(digest, vector)| (digest, digest != 1, None, vector)));
-        let nearest = |untrusted_too, limit| shelf.nearest(&[0.0, 1.0, 0.0], untrusted_too, limit);
+        let cache = VectorCache::of(&rows.map(|(digest, vector)| (digest, digest != 1, None, vector)));
+        let nearest = |untrusted_too, limit| cache.nearest(&[0.0, 1.0, 0.0], untrusted_too, limit);
         assert_eq!((nearest(true, 1).len(), nearest(true, 0).len()), (3, 0));
         assert!(!nearest(false, 9).contains(&[1; 32]));
-        let mut scored = shelf.scored(&[0.0, 1.0, 0.0], |_| true);
+        let mut scored = cache.scored(&[0.0, 1.0, 0.0], |_| true);
         nearest_first(&mut scored, 1);
         assert_eq!(scored[0].1, 1);
     }
@@ -266,7 +266,7 @@ mod tests {
     fn the_best_categories_are_the_ones_whose_centres_are_near() {
         // The best member of `mixed` is the nearest entry of all, but the centre of `home` is
         // nearer than the centre of `mixed`.
-        let shelf = VectorCache::of(&[
+        let cache = VectorCache::of(&[
             (1, true, fact("mixed", "a"), unit(&[1.0, 0.0, 0.0])),
             (2, true, fact("mixed", "b"), unit(&[-1.0, 0.3, 0.0])),
             (3, true, fact("home", "c"), unit(&[0.8, 0.0, 0.6])),
@@ -277,7 +277,7 @@ mod tests {
             (8, true, Some((EntryKind::File, "", "")), unit(&[1.0, 0.01, 0.0])),
         ]);
         let wanted = EntryFilter { limit: 1, ..EntryFilter::default() };
-        let (digests, best) = shelf.entries(&[1.0, 0.0, 0.0], &wanted);
+        let (digests, best) = cache.entries(&[1.0, 0.0, 0.0], &wanted);
         assert_eq!(best.stated, ["home", "mixed", "far"].map(str::to_owned).into());
         assert_eq!((best.titled.len(), best.single.len()), (0, 0));
         assert!(!best.members.contains(&hex::encode([8; 32])));
@@ -288,7 +288,7 @@ mod tests {
     /// Proves: search/categories
     #[test]
     fn what_has_no_category_joins_a_near_one_or_is_one() {
-        let shelf = VectorCache::of(&[
+        let cache = VectorCache::of(&[
             (1, true, fact("tea", "a"), unit(&[1.0, 0.0, 0.1])),
             (2, true, fact("tea", "b"), unit(&[1.0, 0.0, -0.1])),
             (3, true, fact("", "near"), unit(&[1.0, 0.1, 0.0])),
@@ -297,7 +297,7 @@ mod tests {
             (6, true, fact("", ""), unit(&[-1.0, 0.0, 0.0])),
             (7, false, fact("", ""), unit(&[1.0, 0.0, 0.0])),
         ]);
-        let (_, best) = shelf.entries(&[1.0, 0.0, 0.0], &EntryFilter { limit: 9, ..EntryFilter::default() });
+        let (_, best) = cache.entries(&[1.0, 0.0, 0.0], &EntryFilter { limit: 9, ..EntryFilter::default() });
         assert!(best.stated.contains("tea") && best.titled.contains("near") && best.titled.contains("by itself"));
         assert_eq!(
             best.single,
@@ -305,7 +305,7 @@ mod tests {
             "it is near to tea as well, and what is not trusted is not met"
         );
         let untrusted_too = EntryFilter { limit: 9, untrusted_too: true, ..EntryFilter::default() };
-        let (_, best) = shelf.entries(&[1.0, 0.0, 0.0], &untrusted_too);
+        let (_, best) = cache.entries(&[1.0, 0.0, 0.0], &untrusted_too);
         assert!(best.single.contains(&hex::encode([7; 32])), "it is a category by itself");
     }
 
@@ -315,8 +315,8 @@ mod tests {
             (0..100_u8).map(|n| (n, true, fact("large", ""), unit(&[1.0, f32::from(n) / 1e4, 0.0]))).collect();
         rows.push((200, true, fact("small", ""), unit(&[-1.0, 0.0, 0.0])));
         rows.push((201, true, Some((EntryKind::Note, "", "n")), unit(&[-1.0, 0.1, 0.0])));
-        let shelf = VectorCache::of(&rows);
-        let find = |wanted: EntryFilter| shelf.entries(&[1.0, 0.0, 0.0], &wanted).0;
+        let cache = VectorCache::of(&rows);
+        let find = |wanted: EntryFilter| cache.entries(&[1.0, 0.0, 0.0], &wanted).0;
         assert_eq!(
             find(EntryFilter { category: Some("SMALL".to_owned()), limit: 5, ..EntryFilter::default() }),
             [[200; 32]]

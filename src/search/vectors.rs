@@ -15,7 +15,6 @@
 
 mod backfill;
 pub(super) mod category;
-mod health;
 mod load;
 mod vector_cache;
 mod scan;
@@ -24,14 +23,13 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::model::{Embedder, ModelError};
+use crate::model::{Embedder, EmbedderCard, ModelError};
 use crate::spend::Ledger;
 use crate::store::{Corpus, Db, Journal};
 use crate::time::clock::{WakeupSender, Wakeups, wakeups};
 use crate::time::{Backoff, Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use backfill::Backlog;
-pub use health::{COUNT_UP_TO, VectorFailure, VectorHealth};
 pub use scan::{BestCategories, EntryFilter};
 use vector_cache::{Digest, Key, VectorCache, VectorCaches};
 
@@ -43,6 +41,43 @@ const QUESTIONS: usize = 32;
 const RETRY: Backoff = Backoff { first: Duration::from_secs(10), longest: Duration::from_secs(600) };
 /// Name of the stored setting that holds the key of the vectors.
 const KEY: &str = "embedding";
+
+/// Limit for counting missing vectors. Beyond it only the order of magnitude matters.
+pub const VECTORS_COUNTED_UP_TO: u64 = 100_000;
+
+/// State of semantic search.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VectorHealth {
+    /// Provider of the embedding model: `openai`, `ollama`.
+    pub source: String,
+    /// Name of the model.
+    pub model: String,
+    /// Vector length, once it is known.
+    pub dimensions: Option<usize>,
+    /// Number of texts with a vector.
+    pub kept: u64,
+    /// Number of texts without a vector, counted up to [`VECTORS_COUNTED_UP_TO`].
+    pub lacking: u64,
+    /// Number of vectors in memory, where a search finds them.
+    pub loaded: usize,
+    /// True if all texts were checked and no vector is missing.
+    pub is_complete: bool,
+    /// Present outage; searches use full text alone.
+    pub away: Option<VectorOutage>,
+    /// Reason and time of the last server failure since the start.
+    pub failed: Option<(String, Timestamp)>,
+}
+
+/// Outage of the embedding server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VectorOutage {
+    /// Reason, as a sentence.
+    pub why: String,
+    /// Start of the outage.
+    pub since: Timestamp,
+    /// Time of the next attempt.
+    pub next: Timestamp,
+}
 
 /// A text similar in meaning to the query.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,10 +121,10 @@ struct VectorsInner {
     ledger: Arc<Ledger>,
     embedder: Arc<dyn Embedder>,
     state: Mutex<VectorState>,
-    shelves: Mutex<VectorCaches>,
+    caches: Mutex<VectorCaches>,
     /// Wakes the loading task.
-    ringer: WakeupSender,
-    bell: Mutex<Option<Wakeups>>,
+    wakeup_sender: WakeupSender,
+    wakeups: Mutex<Option<Wakeups>>,
 }
 
 #[derive(Default)]
@@ -120,16 +155,16 @@ impl Vectors {
     pub fn new(parts: VectorParts) -> Self {
         let VectorParts { journal, clock, ledger, embedder } = parts;
         let state = VectorState { dimensions: embedder.card().dimensions, ..VectorState::default() };
-        let (ringer, bell) = wakeups();
+        let (wakeup_sender, receiver) = wakeups();
         Self(Arc::new(VectorsInner {
             journal,
             clock,
             ledger,
             embedder,
             state: Mutex::new(state),
-            shelves: Mutex::default(),
-            ringer,
-            bell: Mutex::new(Some(bell)),
+            caches: Mutex::default(),
+            wakeup_sender,
+            wakeups: Mutex::new(Some(receiver)),
         }))
     }
 
@@ -143,8 +178,8 @@ impl Vectors {
         limit: usize,
     ) -> Option<Vec<Near>> {
         let vector = self.of_question(question).await?;
-        let walk = move |shelf: &VectorCache, vector: &[f32]| (shelf.nearest(vector, untrusted_too, limit), ());
-        let (mut near, ()) = self.near((Corpus::Said, scope), vector, walk).await?;
+        let scan = move |cache: &VectorCache, vector: &[f32]| (cache.nearest(vector, untrusted_too, limit), ());
+        let (mut near, ()) = self.near((Corpus::Said, scope), vector, scan).await?;
         near.truncate(limit);
         Some(near)
     }
@@ -154,8 +189,8 @@ impl Vectors {
     pub async fn entries(&self, scope: Scope, question: &Text, wanted: EntryFilter) -> Option<NearEntries> {
         let vector = self.of_question(question).await?;
         let limit = wanted.limit;
-        let walk = move |shelf: &VectorCache, vector: &[f32]| shelf.entries(vector, &wanted);
-        let (mut near, best) = self.near((Corpus::Known, scope), vector, walk).await?;
+        let scan = move |cache: &VectorCache, vector: &[f32]| cache.entries(vector, &wanted);
+        let (mut near, best) = self.near((Corpus::Known, scope), vector, scan).await?;
         let mut inside = near.split_off(near.len().min(limit));
         inside.retain(|near| best.members.contains(&near.digest));
         Some(NearEntries { near, inside, best })
@@ -166,15 +201,15 @@ impl Vectors {
         &self,
         key: Key,
         vector: Arc<[f32]>,
-        walk: impl FnOnce(&VectorCache, &[f32]) -> (Vec<Digest>, T) + Send + 'static,
+        scan: impl FnOnce(&VectorCache, &[f32]) -> (Vec<Digest>, T) + Send + 'static,
     ) -> Option<(Vec<Near>, T)> {
         let (vectors, model) = (self.clone(), self.key()?);
         let found = self.0.journal.read_much(move |db| {
             if !vectors.is_ready(db, &model, key, vector.len())? {
                 return Ok(None);
             }
-            let walked = vectors.caches().ask(key).map(|shelf| walk(shelf, &vector));
-            let Some((digests, besides)) = walked else { return Ok(None) };
+            let scanned = vectors.caches().ask(key).map(|cache| scan(cache, &vector));
+            let Some((digests, besides)) = scanned else { return Ok(None) };
             Ok(Some((closer(db, &model, &digests, &vector)?, besides)))
         });
         found.await.unwrap_or_else(|error| {
@@ -183,8 +218,46 @@ impl Vectors {
         })
     }
 
+    /// Returns the present state.
+    pub async fn health(&self) -> anyhow::Result<VectorHealth> {
+        let card = self.0.embedder.card();
+        let (key, ahead) = (self.key(), self.state().backlog.ahead());
+        let (kept, lacking) = self
+            .0
+            .journal
+            .read_much(move |db| {
+                let key = key.unwrap_or_default();
+                let mut lacking = 0;
+                for (corpus, rows) in ahead {
+                    let rows = (rows.0, rows.1.min(db.embeddings().newest_words(corpus)?));
+                    lacking += db.embeddings().count_lacking(
+                        corpus,
+                        &key,
+                        rows,
+                        VECTORS_COUNTED_UP_TO.saturating_sub(lacking),
+                    )?;
+                }
+                Ok((db.embeddings().embedded(&key)?, lacking))
+            })
+            .await?;
+        let loaded = self.caches().count();
+        let state = self.state();
+        let away = state.away.as_ref();
+        Ok(VectorHealth {
+            source: card.provider.clone(),
+            model: card.name.clone(),
+            dimensions: state.dimensions,
+            kept,
+            lacking,
+            loaded,
+            is_complete: lacking == 0 && state.backlog.is_done(),
+            away: away.map(|away| VectorOutage { why: away.why.clone(), since: away.since, next: away.until }),
+            failed: state.failed.clone(),
+        })
+    }
+
     fn caches(&self) -> MutexGuard<'_, VectorCaches> {
-        self.0.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, VectorState> {
@@ -194,7 +267,7 @@ impl Vectors {
     /// Returns the key under which the vectors are stored; `None` until their length is known.
     fn key(&self) -> Option<String> {
         let card = self.0.embedder.card();
-        self.state().dimensions.map(|length| health::key_of(card, length))
+        self.state().dimensions.map(|length| key_of(card, length))
     }
 
     /// Returns the vector of a query, cached or computed by the server.
@@ -265,6 +338,43 @@ impl Vectors {
         state.failed = Some((error.to_string(), now));
         state.away = Some(ModelOutage { why: error.to_string(), since, until, failures });
     }
+}
+
+impl VectorHealth {
+    /// Reads the state from the journal, while no gateway runs that computes vectors.
+    pub fn read(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Self> {
+        let dimensions = match card.dimensions {
+            Some(dimensions) => Some(dimensions),
+            None => known_length(db, card)?,
+        };
+        let key = dimensions.map(|length| key_of(card, length)).unwrap_or_default();
+        let mut lacking = 0;
+        for corpus in [Corpus::Known, Corpus::Said] {
+            let all = (1, db.embeddings().newest_words(corpus)?);
+            lacking +=
+                db.embeddings().count_lacking(corpus, &key, all, VECTORS_COUNTED_UP_TO.saturating_sub(lacking))?;
+        }
+        Ok(Self {
+            source: card.provider.clone(),
+            model: card.name.clone(),
+            dimensions,
+            kept: db.embeddings().embedded(&key)?,
+            lacking,
+            is_complete: lacking == 0,
+            ..Self::default()
+        })
+    }
+}
+
+/// Returns the key under which vectors are stored.
+fn key_of(card: &EmbedderCard, length: usize) -> String {
+    format!("{}/{}/{length}", card.provider, card.name)
+}
+
+/// Returns the vector length of the previous run, if the model is the same.
+fn known_length(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Option<usize>> {
+    let known = db.settings().fact(KEY)?;
+    Ok(known.and_then(|key| key.strip_prefix(&format!("{}/{}/", card.provider, card.name))?.parse().ok()))
 }
 
 /// Returns the exact similarities, nearest first. Leaves out vectors deleted meanwhile.

@@ -13,11 +13,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::Vectors;
-use super::health::known_length;
-use crate::memory::page::digest;
+use super::known_length;
 use crate::model::ModelError;
 use crate::model::embed::BATCH;
-use crate::store::{Corpus, MissingVector};
+use crate::store::{Corpus, MissingVector, text_digest};
 use crate::time::Timestamp;
 use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
@@ -61,15 +60,15 @@ impl Backlog {
 
     /// Returns the ranges not checked yet, including all future rows.
     pub(super) fn ahead(&self) -> Vec<(Corpus, (i64, i64))> {
-        let of = |pool, rows: &Rows| {
+        let of = |corpus, rows: &Rows| {
             let beyond = (rows.newest + 1, i64::MAX);
-            rows.ranges.iter().copied().chain([beyond]).map(|range| (pool, range)).collect::<Vec<_>>()
+            rows.ranges.iter().copied().chain([beyond]).map(|range| (corpus, range)).collect::<Vec<_>>()
         };
         of(Corpus::Known, &self.known).into_iter().chain(of(Corpus::Said, &self.said)).collect()
     }
 
-    fn rows(&mut self, pool: Corpus) -> &mut Rows {
-        match pool {
+    fn rows(&mut self, corpus: Corpus) -> &mut Rows {
+        match corpus {
             Corpus::Said => &mut self.said,
             Corpus::Known => &mut self.known,
         }
@@ -161,7 +160,7 @@ impl Vectors {
     }
 
     /// Restores the vector length known from the previous run, if the model is the same.
-    pub(in super::super) async fn take_up_key(&self) -> anyhow::Result<()> {
+    pub(crate) async fn take_up_key(&self) -> anyhow::Result<()> {
         if self.state().dimensions.is_some() {
             return Ok(());
         }
@@ -174,22 +173,22 @@ impl Vectors {
 
     /// Computes some missing vectors: knowledge before messages.
     async fn batch(&self) -> anyhow::Result<Batch> {
-        for pool in [Corpus::Known, Corpus::Said] {
-            let newest = self.0.journal.read(move |db| db.embeddings().newest_words(pool)).await?;
-            self.state().backlog.rows(pool).extend_to(newest);
-            let Some(rows) = self.state().backlog.rows(pool).next() else { continue };
+        for corpus in [Corpus::Known, Corpus::Said] {
+            let newest = self.0.journal.read(move |db| db.embeddings().newest_words(corpus)).await?;
+            self.state().backlog.rows(corpus).extend_to(newest);
+            let Some(rows) = self.state().backlog.rows(corpus).next() else { continue };
             let key = self.key().unwrap_or_default();
-            let lacking = self.0.journal.read_much(move |db| db.embeddings().lacking(pool, &key, rows)).await?;
+            let lacking = self.0.journal.read_much(move |db| db.embeddings().lacking(corpus, &key, rows)).await?;
             if lacking.is_empty() {
-                self.state().backlog.rows(pool).done(rows);
+                self.state().backlog.rows(corpus).done(rows);
                 return Ok(Batch::Went);
             }
-            return self.fill(pool, lacking).await;
+            return self.fill(corpus, lacking).await;
         }
         Ok(Batch::Nothing)
     }
 
-    async fn fill(&self, pool: Corpus, lacking: Vec<MissingVector>) -> anyhow::Result<Batch> {
+    async fn fill(&self, corpus: Corpus, lacking: Vec<MissingVector>) -> anyhow::Result<Batch> {
         let Some(scope) = lacking.first().map(|one| one.text.scope()) else { return Ok(Batch::Nothing) };
         let mut words: BTreeMap<String, Text> = BTreeMap::new();
         let mut places = Vec::new();
@@ -197,7 +196,7 @@ impl Vectors {
             if words.len() >= BATCH {
                 break;
             }
-            let digest = one.digest.unwrap_or_else(|| digest(one.text.open().0.as_bytes()));
+            let digest = one.digest.unwrap_or_else(|| text_digest(one.text.open().0));
             words.entry(digest.clone()).or_insert(one.text);
             places.push((one.row, digest));
         }
@@ -218,7 +217,7 @@ impl Vectors {
         let Ok(vectors) = self.of_words(&texts, scope).await else { return Ok(Batch::Failed) };
         let key = self.key().unwrap_or_default();
         let keep = move |tx: crate::store::Tx<'_>| {
-            for (row, digest) in places.iter().filter(|_| pool == Corpus::Said) {
+            for (row, digest) in places.iter().filter(|_| corpus == Corpus::Said) {
                 tx.embeddings().store_digest(*row, digest)?;
             }
             for (digest, vector) in digests.iter().zip(&vectors) {

@@ -34,7 +34,7 @@ pub(super) type Digest = [u8; 32];
 /// All vectors in memory.
 pub(super) struct VectorCaches {
     model: String,
-    shelves: HashMap<Key, VectorCache>,
+    caches: HashMap<Key, VectorCache>,
     /// Query counter.
     asked: u64,
     /// Number of caches created so far.
@@ -114,7 +114,7 @@ impl LoadStep {
 
 impl Default for VectorCaches {
     fn default() -> Self {
-        Self { model: String::new(), shelves: HashMap::new(), asked: 0, begun: 0, most: MOST_BYTES }
+        Self { model: String::new(), caches: HashMap::new(), asked: 0, begun: 0, most: MOST_BYTES }
     }
 }
 
@@ -124,7 +124,7 @@ impl VectorCaches {
         if self.model != model {
             *self = Self { model: model.to_owned(), most: self.most, ..Self::default() };
         }
-        self.shelves.get(&key).and_then(|shelf| shelf.read)
+        self.caches.get(&key).and_then(|cache| cache.read)
     }
 
     /// Adds a step to its cache. Returns whether everything that existed when loading began is
@@ -134,12 +134,12 @@ impl VectorCaches {
             return (false, false);
         }
         let most = self.most / 2;
-        let shelf = self.cache(key);
-        if shelf.read == step.from {
-            shelf.length = length;
-            shelf.take(step, most);
+        let cache = self.cache(key);
+        if cache.read == step.from {
+            cache.length = length;
+            cache.take(step, most);
         }
-        let state = (shelf.is_whole(), shelf.is_current);
+        let state = (cache.is_whole(), cache.is_current);
         // Without room for this cache, reading on is pointless.
         if self.evict(key) { state } else { (false, true) }
     }
@@ -154,9 +154,9 @@ impl VectorCaches {
     /// Returns the cache of that key for a query.
     pub(super) fn ask(&mut self, key: Key) -> Option<&VectorCache> {
         self.asked += 1;
-        let shelf = self.shelves.get_mut(&key)?;
-        shelf.asked = self.asked;
-        Some(shelf)
+        let cache = self.caches.get_mut(&key)?;
+        cache.asked = self.asked;
+        Some(cache)
     }
 
     /// Returns true if more vectors fit.
@@ -166,15 +166,15 @@ impl VectorCaches {
 
     /// Returns the number of vectors.
     pub(super) fn count(&self) -> usize {
-        self.shelves.values().map(|shelf| shelf.digests.len()).sum()
+        self.caches.values().map(|cache| cache.digests.len()).sum()
     }
 
     fn bytes(&self) -> usize {
-        self.shelves.values().map(VectorCache::bytes).sum()
+        self.caches.values().map(VectorCache::bytes).sum()
     }
 
     fn cache(&mut self, key: Key) -> &mut VectorCache {
-        self.shelves.entry(key).or_insert_with(|| {
+        self.caches.entry(key).or_insert_with(|| {
             self.begun += 1;
             VectorCache { begun: self.begun, ..VectorCache::default() }
         })
@@ -184,12 +184,12 @@ impl VectorCaches {
     /// a query does.
     fn evict(&mut self, key: Key) -> bool {
         while self.bytes() > self.most {
-            let may_go = self.shelves.iter().filter(|(other, shelf)| **other != key || shelf.asked == 0);
-            let oldest = may_go.min_by_key(|(_, shelf)| (shelf.asked, Reverse(shelf.begun))).map(|(other, _)| *other);
+            let may_go = self.caches.iter().filter(|(other, cache)| **other != key || cache.asked == 0);
+            let oldest = may_go.min_by_key(|(_, cache)| (cache.asked, Reverse(cache.begun))).map(|(other, _)| *other);
             let Some(oldest) = oldest else { break };
-            self.shelves.remove(&oldest);
+            self.caches.remove(&oldest);
         }
-        self.shelves.contains_key(&key)
+        self.caches.contains_key(&key)
     }
 }
 
@@ -306,13 +306,13 @@ pub(super) type TestRow<'r> = (u8, bool, Option<(EntryKind, &'r str, &'r str)>, 
 impl VectorCache {
     /// Builds a cache from these rows.
     pub(super) fn of(rows: &[TestRow<'_>]) -> Self {
-        let mut shelf = Self { length: rows.first().map_or(0, |row| row.3.len()), ..Self::default() };
+        let mut cache = Self { length: rows.first().map_or(0, |row| row.3.len()), ..Self::default() };
         for (digest, is_trusted, entry, vector) in rows {
             let (factor, numbers) = in_bytes(vector);
             let entry = entry.map(|(kind, category, title)| (kind, category.to_owned(), title.to_owned()));
-            shelf.add(VectorRow { digest: [*digest; 32], is_trusted: *is_trusted, entry, factor, numbers });
+            cache.add(VectorRow { digest: [*digest; 32], is_trusted: *is_trusted, entry, factor, numbers });
         }
-        shelf
+        cache
     }
 }
 
@@ -354,14 +354,14 @@ mod tests {
         });
         let at = |words| Read { words, vector: 9, place: 9 };
         let step = |from: Option<Read>, words| LoadStep { from, to: at(words), is_current: false, rows: vec![row()] };
-        let mut shelves = VectorCaches::default();
-        assert_eq!(shelves.read_upto("m", key), None);
-        assert_eq!(shelves.put("m", key, 2, step(None, 5)), (false, false));
-        assert_eq!(shelves.put("m", key, 2, step(None, 0)), (false, false), "somebody has made that step");
-        assert_eq!(shelves.put("m", key, 2, step(Some(at(5)), 0)), (true, false));
-        assert_eq!(shelves.ask(key).unwrap().digests.len(), 1);
-        assert_eq!(shelves.read_upto("other", key), None);
-        assert_eq!(shelves.put("m", key, 2, step(None, 0)), (false, false), "of a model that is not asked any more");
+        let mut caches = VectorCaches::default();
+        assert_eq!(caches.read_upto("m", key), None);
+        assert_eq!(caches.put("m", key, 2, step(None, 5)), (false, false));
+        assert_eq!(caches.put("m", key, 2, step(None, 0)), (false, false), "somebody has made that step");
+        assert_eq!(caches.put("m", key, 2, step(Some(at(5)), 0)), (true, false));
+        assert_eq!(caches.ask(key).unwrap().digests.len(), 1);
+        assert_eq!(caches.read_upto("other", key), None);
+        assert_eq!(caches.put("m", key, 2, step(None, 0)), (false, false), "of a model that is not asked any more");
     }
 
     const ADA: Scope = Scope::Person(crate::id::PersonId(1));
@@ -370,9 +370,9 @@ mod tests {
     /// Creates caches with room for twenty vectors of a hundred bytes: ten in each cache, eight of
     /// these for existing texts.
     fn small() -> VectorCaches {
-        let mut shelves = VectorCaches { most: 2_000, ..VectorCaches::default() };
-        shelves.read_upto("m", (Corpus::Said, ADA));
-        shelves
+        let mut caches = VectorCaches { most: 2_000, ..VectorCaches::default() };
+        caches.read_upto("m", (Corpus::Said, ADA));
+        caches
     }
 
     impl VectorCaches {
@@ -392,40 +392,40 @@ mod tests {
         }
 
         fn holds(&self, key: Key) -> usize {
-            self.shelves.get(&key).map_or(0, |shelf| shelf.digests.len())
+            self.caches.get(&key).map_or(0, |cache| cache.digests.len())
         }
     }
 
     /// Proves: search/loading
     #[test]
     fn two_full_shelves_of_one_person_have_room_together() {
-        let (mut shelves, said, known) = (small(), (Corpus::Said, ADA), (Corpus::Known, ADA));
+        let (mut caches, said, known) = (small(), (Corpus::Said, ADA), (Corpus::Known, ADA));
         for (key, count) in [(said, 30), (known, 30), (said, 0), (known, 0)] {
-            shelves.request(key);
-            shelves.gets(key, count, 0);
-            assert_eq!(shelves.ask(key).unwrap().digests.len(), 8, "the rest is left to words");
+            caches.request(key);
+            caches.gets(key, count, 0);
+            assert_eq!(caches.ask(key).unwrap().digests.len(), 8, "the rest is left to words");
         }
-        assert_eq!(shelves.gets(said, 2, 100), (true, true));
-        assert_eq!((shelves.holds(said), shelves.holds(known)), (10, 8));
-        assert_eq!(shelves.gets(said, 1, 200), (false, false), "what is new has no room: all is read anew");
-        assert_eq!((shelves.holds(said), shelves.holds(known)), (0, 8));
+        assert_eq!(caches.gets(said, 2, 100), (true, true));
+        assert_eq!((caches.holds(said), caches.holds(known)), (10, 8));
+        assert_eq!(caches.gets(said, 1, 200), (false, false), "what is new has no room: all is read anew");
+        assert_eq!((caches.holds(said), caches.holds(known)), (0, 8));
     }
 
     /// Proves: search/loading
     #[test]
     fn what_nobody_asked_for_takes_no_room_from_what_was_read_before() {
-        let mut shelves = small();
+        let mut caches = small();
         let first = [(Corpus::Known, ADA), (Corpus::Said, ADA)];
         for key in first {
-            assert_eq!(shelves.gets(key, 30, 0), (true, true));
+            assert_eq!(caches.gets(key, 30, 0), (true, true));
         }
         let late = (Corpus::Known, BEN);
-        assert!(shelves.has_capacity());
-        assert_eq!(shelves.gets(late, 30, 0), (false, true), "and there is no use in reading on");
-        assert_eq!(first.map(|key| shelves.holds(key)), [8, 8]);
-        shelves.ask(first[1]);
-        shelves.request(late);
-        assert_eq!(shelves.gets(late, 30, 0), (true, true), "whoever asks has it");
-        assert_eq!(first.map(|key| shelves.holds(key)), [0, 8], "what was not asked for goes first");
+        assert!(caches.has_capacity());
+        assert_eq!(caches.gets(late, 30, 0), (false, true), "and there is no use in reading on");
+        assert_eq!(first.map(|key| caches.holds(key)), [8, 8]);
+        caches.ask(first[1]);
+        caches.request(late);
+        assert_eq!(caches.gets(late, 30, 0), (true, true), "whoever asks has it");
+        assert_eq!(first.map(|key| caches.holds(key)), [0, 8], "what was not asked for goes first");
     }
 }

@@ -7,9 +7,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::answer::plain;
 use crate::text::fold::fold;
-use crate::text::{one_line, shorten};
+use crate::text::{escape_markdown, one_line, shorten};
 
 /// Maximum number of characters before the first mark.
 const BEFORE: usize = 60;
@@ -26,15 +25,16 @@ const STEM: usize = 4;
 
 /// Folded search words.
 #[derive(Debug, Clone)]
-pub(super) struct FoldedWords(Vec<String>);
+pub struct FoldedWords(Vec<String>);
 
 impl FoldedWords {
-    pub(super) fn new(question: &str) -> Self {
+    /// Folds the words of a query.
+    pub fn new(question: &str) -> Self {
         Self(folded_words(question))
     }
 
     /// The share of the search words that a text contains.
-    pub(super) fn share_in(&self, text: &str) -> f64 {
+    pub fn share_in(&self, text: &str) -> f64 {
         let words: Vec<String> = text.unicode_words().flat_map(folded_words).collect();
         let found = self.0.iter().filter(|wanted| words.iter().any(|word| is_form_of(word, wanted))).count();
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
@@ -49,10 +49,11 @@ impl FoldedWords {
 
 /// Part of a text, with marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Snippet(Vec<(bool, String)>);
+pub struct Snippet(Vec<(bool, String)>);
 
 impl Snippet {
-    pub(super) fn new(text: &str, wanted: &FoldedWords) -> Self {
+    /// Cuts the part around the first match out of a text.
+    pub fn new(text: &str, wanted: &FoldedWords) -> Self {
         let line = one_line(text);
         let pieces: Vec<(bool, &str)> = line.split_word_bounds().map(|piece| (wanted.matches(piece), piece)).collect();
         let first = pieces.iter().position(|(marked, _)| *marked).unwrap_or(0);
@@ -85,13 +86,13 @@ impl Snippet {
     }
 
     /// Markdown: marked, and otherwise free of markup.
-    pub(super) fn markdown(&self) -> String {
-        // `plain` trims its result, but a single space must remain.
-        self.marked(|piece| if piece.trim().is_empty() { piece.to_owned() } else { plain(piece) })
+    pub fn markdown(&self) -> String {
+        // Escaping trims its result, but a single space must remain.
+        self.marked(|piece| if piece.trim().is_empty() { piece.to_owned() } else { escape_markdown(piece) })
     }
 
     /// The text with marks, otherwise unchanged.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.marked(str::to_owned)
     }
 

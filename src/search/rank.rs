@@ -10,10 +10,9 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{Datelike, NaiveDate};
 
-use super::Neighbours;
-use super::find::{RankCandidate, Speaker, Terms};
+use super::hybrid_score;
 use crate::id::{ConversationId, MessageId};
-use crate::store::hybrid_score;
+use crate::store::{MessageCandidate, Neighbours, Speaker, Terms};
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
 
@@ -48,7 +47,7 @@ pub(super) struct RankContext<'a> {
 }
 
 /// Ranks the candidates: indexes with scores, best first; newer first among equals.
-pub(super) fn rank(candidates: &[RankCandidate], light: &RankContext<'_>) -> Vec<(usize, f64)> {
+pub(super) fn rank(candidates: &[MessageCandidate], light: &RankContext<'_>) -> Vec<(usize, f64)> {
     let own = own(candidates);
     let conversations = conversations(candidates, &own, light);
     let mut by_message: HashMap<MessageId, f64> = HashMap::new();
@@ -56,7 +55,7 @@ pub(super) fn rank(candidates: &[RankCandidate], light: &RankContext<'_>) -> Vec
         let best = by_message.entry(candidate.message).or_default();
         *best = best.max(*own);
     }
-    let score = |candidate: &RankCandidate, own: f64| {
+    let score = |candidate: &MessageCandidate, own: f64| {
         let beside = light.around.beside.get(&candidate.message).into_iter().flatten().flatten();
         let beside: f64 = beside.filter_map(|message| by_message.get(message)).sum();
         let whole = candidate.conversation.and_then(|id| conversations.get(&id)).copied().unwrap_or(0.0);
@@ -76,14 +75,14 @@ pub(super) fn rank(candidates: &[RankCandidate], light: &RankContext<'_>) -> Vec
 }
 
 /// Returns the indexes of the best candidates by their own scores.
-pub(super) fn best(candidates: &[RankCandidate], count: usize) -> Vec<usize> {
+pub(super) fn best(candidates: &[MessageCandidate], count: usize) -> Vec<usize> {
     let mut places: Vec<(usize, f64)> = own(candidates).into_iter().enumerate().collect();
     places.sort_by(|a, b| b.1.total_cmp(&a.1));
     places.into_iter().take(count).map(|(at, _)| at).collect()
 }
 
 /// Scores of the candidates by themselves, 0 to 1.
-fn own(candidates: &[RankCandidate]) -> Vec<f64> {
+fn own(candidates: &[MessageCandidate]) -> Vec<f64> {
     let words: Vec<(usize, f64)> = candidates.iter().map(|one| one.words).enumerate().collect();
     let meaning: Vec<(usize, f64)> =
         candidates.iter().enumerate().filter_map(|(at, one)| Some((at, one.meaning?))).collect();
@@ -98,7 +97,7 @@ fn own(candidates: &[RankCandidate]) -> Vec<f64> {
 }
 
 /// Weight of meaning for these candidates.
-fn share(candidates: &[RankCandidate]) -> f64 {
+fn share(candidates: &[MessageCandidate]) -> f64 {
     let words: Vec<f64> = candidates.iter().map(|one| one.words).filter(|score| *score > 0.0).collect();
     let meaning: Vec<f64> = candidates.iter().filter_map(|one| one.meaning).collect();
     hybrid_score::share(&words, &meaning)
@@ -106,7 +105,11 @@ fn share(candidates: &[RankCandidate]) -> f64 {
 
 /// Scores whole conversations, 0 to 1: BM25 over a conversation's candidates as one text, and its
 /// best candidate by meaning.
-fn conversations(candidates: &[RankCandidate], own: &[f64], light: &RankContext<'_>) -> HashMap<ConversationId, f64> {
+fn conversations(
+    candidates: &[MessageCandidate],
+    own: &[f64],
+    light: &RankContext<'_>,
+) -> HashMap<ConversationId, f64> {
     let mut counts: HashMap<ConversationId, (Vec<f64>, f64)> = HashMap::new();
     for (candidate, own) in candidates.iter().zip(own) {
         let Some(id) = candidate.conversation else { continue };
@@ -159,8 +162,8 @@ mod tests {
     use crate::id::PersonId;
     use proptest::prelude::*;
 
-    fn candidate(message: i64, words: f64) -> RankCandidate {
-        RankCandidate {
+    fn candidate(message: i64, words: f64) -> MessageCandidate {
+        MessageCandidate {
             text: message,
             message: MessageId(message),
             conversation: Some(ConversationId(message / 10)),
@@ -177,7 +180,7 @@ mod tests {
         RankContext { question, named, around, terms, exact, zone: Zone::UTC }
     }
 
-    fn order(candidates: &[RankCandidate], light: &RankContext<'_>) -> Vec<i64> {
+    fn order(candidates: &[MessageCandidate], light: &RankContext<'_>) -> Vec<i64> {
         rank(candidates, light).into_iter().filter_map(|(at, _)| candidates.get(at)).map(|one| one.text).collect()
     }
 
@@ -227,7 +230,7 @@ mod tests {
         #[test]
         fn what_stands_around_is_bounded(words in prop::collection::vec(0.0_f64..20.0, 1..20), named: bool) {
             let (question, terms) = (Question::default(), Terms::default());
-            let candidates: Vec<RankCandidate> = (1..).zip(&words).map(|(id, words)| candidate(id, *words)).collect();
+            let candidates: Vec<MessageCandidate> = (1..).zip(&words).map(|(id, words)| candidate(id, *words)).collect();
             let mut light = light(&question, &terms);
             if named {
                 light.named.insert(Some(PersonId(1)));

@@ -1,0 +1,234 @@
+//! The sources of a search, and the lines around a hit in a file. A conversation is found by its
+//! best message and by its summary; a live skill is scored by the share of the search words that its
+//! text contains.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::super::answer::ShownLabel;
+use super::super::transcript::title_of;
+use super::{HitSource, MOST, SearchKind, SearchQuery, SearchRow};
+use crate::admin::SearchAdmin;
+use crate::id::ConversationId;
+use crate::people::{Party, Person};
+use crate::review::LiveSkill;
+use crate::search::snippet::{FoldedWords, Snippet};
+use crate::search::{EntryHit, EntryQuery, MessageHit, find_messages};
+use crate::skill::MAIN;
+use crate::store::{Db, EntryKind, MessageQuery, Node};
+use crate::time::Zone;
+use crate::trust::{Label, Labelled, Scope, Text};
+
+impl SearchAdmin<'_> {
+    pub(super) async fn search_messages(
+        &self,
+        person: &Person,
+        sought: &SearchQuery,
+    ) -> anyhow::Result<Vec<SearchRow>> {
+        if sought.agent.is_some()
+            || sought.section.is_some()
+            || !(sought.wants(SearchKind::Message) || sought.wants(SearchKind::Conversation))
+        {
+            return Ok(Vec::new());
+        }
+        let (scope, sought, zone) = (Scope::Person(person.id), sought.clone(), self.zone);
+        self.journal.read_much(move |db| find_conversations(db, scope, &sought, zone)).await
+    }
+}
+
+fn find_conversations(db: Db<'_>, scope: Scope, sought: &SearchQuery, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
+    // A conversation is found by its messages, so the same number of conversations takes more
+    // messages.
+    let more = sought.case || sought.wants(SearchKind::Conversation);
+    let limit = if more { MOST } else { sought.limit };
+    let looked = MessageQuery { words: &sought.query, untrusted_too: true, limit, zone, ..MessageQuery::of(scope) };
+    let mut hits = find_messages(db, &looked)?.hits;
+    hits.retain(|hit| sought.fits(ShownLabel::nothing().words::<Arc<str>>(&hit.text)));
+    let mut rows = Vec::new();
+    let mut known: HashSet<ConversationId> = HashSet::new();
+    for hit in hits {
+        if let Some(conversation) =
+            hit.conversation.filter(|id| sought.wants(SearchKind::Conversation) && known.insert(*id))
+        {
+            rows.push(message_row(db, SearchKind::Conversation, conversation.0, hit.clone())?);
+        }
+        if sought.wants(SearchKind::Message) {
+            rows.push(message_row(db, SearchKind::Message, hit.message.0, hit)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn message_row(db: Db<'_>, kind: SearchKind, id: i64, hit: MessageHit) -> anyhow::Result<SearchRow> {
+    let title = hit.conversation.map(|id| title_of(db, id)).transpose()?.flatten();
+    let by =
+        if hit.person.is_some() { HitSource::Person(hit.conversation) } else { HitSource::Assistant(hit.conversation) };
+    Ok(SearchRow { kind, id, at: hit.at, by, title, text: hit.text, score: hit.score })
+}
+
+/// The entry kinds that count as notes or files.
+const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
+
+impl SearchAdmin<'_> {
+    pub(super) async fn search_files(&self, person: &Person, sought: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+        let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| sought.wants(shown_kind(*kind))).collect();
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let party = Party::One(person.clone());
+        let question = EntryQuery {
+            kinds,
+            agent: sought.agent.clone(),
+            section: sought.section.clone(),
+            case: sought.case,
+            untrusted_too: true,
+            limit: sought.limit,
+            ..EntryQuery::of(&party, Labelled::new(Arc::from(&*sought.query), Label::neutral(), party.scope()))
+        };
+        let found = self.index.search(&question).await?;
+        let mut rows = Vec::new();
+        for hit in found.hits {
+            let origin = self.index.origins(std::slice::from_ref(&hit)).await?;
+            rows.push(entry_row(hit, &origin));
+        }
+        Ok(rows)
+    }
+}
+
+fn shown_kind(kind: EntryKind) -> SearchKind {
+    match kind {
+        EntryKind::Conversation => SearchKind::Conversation,
+        EntryKind::Reflection => SearchKind::Reflection,
+        kind if NOTES.contains(&kind) => SearchKind::Note,
+        _ => SearchKind::File,
+    }
+}
+
+/// Builds a hit. The path of a conversation's or reflection's entry contains its number; a file is
+/// identified by its known version.
+fn entry_row(hit: EntryHit, origin: &[Node]) -> SearchRow {
+    let kind = shown_kind(hit.kind);
+    let number = hit.path.rsplit_once('/').and_then(|(_, number)| number.parse().ok());
+    let version = origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
+    let is_file = matches!(kind, SearchKind::Note | SearchKind::File);
+    SearchRow {
+        kind,
+        id: if is_file { version.unwrap_or(0) } else { number.unwrap_or(0) },
+        at: hit.at,
+        by: if is_file {
+            HitSource::File { path: hit.path, line: usize::try_from(hit.line).unwrap_or(1) }
+        } else {
+            HitSource::Nobody
+        },
+        title: Some(title(&hit.name)),
+        text: hit.text,
+        score: hit.score,
+    }
+}
+
+fn title(name: &Text) -> Labelled<String> {
+    let words: &Arc<str> = ShownLabel::nothing().words(name);
+    Labelled::new(words.to_string(), name.label().clone(), name.scope())
+}
+
+impl SearchAdmin<'_> {
+    pub(super) async fn search_skills(&self, sought: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+        if !sought.wants(SearchKind::Skill) || sought.agent.is_some() || sought.section.is_some() {
+            return Ok(Vec::new());
+        }
+        let (wanted, live) = (FoldedWords::new(&sought.query), self.review.live().await?);
+        let mut rows = Vec::new();
+        for skill in live.skills.values() {
+            let words = skill_words(skill);
+            let score = wanted.share_in(&words);
+            if score > 0.0 && sought.fits(&words) {
+                rows.push(self.skill_row(skill, words, score).await?);
+            }
+        }
+        rows.sort_by(|one, other| other.score.total_cmp(&one.score));
+        rows.truncate(sought.limit);
+        Ok(rows)
+    }
+
+    async fn skill_row(&self, live: &LiveSkill, words: String, score: f64) -> anyhow::Result<SearchRow> {
+        let version = live.version;
+        let born = self.journal.read(move |db| db.derivations().birth(Node::Version(version))).await?;
+        let (label, name) = (live.label.clone(), live.skill.manifest.name.clone());
+        Ok(SearchRow {
+            kind: SearchKind::Skill,
+            id: version.0,
+            at: born.map_or_else(|| self.clock.now(), |(at, _)| at),
+            by: HitSource::Nobody,
+            title: Some(Labelled::new(name, label.clone(), Scope::Shared)),
+            text: Labelled::new(Arc::from(words), label, Scope::Shared),
+            score,
+        })
+    }
+}
+
+fn skill_words(live: &LiveSkill) -> String {
+    let manifest = &live.skill.manifest;
+    let main = live.skill.content.text(MAIN).unwrap_or_default();
+    format!("{}\n{}\n{main}", manifest.name, manifest.description)
+}
+
+/// A file, and the position of a hit in it.
+pub(super) struct FileExcerpt {
+    text: Text,
+    /// Line number, from 1.
+    line: usize,
+    /// Number of lines in the hit.
+    length: usize,
+}
+
+pub(super) struct FileLine {
+    number: usize,
+    words: Snippet,
+    is_hit: bool,
+}
+
+impl SearchAdmin<'_> {
+    /// Reads the file of a hit; `None` if the hit is in no file, or the file no longer exists.
+    pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<FileExcerpt>> {
+        let HitSource::File { path, line } = &row.by else { return Ok(None) };
+        let read = self.tree.files().read_text(&Party::One(person.clone()), path).await?;
+        let length = ShownLabel::nothing().words::<Arc<str>>(&row.text).lines().count();
+        Ok(read.ok().map(|(text, ..)| FileExcerpt { text, line: *line, length }))
+    }
+}
+
+impl FileExcerpt {
+    /// The first line of the hit that contains a search word, from 1; the hit's first line if none
+    /// does.
+    pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {
+        let all = shown.words::<Arc<str>>(&self.text).lines();
+        let mut own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);
+        own.find(|(_, line)| wanted.share_in(line) > 0.0).map_or(self.line, |(number, _)| number)
+    }
+
+    /// The line of the hit, with `context` lines above and below.
+    pub(super) fn lines(&self, shown: &mut ShownLabel, wanted: &FoldedWords, context: usize) -> Vec<FileLine> {
+        let hit = self.line(shown, wanted);
+        let (first, last) = (hit.saturating_sub(context), hit.saturating_add(context));
+        let all = (1..).zip(shown.words::<Arc<str>>(&self.text).lines());
+        let kept = all.skip_while(|(number, _)| *number < first).take_while(|(number, _)| *number <= last);
+        kept.map(|(number, line)| FileLine { number, words: Snippet::new(line, wanted), is_hit: number == hit })
+            .collect()
+    }
+
+    /// Numbered lines for a person.
+    pub(super) fn markdown(lines: &[FileLine]) -> String {
+        let one = |line: &FileLine| {
+            format!("{}{} {}", line.number, if line.is_hit { ":" } else { "-" }, line.words.markdown())
+        };
+        lines.iter().map(one).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl FileLine {
+    pub(super) fn json(&self) -> Value {
+        json!({ "line": self.number, "text": self.words.text(), "hit": self.is_hit })
+    }
+}
