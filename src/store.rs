@@ -71,8 +71,8 @@ pub use copy::{amend_copy, copy_journal, examine_still};
 pub use declared::KnownPerson;
 pub use derivations::Node;
 pub use disk_full::{DiskFull, DiskSpace, is_full};
-pub use embeddings::{Corpus, MissingVector, Read, Vectored, text_digest};
-pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry};
+pub use embeddings::{Corpus, MissingVector, Read, Vectored};
+pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry, text_digest};
 pub use erasure::{
     AfterRedaction, DELETED, ErasedWords, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, ErasureRow,
     ErasureState, FORGOT, NewErasure, OldContent, Paraphrases, RemainingMatches, UNCUT,

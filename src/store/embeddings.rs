@@ -9,7 +9,6 @@ use crate::store::handles::{Embeddings, EmbeddingsMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
-use sha2::{Digest, Sha256};
 
 use super::EntryKind;
 use super::maintenance::SEARCHED;
@@ -252,11 +251,6 @@ fn lacks(corpus: Corpus) -> String {
 fn lacking(row: &Row<'_>) -> rusqlite::Result<MissingVector> {
     let words: Arc<str> = row.get(2)?;
     Ok(MissingVector { row: row.get(0)?, digest: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
-}
-
-/// SHA-256 of a text, the key of its vector.
-pub fn text_digest(text: &str) -> String {
-    hex::encode(Sha256::digest(text))
 }
 
 impl EmbeddingsMut<'_> {

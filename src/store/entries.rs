@@ -21,7 +21,6 @@ use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use strum::{EnumString, IntoStaticStr};
 
-use crate::store::embeddings::text_digest;
 use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -340,6 +339,11 @@ impl EntriesMut<'_> {
         self.db.prepare_cached("DELETE FROM entries WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
+}
+
+/// SHA-256 of a text, the key of its vector.
+pub fn text_digest(text: &str) -> String {
+    hex::encode(Sha256::digest(text))
 }
 
 #[cfg(test)]
