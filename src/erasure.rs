@@ -25,7 +25,7 @@ pub use plan::MessagePlan;
 use std::time::Duration;
 
 use crate::id::{ErasureId, PersonId};
-use crate::memory::{Author, ChangeOrigin, EXPERIENCE, New, OwnPath, Workspace, memory_md};
+use crate::memory::{Author, ChangeOrigin, EXPERIENCE, New, OwnPath, Workspace, memory_md, unless_refused};
 use crate::people::Party;
 use crate::store::{
     AfterRedaction, Db, ErasureCounts, ErasureKind, ErasurePlan, ErasureRow, Journal, NewErasure, RemainingMatches, Tx,
@@ -191,8 +191,9 @@ impl<'a> Erasure<'a> {
             now,
         };
         let change = move |text: Option<&str>| Ok(text.map_or(New::Gone, |text| New::Text(erased(text))));
-        let changed = self.tree.versions().change(&origin, &file.path, change).await?;
-        Ok(if changed.is_ok() { lines } else { 0 })
+        let changed = self.tree.versions().change(&origin, &file.path, change).await;
+        let is_made = unless_refused(changed)?.is_some();
+        Ok(if is_made { lines } else { 0 })
     }
 
     async fn redact_messages(&self, row: &ErasureRow, now: Timestamp) -> anyhow::Result<Vec<AfterRedaction>> {
@@ -251,5 +252,5 @@ fn is_memory(path: &str) -> bool {
 /// Returns true if the file holds index lines.
 fn holds_index(path: &str) -> bool {
     let name = path.strip_prefix("memory/").filter(|name| !name.contains('/'));
-    name.is_some_and(|name| name == "MEMORY.md" || memory_md::is_fold(name))
+    name.is_some_and(|name| name == "MEMORY.md" || memory_md::is_overflow(name))
 }

@@ -1,71 +1,61 @@
-//! The workspace: Markdown files with the assistant's character and what it knows.
+//! Memory: the Markdown files with the assistant's character and what it knows, the search over them
+//! and over the conversations, and their erasure.
 //!
-//! A person can read and edit the files at any time; the next turn sees the change. The program
-//! writes through a single writer: it commits a row with path, hash and label, then renames a
-//! temporary file into place. So a reader can tell where the text of a file comes from ([`label`]),
-//! and a crash leaves either the old file or the new one.
+//! The files lie in the workspace and, as far as they are experience of an agent's profile, in a
+//! folder next to it; nothing outside of both is read or written, wherever a link in them points.
+//! The root of the workspace belongs to one person, which is a stored fact. Everyone else has a
+//! folder under `people/`, and every group one under `groups/`. A person can read and edit their
+//! files at any time; the next turn sees the change.
 //!
-//! Only trusted text is loaded automatically. Text that is unreadable, unfit for a prompt or too
-//! long is left out or cut, and [`TurnFiles::notes`] says so: a broken file never stops the
-//! assistant from answering. Nothing outside the workspace is read or written, wherever a link in
-//! it points. Each person has separate files. The root belongs to one person, which is a stored
-//! fact; everyone else has a folder named after their id.
+//! The program writes through a single writer (`write`): it commits a row with path, hash and
+//! label, then renames a temporary file into place. So a reader can tell where the text of a file
+//! comes from ([`label`]), and a crash leaves either the old file or the new one. Only trusted text
+//! is loaded automatically ([`load`]); other text is read on request and carries its label.
+//!
+//! [`Workspace`] gives access by purpose: reading (`files`, `stored_files`), changes (`write`,
+//! `versions`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`, `owned_files`),
+//! checks (`health`). [`Index`] keeps the entries that are searched.
 
-mod quarantine;
-mod before;
-mod owned_files;
-mod browse;
 mod agent;
+mod current_file;
 mod disk;
-mod exported;
 mod facts;
-mod recovery;
-mod default_files;
-mod folder_moves;
-mod hand_over;
+mod files;
+mod folders;
 mod health;
 mod index;
 mod label;
+mod layout;
 mod learn;
 mod load;
 pub mod memory_md;
 pub mod note;
-mod file_access;
+mod notes;
+mod owned_files;
 mod page;
-mod versions;
-mod passage;
-mod layout;
-mod read;
-mod received;
-mod remember;
-pub mod section;
-mod program_files;
 mod page_cache;
-mod canonical_name;
-mod supersede;
-mod extracted_text;
-mod workspace;
-mod restore;
 mod path_walk;
+pub mod section;
+mod stored_files;
+mod versions;
+mod workspace;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub use browse::{Listed, NoteLine, Notes, UnreadNote};
 pub use disk::Received;
-pub use extracted_text::received_path;
-pub use file_access::{AccessRefusal, OwnFile};
-pub use hand_over::{HandOverRefusal, HandOverResult};
+pub use files::{AccessError, AccessRefusal, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
+pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
 pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
 pub use index::{Index, IndexHealth, IndexTotals};
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file};
 pub use layout::{EXPERIENCE, is_owner_only, normal as normal_path, own as path_in_folder};
+pub use notes::{NoteDraft, Section, StoredNote};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
-pub use passage::Section;
-pub use remember::{NoteDraft, StoredNote};
-pub use workspace::{Workspace, WriteRefusal};
+pub use stored_files::received_path;
+pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, New, WriteResult};
 
 use crate::trust::Text;

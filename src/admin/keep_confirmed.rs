@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::answer::plain;
 use crate::id::{AddressId, KeepId};
-use crate::memory::{Workspace, WriteRefusal};
+use crate::memory::{Workspace, WriteRefusal, unless_refused};
 use crate::people::Party;
 use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
 use crate::trust::Labelled;
@@ -107,20 +107,22 @@ impl MemoryAdmin<'_> {
         if !self.is_as_shown(&origin.who, row).await? {
             return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
         }
-        Ok(match self.tree.versions().promote(&origin, &row.path, &row.digest).await? {
-            Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory())),
-            Err(WriteRefusal::TooLarge(most)) => {
-                (KeepState::Changed, says::full(&plain(&row.path), most, Workspace::size_limit(&row.path)))
-            }
-            Err(WriteRefusal::Unreadable(path)) => (KeepState::Changed, says::broken(&plain(&path))),
-            Err(why) => (KeepState::Changed, says::not_kept(&plain(&why.to_string()))),
-        })
+        let error = match self.tree.versions().promote(&origin, &row.path, &row.digest).await {
+            Ok(kept) => return Ok((KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory()))),
+            Err(error) => error,
+        };
+        let why = match error.refusal()? {
+            WriteRefusal::TooLarge(most) => says::full(&plain(&row.path), most, Workspace::size_limit(&row.path)),
+            WriteRefusal::Unreadable(path) => says::broken(&plain(&path)),
+            why => says::not_kept(&plain(&why.to_string())),
+        };
+        Ok((KeepState::Changed, why))
     }
 
     /// Returns the new path if the change was completed before a crash: since the yes, the file was
     /// removed from its old path and stored as the person's own.
     async fn already_applied(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
-        let past = self.tree.versions().past(who, &row.path).await?;
+        let past = self.tree.versions().history(who, &row.path).await?;
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
         let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
         let scope = who.scope();
@@ -128,8 +130,8 @@ impl MemoryAdmin<'_> {
     }
 
     async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {
-        let read = self.tree.files().read_text(who, &row.path).await?;
-        Ok(read.is_ok_and(|(_, _, digest)| digest == row.digest))
+        let read = unless_refused(self.tree.files().read_text(who, &row.path).await)?;
+        Ok(read.is_some_and(|(_, _, digest)| digest == row.digest))
     }
 
     async fn post_outcome(&self, row: &KeepRow, state: KeepState, sentence: String) -> anyhow::Result<()> {

@@ -22,7 +22,9 @@ use serde_json::{Value, json};
 use super::MemoryAdmin;
 use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use super::command::MemoryCommand;
-use crate::memory::{AccessRefusal, Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth};
+use crate::memory::{
+    AccessError, AccessRefusal, Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth, unless_refused,
+};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -91,22 +93,22 @@ impl MemoryAdmin<'_> {
     pub async fn note(&self, person: &Person, typed: &str, surface: Surface) -> anyhow::Result<Answer> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
         let who = Party::One(person.clone());
-        Ok(match self.page(&who, &name.paths()).await? {
+        Ok(match self.page(&who, &name.paths()).await {
             Ok(page) => shown_whole(&page, surface),
-            Err(why) => not_there(why, surface),
+            Err(error) => not_there(error.refusal()?, surface),
         })
     }
 
     /// The first of those files that exists.
-    async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<MemoryFile, AccessRefusal>> {
+    async fn page(&self, who: &Party, paths: &[String]) -> Result<MemoryFile, AccessError> {
         for path in paths {
-            match self.tree.files().read_text(who, path).await? {
-                Ok((text, _, digest)) => return Ok(Ok(MemoryFile { path: path.clone(), text, digest })),
-                Err(AccessRefusal::Missing) => {}
-                Err(why) => return Ok(Err(why)),
+            match self.tree.files().read_text(who, path).await {
+                Ok((text, _, digest)) => return Ok(MemoryFile { path: path.clone(), text, digest }),
+                Err(AccessError::Refused(AccessRefusal::Missing)) => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok(Err(AccessRefusal::Missing))
+        Err(AccessRefusal::Missing.into())
     }
 
     /// The path of a file to edit: that of the named note, or of a new note with that name;
@@ -118,12 +120,12 @@ impl MemoryAdmin<'_> {
             Ok(chosen) => chosen,
             Err(refusal) => return Ok(refusal),
         };
-        Ok(match self.tree.versions().disk_path(&who, &path).await? {
-            Ok(place) => match place.to_str() {
+        Ok(match unless_refused(self.tree.versions().disk_path(&who, &path).await)? {
+            Some(place) => match place.to_str() {
                 Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
                 None => Answer::refusal(says::UNREADABLE),
             },
-            Err(_) => Answer::refusal(says::NO_SUCH_NOTE_HERE),
+            None => Answer::refusal(says::NO_SUCH_NOTE_HERE),
         })
     }
 
@@ -131,16 +133,18 @@ impl MemoryAdmin<'_> {
     /// before.
     pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
         let origin = self.theirs(person, "hand");
-        if let Err(why) = self.tree.versions().take_note_of(&origin, path).await? {
-            return Ok(promote::refused(path, why));
+        if let Err(error) = self.tree.versions().take_note_of(&origin, path).await {
+            return Ok(promote::refused(path, error.refusal()?));
         }
-        Ok(match self.page(&origin.who, &[path.to_owned()]).await? {
+        Ok(match self.page(&origin.who, &[path.to_owned()]).await {
             Ok(page) => edited(&page, digest, self.reads_memory()),
-            Err(AccessRefusal::Missing) => Answer::ours(
-                says::not_made(&plain(name::seen(path))),
-                json!({ "path": path, "changed": !digest.is_empty() }),
-            ),
-            Err(_) => Answer::refusal(says::UNREADABLE),
+            Err(error) => match error.refusal()? {
+                AccessRefusal::Missing => Answer::ours(
+                    says::not_made(&plain(name::seen(path))),
+                    json!({ "path": path, "changed": !digest.is_empty() }),
+                ),
+                _ => Answer::refusal(says::UNREADABLE),
+            },
         })
     }
 
@@ -150,10 +154,12 @@ impl MemoryAdmin<'_> {
             (_, Some(name)) => (name.paths(), name.new_path()),
             (_, None) => return Ok(Err(Answer::refusal(says::NO_NAME))),
         };
-        Ok(match self.page(who, &paths).await? {
+        Ok(match self.page(who, &paths).await {
             Ok(page) => Ok((page.path, page.digest)),
-            Err(AccessRefusal::Missing) => Ok((new, String::new())),
-            Err(_) => Err(Answer::refusal(says::UNREADABLE)),
+            Err(error) => match error.refusal()? {
+                AccessRefusal::Missing => Ok((new, String::new())),
+                _ => Err(Answer::refusal(says::UNREADABLE)),
+            },
         })
     }
 

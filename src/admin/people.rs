@@ -187,12 +187,12 @@ impl PeopleAdmin<'_> {
         }
         let party = Party::One(heir.clone());
         let result = match sure {
-            Confirmation::NotYet => self.tree.folders().plan_hand_over(&party).await?,
-            Confirmation::Yes => self.tree.folders().hand_over(&party).await?,
+            Confirmation::NotYet => self.tree.folders().plan_hand_over(&party).await,
+            Confirmation::Yes => self.tree.folders().hand_over(&party).await,
         };
         let done = match result {
             Ok(done) => done,
-            Err(why) => return Ok(Answer::refusal(not_done(&why, &heir.name))),
+            Err(error) => return Ok(Answer::refusal(not_done(&error.refusal()?, &heir.name))),
         };
         let HandOverResult { from, from_folder, heir_folder } = done;
         let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());

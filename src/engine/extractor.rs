@@ -25,7 +25,7 @@ use std::time::Duration;
 use super::summary::SummaryLine;
 use super::{Engine, TRIES, UNHURRIED, summary};
 use crate::id::{ConversationId, ExtractionId, MessageId};
-use crate::memory::{Author, ChangeOrigin};
+use crate::memory::{Author, ChangeOrigin, WriteError};
 use crate::model::{ModelError, Purpose, Reply};
 use crate::people::Party;
 use crate::store::{
@@ -258,21 +258,21 @@ async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> a
     };
     let tree = &engine.tree;
     let stored = match tree.notes().store_facts(&origin, &taken.facts).await {
-        Ok(Ok(())) => {
+        Ok(()) => {
             tree.notes().store_corrections(&ChangeOrigin { cause: "learned", ..origin }, &taken.corrections).await
         }
         other => other,
     };
     match stored {
-        Ok(Ok(())) => {
+        Ok(()) => {
             let now = engine.clock.now();
             engine.journal.write("facts are stored", move |tx| tx.extractions().finish_extraction(id, now)).await?;
             Ok(JobProgress::On)
         }
         // Text was deleted while the answer was being written to the files.
         _ if answered(engine, id).await?.is_none() => Ok(JobProgress::On),
-        Ok(Err(why)) => postpone(engine, &job, &why.to_string()).await,
-        Err(error) => postpone(engine, &job, &format!("{error:#}")).await,
+        Err(WriteError::Refused(why)) => postpone(engine, &job, &why.to_string()).await,
+        Err(WriteError::Failed(error)) => postpone(engine, &job, &format!("{error:#}")).await,
     }
 }
 

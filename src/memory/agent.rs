@@ -7,7 +7,7 @@
 //! other; experience of other profiles, where enabled, has a separate limit of the same size. Text
 //! beyond a limit is cut between entries, the newest stay, and a remark says what is missing.
 
-use super::memory_md::{INSIGHTS, RECENT};
+use super::memory_md::{self, INSIGHTS, RECENT};
 use super::{layout, section};
 use crate::config::{self, Placement};
 use crate::text::estimate_tokens;
@@ -25,7 +25,7 @@ pub(super) struct AgentLayout {
 
 /// A list of facts: a section of a file, with the path as the file's owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Home {
+pub(super) struct FactList {
     pub(super) path: String,
     pub(super) section: &'static str,
 }
@@ -64,13 +64,13 @@ impl AgentLayout {
     }
 
     /// Returns the lists of facts: remembered on request, layer A, layer B.
-    pub(super) fn homes(&self) -> [Home; 3] {
+    pub(super) fn fact_lists(&self) -> [FactList; 3] {
         let (recent, workspace) = ("memory/MEMORY.md".to_owned(), self.workspace_file());
         let person = match self.profile_file() {
-            Some(path) => Home { path, section: INSIGHTS },
-            None => Home { path: workspace.clone(), section: EXPERIENCE },
+            Some(path) => FactList { path, section: INSIGHTS },
+            None => FactList { path: workspace.clone(), section: EXPERIENCE },
         };
-        [Home { path: recent, section: RECENT }, person, Home { path: workspace, section: INSIGHTS }]
+        [FactList { path: recent, section: RECENT }, person, FactList { path: workspace, section: INSIGHTS }]
     }
 
     /// Separates the two layers in the files of the agent and its profile.
@@ -98,11 +98,11 @@ impl AgentLayout {
     /// Returns the prompt text of other profiles' experience, each under its name, within a common
     /// limit.
     pub(super) fn shown_of_others(&self, others: &[(String, String)]) -> String {
-        let (mut shown, mut left) = (String::new(), self.memory.max_tokens);
+        let (mut shown, mut rest) = (String::new(), self.memory.max_tokens);
         for (name, text) in others {
             let title = below(&shown, &says::of_profile(name));
-            let part = fit(&title, &entries(text), left, &format!("experience/{name}.md"));
-            left = left.saturating_sub(estimate_tokens(&part));
+            let part = fit(&title, &entries(text), rest, &format!("experience/{name}.md"));
+            rest = rest.saturating_sub(estimate_tokens(&part));
             shown.push_str(&part);
         }
         shown
@@ -128,26 +128,26 @@ fn below(above: &str, title: &str) -> String {
 }
 
 /// Returns the first entries that fit under their title, with a remark about the rest.
-fn fit(title: &str, entries: &[String], room: u64, rest_in: &str) -> String {
+fn fit(title: &str, entries: &[String], max_tokens: u64, rest_in: &str) -> String {
     if entries.is_empty() {
         return String::new();
     }
     let remark = |left: usize| if left == 0 { String::new() } else { format!("\n{}", says::cut(left, rest_in)) };
     let (mut shown, mut used) = (title.to_owned(), estimate_tokens(title));
-    let mut kept = 0;
+    let mut count = 0;
     for entry in entries {
         let line = format!("\n{entry}");
         // The sum of the estimates is never below the estimate of the whole.
-        let (more, rest) = (estimate_tokens(&line), estimate_tokens(&remark(entries.len() - kept - 1)));
-        if used + more + rest > room {
+        let (more, rest) = (estimate_tokens(&line), estimate_tokens(&remark(entries.len() - count - 1)));
+        if used + more + rest > max_tokens {
             break;
         }
         shown.push_str(&line);
         used += more;
-        kept += 1;
+        count += 1;
     }
-    let remark = remark(entries.len() - kept);
-    if used + estimate_tokens(&remark) > room {
+    let remark = remark(entries.len() - count);
+    if used + estimate_tokens(&remark) > max_tokens {
         return String::new();
     }
     shown + &remark
@@ -166,16 +166,9 @@ fn entries(text: &str) -> Vec<String> {
     }
     let mut insights = blocks(section::read(text, INSIGHTS).unwrap_or_default());
     insights.reverse();
-    insights.sort_by(|one, other| day(other).cmp(day(one)));
+    insights.sort_by(|one, other| memory_md::dated(other).1.cmp(memory_md::dated(one).1));
     entries.extend(insights);
     entries
-}
-
-/// Returns the day at the end of an entry; empty if there is none.
-fn day(entry: &str) -> &str {
-    let inner = entry.strip_suffix(')').and_then(|entry| entry.rsplit_once('(')).map_or("", |(_, inner)| inner);
-    let is_day = inner.len() == 10 && inner.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    if is_day { inner } else { "" }
 }
 
 /// Splits a section into bullets and paragraphs, each with its continuation lines. Code stays in
@@ -207,7 +200,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn habits(max_tokens: u64, profile: &str) -> AgentLayout {
+    fn layout_of(max_tokens: u64, profile: &str) -> AgentLayout {
         let usual = AgentLayout::usual();
         let agent = config::Agent { profile: profile.to_owned(), ..usual.agent };
         AgentLayout { agent, memory: config::Memory { max_tokens, ..usual.memory } }
@@ -233,13 +226,13 @@ mod tests {
     fn each_layer_keeps_to_its_part_and_says_what_is_missing() {
         let layers = LayerTexts { person: long("Habit"), workspace: long("Server") };
         for total in [0, 1, 2, 3, 2000] {
-            let shown = habits(total, "default").shown(&layers);
+            let shown = layout_of(total, "default").shown(&layers);
             assert!(estimate_tokens(&shown) <= total, "{total}: {shown}");
             let (person, workspace) = shown.split_once("\n\n").unwrap_or((shown.as_str(), ""));
             let (most_person, most_workspace) = shares(total, 60);
             assert!(estimate_tokens(person) <= most_person && estimate_tokens(workspace) <= most_workspace, "{total}");
         }
-        let shown = habits(2000, "default").shown(&layers);
+        let shown = layout_of(2000, "default").shown(&layers);
         let (person, workspace) = shown.split_once("\n\n").unwrap();
         assert!(
             person.contains("- **Habit 391**") && workspace.contains("- **Server 391**"),
@@ -267,15 +260,15 @@ mod tests {
             ]
         );
         assert_eq!(entries(""), Vec::<String>::new());
-        assert_eq!(habits(2000, "default").shown(&LayerTexts::default()), "");
+        assert_eq!(layout_of(2000, "default").shown(&LayerTexts::default()), "");
     }
 
     #[test]
     fn without_a_profile_nothing_travels() {
-        let (with, without) = (habits(2000, "P"), habits(2000, ""));
-        assert_eq!(with.homes()[1].path, "//experience/p.md");
-        assert_eq!((without.profile_file(), without.homes()[1].section), (None, "Experience"));
-        assert_eq!(without.homes()[1].path, without.homes()[2].path);
+        let (with, without) = (layout_of(2000, "P"), layout_of(2000, ""));
+        assert_eq!(with.fact_lists()[1].path, "//experience/p.md");
+        assert_eq!((without.profile_file(), without.fact_lists()[1].section), (None, "Experience"));
+        assert_eq!(without.fact_lists()[1].path, without.fact_lists()[2].path);
         let layers = without.layers("## Experience\n\n- **Tea**: green\n\n## Insights\n\n- **Disk**: full\n", "");
         assert!(layers.person.contains("green") && !layers.person.contains("full"));
         assert!(layers.workspace.contains("full") && !layers.workspace.contains("green"));
@@ -285,19 +278,19 @@ mod tests {
     fn what_others_learned_has_its_own_room() {
         let others = [("chef".to_owned(), long("Dish")), ("nurse".to_owned(), long("Pill"))];
         for total in [0, 1, 2, 3, 2000, 20_000] {
-            assert!(estimate_tokens(&habits(total, "default").shown_of_others(&others)) <= total, "{total}");
+            assert!(estimate_tokens(&layout_of(total, "default").shown_of_others(&others)) <= total, "{total}");
         }
-        assert!(habits(2000, "default").shown_of_others(&others).contains("Dish 391"));
+        assert!(layout_of(2000, "default").shown_of_others(&others).contains("Dish 391"));
     }
 
     proptest! {
         #[test]
         fn no_text_and_no_room_break_the_layers(person in "(?s).{0,300}", workspace in "(- [a-z]{0,9}\n|## [A-Z]\n|\n|```\n){0,30}", total in 0_u64..200, split in 5_u32..=95) {
-            let mut habits = habits(total, "default");
-            habits.memory.split = split;
+            let mut layout = layout_of(total, "default");
+            layout.memory.split = split;
             let (a, b) = shares(total, split);
             prop_assert!(a + b == total && (total < 2 || b >= 1));
-            let shown = habits.shown(&LayerTexts { person, workspace });
+            let shown = layout.shown(&LayerTexts { person, workspace });
             prop_assert!(estimate_tokens(&shown) <= total);
         }
 

@@ -15,8 +15,7 @@ use anyhow::ensure;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::canonical_name::{self, Lookup};
-use super::path_walk::{Absent, OpenFolder, PathType, ResolvedPath, walk};
+use super::path_walk::{self, Absent, Lookup, OpenFolder, PathType, ResolvedPath, walk};
 use super::{layout, page};
 use crate::time::Timestamp;
 
@@ -67,7 +66,7 @@ pub enum Received {
 
 impl Disk {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, plain: false, lookup: canonical_name::lookup }
+        Self { root, plain: false, lookup: path_walk::lookup }
     }
 
     /// Simulates a filesystem with only the plain rename.
@@ -79,7 +78,7 @@ impl Disk {
     /// Simulates a filesystem that treats many spellings of a name as equal.
     #[cfg(test)]
     pub(super) fn lenient(root: PathBuf) -> Self {
-        Self { lookup: canonical_name::lenient_lookup, ..Self::new(root) }
+        Self { lookup: path_walk::lenient_lookup, ..Self::new(root) }
     }
 
     /// Returns the root as configured, for messages.
@@ -88,50 +87,50 @@ impl Disk {
     }
 
     /// Joins the path to the root without resolving links. Only for detecting changes.
-    pub(super) fn unchecked(&self, inside: &str) -> PathBuf {
-        self.root.join(inside)
+    pub(super) fn unchecked(&self, path: &str) -> PathBuf {
+        self.root.join(path)
     }
 
     /// Resolves a path, which need not exist.
-    pub(super) fn seek(&self, inside: &str) -> anyhow::Result<ResolvedPath> {
-        ensure!(layout::is_plain(inside), "The path is not a plain one");
-        walk(&self.root, self.lookup, inside, Absent::Missing)
+    pub(super) fn seek(&self, path: &str) -> anyhow::Result<ResolvedPath> {
+        ensure!(layout::is_plain(path), "The path is not a plain one");
+        walk(&self.root, self.lookup, path, Absent::Fail)
     }
 
     /// Resolves a path that must exist.
-    pub(super) fn find(&self, inside: &str) -> anyhow::Result<ResolvedPath> {
-        let reached = self.seek(inside)?;
-        match reached.lies {
+    pub(super) fn find(&self, path: &str) -> anyhow::Result<ResolvedPath> {
+        let reached = self.seek(path)?;
+        match reached.kind {
             PathType::Nothing => Err(io::Error::from(ErrorKind::NotFound).into()),
             _ => Ok(reached),
         }
     }
 
     /// Returns the real location of a path, which need not exist.
-    pub(super) fn real(&self, inside: &str) -> anyhow::Result<String> {
-        if is_there(&self.root) { Ok(self.seek(inside)?.inside()) } else { Ok(inside.to_owned()) }
+    pub(super) fn real(&self, path: &str) -> anyhow::Result<String> {
+        if is_there(&self.root) { Ok(self.seek(path)?.real_path()) } else { Ok(path.to_owned()) }
     }
 
     /// Resolves a path and reads up to `max` bytes. The bytes are `None` if nothing exists there.
-    pub(super) fn standing(&self, inside: &str, max: u64) -> anyhow::Result<(String, Option<Vec<u8>>)> {
+    pub(super) fn read_if_exists(&self, path: &str, max: u64) -> anyhow::Result<(String, Option<Vec<u8>>)> {
         if !is_there(&self.root) {
-            return Ok((inside.to_owned(), None));
+            return Ok((path.to_owned(), None));
         }
-        let reached = self.seek(inside)?;
-        let bytes = match reached.lies {
+        let reached = self.seek(path)?;
+        let bytes = match reached.kind {
             PathType::Nothing => None,
             _ => Some(read_up_to(open(&reached)?, max)?),
         };
-        Ok((reached.inside(), bytes))
+        Ok((reached.real_path(), bytes))
     }
 
     /// Lists the files and subfolders of a folder by name; empty if the folder does not exist.
     /// Leaves out links and names that are not UTF-8.
-    pub(super) fn list(&self, inside: &str) -> anyhow::Result<Vec<FolderEntry>> {
-        ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
+    pub(super) fn list(&self, path: &str) -> anyhow::Result<Vec<FolderEntry>> {
+        ensure!(path.is_empty() || layout::is_plain(path), "The path is not a plain one");
         let folder =
-            match is_there(&self.root).then(|| walk(&self.root, self.lookup, inside, Absent::Missing)).transpose()? {
-                Some(ResolvedPath { folder, lies: PathType::OpenFolder, .. }) => folder,
+            match is_there(&self.root).then(|| walk(&self.root, self.lookup, path, Absent::Fail)).transpose()? {
+                Some(ResolvedPath { folder, kind: PathType::Folder, .. }) => folder,
                 _ => return Ok(Vec::new()),
             };
         let mut entries = Vec::new();
@@ -145,31 +144,31 @@ impl Disk {
     }
 
     /// Opens the folder at that path and creates it if necessary. An empty path is the root.
-    pub(super) fn folder(&self, inside: &str) -> anyhow::Result<OpenFolder> {
+    pub(super) fn folder(&self, path: &str) -> anyhow::Result<OpenFolder> {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
-        ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
-        let reached = walk(&self.root, self.lookup, inside, Absent::Make)?;
-        ensure!(reached.lies == PathType::OpenFolder, "{inside} is not a folder");
+        ensure!(path.is_empty() || layout::is_plain(path), "The path is not a plain one");
+        let reached = walk(&self.root, self.lookup, path, Absent::Create)?;
+        ensure!(reached.kind == PathType::Folder, "{path} is not a folder");
         Ok(reached.folder)
     }
 
     /// Deletes the file at exactly that path if `ours` accepts its bytes. A link, or a file behind
     /// a link that leads out, is not deleted.
-    pub(super) fn remove(&self, inside: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
-        ensure!(layout::is_plain(inside), "The path is not a plain one");
-        let (folder, name) = inside.rsplit_once('/').unwrap_or(("", inside));
-        let folder = match walk(&self.root, self.lookup, folder, Absent::Missing) {
+    pub(super) fn remove(&self, path: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
+        ensure!(layout::is_plain(path), "The path is not a plain one");
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = match walk(&self.root, self.lookup, folder, Absent::Fail) {
             Err(error) if is_missing(&error) => return Ok(Received::Gone),
             found => found?,
         };
-        match folder.lies {
+        match folder.kind {
             PathType::Nothing => return Ok(Received::Gone),
-            PathType::OpenFolder => {}
+            PathType::Folder => {}
             _ => anyhow::bail!("The folder is none"),
         }
         let folder = folder.folder;
-        ensure!(layout::is_inbox(&folder.inside), "The folder leads elsewhere");
+        ensure!(layout::is_inbox(&folder.real_path), "The folder leads elsewhere");
         match read_at(&folder.fd, name, max) {
             Ok(Some(bytes)) if ours(&bytes) => {}
             Ok(None) => return Ok(Received::Gone),
@@ -181,8 +180,8 @@ impl Disk {
     }
 
     /// Reads a file of at most `max` bytes.
-    pub(super) fn read(&self, inside: &str, max: u64) -> anyhow::Result<Vec<u8>> {
-        read_up_to(open(&self.find(inside)?)?, max)
+    pub(super) fn read(&self, path: &str, max: u64) -> anyhow::Result<Vec<u8>> {
+        read_up_to(open(&self.find(path)?)?, max)
     }
 
     /// Replaces the content with digest `base` by `new`. An empty `base` or a `None` stands for no
@@ -349,7 +348,7 @@ fn entry_at(folder: &OpenFolder, name: &str) -> Option<FolderEntry> {
 
 /// Opens a regular file. Opening a pipe would block, and opening a device can do worse.
 pub(super) fn open(found: &ResolvedPath) -> anyhow::Result<File> {
-    ensure!(found.lies == PathType::File, "It is not a file");
+    ensure!(found.kind == PathType::File, "It is not a file");
     open_at(&found.folder.fd, &found.name)
 }
 

@@ -13,17 +13,22 @@
 //! be written there stays. A list that cannot be changed (it is no longer text, or a person has
 //! filled it) blocks nothing: new facts go directly to the note of the month. A full or broken note
 //! is succeeded by a second one. Repeating all of it changes nothing.
+//!
+//! A text `key: value` that a person has us remember, or that the assistant stores, replaces what
+//! was known under that key in every list. It goes to the first readable list that holds the key;
+//! otherwise to `MEMORY.md`. The key is removed from every other list, and from today's note, which
+//! is loaded along with them. It is one change: even after a crash no reader sees two values. Notes
+//! of other days and months are history and stay unchanged.
 
-use crate::memory::workspace::Notes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::agent::Home;
-use super::memory_md;
-use super::workspace::WriteRefusal;
-use super::workspace::blocking;
-use super::write::{ChangeOrigin, New};
-use super::{label, layout, page};
+use super::agent::FactList;
+use super::notes::{NoteDraft, StoredNote, without_key};
+use super::page::DefaultFile;
+use super::workspace::{Notes, WriteError, WriteRefusal};
+use super::write::{ChangeOrigin, LabelSource, New};
+use super::{memory_md, note};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
 use crate::text::one_line;
@@ -35,87 +40,88 @@ const MOST: usize = 16 * 1024;
 /// Size limit of the known facts shown to the extractor, newest first, in bytes.
 const KNOWN: usize = 8 * 1024;
 /// Number of facts written to a file at once. So many fit into an empty file at any length.
-const AT_ONCE: usize = 16;
+const BATCH: usize = 16;
 /// Maximum number of notes for one month.
 const NOTES: usize = 99;
+/// Maximum length of a sentence that states a fact, in characters; a longer one is a note.
+const SENTENCE: usize = 500;
 
-pub(super) struct FactsFile {
-    pub(super) text: String,
-    pub(super) label: Label,
-    /// Row of this version, if the program wrote it.
-    pub(super) row: Option<i64>,
+/// A list that holds a key.
+struct KeyHolder {
+    list: FactList,
+    /// True if the list is loaded, which depends on its label.
+    is_trusted: bool,
+}
+
+/// Change of the files that contain a key.
+struct KeyChange {
+    fact: memory_md::Fact,
+    /// Destination of the new value; `None` to only remove the key.
+    target: Option<FactList>,
+    lists: Vec<FactList>,
+    today: String,
 }
 
 impl Notes<'_> {
     /// Stores each of these facts in its home. Idempotent.
-    ///
-    /// # Errors
-    /// The inner error is the reason for a refusal.
-    pub async fn store_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> anyhow::Result<Result<(), WriteRefusal>> {
-        let homes = self.1.homes();
-        let standing = self.lists(&origin.who, &homes).await?;
+    pub async fn store_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> Result<(), WriteError> {
+        let lists = self.1.fact_lists();
+        let known = self.trusted_facts(&origin.who, &lists).await?;
         let day = self.0.zone.day(origin.now);
         let mut routed: BTreeMap<usize, Vec<memory_md::Fact>> = BTreeMap::new();
-        let mut doubles = Vec::new();
+        let mut duplicates = Vec::new();
         for fact in facts {
-            let (home, key) = home_of(fact, &standing);
-            doubles.extend(doubles_of(&key, home, &standing).map(|double| (double, key.clone())));
+            let (home, key) = home_of(fact, &known);
+            let holds = |facts: &[memory_md::Fact]| facts.iter().any(|known| is_same_fact(&known.key, &key));
+            let others = known.iter().enumerate().filter(|(other, facts)| *other != home && holds(facts));
+            duplicates.extend(others.map(|(other, _)| (other, key.clone())));
             let (value, day) = (fact.value.clone(), day.clone());
             routed.entry(home).or_default().push(memory_md::Fact { key, value, day });
         }
         for (home, facts) in routed {
-            let Some(home) = homes.get(home) else { continue };
-            for some in facts.chunks(AT_ONCE) {
-                if let Err(why) = self.put_facts(origin, home, some).await? {
-                    return Ok(Err(why));
-                }
+            let Some(list) = lists.get(home) else { continue };
+            for batch in facts.chunks(BATCH) {
+                self.put_facts(origin, list, batch).await?;
             }
         }
-        for (home, key) in doubles {
-            self.drop_key(origin, homes.get(home), key).await?;
-        }
-        Ok(Ok(()))
-    }
-
-    /// Removes a key from a list because another list holds its current value.
-    async fn drop_key(&self, origin: &ChangeOrigin, home: Option<&Home>, key: String) -> anyhow::Result<()> {
-        let Some(Home { path, section }) = home.cloned() else { return Ok(()) };
-        let without = move |text: &str| memory_md::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
-        let make = move |text: Option<&str>| Ok(text.map_or(New::Same, |text| New::Text(without(text))));
-        if let Err(why) = self.versions().change(origin, &path, make).await? {
-            tracing::warn!("A fact that was put right stays in another list as it was: {why}");
+        // Another list holds the current value of these keys.
+        for (home, key) in duplicates {
+            let Some(FactList { path, section }) = lists.get(home).cloned() else { continue };
+            let without =
+                move |text: &str| memory_md::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
+            let make = move |text: Option<&str>| Ok(text.map_or(New::Same, |text| New::Text(without(text))));
+            if let Err(error) = self.versions().change(origin, &path, make).await {
+                let why = error.refusal()?;
+                tracing::warn!("A fact that was put right stays in another list as it was: {why}");
+            }
         }
         Ok(())
     }
 
     /// Stores one fact: in the list that already holds its key, else in the list of its layer.
     /// Returns the path of the list as shown to people.
-    ///
-    /// # Errors
-    /// The inner error is the reason for a refusal.
-    pub async fn store_fact(&self, origin: &ChangeOrigin, fact: Fact) -> anyhow::Result<Result<String, WriteRefusal>> {
-        let homes = self.1.homes();
-        let (home, _) = home_of(&fact, &self.lists(&origin.who, &homes).await?);
-        let path = homes.get(home).map(|home| home.path.trim_start_matches('/').to_owned()).unwrap_or_default();
-        Ok(self.store_facts(origin, &[fact]).await?.map(|()| path))
+    pub async fn store_fact(&self, origin: &ChangeOrigin, fact: Fact) -> Result<String, WriteError> {
+        let lists = self.1.fact_lists();
+        let (home, _) = home_of(&fact, &self.trusted_facts(&origin.who, &lists).await?);
+        let path = lists.get(home).map(|list| list.path.trim_start_matches('/').to_owned()).unwrap_or_default();
+        self.store_facts(origin, &[fact]).await.map(|()| path)
     }
 
     /// Returns true if a fact with that key is known for the party.
     pub async fn knows_key(&self, who: &Party, key: &str) -> anyhow::Result<bool> {
-        let lists = self.lists(who, &self.1.homes()).await?;
-        Ok(lists.iter().flatten().any(|known| is_same_fact(&known.key, key)))
+        let known = self.trusted_facts(who, &self.1.fact_lists()).await?;
+        Ok(known.iter().flatten().any(|known| is_same_fact(&known.key, key)))
     }
 
     /// Returns the facts of each list that is trusted. A file restored without a known origin is no
     /// fact's home.
-    async fn lists(&self, who: &Party, homes: &[Home]) -> anyhow::Result<Vec<Vec<memory_md::Fact>>> {
-        let mut lists = Vec::new();
-        for home in homes {
-            let found = self.standing(who, &home.path).await?;
-            let found = found.filter(|found| found.label.is_trusted());
-            lists.push(found.map(|found| memory_md::facts_in(&found.text, home.section)).unwrap_or_default());
+    async fn trusted_facts(&self, who: &Party, lists: &[FactList]) -> anyhow::Result<Vec<Vec<memory_md::Fact>>> {
+        let mut known = Vec::new();
+        for list in lists {
+            let file = self.files().readable(who, &list.path).await?.filter(|file| file.label.is_trusted());
+            known.push(file.map(|file| memory_md::facts_in(&file.text, list.section)).unwrap_or_default());
         }
-        Ok(lists)
+        Ok(known)
     }
 
     /// Returns the known facts of a party, one line for each: the extractor need not extract them
@@ -123,17 +129,17 @@ impl Notes<'_> {
     /// empty.
     pub async fn known_facts(&self, who: &Party) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
-        let mut lines = Vec::new();
-        for home in self.1.homes() {
-            let Some(found) = self.standing(who, &home.path).await? else { continue };
-            if found.label.is_trusted() {
-                label.absorb(&found.label);
-                lines.extend(memory_md::facts_in(&found.text, home.section));
+        let mut facts = Vec::new();
+        for list in self.1.fact_lists() {
+            let Some(file) = self.files().readable(who, &list.path).await? else { continue };
+            if file.label.is_trusted() {
+                label.absorb(&file.label);
+                facts.extend(memory_md::facts_in(&file.text, list.section));
             }
         }
-        lines.sort_by(|one, other| other.day.cmp(&one.day));
+        facts.sort_by(|one, other| other.day.cmp(&one.day));
         let mut known = String::new();
-        for fact in lines {
+        for fact in facts {
             let line = format!("- {}: {}\n", fact.key, fact.value);
             if known.len() + line.len() > KNOWN {
                 break;
@@ -143,40 +149,21 @@ impl Notes<'_> {
         Ok(Labelled::new(Arc::from(known.trim_end()), label, who.scope()))
     }
 
-    /// Returns the file at that path of the party's folder if it is readable text.
-    pub(super) async fn standing(&self, who: &Party, path: &str) -> anyhow::Result<Option<FactsFile>> {
-        let Ok(spot) = self.spot_of(who, path).await? else { return Ok(None) };
-        let (tree, asked) = (self.tree.clone(), spot.clone());
-        let read = blocking(move || {
-            let (disk, inside) = tree.disk_of(&asked);
-            let (found, bytes) = disk.standing(inside, layout::MAX_TEXT_FILE).unwrap_or_else(|error| {
-                tracing::debug!("A file of the memory cannot be read: {error:#}");
-                (String::new(), None)
-            });
-            Ok(bytes.map(|bytes| (layout::spelt(&asked, &found), bytes)))
-        });
-        let Some((inside, bytes)) = read.await? else { return Ok(None) };
-        let digest = page::digest(&bytes);
-        let Ok(text) = String::from_utf8(bytes) else { return Ok(None) };
-        let scope = who.scope();
-        let look = self.0.journal.read(move |db| label::of_file(db, scope, &spot, &inside, &digest));
-        Ok(look.await?.ok().map(|(row, label)| FactsFile { text, label, row }))
-    }
-
     /// Adds facts to a list, after moving those that no longer fit to the note of the month.
     async fn put_facts(
         &self,
         origin: &ChangeOrigin,
-        home: &Home,
+        list: &FactList,
         facts: &[memory_md::Fact],
-    ) -> anyhow::Result<Result<(), WriteRefusal>> {
-        let (section, new) = (home.section, facts.to_vec());
-        let aside = self.move_overflow(origin, home, facts).await?;
+    ) -> Result<(), WriteError> {
+        let (section, new) = (list.section, facts.to_vec());
+        let moved = self.move_overflow(origin, list, facts).await?;
         let make = move |text: Option<&str>| {
             let (list, _) = with_facts(text.unwrap_or_default(), section, &new, usize::MAX);
-            Ok(New::Text(aside.iter().fold(list, |list, fact| memory_md::remove_just(&list, section, fact))))
+            Ok(New::Text(moved.iter().fold(list, |list, fact| memory_md::remove_just(&list, section, fact))))
         };
-        let Err(why) = self.versions().change(origin, &home.path, make).await? else { return Ok(Ok(())) };
+        let Err(error) = self.versions().change(origin, &list.path, make).await else { return Ok(()) };
+        let why = error.refusal()?;
         tracing::warn!("A list of facts cannot be changed, and what is new goes to the note of the month: {why}");
         self.write_to_month(origin, facts).await
     }
@@ -185,16 +172,17 @@ impl Notes<'_> {
     async fn move_overflow(
         &self,
         origin: &ChangeOrigin,
-        home: &Home,
+        list: &FactList,
         facts: &[memory_md::Fact],
     ) -> anyhow::Result<Vec<memory_md::Fact>> {
-        let Some(list) = self.standing(&origin.who, &home.path).await? else { return Ok(Vec::new()) };
-        let (_, demoted) = with_facts(&list.text, home.section, facts, MOST);
-        let origin = ChangeOrigin { label: origin.label.join_with(&list.label), ..origin.clone() };
-        for (done, some) in demoted.chunks(AT_ONCE).enumerate() {
-            if let Err(why) = self.write_to_month(&origin, some).await? {
+        let Some(file) = self.files().readable(&origin.who, &list.path).await? else { return Ok(Vec::new()) };
+        let (_, demoted) = with_facts(&file.text, list.section, facts, MOST);
+        let origin = ChangeOrigin { label: origin.label.join_with(&file.label), ..origin.clone() };
+        for (done, batch) in demoted.chunks(BATCH).enumerate() {
+            if let Err(error) = self.write_to_month(&origin, batch).await {
+                let why = error.refusal()?;
                 tracing::warn!("The oldest facts of a list stay in it: {why}");
-                return Ok(demoted.into_iter().take(done * AT_ONCE).collect());
+                return Ok(demoted.into_iter().take(done * BATCH).collect());
             }
         }
         Ok(demoted)
@@ -205,40 +193,164 @@ impl Notes<'_> {
         &self,
         origin: &ChangeOrigin,
         facts: &[memory_md::Fact],
-    ) -> anyhow::Result<Result<(), WriteRefusal>> {
+    ) -> Result<(), WriteError> {
         let month: String = self.0.zone.day(origin.now).chars().take("2026-11".len()).collect();
-        let mut refused = Ok(());
+        let mut result = Ok(());
         for number in 1..=NOTES {
-            let (file, title) = note_of_month(&month, number);
+            let (file, title) = match number {
+                1 => (format!("facts-{month}.md"), says::facts_of(&month)),
+                more => (format!("facts-{month}-{more}.md"), says::more_facts_of(&month, more)),
+            };
             let (facts, head) = (facts.to_vec(), title.clone());
-            let make = move |text: Option<&str>| Ok(New::Text(noted(text, &head, &facts)));
-            match self.versions().change(origin, &format!("memory/{file}"), make).await? {
+            let make = move |text: Option<&str>| Ok(New::Text(with_noted(text, &head, &facts)));
+            match self.versions().change(origin, &format!("memory/{file}"), make).await {
                 Ok(_) => {
-                    if let Err(why) = self.lead_to(origin, &file, &title, says::FACTS_NOTE).await? {
+                    if let Err(error) = self.add_to_index(origin, &file, &title, says::FACTS_NOTE).await {
+                        let why = error.refusal()?;
                         tracing::warn!("No line leads to the note of the month, which is found by search alone: {why}");
                     }
-                    return Ok(Ok(()));
+                    return Ok(());
                 }
-                Err(why @ (WriteRefusal::TooLarge(_) | WriteRefusal::Unreadable(_))) => refused = Err(why),
-                Err(why) => return Ok(Err(why)),
+                Err(error @ WriteError::Refused(WriteRefusal::TooLarge(_) | WriteRefusal::Unreadable(_))) => {
+                    result = Err(error);
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(refused)
+        result
+    }
+
+    /// Stores a value under its key in one place and removes all earlier values. The result names
+    /// the place as its owner sees it.
+    pub async fn store_value(&self, origin: &ChangeOrigin, key: &str, value: &str) -> Result<StoredNote, WriteError> {
+        let holders = self.holders(&origin.who, key).await?;
+        let [usual, ..] = self.1.fact_lists();
+        let target = holders.iter().find(|holder| holder.is_trusted).map_or(&usual, |holder| &holder.list);
+        match self.set_value(origin, (key, value), Some(target), &holders).await {
+            // If a person has filled that list, the usual one takes the value.
+            Err(WriteError::Refused(WriteRefusal::TooLarge(_))) if *target != usual => {
+                self.set_value(origin, (key, value), Some(&usual), &holders).await
+            }
+            stored => stored,
+        }
+    }
+
+    /// Stores a text of the form `key: value` with [`Self::store_value`]; `None` if the key is
+    /// unknown.
+    pub(super) async fn store_correction(
+        &self,
+        origin: &ChangeOrigin,
+        words: &str,
+    ) -> Result<Option<StoredNote>, WriteError> {
+        let Some((key, value)) = self.known_key_in(origin, words).await? else { return Ok(None) };
+        let stored = self.store_value(origin, key, value).await?;
+        // The form of the path that a model sees.
+        Ok(Some(StoredNote { path: stored.path.trim_start_matches('/').to_owned(), ..stored }))
+    }
+
+    /// Stores a note of the form `key: value`. If a note of that title exists, it is replaced and
+    /// the key is removed from all lists; `None` if the note is to be filed.
+    pub(super) async fn store_note_value(
+        &self,
+        origin: &ChangeOrigin,
+        draft: &NoteDraft,
+    ) -> Result<Option<StoredNote>, WriteError> {
+        let Some((key, value)) = self.known_key_in(origin, &draft.content).await? else { return Ok(None) };
+        let path = format!("memory/{}.md", note::slug(&draft.title));
+        let existing = self.files().readable(&origin.who, &path).await?;
+        let title = |name: &str| one_line(name).to_lowercase();
+        if existing.is_none_or(|note| title(&note::read(&note.text).name) != title(&draft.title)) {
+            return self.store_correction(origin, &draft.content).await;
+        }
+        let filed = self.file_note(origin, draft, None).await?;
+        let holders = self.holders(&origin.who, key).await?;
+        if let Err(error) = self.set_value(origin, (key, value), None, &holders).await {
+            let why = error.refusal()?;
+            tracing::warn!("A fact that a note puts right stays where it was: {why}");
+        }
+        Ok(Some(filed))
+    }
+
+    /// Parses a text that states a fact; `None` if no readable list knows the key.
+    async fn known_key_in<'w>(
+        &self,
+        origin: &ChangeOrigin,
+        words: &'w str,
+    ) -> anyhow::Result<Option<(&'w str, &'w str)>> {
+        let words = words.trim();
+        let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
+        let Some((key, value)) = memory_md::key_of(words).filter(|_| is_sentence && origin.label.is_trusted()) else {
+            return Ok(None);
+        };
+        let is_known = self.holders(&origin.who, key).await?.iter().any(|holder| holder.is_trusted);
+        Ok(is_known.then_some((key, value)))
+    }
+
+    /// Returns the lists that hold that key.
+    async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<KeyHolder>> {
+        let mut holders = Vec::new();
+        for list in self.1.fact_lists() {
+            let Some(file) = self.files().readable(who, &list.path).await? else { continue };
+            if memory_md::facts_in(&file.text, list.section).iter().any(|fact| is_same_fact(&fact.key, key)) {
+                holders.push(KeyHolder { list, is_trusted: file.label.is_trusted() });
+            }
+        }
+        Ok(holders)
+    }
+
+    async fn set_value(
+        &self,
+        origin: &ChangeOrigin,
+        (key, value): (&str, &str),
+        target: Option<&FactList>,
+        holders: &[KeyHolder],
+    ) -> Result<StoredNote, WriteError> {
+        let day = self.0.zone.day(origin.now);
+        let today = DefaultFile::Today.name(&day);
+        let daily_note = self.files().readable(&origin.who, &today).await?;
+        let is_in_daily_note = daily_note.is_some_and(|note| without_key(&note.text, key) != note.text);
+        let mut paths: Vec<String> = target.iter().map(|list| list.path.clone()).collect();
+        for path in holders.iter().map(|holder| &holder.list.path).chain(is_in_daily_note.then_some(&today)) {
+            if !paths.contains(path) {
+                paths.push(path.clone());
+            }
+        }
+        let fact = memory_md::Fact { key: key.to_owned(), value: value.to_owned(), day };
+        let change = KeyChange { fact, target: target.cloned(), lists: self.1.fact_lists().to_vec(), today };
+        let files = paths.clone();
+        let path = files.first().cloned().unwrap_or_default();
+        let make = move |texts: &[Option<&str>]| {
+            Ok(files.iter().zip(texts).map(|(path, text)| change.of(path, *text)).collect())
+        };
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let written = self.versions().change_first(origin, &paths, LabelSource::Joined, make).await?;
+        Ok(StoredNote { written, path, redirected: false })
     }
 }
 
-/// Returns the file name and title of a monthly note.
-fn note_of_month(month: &str, number: usize) -> (String, String) {
-    match number {
-        0 | 1 => (format!("facts-{month}.md"), says::facts_of(month)),
-        more => (format!("facts-{month}-{more}.md"), says::more_facts_of(month, more)),
+impl KeyChange {
+    fn of(&self, path: &str, old: Option<&str>) -> New {
+        let is_target = self.target.as_ref().is_some_and(|target| target.path == path);
+        let initial = || is_target.then(|| DefaultFile::Memory.first_contents(""));
+        let Some(text) = old.map(str::to_owned).or_else(initial) else { return New::Same };
+        if path == self.today {
+            return New::Text(without_key(&text, &self.fact.key));
+        }
+        let lists = self.lists.iter().filter(|list| list.path == path);
+        New::Text(lists.fold(text, |text, list| {
+            if self.target.as_ref() == Some(list) {
+                with_value(&text, list.section, &self.fact)
+            } else {
+                memory_md::without_facts(&text, list.section, |fact| is_same_fact(&fact.key, &self.fact.key))
+            }
+        }))
     }
 }
 
 /// Returns the list for a fact and its key there: the list that already holds the key, else the
 /// list of its layer.
-fn home_of(fact: &Fact, standing: &[Vec<memory_md::Fact>]) -> (usize, String) {
-    let known = standing.iter().enumerate().find_map(|(home, facts)| {
+fn home_of(fact: &Fact, known_facts: &[Vec<memory_md::Fact>]) -> (usize, String) {
+    let known = known_facts.iter().enumerate().find_map(|(home, facts)| {
         facts.iter().find(|known| is_same_fact(&known.key, &fact.key)).map(|known| (home, known.key.clone()))
     });
     let by_layer = match fact.layer {
@@ -248,15 +360,8 @@ fn home_of(fact: &Fact, standing: &[Vec<memory_md::Fact>]) -> (usize, String) {
     known.unwrap_or_else(|| (by_layer, fact.key.clone()))
 }
 
-/// Returns the other lists that contain the key.
-fn doubles_of(key: &str, home: usize, standing: &[Vec<memory_md::Fact>]) -> impl Iterator<Item = usize> {
-    let holds = move |facts: &&Vec<memory_md::Fact>| facts.iter().any(|known| is_same_fact(&known.key, key));
-    let others = standing.iter().enumerate().filter(move |(other, _)| *other != home);
-    others.filter(move |(_, facts)| holds(facts)).map(|(other, _)| other)
-}
-
 /// Returns true if two keys mean the same, regardless of spelling.
-pub(super) fn is_same_fact(one: &str, other: &str) -> bool {
+fn is_same_fact(one: &str, other: &str) -> bool {
     plain(one) == plain(other) || memory_md::is_same_key(one, other)
 }
 
@@ -271,9 +376,8 @@ fn plain(words: &str) -> String {
 fn with_facts(text: &str, section: &str, facts: &[memory_md::Fact], most: usize) -> (String, Vec<memory_md::Fact>) {
     let (mut text, mut demoted) = (text.to_owned(), Vec::new());
     for fact in facts {
-        let standing = memory_md::facts_in(&text, section);
         let is_known = |known: &memory_md::Fact| known.key == fact.key && plain(&known.value) == plain(&fact.value);
-        if standing.iter().any(is_known) {
+        if memory_md::facts_in(&text, section).iter().any(is_known) {
             continue;
         }
         let added = memory_md::add_fact(&text, section, fact, most);
@@ -284,7 +388,7 @@ fn with_facts(text: &str, section: &str, facts: &[memory_md::Fact], most: usize)
 }
 
 /// Returns the note of a month with the facts added, each once.
-fn noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> String {
+fn with_noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> String {
     let head = || format!("---\nname: {title}\ndescription: {}\ntype: fact\n---\n\n", says::FACTS_NOTE);
     let mut text = text.map_or_else(head, str::to_owned);
     for fact in facts {
@@ -302,6 +406,16 @@ fn noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> String {
     text
 }
 
+/// Sets the only value for that key. An identical value changes nothing.
+fn with_value(text: &str, section: &str, fact: &memory_md::Fact) -> String {
+    let is_about = |known: &memory_md::Fact| is_same_fact(&known.key, &fact.key);
+    let known: Vec<memory_md::Fact> = memory_md::facts_in(text, section).into_iter().filter(is_about).collect();
+    match known.as_slice() {
+        [known] if known.value == one_line(&fact.value) => text.to_owned(),
+        _ => memory_md::add_fact(&memory_md::without_facts(text, section, is_about), section, fact, usize::MAX).text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,8 +427,8 @@ mod tests {
 
     #[test]
     fn a_fact_stays_where_it_was_put_first_and_goes_by_its_layer_else() {
-        let standing = [vec![fact("Cat’s name", "Tom")], Vec::new(), vec![fact("Server", "Bert")]];
-        for (key, layer, home, known) in [
+        let known = [vec![fact("Cat’s name", "Tom")], Vec::new(), vec![fact("Server", "Bert")]];
+        for (key, layer, home, known_key) in [
             ("cat's  NAME", Layer::B, 0, "Cat’s name"),
             ("server", Layer::A, 2, "Server"),
             ("Tea", Layer::A, 1, "Tea"),
@@ -327,7 +441,7 @@ mod tests {
                 layer,
                 sources: Vec::new(),
             };
-            assert_eq!(home_of(&new, &standing), (home, known.to_owned()), "{key}");
+            assert_eq!(home_of(&new, &known), (home, known_key.to_owned()), "{key}");
         }
     }
 
@@ -344,12 +458,23 @@ mod tests {
     #[test]
     fn the_note_of_a_month_holds_each_fact_once() {
         let facts = [fact("a", "1"), fact("b", "2")];
-        let once = noted(None, "Facts of 2026-11", &facts);
+        let once = with_noted(None, "Facts of 2026-11", &facts);
         assert!(
             once.starts_with("---\nname: Facts of 2026-11\n")
                 && once.ends_with("\n\n- **a**: 1 (2026-11-20)\n- **b**: 2 (2026-11-20)\n"),
             "{once}"
         );
-        assert_eq!(noted(Some(&once), "Facts of 2026-11", &facts), once);
+        assert_eq!(with_noted(Some(&once), "Facts of 2026-11", &facts), once);
+    }
+
+    /// Proves: memory/one-place
+    #[test]
+    fn a_list_holds_one_value_of_a_key_and_the_same_again_changes_nothing() {
+        let text = "## Insights\n\n- **Cat’s name**: Tom\n- **cat's name**: Tim (2026-11-01)\n- **tea**: green\n";
+        let once = with_value(text, "Insights", &fact("Cat's Name:", "Rex"));
+        assert_eq!(once, "## Insights\n\n- **tea**: green\n- **Cat's Name**: Rex (2026-11-20)\n");
+        assert_eq!(with_value(&once, "Insights", &fact("cat’s name", " Rex ")), once);
+        let other = with_value(&once, "Insights", &fact("cat's name", "REX"));
+        assert!(other.contains(": REX") && !other.contains(": Rex"), "Capital letters may be what matters: {other}");
     }
 }

@@ -3,15 +3,15 @@
 //! Output contains no text of files, and names a file only if it lies in the wrong person's folder,
 //! because `doctor` output may be pasted anywhere.
 
-use crate::memory::workspace::WorkspaceChecks;
 use std::collections::BTreeSet;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::facts::FactsFile;
+use super::files::LabelledFile;
+use super::notes::MEMORY;
 use super::owned_files::OwnPath;
-use super::workspace::blocking;
+use super::workspace::{WorkspaceChecks, unless_refused};
 use super::write::{Author, ChangeOrigin, New};
 use super::{layout, memory_md, note};
 use crate::people::{Party, Role};
@@ -101,33 +101,30 @@ impl WorkspaceChecks<'_> {
     /// Returns the files whose newest version was written for another party than the folder's.
     async fn misplaced(&self) -> anyhow::Result<Vec<Misplaced>> {
         let found = self.0.journal.read_much(misplaced_in).await?;
-        let tree = self.tree.clone();
-        blocking(move || {
-            let stands = |path: &str| {
-                let (disk, inside) = tree.disk_of(path);
-                disk.unchecked(inside).symlink_metadata().is_ok()
+        self.on_disk(move |workspace| {
+            let exists = |path: &str| {
+                let (disk, disk_path) = workspace.disk_of(path);
+                disk.unchecked(disk_path).symlink_metadata().is_ok()
             };
-            Ok(found.into_iter().map(|file| Misplaced { stands: stands(&file.path), ..file }).collect())
+            Ok(found.into_iter().map(|file| Misplaced { stands: exists(&file.path), ..file }).collect())
         })
         .await
     }
 
     /// Creates missing folders and files, and adds index lines for unlisted notes.
     pub async fn fix(&self, now: Timestamp) -> anyhow::Result<WorkspaceFixes> {
-        let mut mended = WorkspaceFixes::default();
+        let mut fixed = WorkspaceFixes::default();
         for folder in self.missing_folders() {
-            self.on_disk(move |disk| disk.folder(folder).map(drop)).await?;
-            mended.folders = mended.folders.saturating_add(1);
+            self.on_disk(move |workspace| workspace.0.disk.folder(folder).map(drop)).await?;
+            fixed.folders = fixed.folders.saturating_add(1);
         }
         self.seed(now).await?;
-        for person in
-            self.0.journal.read(|db| db.people().people()).await?.into_iter().filter(|person| person.role > Role::Guest)
-        {
-            let who = Party::One(person);
-            let lines = self.list_unlisted(&who, now).await?;
-            mended.lines = mended.lines.saturating_add(lines);
+        let people = self.0.journal.read(|db| db.people().people()).await?;
+        for person in people.into_iter().filter(|person| person.role > Role::Guest) {
+            let lines = self.list_unlisted(&Party::One(person), now).await?;
+            fixed.lines = fixed.lines.saturating_add(lines);
         }
-        Ok(mended)
+        Ok(fixed)
     }
 
     fn missing_folders(&self) -> impl Iterator<Item = &'static str> {
@@ -155,7 +152,11 @@ impl WorkspaceChecks<'_> {
     /// Returns the notes without a line in `MEMORY.md`, with their content. A line repeats text of
     /// its note, and `MEMORY.md` is loaded automatically; so notes with untrusted text are left
     /// out.
-    async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, FactsFile)>> {
+    async fn unlisted<'f>(
+        &self,
+        who: &Party,
+        files: &'f [OwnPath],
+    ) -> anyhow::Result<Vec<(&'f OwnPath, LabelledFile)>> {
         let mut indexes = Vec::new();
         for file in files.iter().filter(|file| holds_lines(&file.path)) {
             indexes.extend(self.folders().words_of(who.scope(), file).await?);
@@ -163,7 +164,7 @@ impl WorkspaceChecks<'_> {
         let leads = |file: &OwnPath| indexes.iter().any(|text| memory_md::leads_in(text, name_of(&file.path)));
         let mut unlisted = Vec::new();
         for file in files.iter().filter(|file| is_listed_note(&file.path) && !leads(file)) {
-            let Ok(Some(found)) = self.notes().standing(who, &file.path).await else { continue };
+            let Ok(Some(found)) = self.files().readable(who, &file.path).await else { continue };
             if found.label.is_trusted() {
                 unlisted.push((file, found));
             }
@@ -176,9 +177,8 @@ impl WorkspaceChecks<'_> {
         let (mut lines, mut from) = (Vec::new(), Vec::new());
         for (file, found) in self.unlisted(who, &files).await? {
             let (note, name) = (note::read(&found.text), name_of(&file.path).to_owned());
-            let title = if note.name.is_empty() { name.trim_end_matches(".md").to_owned() } else { note.name };
-            let says = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
-            lines.push((title, name, says));
+            let (title, hook) = note.title_and_hook(name.trim_end_matches(".md"));
+            lines.push((title, name, hook));
             from.extend(found.row.map(Node::File));
         }
         let count = lines.len();
@@ -194,18 +194,17 @@ impl WorkspaceChecks<'_> {
             now,
         };
         let list = move |text: Option<&str>| {
-            let begun = text.unwrap_or_default().to_owned();
+            let text = text.unwrap_or_default().to_owned();
             Ok(New::Text(
-                lines.iter().fold(begun, |text, (title, file, says)| memory_md::index_line(&text, title, file, says)),
+                lines.iter().fold(text, |text, (title, file, hook)| memory_md::index_line(&text, title, file, hook)),
             ))
         };
-        Ok(self.versions().change(&origin, MEMORY, list).await?.map_or(0, |_| count))
+        Ok(unless_refused(self.versions().change(&origin, MEMORY, list).await)?.map_or(0, |_| count))
     }
 
     async fn unowned_folders(&self, known: BTreeSet<String>) -> anyhow::Result<usize> {
-        let tree = self.tree.clone();
-        blocking(move || {
-            let here = fs::read_dir(tree.0.disk.unchecked("people")).into_iter().flatten().flatten();
+        self.on_disk(move |workspace| {
+            let here = fs::read_dir(workspace.0.disk.unchecked("people")).into_iter().flatten().flatten();
             let folders = here.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
             let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
             Ok(names.filter(|name| !name.starts_with('.') && !known.contains(&format!("people/{name}"))).count())
@@ -230,41 +229,32 @@ fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
     }
     let mut found = Vec::new();
     for written in db.folders().newest_scopes()?.into_iter().filter(|written| !layout::is_shared(&written.path)) {
-        let lies = folders.iter().find(|(folder, _)| layout::own(folder, &written.path).is_some());
-        let Some((_, lies)) = lies.filter(|(_, scope)| !written.scope.fits(*scope)) else { continue };
-        let (written_for, lies_with) = (called(db, written.scope)?, called(db, *lies)?);
+        let folder = folders.iter().find(|(folder, _)| layout::own(folder, &written.path).is_some());
+        let Some((_, owner)) = folder.filter(|(_, scope)| !written.scope.fits(*scope)) else { continue };
+        let (written_for, lies_with) = (name_of_party(db, written.scope)?, name_of_party(db, *owner)?);
         found.push(Misplaced { path: written.path, written_for, lies_with, stands: false });
     }
     Ok(found)
 }
 
-fn called(db: Db<'_>, scope: Scope) -> anyhow::Result<String> {
+fn name_of_party(db: Db<'_>, scope: Scope) -> anyhow::Result<String> {
     Ok(match scope {
         Scope::Person(id) => db.folders().name_once_of(id)?.unwrap_or_else(|| scope.encode()),
         Scope::Group(_) | Scope::Shared => scope.encode(),
     })
 }
 
-const MEMORY: &str = "memory/MEMORY.md";
-
 /// Returns true if the file holds index lines.
 fn holds_lines(path: &str) -> bool {
-    path == MEMORY || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memory_md::is_fold(name))
+    path == MEMORY
+        || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memory_md::is_overflow(name))
 }
 
 /// Returns true if the file is a note that needs an index line. Daily notes need none.
 fn is_listed_note(path: &str) -> bool {
     let stem =
         path.strip_prefix("memory/").and_then(|name| name.strip_suffix(".md")).filter(|name| !name.contains('/'));
-    stem.is_some_and(|stem| stem != "MEMORY" && !is_day(stem))
-}
-
-fn is_day(stem: &str) -> bool {
-    stem.len() == 10
-        && stem
-            .bytes()
-            .enumerate()
-            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
+    stem.is_some_and(|stem| stem != "MEMORY" && !memory_md::is_day(stem))
 }
 
 fn name_of(path: &str) -> &str {

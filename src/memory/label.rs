@@ -6,7 +6,7 @@
 //! new owner, nor a folder that is being moved, nor a misplaced row shows one person's text to
 //! another.
 
-use super::{default_files, layout};
+use super::{layout, page};
 use crate::store::{Db, FOUND, FolderState};
 use crate::trust::{Label, Scope, Source};
 
@@ -28,69 +28,84 @@ pub fn of_found_file() -> Label {
 /// Returns the label of a file from an unauthenticated archive: trusted only if it is a shared file
 /// with the program's initial contents.
 pub fn of_file_from_anywhere(path: &str, digest: &str) -> Label {
-    if default_files::is_first(path, digest) { Label::trusted() } else { of_found_file() }
+    if page::is_first(path, digest) { Label::trusted() } else { of_found_file() }
 }
 
 /// Returns the label of a file in its present state, with its row if the program wrote this
-/// version, or the refusal to read it for that party.
+/// version; `None` if it may not be read for that party.
 ///
-/// `asked` is the requested path, `inside` the real one; they differ behind a link.
+/// The real path differs from the requested one behind a link.
 pub(super) fn of_file(
     db: Db<'_>,
     whose: Scope,
-    asked: &str,
-    inside: &str,
+    requested_path: &str,
+    real_path: &str,
     digest: &str,
-) -> anyhow::Result<Result<(Option<i64>, Label), Foreign>> {
-    Ok(if is_foreign(db, whose, asked, inside)? { Err(Foreign) } else { Ok(of_content(db, asked, inside, digest)?) })
+) -> anyhow::Result<Option<(Option<i64>, Label)>> {
+    if is_foreign(db, whose, requested_path, real_path)? {
+        Ok(None)
+    } else {
+        of_content(db, requested_path, real_path, digest).map(Some)
+    }
 }
 
 /// Returns true if the file may not be read for that party.
-pub(super) fn is_foreign(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
-    Ok(is_elsewhere(db, whose, asked, inside)? || is_written_for_another(db, whose, asked, inside)?)
+pub(super) fn is_foreign(db: Db<'_>, whose: Scope, requested_path: &str, real_path: &str) -> anyhow::Result<bool> {
+    Ok(is_elsewhere(db, whose, requested_path, real_path)?
+        || is_written_for_another(db, whose, requested_path, real_path)?)
 }
 
 /// Returns true if the path lies outside the party's present folder.
-pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
-    if layout::is_shared(asked) {
+pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, requested_path: &str, real_path: &str) -> anyhow::Result<bool> {
+    if layout::is_shared(requested_path) {
         return Ok(false);
     }
     let FolderState::At(folder) = db.folders().folder_of(whose)? else { return Ok(true) };
-    Ok(layout::own(&folder, inside).is_none())
+    Ok(layout::own(&folder, real_path).is_none())
 }
 
 /// Returns true if the newest version was written for another party. A file without a version was
 /// written by hand, for the party whose folder holds it.
-pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
-    if layout::is_shared(asked) {
+pub(super) fn is_written_for_another(
+    db: Db<'_>,
+    whose: Scope,
+    requested_path: &str,
+    real_path: &str,
+) -> anyhow::Result<bool> {
+    if layout::is_shared(requested_path) {
         return Ok(false);
     }
-    Ok(db.folders().newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
+    Ok(db.folders().newest_scope_of(real_path)?.is_some_and(|scope| !scope.fits(whose)))
 }
 
 /// Returns the label of a content regardless of the reader, with its row if the program wrote it.
 /// For uses that display it to no one.
-pub fn of_content(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
-    let (row, mut label) = match db.file_versions().file_version(inside, digest)? {
+pub fn of_content(
+    db: Db<'_>,
+    requested_path: &str,
+    real_path: &str,
+    digest: &str,
+) -> anyhow::Result<(Option<i64>, Label)> {
+    let (row, mut label) = match db.file_versions().file_version(real_path, digest)? {
         Some((row, label)) => (Some(row), label),
         // A path stays untrusted through any edit; otherwise only a person can have written the
         // file.
-        None => (None, db.file_versions().last_label_of(inside)?.unwrap_or_else(Label::trusted)),
+        None => (None, db.file_versions().last_label_of(real_path)?.unwrap_or_else(Label::trusted)),
     };
-    if label.is_trusted() && (layout::is_untrusted(asked) || layout::is_untrusted(inside)) {
+    if label.is_trusted() && (layout::is_untrusted(requested_path) || layout::is_untrusted(real_path)) {
         label.absorb(&Label::untrusted(Source::unknown()));
     }
     Ok((row, label))
 }
 
 /// Returns the label of a file's name: the author of its text may have chosen the name too.
-pub(super) fn of_name(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
-    Ok(of_content(db, spot, spot, "")?.1)
+pub(super) fn of_name(db: Db<'_>, location: &str) -> anyhow::Result<Label> {
+    Ok(of_content(db, location, location, "")?.1)
 }
 
 /// Returns the label of a folder's name: the join over all content ever written into it, except for
 /// folders that the program creates itself.
-pub(super) fn of_folder(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
-    let below = if layout::is_ours(spot) { Vec::new() } else { db.file_versions().labels_below(spot)? };
+pub(super) fn of_folder(db: Db<'_>, location: &str) -> anyhow::Result<Label> {
+    let below = if layout::is_ours(location) { Vec::new() } else { db.file_versions().labels_below(location)? };
     Ok(below.iter().fold(Label::trusted(), |label, below| label.join_with(below)))
 }

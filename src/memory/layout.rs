@@ -5,9 +5,11 @@
 //! filesystem reads it (`folded`): a file that does not exist yet has no spelling of its own, and a
 //! file created under a variant spelling of `HEARTBEAT.md` would be found as the original.
 
-use super::canonical_name;
+use unicode_normalization::UnicodeNormalization;
+
 use crate::id::{AttachmentId, PersonId};
 use crate::skill::name;
+use crate::text::cut_bytes;
 
 /// Length limit of a cleaned name of a person or file, in bytes.
 const MAX_NAME: usize = 60;
@@ -15,7 +17,7 @@ const MAX_NAME: usize = 60;
 /// Returns the folder of a person: `people/ID-name`. The id alone is unique; the name helps people
 /// who look at the disk, and stays when the person is renamed.
 pub(super) fn folder_name(id: PersonId, name: &str) -> String {
-    match clean(&name.to_ascii_lowercase(), |c| c.is_ascii_alphanumeric()).as_str() {
+    match dashed(&name.to_ascii_lowercase(), MAX_NAME, |c| c.is_ascii_alphanumeric()).as_str() {
         "" => format!("people/{id}-person"),
         clean => format!("people/{id}-{clean}"),
     }
@@ -24,7 +26,7 @@ pub(super) fn folder_name(id: PersonId, name: &str) -> String {
 /// Returns the name-based folder that a person had before folders were stored.
 pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
     let lower = name.to_ascii_lowercase();
-    let clean = clean(&lower, |c| c.is_ascii_alphanumeric());
+    let clean = dashed(&lower, MAX_NAME, |c| c.is_ascii_alphanumeric());
     let last = clean.rsplit_once('-').map(|(_, last)| last);
     let looks_numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
     match clean.as_str() {
@@ -35,23 +37,20 @@ pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
 }
 
 /// Returns true for the files of the root that all people share.
-pub(super) fn is_shared(inside: &str) -> bool {
-    ["AGENTS.md", "SOUL.md"].contains(&inside)
+pub(super) fn is_shared(path: &str) -> bool {
+    ["AGENTS.md", "SOUL.md"].contains(&path)
 }
 
 /// Returns the path moved from one folder to the other; `None` if it lies outside `from`. Either
 /// folder may be the root, of which only the owner's own files count.
 pub(super) fn moved(path: &str, from: &str, to: &str) -> Option<String> {
-    let (beside, inside) = match path.strip_prefix(EXPERIENCE) {
-        Some(inside) => (EXPERIENCE, inside),
-        None => ("", path),
-    };
-    if inside == from && !from.is_empty() {
-        return Some(format!("{beside}{to}"));
+    let (base, inner) = split_base(path);
+    if inner == from && !from.is_empty() {
+        return Some(format!("{base}{to}"));
     }
-    let own = if from.is_empty() { inside } else { inside.strip_prefix(from)?.strip_prefix('/')? };
-    let stays = from.is_empty() && (is_of_others(own) || beside.is_empty() && is_no_path_of_root(own));
-    (!own.is_empty() && !stays).then(|| format!("{beside}{}", within(to, own)))
+    let own = if from.is_empty() { inner } else { inner.strip_prefix(from)?.strip_prefix('/')? };
+    let stays = from.is_empty() && (is_of_others(own) || base.is_empty() && is_no_path_of_root(own));
+    (!own.is_empty() && !stays).then(|| format!("{base}{}", within(to, own)))
 }
 
 /// Returns true for shared files, and for journal entries among the root's paths that are not
@@ -65,7 +64,7 @@ fn is_no_path_of_root(own: &str) -> bool {
 pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
     let (stem, extension) = hint.rsplit_once('.').unwrap_or((hint, ""));
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let (stem, extension) = (clean(stem, plain), clean(crate::text::cut_bytes(extension, 10), plain));
+    let (stem, extension) = (dashed(stem, MAX_NAME, plain), dashed(cut_bytes(extension, 10), MAX_NAME, plain));
     let stem = if stem.is_empty() { "file".to_owned() } else { stem };
     if extension.is_empty() { format!("{id}-{stem}") } else { format!("{id}-{stem}.{extension}") }
 }
@@ -82,17 +81,25 @@ pub const EXPERIENCE: &str = "//experience/";
 /// Maximum size of a text file that is read for a change, in bytes.
 pub(super) const MAX_TEXT_FILE: u64 = 1024 * 1024;
 
+/// Splits off the prefix of a path that lies next to the workspace.
+fn split_base(path: &str) -> (&str, &str) {
+    path.strip_prefix(EXPERIENCE).map_or(("", path), |inner| (EXPERIENCE, inner))
+}
+
 /// Returns the location of a folder's path relative to the workspace; `None` if it could lead
 /// anywhere else. `a/../b` is `b`.
-pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
-    let (beside, path) = match path.strip_prefix(EXPERIENCE) {
-        Some(path) => (EXPERIENCE, path),
-        None => ("", path),
-    };
+pub(super) fn locate(folder: &str, path: &str) -> Option<String> {
+    let (base, path) = split_base(path);
     let path = normal(path)?;
     let of_others = folder.is_empty() && is_of_others(&path);
-    let is_clear = is_plain(&path) && !is_hidden(&path) && path.split('/').all(canonical_name::is_usual);
-    (is_clear && !of_others).then(|| format!("{beside}{}", within(folder, &path)))
+    let is_clear = is_plain(&path) && !is_hidden(&path) && path.split('/').all(is_usual);
+    (is_clear && !of_others).then(|| format!("{base}{}", within(folder, &path)))
+}
+
+/// Returns true if a part of a path is in normal form, either composed (NFC) or decomposed (NFD). A
+/// compatibility character that merely counts as a letter (the kelvin sign, say) is neither.
+pub(super) fn is_usual(part: &str) -> bool {
+    part.is_ascii() || part.nfc().eq(part.chars()) || part.nfd().eq(part.chars())
 }
 
 /// Resolves `.` and `..` in the path; `None` if it is absolute or leads above its beginning.
@@ -109,19 +116,16 @@ pub fn normal(path: &str) -> Option<String> {
 }
 
 /// Gives a real path the same prefix as the path that was asked for.
-pub(super) fn spelt(spot: &str, inside: &str) -> String {
-    if spot.starts_with(EXPERIENCE) { format!("{EXPERIENCE}{inside}") } else { inside.to_owned() }
+pub(super) fn with_base_of(location: &str, real_path: &str) -> String {
+    if location.starts_with(EXPERIENCE) { format!("{EXPERIENCE}{real_path}") } else { real_path.to_owned() }
 }
 
 /// Returns the path as its owner sees it; `None` if it lies outside the owner's places.
-pub fn own(folder: &str, spot: &str) -> Option<String> {
-    let (beside, inside) = match spot.strip_prefix(EXPERIENCE) {
-        Some(inside) => (EXPERIENCE, inside),
-        None => ("", spot),
-    };
-    let own = if folder.is_empty() { inside } else { inside.strip_prefix(folder)?.strip_prefix('/')? };
+pub fn own(folder: &str, location: &str) -> Option<String> {
+    let (base, inner) = split_base(location);
+    let own = if folder.is_empty() { inner } else { inner.strip_prefix(folder)?.strip_prefix('/')? };
     let of_others = folder.is_empty() && is_of_others(own);
-    (!of_others && !is_hidden(own)).then(|| format!("{beside}{own}"))
+    (!of_others && !is_hidden(own)).then(|| format!("{base}{own}"))
 }
 
 /// Returns true if a part of the path begins with a dot. Such files are private.
@@ -144,8 +148,8 @@ pub(super) fn is_loaded(path: &str) -> bool {
 
 /// Returns the size limit for our changes to a file, in bytes. A file that is loaded automatically
 /// may not exceed what is loaded of it.
-pub(super) fn most_bytes(spot: &str) -> usize {
-    let own = folded(within_folder(spot));
+pub(super) fn most_bytes(location: &str) -> usize {
+    let own = folded(within_folder(location));
     match own.strip_prefix("memory/") {
         Some(name) if name.starts_with("index-") => 1024 * 1024,
         _ if own.starts_with("learnings/") => 48 * 1024,
@@ -155,39 +159,39 @@ pub(super) fn most_bytes(spot: &str) -> usize {
 }
 
 /// Returns true if no content at that place is trusted, regardless of its author.
-pub(super) fn is_untrusted(inside: &str) -> bool {
-    let own = folded(within_folder(inside));
-    is_inbox(inside) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
+pub(super) fn is_untrusted(path: &str) -> bool {
+    let own = folded(within_folder(path));
+    is_inbox(path) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
 }
 
 /// Returns true if the path is a note of the root's owner.
-pub(super) fn is_note(inside: &str) -> bool {
-    let file = inside.strip_prefix("memory/").filter(|file| !file.contains('/'));
+pub(super) fn is_note(path: &str) -> bool {
+    let file = path.strip_prefix("memory/").filter(|file| !file.contains('/'));
     file.and_then(|file| file.strip_suffix(".md")).is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.'))
 }
 
 /// Returns true for folders that the program creates, whose name no one else chose.
-pub(super) fn is_ours(spot: &str) -> bool {
+pub(super) fn is_ours(location: &str) -> bool {
     let ours = ["agents", "exports", "images", "inbox", "learnings", "memory", "memory/untrusted"];
-    ours.contains(&within_folder(spot))
+    ours.contains(&within_folder(location))
 }
 
 /// Returns true if received files are stored at that place.
-pub(super) fn is_inbox(inside: &str) -> bool {
-    let own = folded(within_folder(inside));
+pub(super) fn is_inbox(path: &str) -> bool {
+    let own = folded(within_folder(path));
     own == "inbox" || own.starts_with("inbox/")
 }
 
 /// Returns true if that path of the root lies in another party's folder.
-pub(super) fn is_of_others(inside: &str) -> bool {
-    inside.split('/').next().is_some_and(is_for_others)
+pub(super) fn is_of_others(path: &str) -> bool {
+    path.split('/').next().is_some_and(is_for_others)
 }
 
 /// Returns the path as its owner sees it, without the folder of the person or group.
-fn within_folder(inside: &str) -> &str {
-    match inside.split_once('/') {
+fn within_folder(path: &str) -> &str {
+    match path.split_once('/') {
         Some((first, rest)) if is_for_others(first) => rest.split_once('/').map_or("", |(_, own)| own),
-        _ => inside,
+        _ => path,
     }
 }
 
@@ -205,15 +209,15 @@ fn folded(path: &str) -> String {
 }
 
 /// Returns true if the path can only lead downwards.
-pub(super) fn is_plain(inside: &str) -> bool {
-    !inside.contains('\0') && inside.split('/').all(|part| !matches!(part, "" | "." | ".."))
+pub(super) fn is_plain(path: &str) -> bool {
+    !path.contains('\0') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// Replaces every run of disallowed characters by one dash, with none at either end.
-fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
-    let dashed: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
-    let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
-    crate::text::cut_bytes(&joined, MAX_NAME).trim_end_matches('-').to_owned()
+/// Replaces every run of disallowed characters by one dash, with none at either end, and cuts the
+/// name to `most` bytes.
+pub(super) fn dashed(name: &str, most: usize, allowed: impl Fn(char) -> bool) -> String {
+    let runs: Vec<&str> = name.split(|c| !allowed(c)).filter(|run| !run.is_empty()).collect();
+    cut_bytes(&runs.join("-"), most).trim_end_matches('-').to_owned()
 }
 
 #[cfg(test)]
@@ -312,7 +316,7 @@ mod tests {
             assert!(is_untrusted(path), "{path:?}");
         }
         assert!(is_of_others("Peo\u{ad}ple/ben/USER.md") && is_hidden("a/\u{200b}.git"));
-        assert_eq!((spot("", "\u{212a}ey.md"), spot("", "caf\u{e9}.md")), (None, Some("caf\u{e9}.md".to_owned())));
+        assert_eq!((locate("", "\u{212a}ey.md"), locate("", "caf\u{e9}.md")), (None, Some("caf\u{e9}.md".to_owned())));
     }
 
     #[test]
@@ -332,6 +336,21 @@ mod tests {
             "memory/",
         ] {
             assert!(!is_note(inside), "{inside}");
+        }
+    }
+
+    #[test]
+    fn signs_that_count_as_letters_are_not_usual() {
+        for (part, usual) in [
+            ("tea.md", true),
+            ("caf\u{e9}", true),
+            ("cafe\u{301}", true),
+            ("Stra\u{df}e \u{6771}", true),
+            ("\u{212a}ey.md", false),
+            ("\u{212b}", false),
+            ("caf\u{e9} e\u{301}", false),
+        ] {
+            assert_eq!(is_usual(part), usual, "{part}");
         }
     }
 

@@ -6,11 +6,10 @@
 //! are extracted from what a person typed. Conversations begin with the newest of both. Each kind
 //! has a limit of its own: even many failures do not crowd out corrections.
 
-use crate::memory::workspace::Notes;
 use std::sync::Arc;
 
 use super::memory_md::{self, Fact};
-use super::workspace::WriteRefusal;
+use super::workspace::{Notes, WriteError};
 use super::write::{Author, ChangeOrigin, New};
 use crate::people::Party;
 use crate::store::{Correction, Node};
@@ -22,16 +21,16 @@ const ERRORS: &str = "learnings/errors.md";
 const CORRECTIONS: &str = "learnings/corrections.md";
 /// Headings of the lines.
 const FAILED: &str = "Errors";
-const RIGHTED: &str = "Corrections";
+const CORRECTED: &str = "Corrections";
 /// Size limit of each file's lines, in bytes; the oldest are dropped.
 const MOST: usize = 32 * 1024;
 /// Number of corrections that fit into an empty note at any length.
-const AT_ONCE: usize = 12;
+const BATCH: usize = 12;
 /// Limits in a prompt: lines of each kind, characters of a line, and characters of each kind.
 const LINES: usize = 20;
 const LINE: usize = 300;
-const ROOM_CORRECTIONS: usize = 2_000;
-const ROOM_ERRORS: usize = 1_000;
+const MOST_OF_CORRECTIONS: usize = 2_000;
+const MOST_OF_ERRORS: usize = 1_000;
 
 impl Notes<'_> {
     /// Records a failed call of that tool; `how` is our own word for the failure.
@@ -45,15 +44,21 @@ impl Notes<'_> {
         if !self.1.memory.enabled {
             return Ok(());
         }
-        let label = Label::neutral();
-        let (who, author) = (who.clone(), Author::Program);
-        let origin = ChangeOrigin { who, label, author, cause: "learned", from: Vec::new(), now };
+        let origin = ChangeOrigin {
+            who: who.clone(),
+            label: Label::neutral(),
+            author: Author::Program,
+            cause: "learned",
+            from: Vec::new(),
+            now,
+        };
         let (key, day) = (format!("{tool}: {how}"), self.0.zone.day(now));
         let make = move |text: Option<&str>| {
             let text = text.unwrap_or(says::ERRORS_FILE);
             Ok(New::Text(counted(text, FAILED, &key, "", &day)))
         };
-        if let Err(why) = self.versions().change(&origin, ERRORS, make).await? {
+        if let Err(error) = self.versions().change(&origin, ERRORS, make).await {
+            let why = error.refusal()?;
             tracing::warn!("A failure of a tool is not written down: {why}");
         }
         Ok(())
@@ -62,33 +67,31 @@ impl Notes<'_> {
     /// Records corrections. Repeating it for the same answer of the extractor changes nothing. If
     /// the file cannot be changed, they go to the note of the month, so nothing is lost and nothing
     /// waits.
-    ///
-    /// # Errors
-    /// The inner error is the reason for a refusal.
-    pub async fn store_corrections(
-        &self,
-        origin: &ChangeOrigin,
-        corrections: &[Correction],
-    ) -> anyhow::Result<Result<(), WriteRefusal>> {
-        if corrections.is_empty() || self.holds(origin).await? {
-            return Ok(Ok(()));
+    pub async fn store_corrections(&self, origin: &ChangeOrigin, corrections: &[Correction]) -> Result<(), WriteError> {
+        if corrections.is_empty() || self.are_stored(origin).await? {
+            return Ok(());
         }
         let (day, corrections) = (self.0.zone.day(origin.now), corrections.to_vec());
-        let fact = |put: &Correction| Fact { key: put.was.clone(), value: put.now.clone(), day: day.clone() };
+        let fact = |correction: &Correction| Fact {
+            key: correction.was.clone(),
+            value: correction.now.clone(),
+            day: day.clone(),
+        };
         let facts: Vec<Fact> = corrections.iter().map(fact).collect();
         let make = move |text: Option<&str>| {
             let text = text.unwrap_or(says::CORRECTIONS_FILE).to_owned();
-            let add = |text: String, put: &Correction| counted(&text, RIGHTED, &put.was, &put.now, &day);
+            let add = |text: String, correction: &Correction| {
+                counted(&text, CORRECTED, &correction.was, &correction.now, &day)
+            };
             Ok(New::Text(corrections.iter().fold(text, add)))
         };
-        let Err(why) = self.versions().change(origin, CORRECTIONS, make).await? else { return Ok(Ok(())) };
+        let Err(error) = self.versions().change(origin, CORRECTIONS, make).await else { return Ok(()) };
+        let why = error.refusal()?;
         tracing::warn!("What was put right goes to the note of the month: {why}");
-        for some in facts.chunks(AT_ONCE) {
-            if let Err(why) = self.write_to_month(origin, some).await? {
-                return Ok(Err(why));
-            }
+        for batch in facts.chunks(BATCH) {
+            self.write_to_month(origin, batch).await?;
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Returns corrections and failures for the start of a person's conversations. Trusted and
@@ -96,14 +99,16 @@ impl Notes<'_> {
     pub async fn learnings(&self, who: &Party) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut parts = Vec::new();
-        let kinds =
-            [(CORRECTIONS, RIGHTED, says::CORRECTED, ROOM_CORRECTIONS), (ERRORS, FAILED, says::FAILED, ROOM_ERRORS)];
-        for (path, section, title, room) in kinds {
+        let kinds = [
+            (CORRECTIONS, CORRECTED, says::CORRECTED, MOST_OF_CORRECTIONS),
+            (ERRORS, FAILED, says::FAILED, MOST_OF_ERRORS),
+        ];
+        for (path, section, title, most) in kinds {
             // An unreadable file must not prevent an answer.
-            let found = self.standing(who, path).await.ok().flatten();
-            let Some(found) = found.filter(|found| self.1.memory.enabled && found.label.is_trusted()) else { continue };
-            label.absorb(&found.label);
-            parts.extend(newest(memory_md::facts_in(&found.text, section), title, room, path));
+            let file = self.files().readable(who, path).await.ok().flatten();
+            let Some(file) = file.filter(|file| self.1.memory.enabled && file.label.is_trusted()) else { continue };
+            label.absorb(&file.label);
+            parts.extend(newest(memory_md::facts_in(&file.text, section), title, most, path));
         }
         Ok(Labelled::new(Arc::from(parts.join("\n\n")), label, who.scope()))
     }
@@ -112,22 +117,22 @@ impl Notes<'_> {
     pub async fn learned_from(&self, who: &Party) -> anyhow::Result<Vec<Node>> {
         let mut nodes = Vec::new();
         for path in [CORRECTIONS, ERRORS] {
-            let found = self.standing(who, path).await?.filter(|found| found.label.is_trusted());
-            nodes.extend(found.and_then(|found| found.row).map(Node::File));
+            let file = self.files().readable(who, path).await?.filter(|file| file.label.is_trusted());
+            nodes.extend(file.and_then(|file| file.row).map(Node::File));
         }
         Ok(nodes)
     }
 
     /// Returns true if this answer of the extractor is already in the file of corrections. The row
     /// of a version precedes its file, so only both together prove it.
-    async fn holds(&self, origin: &ChangeOrigin) -> anyhow::Result<bool> {
-        let Some(found) = self.standing(&origin.who, CORRECTIONS).await? else { return Ok(false) };
-        let (row, from) = (found.row, origin.from.clone());
-        let grew = move |db: crate::store::Db<'_>| {
+    async fn are_stored(&self, origin: &ChangeOrigin) -> anyhow::Result<bool> {
+        let Some(file) = self.files().readable(&origin.who, CORRECTIONS).await? else { return Ok(false) };
+        let (row, from) = (file.row, origin.from.clone());
+        let look = move |db: crate::store::Db<'_>| {
             let parents = row.map_or_else(|| Ok(Vec::new()), |row| db.derivations().parents(Node::File(row)))?;
             Ok(!from.is_empty() && from.iter().all(|node| parents.contains(node)))
         };
-        self.0.journal.read(grew).await
+        self.0.journal.read(look).await
     }
 }
 
@@ -153,25 +158,25 @@ fn count(value: &str, says: &str) -> Option<u64> {
 }
 
 /// Returns the newest lines that fit, newest first; `None` if there are none.
-fn newest(mut lines: Vec<Fact>, title: &str, room: usize, path: &str) -> Option<String> {
+fn newest(mut lines: Vec<Fact>, title: &str, most: usize, path: &str) -> Option<String> {
     lines.reverse();
     lines.sort_by(|one, other| other.day.cmp(&one.day));
     let mut shown = title.to_owned();
-    let mut kept = 0;
+    let mut count_shown = 0;
     // Reserves space for the remark about older lines.
-    let room = room.saturating_sub(says::older(lines.len(), path).chars().count() + 1);
+    let most = most.saturating_sub(says::older(lines.len(), path).chars().count() + 1);
     for line in lines.iter().take(LINES) {
         let line = crate::text::shorten(&format!("- {}: {}, {}", line.key, line.value, line.day), LINE);
-        if shown.chars().count() + line.chars().count() + 1 > room {
+        if shown.chars().count() + line.chars().count() + 1 > most {
             break;
         }
         shown.push('\n');
         shown.push_str(&line);
-        kept += 1;
+        count_shown += 1;
     }
-    if kept < lines.len() {
+    if count_shown < lines.len() {
         shown.push('\n');
-        shown.push_str(&says::older(lines.len() - kept, path));
+        shown.push_str(&says::older(lines.len() - count_shown, path));
     }
     (!lines.is_empty()).then_some(shown)
 }
@@ -190,7 +195,7 @@ mod tests {
         assert_eq!(text, format!("{}\n- **web_fetch: failed**: 50 times (2026-11-20)\n", says::ERRORS_FILE));
         let mut text = says::CORRECTIONS_FILE.to_owned();
         for (now, shown) in [("lists", "lists [once]"), ("lists", "lists [2 times]"), ("prose", "prose [once]")] {
-            text = counted(&text, RIGHTED, "wrote too much", now, "2026-11-20");
+            text = counted(&text, CORRECTED, "wrote too much", now, "2026-11-20");
             assert!(text.ends_with(&format!("\n\n- **wrote too much**: {shown} (2026-11-20)\n")), "{text}");
         }
     }
@@ -210,14 +215,14 @@ mod tests {
         ] {
             let mut text = says::CORRECTIONS_FILE.to_owned();
             for _ in 0..3 {
-                text = counted(&text, RIGHTED, was, long.trim(), "2026-11-20");
+                text = counted(&text, CORRECTED, was, long.trim(), "2026-11-20");
             }
             let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
             assert!(matches!(lines[..], [line] if line.ends_with("[3 times] (2026-11-20)")), "{was}: {text}");
         }
         let (one, other) = (format!("{}left", "same ".repeat(40)), format!("{}right", "same ".repeat(40)));
-        let text = counted(says::CORRECTIONS_FILE, RIGHTED, &one, "no", "2026-11-20");
-        let text = counted(&text, RIGHTED, &other, "no", "2026-11-20");
+        let text = counted(says::CORRECTIONS_FILE, CORRECTED, &one, "no", "2026-11-20");
+        let text = counted(&text, CORRECTED, &other, "no", "2026-11-20");
         assert_eq!(text.matches("[once]").count(), 2, "Two that begin alike are two: {text}");
     }
 
@@ -228,18 +233,18 @@ mod tests {
             value: "x".repeat(n % 90),
             day: format!("2026-11-{:02}", n % 28 + 1),
         };
-        let shown = newest((0..100).map(line).collect(), "Title", ROOM_ERRORS, ERRORS).unwrap();
-        assert!(shown.starts_with("Title\n- tool 83: ") && shown.chars().count() <= ROOM_ERRORS, "{shown}");
+        let shown = newest((0..100).map(line).collect(), "Title", MOST_OF_ERRORS, ERRORS).unwrap();
+        assert!(shown.starts_with("Title\n- tool 83: ") && shown.chars().count() <= MOST_OF_ERRORS, "{shown}");
         assert!(shown.ends_with("older ones are in learnings/errors.md)"), "{shown}");
-        assert_eq!(newest(Vec::new(), "Title", ROOM_ERRORS, ERRORS), None);
+        assert_eq!(newest(Vec::new(), "Title", MOST_OF_ERRORS, ERRORS), None);
     }
 
     proptest! {
         #[test]
         fn however_much_there_is_each_kind_keeps_to_its_room(lengths in prop::collection::vec(0_usize..400, 1..60)) {
             let lines = lengths.iter().map(|n| Fact { key: "k".repeat(n / 4), value: "é".repeat(*n), day: String::new() });
-            let shown = newest(lines.collect(), says::CORRECTED, ROOM_CORRECTIONS, CORRECTIONS).unwrap();
-            prop_assert!(shown.chars().count() <= ROOM_CORRECTIONS && shown.lines().count() <= LINES + 2);
+            let shown = newest(lines.collect(), says::CORRECTED, MOST_OF_CORRECTIONS, CORRECTIONS).unwrap();
+            prop_assert!(shown.chars().count() <= MOST_OF_CORRECTIONS && shown.lines().count() <= LINES + 2);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Initial files, and the files that a turn begins with.
+//! The files that a turn begins with: created with their initial contents, and loaded.
 //!
 //! Only trusted text is loaded automatically. Text that is unreadable, unfit for a prompt or too
 //! long is left out or cut, and [`TurnFiles::notes`] says so: a broken file never stops the
@@ -9,12 +9,10 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::agent::AgentLayout;
-use super::default_files::DefaultFile;
-use super::label::{self, Foreign};
-use super::page::FileVersion;
+use super::page::{DefaultFile, FileVersion};
 use super::page_cache::{PageCache, PageLookup};
-use super::workspace::{Closed, Workspace, blocking};
-use super::{TurnFiles, layout};
+use super::workspace::{Closed, Workspace};
+use super::{TurnFiles, label, layout};
 use crate::people::Party;
 use crate::store::Db;
 use crate::time::Timestamp;
@@ -32,8 +30,8 @@ impl Workspace {
         for kind in DefaultFile::SHARED {
             self.versions().create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
         }
-        let inner = Arc::clone(&self.0);
-        blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
+        let create = |workspace: &Self| workspace.0.disk.folder("inbox").map(drop);
+        self.on_disk(create).await.with_context(|| self.cannot_write("inbox"))?;
         let Some(owner) = self.0.journal.read(|db| db.folders().present_workspace_owner()).await? else {
             return Ok(());
         };
@@ -60,44 +58,30 @@ impl Workspace {
             }
             folder => Some(folder?),
         };
-        let mut seen = self.look_up_files(folder.as_deref(), day).await?;
-        if let Some(folder) = &folder
-            && self.create_missing(&seen, folder, day, scope, now, &mut notes).await
-        {
-            seen = self.look_up_files(Some(folder), day).await?;
+        let mut found = self.look_up_files(folder.as_deref(), day).await?;
+        if let Some(folder) = &folder {
+            let date = self.0.zone.show_day(now);
+            let missing = found.iter().filter(|file| matches!(file.lookup, PageLookup::Missing));
+            let missing: Vec<DefaultFile> = missing.filter_map(|file| file.purpose.default_file()).collect();
+            let mut is_any_created = false;
+            for kind in missing {
+                match self.versions().create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
+                    Ok(()) => is_any_created = true,
+                    Err(error) => notes.push(format!("{error:#}")),
+                }
+            }
+            if is_any_created {
+                found = self.look_up_files(Some(folder), day).await?;
+            }
         }
-        let judge = move |db: Db<'_>| seen.into_iter().map(|seen| judge(db, scope, seen)).collect();
-        let judged = self.0.journal.read(judge).await?;
-        Ok(LoadedPages::of(judged, scope, notes).loaded(&self.1))
+        let load = move |db: Db<'_>| LoadedPages::of(db, found, scope, notes);
+        Ok(self.0.journal.read(load).await?.into_turn_files(&self.1))
     }
 
     /// Looks up the files of a turn; without a folder only the shared ones.
     async fn look_up_files(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLookup>> {
-        let (inner, habits) = (Arc::clone(&self.0), Arc::clone(&self.1));
         let (folder, day) = (folder.map(str::to_owned), day.to_owned());
-        blocking(move || Ok(look_up_all(&inner.shelf, &habits, folder.as_deref(), &day))).await
-    }
-
-    /// Creates missing files. Returns true if any was created.
-    async fn create_missing(
-        &self,
-        seen: &[FileLookup],
-        folder: &str,
-        day: &str,
-        scope: Scope,
-        now: Timestamp,
-        notes: &mut Vec<String>,
-    ) -> bool {
-        let mut made = false;
-        let date = self.0.zone.show_day(now);
-        let missing = seen.iter().filter(|seen| matches!(seen.look, PageLookup::Missing));
-        for kind in missing.filter_map(|seen| seen.what.default_file()) {
-            match self.versions().create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
-                Ok(()) => made = true,
-                Err(error) => notes.push(format!("{error:#}")),
-            }
-        }
-        made
+        self.on_disk(move |workspace| Ok(look_up_all(&workspace.0.pages, &workspace.1, folder.as_deref(), &day))).await
     }
 }
 
@@ -126,64 +110,50 @@ impl LoadPurpose {
 
 /// Lookup of a file.
 struct FileLookup {
-    what: LoadPurpose,
+    purpose: LoadPurpose,
     /// Name as the file's owner knows it.
     name: String,
     /// Requested path.
-    asked: String,
-    look: PageLookup,
-}
-
-/// Lookup of a file, with its row and label if it may be read.
-struct LabelledLookup {
-    seen: FileLookup,
-    found: Result<(Option<i64>, Label), Foreign>,
+    requested_path: String,
+    lookup: PageLookup,
 }
 
 /// Looks up all files that a turn begins with. Blocks.
-fn look_up_all(shelf: &PageCache, habits: &AgentLayout, folder: Option<&str>, day: &str) -> Vec<FileLookup> {
+fn look_up_all(pages: &PageCache, agent: &AgentLayout, folder: Option<&str>, day: &str) -> Vec<FileLookup> {
     let is_closed = folder.is_none();
     let folder = folder.unwrap_or_default();
     let file = |kind: DefaultFile| FileLookup {
-        what: LoadPurpose::File(kind),
+        purpose: LoadPurpose::File(kind),
         name: kind.name(day),
-        asked: kind.path(folder, day),
-        look: shelf.get(folder, kind, day),
+        requested_path: kind.path(folder, day),
+        lookup: pages.get(folder, kind, day),
     };
     if is_closed {
         return DefaultFile::SHARED.into_iter().map(file).collect();
     }
-    if !habits.memory.enabled {
+    if !agent.memory.enabled {
         return DefaultFile::SHARED.into_iter().chain([DefaultFile::User]).map(file).collect();
     }
-    let mut seen: Vec<FileLookup> = DefaultFile::SHARED.into_iter().chain(DefaultFile::OWN).map(file).collect();
-    let mut there = |what: LoadPurpose, name: String| {
-        let asked = layout::spot(folder, &name).unwrap_or_default();
-        let look = shelf.get_path(&asked, &name);
-        seen.push(FileLookup { what, name, asked, look });
+    let mut found: Vec<FileLookup> = DefaultFile::SHARED.into_iter().chain(DefaultFile::OWN).map(file).collect();
+    let mut look_up = |purpose: LoadPurpose, name: String| {
+        let requested_path = layout::locate(folder, &name).unwrap_or_default();
+        let lookup = pages.get_path(&requested_path, &name);
+        found.push(FileLookup { purpose, name, requested_path, lookup });
     };
-    there(LoadPurpose::Workspace, habits.workspace_file());
-    let own = habits.profile_file();
+    look_up(LoadPurpose::Workspace, agent.workspace_file());
+    let own = agent.profile_file();
     if let Some(own) = own.clone() {
-        there(LoadPurpose::Profile, own);
+        look_up(LoadPurpose::Profile, own);
     }
-    if habits.memory.experience_for_all {
-        for file in shelf.profiles(folder) {
+    if agent.memory.experience_for_all {
+        for file in pages.profiles(folder) {
             let name = format!("{}{file}", layout::EXPERIENCE);
             if own.as_ref() != Some(&name) {
-                there(LoadPurpose::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
+                look_up(LoadPurpose::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
             }
         }
     }
-    seen
-}
-
-fn judge(db: Db<'_>, whose: Scope, seen: FileLookup) -> anyhow::Result<LabelledLookup> {
-    let found = match &seen.look {
-        PageLookup::Page(page) => label::of_file(db, whose, &seen.asked, &page.inside, &page.digest)?,
-        PageLookup::Missing | PageLookup::Unreadable(_) => Ok((None, Label::neutral())),
-    };
-    Ok(LabelledLookup { seen, found })
+    found
 }
 
 /// Trusted files of a turn, and notes about the others.
@@ -195,35 +165,35 @@ struct LoadedPages {
 }
 
 impl LoadedPages {
-    fn of(judged: Vec<LabelledLookup>, own: Scope, notes: Vec<String>) -> Self {
-        let mut gathered = Self { own, pages: Vec::new(), nodes: Vec::new(), notes };
-        for LabelledLookup { seen, found } in judged {
-            let (row, label) = match found {
-                Ok(found) => found,
-                Err(foreign) => {
-                    gathered.notes.push(format!("{} is left out: {foreign}", seen.name));
+    fn of(db: Db<'_>, found: Vec<FileLookup>, own: Scope, notes: Vec<String>) -> anyhow::Result<Self> {
+        let mut loaded = Self { own, pages: Vec::new(), nodes: Vec::new(), notes };
+        for FileLookup { purpose, name, requested_path, lookup } in found {
+            let page = match lookup {
+                PageLookup::Missing => continue,
+                PageLookup::Unreadable(note) => {
+                    loaded.notes.push(note);
                     continue;
                 }
+                PageLookup::Page(page) => page,
             };
-            match seen.look {
-                PageLookup::Missing => {}
-                PageLookup::Unreadable(note) => gathered.notes.push(note),
-                PageLookup::Page(_) if !label.is_trusted() => {
-                    gathered.notes.push(format!("{} is left out: untrusted text had a part in it", seen.name));
+            match label::of_file(db, own, &requested_path, &page.real_path, &page.digest)? {
+                None => loaded.notes.push(format!("{name} is left out: {}", label::Foreign)),
+                Some((_, label)) if !label.is_trusted() => {
+                    loaded.notes.push(format!("{name} is left out: untrusted text had a part in it"));
                 }
-                PageLookup::Page(page) => {
-                    gathered.nodes.extend(row);
-                    gathered.notes.extend(page.notes.iter().cloned());
-                    gathered.pages.push((seen.what, page, label));
+                Some((row, label)) => {
+                    loaded.nodes.extend(row);
+                    loaded.notes.extend(page.notes.iter().cloned());
+                    loaded.pages.push((purpose, page, label));
                 }
             }
         }
-        gathered
+        Ok(loaded)
     }
 
     /// Returns the file loaded for that purpose.
-    fn page(&self, what: &LoadPurpose) -> Option<&(LoadPurpose, Arc<FileVersion>, Label)> {
-        self.pages.iter().find(|(of, ..)| of == what)
+    fn page(&self, purpose: &LoadPurpose) -> Option<&(LoadPurpose, Arc<FileVersion>, Label)> {
+        self.pages.iter().find(|(of, ..)| of == purpose)
     }
 
     fn file(&self, kind: DefaultFile) -> Text {
@@ -237,29 +207,29 @@ impl LoadedPages {
     /// Returns the share of its size limit that a file uses, in per cent.
     fn percent(&self, kind: DefaultFile) -> usize {
         self.page(&LoadPurpose::File(kind))
-            .map_or(0, |(_, page, _)| page.size * 100 / layout::most_bytes(&page.inside).max(1))
+            .map_or(0, |(_, page, _)| page.size * 100 / layout::most_bytes(&page.real_path).max(1))
     }
 
-    fn agent(&self, habits: &AgentLayout) -> Text {
+    fn agent(&self, agent: &AgentLayout) -> Text {
         let (workspace, profile) = (self.page(&LoadPurpose::Workspace), self.page(&LoadPurpose::Profile));
         let words = |page: Option<&(LoadPurpose, Arc<FileVersion>, Label)>| {
             page.map_or("", |(_, page, _)| &*page.text).to_owned()
         };
-        let shown = habits.shown(&habits.layers(&words(workspace), &words(profile)));
+        let shown = agent.shown(&agent.layers(&words(workspace), &words(profile)));
         let label = Label::join_of(workspace.into_iter().chain(profile).map(|(.., label)| label));
         Labelled::new(Arc::from(shown), label, self.own)
     }
 
-    fn experience(&self, habits: &AgentLayout) -> Text {
-        let others = self.pages.iter().filter_map(|(what, page, label)| match what {
+    fn experience(&self, agent: &AgentLayout) -> Text {
+        let others = self.pages.iter().filter_map(|(purpose, page, label)| match purpose {
             LoadPurpose::OtherProfile(profile) => Some(((profile.clone(), page.text.to_string()), label)),
             _ => None,
         });
         let (others, labels): (Vec<_>, Vec<_>) = others.unzip();
-        Labelled::new(Arc::from(habits.shown_of_others(&others)), Label::join_of(labels), self.own)
+        Labelled::new(Arc::from(agent.shown_of_others(&others)), Label::join_of(labels), self.own)
     }
 
-    fn loaded(self, habits: &AgentLayout) -> TurnFiles {
+    fn into_turn_files(self, agent: &AgentLayout) -> TurnFiles {
         TurnFiles {
             agents: self.file(DefaultFile::Agents),
             soul: self.file(DefaultFile::Soul),
@@ -267,8 +237,8 @@ impl LoadedPages {
             memory: self.file(DefaultFile::Memory),
             memory_percent: self.percent(DefaultFile::Memory),
             today: self.file(DefaultFile::Today),
-            agent: self.agent(habits),
-            experience: self.experience(habits),
+            agent: self.agent(agent),
+            experience: self.experience(agent),
             nodes: self.nodes,
             notes: self.notes,
         }

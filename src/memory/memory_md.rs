@@ -4,22 +4,22 @@
 //! [Title](slug.md): hook`. The newest come last. Everything else in these files belongs to a
 //! person and stays unchanged, even between the lines. A region has a size limit: beyond it the
 //! oldest facts are returned so that they can be stored elsewhere, and the index is shortened step
-//! by step (`fit_index`); nothing is dropped.
-
-mod fit;
-
-pub use fit::{FittedIndex, fit_index, is_fold};
+//! by step ([`fit_index`]); nothing is dropped.
 
 pub use super::section::{INDEX, INSIGHTS};
 
+use std::collections::BTreeMap;
+
 use super::section;
-use crate::text::one_line;
+use crate::text::{one_line, shorten};
 
 /// Heading of the facts in `MEMORY.md`.
 pub const RECENT: &str = "Recent facts";
 
 /// Maximum length of a key before a colon, in characters.
 const KEY: usize = 80;
+/// Maximum length of a shortened hook, in characters.
+const SHORT_HOOK: usize = 32;
 
 /// A known fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +41,15 @@ pub struct Added {
     pub demoted: Vec<Fact>,
 }
 
+/// An index within its limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FittedIndex {
+    /// Changed text.
+    pub text: String,
+    /// Lines to be moved to a file for their kind, by kind.
+    pub moved: BTreeMap<String, Vec<String>>,
+}
+
 /// Returns the facts of that section in order.
 pub fn facts_in(text: &str, section: &str) -> Vec<Fact> {
     own_lines(text, section).filter_map(fact_of).collect()
@@ -53,8 +62,8 @@ pub fn recent_facts(text: &str) -> Vec<Fact> {
 
 /// Parses the fact in a line; `None` if there is none.
 pub fn fact_of(line: &str) -> Option<Fact> {
-    let said = item(line)?.strip_prefix("**")?;
-    let (key, value) = said.split_once("**:").or_else(|| said.split_once(":**"))?;
+    let item = item(line)?.strip_prefix("**")?;
+    let (key, value) = item.split_once("**:").or_else(|| item.split_once(":**"))?;
     let (value, day) = dated(value.trim());
     let fact = Fact { key: key.trim().to_owned(), value: value.to_owned(), day: day.to_owned() };
     (!fact.key.is_empty()).then_some(fact)
@@ -63,10 +72,10 @@ pub fn fact_of(line: &str) -> Option<Fact> {
 /// Returns the text of a list item, without the list mark, the time in a daily note, and the day at
 /// the end; `None` if the line is not a list item.
 pub fn item_text(line: &str) -> Option<&str> {
-    let said = item(line)?;
-    let timed = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let said = timed.filter(|(time, _)| time.len() == 5 && time.get(2..3) == Some(":")).map_or(said, |(_, said)| said);
-    Some(dated(said.trim()).0)
+    let item = item(line)?;
+    let timed = item.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    let text = timed.filter(|(time, _)| time.len() == 5 && time.get(2..3) == Some(":")).map_or(item, |(_, text)| text);
+    Some(dated(text.trim()).0)
 }
 
 /// Formats a fact as a line without cutting it: the caller limits its length.
@@ -80,8 +89,8 @@ pub fn line_of(fact: &Fact) -> String {
 pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> Added {
     let same: Vec<Fact> = facts_in(text, section).into_iter().filter(|old| is_about(old, &fact.key)).collect();
     let line = line_of(fact);
-    let stands = matches!(same.as_slice(), [old] if folded(&old.value) == folded(&value_of(&line)));
-    if stands || clean_key(&fact.key).is_empty() {
+    let is_known = matches!(same.as_slice(), [old] if folded(&old.value) == folded(&value_of(&line)));
+    if is_known || clean_key(&fact.key).is_empty() {
         return Added { text: text.to_owned(), demoted: Vec::new() };
     }
     let text = with_line(&remove_fact(text, section, &fact.key), section, &line);
@@ -93,14 +102,14 @@ pub fn remove_fact(text: &str, section: &str, key: &str) -> String {
     without_facts(text, section, |fact| is_about(fact, key))
 }
 
-/// Removes the facts of that section for which `goes` returns true.
-pub fn without_facts(text: &str, section: &str, goes: impl Fn(&Fact) -> bool) -> String {
-    without_lines(text, section, |line| fact_of(line).is_some_and(|fact| goes(&fact)))
+/// Removes the facts of that section for which `is_dropped` returns true.
+pub fn without_facts(text: &str, section: &str, is_dropped: impl Fn(&Fact) -> bool) -> String {
+    without_lines(text, section, |line| fact_of(line).is_some_and(|fact| is_dropped(&fact)))
 }
 
 /// Removes exactly this fact from that section: another value of its key stays.
 pub fn remove_just(text: &str, section: &str, fact: &Fact) -> String {
-    without_facts(text, section, |stands| stands == fact)
+    without_facts(text, section, |other| other == fact)
 }
 
 /// Ensures exactly one line for that note in `## Index`; it goes to the end if it is new or
@@ -165,6 +174,70 @@ pub fn index_lines(text: &str) -> impl Iterator<Item = &str> {
     own_lines(text, INDEX).filter(|line| note_of(line).is_some())
 }
 
+/// Shortens the index to `most` bytes where possible. `kind_of` returns the kind of the note in a
+/// file, or `None` if its line cannot move now: then it stays, and the index exceeds its limit for
+/// a while.
+pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<String>) -> FittedIndex {
+    let mut text = text.to_owned();
+    for keep in [SHORT_HOOK, 0] {
+        if index_size(&text) > most {
+            text = shortened(&text, most, keep);
+        }
+    }
+    let mut moved = BTreeMap::new();
+    if index_size(&text) > most {
+        let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let notes = index_lines(&text).filter_map(|line| Some((note_of(line)?.1, line)));
+        for (file, line) in notes.filter(|(file, _)| !is_overflow(file)) {
+            let Some(kind) = kind_of(file) else { continue };
+            kinds.entry(kind).or_default().push(line.to_owned());
+        }
+        let mut kinds: Vec<_> = kinds.into_iter().collect();
+        kinds.sort_by_key(|(_, lines)| lines.len());
+        // Shrinks to half the limit, so that the next note does not move everything again.
+        while index_size(&text) > most / 2
+            && let Some((kind, lines)) = kinds.pop()
+        {
+            text = without_lines(&text, INDEX, |line| lines.iter().any(|moved| moved == line));
+            moved.insert(kind, lines);
+        }
+    }
+    FittedIndex { text, moved }
+}
+
+/// Returns true if a memory file holds moved index lines.
+pub fn is_overflow(file: &str) -> bool {
+    file.starts_with("index-")
+}
+
+fn index_size(text: &str) -> usize {
+    index_lines(text).map(|line| line.len() + 1).sum()
+}
+
+/// Shortens as many of the oldest lines as necessary.
+fn shortened(text: &str, most: usize, keep: usize) -> String {
+    let mut over = index_size(text).saturating_sub(most);
+    let mut shorter: BTreeMap<usize, (&str, String)> = BTreeMap::new();
+    for (number, line) in numbered(text, INDEX) {
+        let Some((title, file, hook)) = note_of(line).filter(|(_, file, _)| over > 0 && !is_overflow(file)) else {
+            continue;
+        };
+        let hook = if keep == 0 { String::new() } else { shorten(hook, keep) };
+        let short = line_of_note(title, file, &hook);
+        if short.len() < line.len() {
+            over = over.saturating_sub(line.len() - short.len());
+            shorter.insert(number, (line, short));
+        }
+    }
+    (1..)
+        .zip(text.split_inclusive('\n'))
+        .map(|(number, whole)| match shorter.get(&number) {
+            Some((line, short)) => whole.replacen(line, short, 1),
+            None => whole.to_owned(),
+        })
+        .collect()
+}
+
 /// Parses a sentence of the form `key: value` or `key - value`. A time, a web address and several
 /// sentences have no key.
 pub fn key_of(sentence: &str) -> Option<(&str, &str)> {
@@ -188,29 +261,30 @@ fn demote(mut text: String, section: &str, most: usize) -> Added {
         .collect();
     let mut size: usize = lines.iter().map(|(_, line)| line.len() + 1).sum();
     let mut old = lines.iter().take(lines.len().saturating_sub(1));
-    let (mut demoted, mut gone) = (Vec::new(), Vec::new());
+    let (mut demoted, mut dropped) = (Vec::new(), Vec::new());
     while size > most
         && let Some((at, line)) = old.next()
     {
         size -= line.len() + 1;
         demoted.extend(fact_of(line));
-        gone.push(*at);
+        dropped.push(*at);
     }
-    if !gone.is_empty() {
-        text = without_numbers(&text, &gone);
+    if !dropped.is_empty() {
+        text = without_numbers(&text, &dropped);
     }
     Added { text, demoted }
 }
 
 /// Removes lines from the section's own content. Everything else stays, including line endings.
-fn without_lines(text: &str, section: &str, goes: impl Fn(&str) -> bool) -> String {
-    let gone: Vec<usize> = numbered(text, section).filter(|(_, line)| goes(line)).map(|(number, _)| number).collect();
-    without_numbers(text, &gone)
+fn without_lines(text: &str, section: &str, is_dropped: impl Fn(&str) -> bool) -> String {
+    let dropped: Vec<usize> =
+        numbered(text, section).filter(|(_, line)| is_dropped(line)).map(|(number, _)| number).collect();
+    without_numbers(text, &dropped)
 }
 
-fn without_numbers(text: &str, gone: &[usize]) -> String {
+fn without_numbers(text: &str, dropped: &[usize]) -> String {
     let lines = text.split_inclusive('\n').enumerate();
-    lines.filter(|(at, _)| !gone.contains(&(at + 1))).map(|(_, line)| line).collect()
+    lines.filter(|(at, _)| !dropped.contains(&(at + 1))).map(|(_, line)| line).collect()
 }
 
 /// Adds a line at the end of the section's own content, above subsections that a person added.
@@ -259,7 +333,7 @@ fn folded(words: &str) -> String {
 }
 
 /// Splits off the day at the end of a value.
-fn dated(value: &str) -> (&str, &str) {
+pub(super) fn dated(value: &str) -> (&str, &str) {
     let inner = value.strip_suffix(')').and_then(|value| value.rsplit_once('('));
     match inner.filter(|(_, day)| is_day(day)) {
         Some((value, day)) => (value.trim_end(), day),

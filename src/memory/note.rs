@@ -1,6 +1,6 @@
 //! Notes: Markdown files about one subject each, with front matter.
 
-use super::{memory_md, page};
+use super::{layout, memory_md, page};
 use crate::skill::manifest;
 use crate::text::{cut_bytes, one_line, shorten};
 
@@ -34,6 +34,13 @@ impl Note {
         let body = content.trim().to_owned();
         Self { name: shorten(&one_line(title), TITLE), description: hook(&body), kind, body }
     }
+
+    /// Returns the title and the summary; those that the note does not state come from its file name
+    /// without `.md` and from its body.
+    pub(super) fn title_and_hook(&self, stem: &str) -> (String, String) {
+        let or = |stated: &str, other: String| if stated.is_empty() { other } else { stated.to_owned() };
+        (or(&self.name, stem.to_owned()), or(&self.description, hook(&self.body)))
+    }
 }
 
 /// Returns the file name for a note with that title, without `.md`. A digest is added if the title
@@ -41,9 +48,7 @@ impl Note {
 /// or a file that holds lines moved out of `MEMORY.md`.
 pub fn slug(title: &str) -> String {
     let lower = one_line(title).to_lowercase();
-    let dashed: String = lower.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
-    let slug = cut_bytes(&joined, SLUG).trim_end_matches('-').to_owned();
+    let slug = layout::dashed(&lower, SLUG, |c| c.is_ascii_alphanumeric());
     // Two titles may differ only in letters that were dropped.
     let lost = lower.chars().any(|c| c.is_alphanumeric() && !c.is_ascii());
     if !lost && !slug.is_empty() && !is_reserved(&slug) {

@@ -4,7 +4,6 @@
 //! is the root; the folders of other parties in it do not count. Deletions here leave no version,
 //! because the content is to be forgotten.
 
-use crate::memory::workspace::WorkspaceFolders;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -14,6 +13,7 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::path_walk::PathType;
+use super::workspace::WorkspaceFolders;
 use super::workspace::blocking;
 use super::{disk, label, layout};
 use crate::people::Party;
@@ -40,26 +40,31 @@ impl WorkspaceFolders<'_> {
     /// Returns the files of a party by path, those next to the workspace last. Leaves out files
     /// written for another party.
     pub async fn files_of(&self, who: &Party) -> anyhow::Result<Vec<OwnPath>> {
-        let (tree, folder, scope) = (self.tree.clone(), self.folder_of(who).await?, who.scope());
-        let files = blocking(move || tree.folders().belongings(&folder)).await?;
-        let look = move |db: Db<'_>| {
-            let own = files
-                .into_iter()
-                .map(|file| Ok((!label::is_foreign(db, scope, &file.spot, &file.spot)?).then_some(file)));
-            own.filter_map(Result::transpose).collect()
-        };
-        self.0.journal.read_much(look).await
+        let folder = self.folder_of(who).await?;
+        self.files_unless(&folder, who.scope(), label::is_foreign).await
     }
 
     /// Returns the files in that folder that belong to a person, with or without access.
     pub async fn files_in(&self, folder: &str, whose: Scope) -> anyhow::Result<Vec<OwnPath>> {
-        let (tree, folder) = (self.tree.clone(), folder.to_owned());
-        let files = blocking(move || tree.folders().belongings(&folder)).await?;
+        self.files_unless(folder, whose, label::is_written_for_another).await
+    }
+
+    async fn files_unless(
+        &self,
+        folder: &str,
+        whose: Scope,
+        is_excluded: fn(Db<'_>, Scope, &str, &str) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<Vec<OwnPath>> {
+        let folder = folder.to_owned();
+        let files = self.on_disk(move |workspace| workspace.folders().all_in(&folder)).await?;
         let look = move |db: Db<'_>| {
-            let own = files
-                .into_iter()
-                .map(|file| Ok((!label::is_written_for_another(db, whose, &file.spot, &file.spot)?).then_some(file)));
-            own.filter_map(Result::transpose).collect()
+            let mut own = Vec::new();
+            for file in files {
+                if !is_excluded(db, whose, &file.spot, &file.spot)? {
+                    own.push(file);
+                }
+            }
+            Ok(own)
         };
         self.0.journal.read_much(look).await
     }
@@ -73,14 +78,14 @@ impl WorkspaceFolders<'_> {
     /// Returns the bytes of a party's file; `None` if it is missing, belongs to another party, or
     /// is larger than `most` bytes.
     pub async fn bytes_of(&self, whose: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
-        let (tree, spot) = (self.tree.clone(), file.spot.clone());
-        let read = blocking(move || {
-            let (disk, inside) = tree.disk_of(&spot);
-            Ok(disk.read(inside, most).ok())
+        let location = file.spot.clone();
+        let read = self.on_disk(move |workspace| {
+            let (disk, disk_path) = workspace.disk_of(&location);
+            Ok(disk.read(disk_path, most).ok())
         });
-        let (bytes, spot) = (read.await?, file.spot.clone());
+        let (bytes, location) = (read.await?, file.spot.clone());
         // Checked after the read: folders may have been moved since the file was found.
-        let foreign = self.0.journal.read(move |db| label::is_foreign(db, whose, &spot, &spot)).await?;
+        let foreign = self.0.journal.read(move |db| label::is_foreign(db, whose, &location, &location)).await?;
         Ok(bytes.filter(|_| !foreign))
     }
 
@@ -90,12 +95,12 @@ impl WorkspaceFolders<'_> {
     /// # Errors
     /// If a file cannot be deleted.
     pub async fn drop_all_in(&self, folder: &str, whose: Scope) -> anyhow::Result<usize> {
-        let (tree, folder) = (self.tree.clone(), folder.to_owned());
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
-        let files = self.files_in(&folder, whose).await?;
-        blocking(move || {
+        let files = self.files_in(folder, whose).await?;
+        let folder = folder.to_owned();
+        self.on_disk(move |workspace| {
             let _alone = alone;
-            tree.folders().drop_files(&folder, files)
+            workspace.folders().drop_files(&folder, files)
         })
         .await
     }
@@ -106,11 +111,11 @@ impl WorkspaceFolders<'_> {
     /// # Errors
     /// If the file cannot be deleted.
     pub async fn drop_one(&self, spot: &str) -> anyhow::Result<bool> {
-        let (tree, spot) = (self.tree.clone(), spot.to_owned());
+        let location = spot.to_owned();
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
-        blocking(move || {
+        self.on_disk(move |workspace| {
             let _alone = alone;
-            match tree.folders().drop_at(&spot) {
+            match workspace.folders().drop_at(&location) {
                 Err(error) if disk::is_missing(&error) => Ok(false),
                 dropped => dropped,
             }
@@ -136,13 +141,13 @@ impl WorkspaceFolders<'_> {
     }
 
     /// Returns the files in that folder. Blocks.
-    pub(super) fn belongings(&self, folder: &str) -> anyhow::Result<Vec<OwnPath>> {
+    pub(super) fn all_in(&self, folder: &str) -> anyhow::Result<Vec<OwnPath>> {
         let mut found = Vec::new();
         for (disk, prefix) in [(&self.0.disk, ""), (&self.0.experience, layout::EXPERIENCE)] {
             let base = disk.unchecked(folder);
             // The root may be a link to where the memory is kept; no folder below it may be one.
             if base.symlink_metadata().is_ok_and(|found| found.is_dir()) || (folder.is_empty() && base.is_dir()) {
-                OwnerSearch { prefix, folder, found: &mut found }.enter(&base, "", 0)?;
+                add_files((prefix, folder), &base, "", 0, &mut found)?;
             }
         }
         Ok(found)
@@ -153,7 +158,7 @@ impl WorkspaceFolders<'_> {
         for file in &files {
             self.drop_at(&file.spot)?;
         }
-        let keeps_others = self.belongings(folder)?.iter().any(|file| !layout::is_owner_only(&file.path));
+        let keeps_others = self.all_in(folder)?.iter().any(|file| !layout::is_owner_only(&file.path));
         for disk in [&self.0.disk, &self.0.experience] {
             let base = disk.unchecked(folder);
             match folder.is_empty() || keeps_others {
@@ -166,11 +171,11 @@ impl WorkspaceFolders<'_> {
         Ok(files.len())
     }
 
-    /// Blocks.
-    pub(super) fn drop_at(&self, spot: &str) -> anyhow::Result<bool> {
-        let (disk, inside) = self.disk_of(spot);
-        let reached = disk.seek(inside)?;
-        let was_there = reached.lies == PathType::File;
+    /// Deletes the file at that location. Returns true if it existed. Blocks.
+    pub(super) fn drop_at(&self, location: &str) -> anyhow::Result<bool> {
+        let (disk, disk_path) = self.disk_of(location);
+        let reached = disk.seek(disk_path)?;
+        let was_there = reached.kind == PathType::File;
         for name in [reached.name.clone(), format!(".{}.new", reached.name), format!(".{}.part", reached.name)] {
             match rustix::fs::unlinkat(&reached.folder.fd, &name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
@@ -178,44 +183,43 @@ impl WorkspaceFolders<'_> {
             }
         }
         rustix::fs::fsync(&reached.folder.fd).map_err(io::Error::from)?;
-        self.touched(spot);
+        self.touched(location);
         Ok(was_there)
     }
 }
 
-struct OwnerSearch<'a> {
-    prefix: &'a str,
-    folder: &'a str,
-    found: &'a mut Vec<OwnPath>,
-}
-
-impl OwnerSearch<'_> {
-    fn enter(&mut self, path: &Path, own: &str, depth: usize) -> anyhow::Result<()> {
-        anyhow::ensure!(depth < DEEPEST && self.found.len() < MOST, "There are too many files in a folder");
-        let mut entries = match fs::read_dir(path) {
-            // The folder was deleted since it was listed.
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            entries => entries?.collect::<Result<Vec<_>, _>>()?,
-        };
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            let name = entry.file_name();
-            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-            let inside = layout::within(own, name);
-            if self.folder.is_empty() && layout::is_of_others(&inside) {
-                continue;
-            }
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                self.enter(&entry.path(), &inside, depth.saturating_add(1))?;
-            } else if kind.is_file() {
-                let size = entry.metadata().map_or(0, |found| found.len());
-                let spot = format!("{}{}", self.prefix, layout::within(self.folder, &inside));
-                self.found.push(OwnPath { path: format!("{}{inside}", self.prefix), spot, size });
-            }
+/// Adds the files below `path`, whose location within the base folder is `own`.
+fn add_files(
+    (prefix, folder): (&str, &str),
+    path: &Path,
+    own: &str,
+    depth: usize,
+    found: &mut Vec<OwnPath>,
+) -> anyhow::Result<()> {
+    anyhow::ensure!(depth < DEEPEST && found.len() < MOST, "There are too many files in a folder");
+    let mut entries = match fs::read_dir(path) {
+        // The folder was deleted since it was listed.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?.collect::<Result<Vec<_>, _>>()?,
+    };
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+        let own = layout::within(own, name);
+        if folder.is_empty() && layout::is_of_others(&own) {
+            continue;
         }
-        Ok(())
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            add_files((prefix, folder), &entry.path(), &own, depth.saturating_add(1), found)?;
+        } else if kind.is_file() {
+            let size = entry.metadata().map_or(0, |metadata| metadata.len());
+            let spot = format!("{prefix}{}", layout::within(folder, &own));
+            found.push(OwnPath { path: format!("{prefix}{own}"), spot, size });
+        }
     }
+    Ok(())
 }
 
 /// Removes empty folders, deepest first.

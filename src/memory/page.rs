@@ -1,10 +1,72 @@
-//! Prompt text of a file: readable text without comments, cut to a maximum length.
+//! Automatically loaded files: their initial contents, and their prompt texts, which are readable
+//! text without comments, cut to a maximum length.
 
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::layout;
 use crate::text::cut_bytes;
+
+const AGENTS: &str = include_str!("../../config/prompts/workspace-AGENTS.md");
+const SOUL: &str = include_str!("../../config/prompts/workspace-SOUL.md");
+const USER: &str = include_str!("../../config/prompts/workspace-USER.md");
+const MEMORY: &str = include_str!("../../config/prompts/workspace-MEMORY.md");
+const DAY: &str = include_str!("../../config/prompts/workspace-day.md");
+
+/// A file that is loaded automatically.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum DefaultFile {
+    /// Working instructions.
+    Agents,
+    /// The assistant's character.
+    Soul,
+    /// The person's description of themselves.
+    User,
+    /// Facts and notes about the person.
+    Memory,
+    /// The person's note of the day.
+    Today,
+}
+
+impl DefaultFile {
+    /// Files shared by all people.
+    pub(super) const SHARED: [Self; 2] = [Self::Agents, Self::Soul];
+    /// Files that each person has.
+    pub(super) const OWN: [Self; 3] = [Self::User, Self::Memory, Self::Today];
+
+    /// Returns the path as the file's owner sees it.
+    pub(super) fn name(self, day: &str) -> String {
+        match self {
+            Self::Agents => "AGENTS.md".to_owned(),
+            Self::Soul => "SOUL.md".to_owned(),
+            Self::User => "USER.md".to_owned(),
+            Self::Memory => "memory/MEMORY.md".to_owned(),
+            Self::Today => format!("memory/{day}.md"),
+        }
+    }
+
+    /// Returns the path for the person with that folder.
+    pub(super) fn path(self, folder: &str, day: &str) -> String {
+        if self.is_shared() { self.name(day) } else { layout::within(folder, &self.name(day)) }
+    }
+
+    /// Returns true for shared files.
+    pub(super) fn is_shared(self) -> bool {
+        Self::SHARED.contains(&self)
+    }
+
+    /// Returns the initial contents; `date` is the day in human-readable form.
+    pub(super) fn first_contents(self, date: &str) -> String {
+        match self {
+            Self::Agents => AGENTS.to_owned(),
+            Self::Soul => SOUL.to_owned(),
+            Self::User => USER.to_owned(),
+            Self::Memory => MEMORY.to_owned(),
+            Self::Today => DAY.replace("{date}", date),
+        }
+    }
+}
 
 /// Maximum of one file that is loaded, in bytes.
 pub(super) const MAX_TEXT: usize = 64 * 1024;
@@ -16,7 +78,7 @@ const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "SOUL.md", "USER.md"];
 #[derive(Debug)]
 pub(super) struct FileVersion {
     /// Real path, relative to the root.
-    pub inside: String,
+    pub real_path: String,
     /// SHA-256 of all bytes.
     pub digest: String,
     /// Size in bytes.
@@ -29,7 +91,7 @@ pub(super) struct FileVersion {
 
 impl FileVersion {
     /// Converts the bytes of a file; `name` is the file name as its owner knows it.
-    pub(super) fn of(inside: String, name: &str, bytes: &[u8]) -> Self {
+    pub(super) fn of(real_path: String, name: &str, bytes: &[u8]) -> Self {
         let mut notes = Vec::new();
         let words = String::from_utf8_lossy(bytes);
         if std::str::from_utf8(bytes).is_err() {
@@ -42,7 +104,7 @@ impl FileVersion {
             notes.push(note);
             text = kept;
         }
-        Self { inside, digest: digest(bytes), size: bytes.len(), text: Arc::from(text), notes }
+        Self { real_path, digest: digest(bytes), size: bytes.len(), text: Arc::from(text), notes }
     }
 }
 
@@ -91,6 +153,12 @@ pub fn without_comments(text: &str) -> String {
     }
     kept.push_str(rest);
     kept
+}
+
+/// Returns true for a shared file with its initial contents.
+pub(super) fn is_first(path: &str, content_digest: &str) -> bool {
+    let is_same = |file: DefaultFile| digest(file.first_contents("").as_bytes()) == content_digest;
+    DefaultFile::SHARED.into_iter().any(|file| file.name("") == path && is_same(file))
 }
 
 #[cfg(test)]

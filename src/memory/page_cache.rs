@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::default_files::DefaultFile;
 use super::disk::{self, Disk};
 use super::layout;
-use super::page::FileVersion;
+use super::page::{DefaultFile, FileVersion};
 
 /// Size limit in bytes. A larger file is not read: no person keeps such a text by hand.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -48,7 +47,7 @@ pub(super) enum PageLookup {
 
 #[derive(Debug)]
 struct CachedPage {
-    asked: String,
+    requested_path: String,
     stamp: Stamp,
     page: Arc<FileVersion>,
 }
@@ -85,8 +84,8 @@ impl PageCache {
     }
 
     /// Returns the file at that path; `name` is its name as its owner knows it. Blocks.
-    pub(super) fn get_path(&self, asked: &str, name: &str) -> PageLookup {
-        self.look_up(PageKey::At(asked.to_owned()), asked, name)
+    pub(super) fn get_path(&self, requested_path: &str, name: &str) -> PageLookup {
+        self.look_up(PageKey::At(requested_path.to_owned()), requested_path, name)
     }
 
     /// Returns the profile files with experience about the person of that folder, sorted. Blocks.
@@ -99,49 +98,45 @@ impl PageCache {
         profiles
     }
 
-    fn look_up(&self, place: PageKey, asked: &str, name: &str) -> PageLookup {
-        let (disk, inside) = self.disk_of(asked);
-        let stamp = match fs::metadata(disk.unchecked(inside)) {
+    fn look_up(&self, key: PageKey, requested_path: &str, name: &str) -> PageLookup {
+        let (disk, disk_path) = self.disk_of(requested_path);
+        let stamp = match fs::metadata(disk.unchecked(disk_path)) {
             Ok(metadata) => Stamp::of(&metadata),
             Err(error) if error.kind() == ErrorKind::NotFound => return PageLookup::Missing,
             Err(error) => return PageLookup::Unreadable(format!("{name} cannot be read: {error}")),
         };
-        let shelved = self
-            .lock()
-            .get(&place)
-            .filter(|old| old.asked == asked && old.stamp == stamp)
-            .map(|old| Arc::clone(&old.page));
-        if let Some(page) = shelved {
+        let is_current = |cached: &&CachedPage| cached.requested_path == requested_path && cached.stamp == stamp;
+        if let Some(page) = self.lock().get(&key).filter(is_current).map(|cached| Arc::clone(&cached.page)) {
             return PageLookup::Page(page);
         }
-        match self.read(asked, name) {
+        match self.read(requested_path, name) {
             Ok((stamp, page)) => {
                 let page = Arc::new(page);
-                let shelved = CachedPage { asked: asked.to_owned(), stamp, page: Arc::clone(&page) };
-                self.lock().insert(place, shelved);
+                let cached = CachedPage { requested_path: requested_path.to_owned(), stamp, page: Arc::clone(&page) };
+                self.lock().insert(key, cached);
                 PageLookup::Page(page)
             }
             Err(error) => PageLookup::Unreadable(format!("{name} is left out: {error:#}")),
         }
     }
 
-    fn read(&self, asked: &str, name: &str) -> anyhow::Result<(Stamp, FileVersion)> {
-        let (disk, inside) = self.disk_of(asked);
-        let found = disk.find(inside)?;
+    fn read(&self, requested_path: &str, name: &str) -> anyhow::Result<(Stamp, FileVersion)> {
+        let (disk, disk_path) = self.disk_of(requested_path);
+        let found = disk.find(disk_path)?;
         let file = disk::open(&found)?;
         let stamp = Stamp::of(&file.metadata()?);
         let bytes = disk::read_up_to(file, MAX_FILE)?;
-        Ok((stamp, FileVersion::of(layout::spelt(asked, &found.inside()), name, &bytes)))
+        Ok((stamp, FileVersion::of(layout::with_base_of(requested_path, &found.real_path()), name, &bytes)))
     }
 
-    fn disk_of<'a>(&self, asked: &'a str) -> (&Disk, &'a str) {
-        match asked.strip_prefix(layout::EXPERIENCE) {
-            Some(inside) => (&self.experience, inside),
-            None => (&self.disk, asked),
+    fn disk_of<'a>(&self, requested_path: &'a str) -> (&Disk, &'a str) {
+        match requested_path.strip_prefix(layout::EXPERIENCE) {
+            Some(path) => (&self.experience, path),
+            None => (&self.disk, requested_path),
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PageKey, CachedPage>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PageKey, CachedPage>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,14 @@
 //! the next walk, not a finished one. Links are followed here, part by part, as long as they stay
 //! inside; a link with an absolute target is resolved against the root that it names. The resulting
 //! path is the one under which the journal knows the file, regardless of links along the path and
-//! of the spelling of its name ([`super::canonical_name`]).
+//! of the spelling of its name.
+//!
+//! On some filesystems one file answers to many names: case is ignored, an accent may be composed
+//! or decomposed, invisible characters are skipped, a long name has a short form. The journal knows
+//! a file by one name, and the label of its content depends on that; so for any requested name the
+//! name in the folder listing counts. That means reading the folder, which is unnecessary on almost
+//! every filesystem: if variants of the name lead to nothing, or to something else, the requested
+//! name is the only one.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -13,10 +20,11 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use unicode_normalization::UnicodeNormalization;
 
-use super::canonical_name::{Lookup, own_name};
+use super::layout;
 
 /// Maximum number of links on one path; more are treated as a cycle.
 const MOST_LINKS: usize = 40;
@@ -27,7 +35,7 @@ pub(super) struct OpenFolder {
     /// Handle of the folder.
     pub fd: Arc<OwnedFd>,
     /// Real path relative to the root; empty for the root itself.
-    pub inside: String,
+    pub real_path: String,
 }
 
 /// Result of a walk: a name in an open folder.
@@ -38,7 +46,7 @@ pub(super) struct ResolvedPath {
     /// exist.
     pub name: String,
     /// File type.
-    pub lies: PathType,
+    pub kind: PathType,
 }
 
 /// Type of a directory entry.
@@ -48,7 +56,7 @@ pub(super) enum PathType {
     Nothing,
     /// A regular file.
     File,
-    OpenFolder,
+    Folder,
     /// A pipe, a device, or another type that is never opened.
     Other,
 }
@@ -57,28 +65,28 @@ pub(super) enum PathType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Absent {
     /// Fail the walk.
-    Missing,
+    Fail,
     /// Create the folder.
-    Make,
+    Create,
 }
 
 impl ResolvedPath {
     /// Returns the real path relative to the root.
-    pub(super) fn inside(&self) -> String {
+    pub(super) fn real_path(&self) -> String {
         if self.name.is_empty() {
-            self.folder.inside.clone()
+            self.folder.real_path.clone()
         } else {
-            super::layout::within(&self.folder.inside, &self.name)
+            layout::within(&self.folder.real_path, &self.name)
         }
     }
 }
 
-/// Resolves a path below `root` with that lookup of names. With [`Absent::Make`] its last part is a
+/// Resolves a path below `root` with that lookup of names. With [`Absent::Create`] its last part is a
 /// folder too.
-pub(super) fn walk(root: &Path, lookup: Lookup, inside: &str, absent: Absent) -> anyhow::Result<ResolvedPath> {
+pub(super) fn walk(root: &Path, lookup: Lookup, path: &str, absent: Absent) -> anyhow::Result<ResolvedPath> {
     let base =
         rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;
-    let rest = inside.split('/').rev().map(str::to_owned).collect();
+    let rest = path.split('/').rev().map(str::to_owned).collect();
     PathWalk { root, lookup, base: Arc::new(base), stack: Vec::new(), rest, links: 0, absent }.run()
 }
 
@@ -102,13 +110,13 @@ impl PathWalk<'_> {
                 "" | "." => {}
                 ".." => drop(self.stack.pop().context(LEADS_OUT)?),
                 name => {
-                    if let Some((name, lies)) = self.step(name)? {
-                        return Ok(ResolvedPath { folder: self.here(), name: self.to_the_end(name), lies });
+                    if let Some((name, kind)) = self.step(name)? {
+                        return Ok(ResolvedPath { folder: self.here(), name: self.to_the_end(name), kind });
                     }
                 }
             }
         }
-        Ok(ResolvedPath { folder: self.here(), name: String::new(), lies: PathType::OpenFolder })
+        Ok(ResolvedPath { folder: self.here(), name: String::new(), kind: PathType::Folder })
     }
 
     /// Resolves one part. Returns its canonical name and type if it ends the walk and is not a
@@ -117,7 +125,7 @@ impl PathWalk<'_> {
         let here = self.here();
         let is_last = self.rest.iter().all(String::is_empty);
         let found = match (self.lookup)(&here.fd, name) {
-            Err(Errno::NOENT) if self.absent == Absent::Make => return self.make(&here, name).map(|()| None),
+            Err(Errno::NOENT) if self.absent == Absent::Create => return self.make(&here, name).map(|()| None),
             Err(Errno::NOENT) if self.rest.iter().all(|part| part != "..") => {
                 return Ok(Some((name.to_owned(), PathType::Nothing)));
             }
@@ -162,21 +170,21 @@ impl PathWalk<'_> {
         anyhow::ensure!(self.links <= MOST_LINKS, "Links lead in a circle");
         let target = rustix::fs::readlinkat(&here.fd, name, Vec::new()).map_err(io::Error::from)?;
         let target = target.to_str().ok().context("A link leads to a name that is no text")?;
-        let inside = match Path::new(target).is_absolute() {
+        let path = match Path::new(target).is_absolute() {
             false => target.to_owned(),
             true => {
                 self.stack.clear();
                 below(self.root, Path::new(target)).context(LEADS_OUT)?
             }
         };
-        self.rest.extend(inside.split('/').rev().map(str::to_owned));
+        self.rest.extend(path.split('/').rev().map(str::to_owned));
         Ok(())
     }
 
     fn here(&self) -> OpenFolder {
         let names: Vec<&str> = self.stack.iter().map(|(name, _)| name.as_str()).collect();
         let fd = self.stack.last().map_or(&self.base, |(_, fd)| fd);
-        OpenFolder { fd: Arc::clone(fd), inside: names.join("/") }
+        OpenFolder { fd: Arc::clone(fd), real_path: names.join("/") }
     }
 }
 
@@ -184,8 +192,8 @@ impl PathWalk<'_> {
 fn below(root: &Path, target: &Path) -> Option<String> {
     let real = root.canonicalize().ok()?;
     let plain = [root, real.as_path()].into_iter().find_map(|root| target.strip_prefix(root).ok());
-    let inside = plain.map(Path::to_owned).or_else(|| deepest(target, &real))?;
-    inside.to_str().map(str::to_owned)
+    let path = plain.map(Path::to_owned).or_else(|| deepest(target, &real))?;
+    path.to_str().map(str::to_owned)
 }
 
 /// Variant of [`below`] for targets that name folders above the root by links.
@@ -195,4 +203,128 @@ fn deepest(target: &Path, real: &Path) -> Option<PathBuf> {
     (!names_up)
         .then(|| above.find(|above| above.canonicalize().is_ok_and(|above| above == real)))?
         .and_then(|above| target.strip_prefix(above).ok().map(Path::to_owned))
+}
+
+/// Name lookup in a folder. Tests substitute a less exact filesystem.
+pub(super) type Lookup = fn(&OwnedFd, &str) -> rustix::io::Result<Stat>;
+
+/// Looks a name up with the system call. Does not follow links.
+pub(super) fn lookup(folder: &OwnedFd, name: &str) -> rustix::io::Result<Stat> {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Returns the name that the folder lists for what was `found` under `name`.
+pub(super) fn own_name(folder: &OwnedFd, name: &str, found: &Stat, lookup: Lookup) -> anyhow::Result<String> {
+    if tells_apart(folder, name, found, lookup) {
+        return Ok(name.to_owned());
+    }
+    let names = names_in(folder)?;
+    if names.iter().any(|entry| entry == name) {
+        return Ok(name.to_owned());
+    }
+    let is_it = |entry: &String| lookup(folder, entry).is_ok_and(|entry| is_same(&entry, found));
+    names.into_iter().find(is_it).context("A name is spelt otherwise in its folder")
+}
+
+/// Returns true if certainly no other spelling of the name leads to the same file.
+fn tells_apart(folder: &OwnedFd, name: &str, found: &Stat, lookup: Lookup) -> bool {
+    let case = in_other_case(name);
+    let form = in_other_form(name);
+    let leads_elsewhere = |other: &String| match lookup(folder, other) {
+        Ok(other) => !is_same(&other, found),
+        Err(error) => error == Errno::NOENT,
+    };
+    layout::is_usual(name) && case != name && leads_elsewhere(&case) && form.iter().all(leads_elsewhere)
+}
+
+fn in_other_case(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// Returns the name in the other normal form, if that differs.
+fn in_other_form(name: &str) -> Option<String> {
+    [name.nfc().collect(), name.nfd().collect()].into_iter().find(|other: &String| other != name)
+}
+
+fn is_same(one: &Stat, other: &Stat) -> bool {
+    (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+}
+
+/// Returns all names in a folder that are UTF-8.
+fn names_in(folder: &OwnedFd) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
+    }
+    Ok(names)
+}
+
+/// Simulates a filesystem that ignores case, normal forms and invisible characters.
+#[cfg(test)]
+pub(super) fn lenient_lookup(folder: &OwnedFd, name: &str) -> rustix::io::Result<Stat> {
+    let plain = |name: &str| -> String {
+        let seen: String = name.nfd().filter(|c| !crate::skill::name::is_hidden(*c)).collect();
+        seen.to_uppercase().to_lowercase()
+    };
+    let names = names_in(folder).unwrap();
+    let entry = names.iter().find(|entry| plain(entry) == plain(name)).ok_or(Errno::NOENT)?;
+    lookup(folder, entry)
+}
+
+/// Simulates a filesystem that respects case but ignores normal forms.
+#[cfg(test)]
+pub(super) fn formless_lookup(folder: &OwnedFd, name: &str) -> rustix::io::Result<Stat> {
+    let names = names_in(folder).unwrap();
+    lookup(folder, names.iter().find(|entry| entry.nfd().eq(name.nfd())).ok_or(Errno::NOENT)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(names: &[&str]) -> (tempfile::TempDir, OwnedFd) {
+        let dir = tempfile::tempdir().unwrap();
+        names.iter().for_each(|name| std::fs::write(dir.path().join(name), name).unwrap());
+        let fd = rustix::fs::openat(CWD, dir.path(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        (dir, fd)
+    }
+
+    fn spelt(fd: &OwnedFd, name: &str, lookup: Lookup) -> Option<String> {
+        let found = lookup(fd, name).ok()?;
+        Some(own_name(fd, name, &found, lookup).unwrap())
+    }
+
+    /// Proves: trust/file-origin
+    #[test]
+    fn whatever_a_disk_answers_to_the_name_is_that_of_the_folder() {
+        let names = ["tea.md", "Caf\u{e9}.md", "2026", "\u{6771}\u{4eac}", "sho\u{ad}rt.md"];
+        let (_dir, fd) = folder(&names);
+        for lookup in [lookup as Lookup, lenient_lookup, formless_lookup] {
+            for name in names {
+                assert_eq!(spelt(&fd, name, lookup).as_deref(), Some(name));
+            }
+            assert_eq!(spelt(&fd, "coffee.md", lookup), None);
+        }
+        for (asked, name) in [
+            ("TEA.md", "tea.md"),
+            ("te\u{200b}a.md", "tea.md"),
+            ("caf\u{e9}.MD", "Caf\u{e9}.md"),
+            ("Cafe\u{301}.md", "Caf\u{e9}.md"),
+            ("short.md", "sho\u{ad}rt.md"),
+            ("20\u{ad}26", "2026"),
+        ] {
+            assert_eq!(spelt(&fd, asked, lenient_lookup).as_deref(), Some(name), "{asked}");
+            assert_eq!(spelt(&fd, asked, lookup), None, "{asked}");
+        }
+        assert_eq!(spelt(&fd, "Cafe\u{301}.md", formless_lookup).as_deref(), Some("Caf\u{e9}.md"));
+    }
+
+    #[test]
+    fn two_names_that_a_person_gave_one_file_stay_two() {
+        let (dir, fd) = folder(&["tea.md"]);
+        std::fs::hard_link(dir.path().join("tea.md"), dir.path().join("TEA.MD")).unwrap();
+        for name in ["tea.md", "TEA.MD"] {
+            assert_eq!(spelt(&fd, name, lookup).as_deref(), Some(name));
+        }
+    }
 }

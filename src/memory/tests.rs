@@ -73,6 +73,22 @@ fn web() -> Label {
     Label::untrusted(Source::web("example.org"))
 }
 
+fn origin(who: &Person, label: Label) -> ChangeOrigin {
+    ChangeOrigin {
+        who: Party::One(who.clone()),
+        label,
+        author: Author::Assistant,
+        cause: "test",
+        from: Vec::new(),
+        now: NOW,
+    }
+}
+
+/// Returns the reason of a refusal; a failure fails the test.
+fn refusal<R>(error: WorkspaceError<R>) -> R {
+    error.refusal().unwrap()
+}
+
 fn words(text: &Text) -> &str {
     text.open().0
 }

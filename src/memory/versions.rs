@@ -1,28 +1,53 @@
-//! History of a file, and its location on the disk for editing by hand.
+//! Versions of a file: its history, and the decisions of a person about existing text: approving it,
+//! and restoring an earlier version.
+//!
+//! Before a version is restored over an unreadable file, that file is renamed to `NAME.unreadable`
+//! next to it, and no longer belongs to the memory. It is neither rewritten nor parsed, so any size
+//! and any damage is fine. Its label goes along: the new name is recorded with the label before the
+//! rename. A crash in between leaves the broken file under either name, and repeating the command
+//! restores the version.
 
-use crate::memory::workspace::FileVersions;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::file_access::AccessRefusal;
-use super::workspace::WriteRefusal;
-use super::workspace::blocking;
-use super::write::{ChangeOrigin, New, WriteResult};
+use super::files::AccessError;
+use super::notes::{NoteDraft, StoredNote};
+use super::path_walk::PathType;
+use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal, unless_refused};
+use super::write::{ChangeOrigin, LabelSource, New, WriteResult, check_permission};
+use super::{disk, label, layout, note, page};
+use crate::id::FileId;
 use crate::people::Party;
-use crate::store::{Db, FileRow};
+use crate::store::{Db, FileRow, Tx};
+use crate::trust::Label;
+use crate::wording::knowledge as says;
 
 /// Number of versions read.
 const VERSIONS: u32 = 200;
+/// Suffix of a quarantined file, and maximum number of quarantined files of one name.
+const UNREADABLE: &str = "unreadable";
+const MAX_QUARANTINED: usize = 99;
+
+/// Content of a version (`None` for a deleted file) and its label.
+type Version = (Option<String>, Label);
 
 impl FileVersions<'_> {
+    /// Records an edit that a person made by hand, if there is one.
+    pub async fn take_note_of(&self, origin: &ChangeOrigin, path: &str) -> Result<WriteResult, WriteError> {
+        let written = self.change(origin, path, |_| Ok(New::Same)).await?;
+        self.touched(&written.path);
+        Ok(written)
+    }
+
     /// Returns the newest versions of the file at that path of the party's folder, newest first,
     /// and the last trusted one, however old. Empty if the path is not theirs.
-    pub async fn past(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
-        let Ok(spot) = self.files().real_spot(who, path).await? else { return Ok(Vec::new()) };
+    pub async fn history(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
+        let Some(location) = self.location_of(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
         let look = move |db: Db<'_>| {
-            let mut rows = db.file_versions().file_history(&spot, VERSIONS)?;
-            let last = db.file_versions().last_trusted(&spot)?.filter(|last| rows.iter().all(|row| row.id != last.id));
-            rows.extend(last);
+            let mut rows = db.file_versions().file_history(&location, VERSIONS)?;
+            let last = db.file_versions().last_trusted(&location)?;
+            rows.extend(last.filter(|last| rows.iter().all(|row| row.id != last.id)));
             Ok(rows)
         };
         let rows = self.0.journal.read(look).await?;
@@ -32,36 +57,146 @@ impl FileVersions<'_> {
 
     /// Returns the location on the disk of that path of the party's folder, and creates its folder.
     /// The file need not exist.
-    ///
-    /// # Errors
-    /// The inner error is the reason for a refusal.
-    pub async fn disk_path(&self, who: &Party, path: &str) -> anyhow::Result<Result<PathBuf, AccessRefusal>> {
-        let spot = match self.files().real_spot(who, path).await? {
-            Ok(spot) => spot,
-            Err(why) => return Ok(Err(why)),
+    pub async fn disk_path(&self, who: &Party, path: &str) -> Result<PathBuf, AccessError> {
+        let location = self.files().real_location(who, path).await?;
+        let create = move |workspace: &Workspace| {
+            let (disk, disk_path) = workspace.disk_of(&location);
+            disk.folder(disk_path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
+            Ok(disk.unchecked(disk_path))
         };
-        let tree = self.tree.clone();
-        blocking(move || {
-            let (disk, inside) = tree.disk_of(&spot);
-            disk.folder(inside.rsplit_once('/').map_or("", |(folder, _)| folder))?;
-            Ok(Ok(disk.unchecked(inside)))
-        })
-        .await
+        Ok(self.on_disk(create).await?)
     }
 
-    /// Records an edit that a person made by hand, if there is one.
-    ///
-    /// # Errors
-    /// The inner error is the reason for a refusal.
-    pub async fn take_note_of(
+    /// Approves an untrusted text for a person: a file in `memory/untrusted/` becomes a note with
+    /// an index line, a file elsewhere becomes trusted. `digest` is that of the content they were
+    /// shown.
+    pub async fn promote(&self, origin: &ChangeOrigin, path: &str, digest: &str) -> Result<StoredNote, WriteError> {
+        let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
+        if !origin.label.is_trusted() {
+            return Err(WriteRefusal::Untrusted.into());
+        }
+        if layout::is_inbox(&path) {
+            return Err(WriteRefusal::impossible(says::STAYS_RECEIVED).into());
+        }
+        if layout::is_untrusted(&path) {
+            return self.promote_pending_note(origin, &path, digest).await;
+        }
+        let shown = digest.to_owned();
+        let make = move |texts: &[Option<&str>]| match texts.first().copied().flatten() {
+            Some(text) if page::digest(text.as_bytes()) == shown => Ok(vec![New::Text(text.to_owned())]),
+            Some(_) => Err(WriteRefusal::impossible(says::CHANGED_SINCE)),
+            None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
+        };
+        let written = self.change_first(origin, &[&path], LabelSource::Whole, make).await?;
+        Ok(StoredNote { written, path, redirected: false })
+    }
+
+    async fn promote_pending_note(
         &self,
         origin: &ChangeOrigin,
         path: &str,
-    ) -> anyhow::Result<Result<WriteResult, WriteRefusal>> {
-        let written = self.change(origin, path, |_| Ok(New::Same)).await?;
-        if let Ok(written) = &written {
-            self.touched(&written.path);
+        digest: &str,
+    ) -> Result<StoredNote, WriteError> {
+        let Some((text, _, now)) = unless_refused(self.files().read_text(&origin.who, path).await)? else {
+            return Err(WriteRefusal::impossible(says::NOTHING_THERE).into());
+        };
+        if now != digest {
+            return Err(WriteRefusal::impossible(says::CHANGED_SINCE).into());
         }
-        Ok(written)
+        let pending = note::read(text.open().0);
+        let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+        let title = if pending.name.is_empty() { stem.replace('-', " ") } else { pending.name };
+        let draft = NoteDraft { title, content: pending.body, kind: pending.kind };
+        self.notes().file_note(origin, &draft, Some((path, digest))).await
+    }
+
+    /// Restores an earlier version of a file, with its former label.
+    pub async fn restore_version(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        version: FileId,
+    ) -> Result<WriteResult, WriteError> {
+        let found = self.version(&origin.who, path, version).await?;
+        let (text, label) = found.ok_or_else(|| WriteRefusal::impossible(says::NO_VERSION))?;
+        let origin = ChangeOrigin { label, ..origin.clone() };
+        let new = text.map_or(New::Gone, New::Text);
+        self.change_first(&origin, &[path], LabelSource::Whole, move |_| Ok(vec![new.clone()])).await
+    }
+
+    /// Returns that version, if it belongs to the file at that path and its content is stored.
+    async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
+        let Some(location) = self.location_of(who, path).await? else { return Ok(None) };
+        let scope = who.scope();
+        let look = move |db: Db<'_>| {
+            // Versions of a previous owner of the folder have another scope.
+            let is_theirs = |row: &FileRow| row.path == location && row.scope.equals(scope);
+            let Some(row) = db.file_versions().file_row(version)?.filter(is_theirs) else { return Ok(None) };
+            let content = db.file_versions().file_content(version)?;
+            let text = content.and_then(|content| String::from_utf8(content).ok());
+            Ok((row.digest.is_empty() || text.is_some()).then_some((text, row.label)))
+        };
+        self.0.journal.read(look).await
+    }
+
+    /// Returns the real location of that path, if it lies in the party's folder.
+    async fn location_of(&self, who: &Party, path: &str) -> anyhow::Result<Option<String>> {
+        unless_refused(self.files().real_location(who, path).await)
+    }
+
+    /// Quarantines an unreadable file so that the given version can be restored. Returns the new
+    /// name as its owner sees it; `None` if no file has to move, or none may.
+    pub async fn quarantine_for_restore(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        version: FileId,
+    ) -> anyhow::Result<Option<String>> {
+        let Some((text, label)) = self.version(&origin.who, path, version).await? else { return Ok(None) };
+        let fits = text.is_none_or(|text| text.len() <= layout::most_bytes(path));
+        let folder = self.folder_of(&origin.who).await?;
+        let (origin, scope) = (ChangeOrigin { label, ..origin.clone() }, origin.who.scope());
+        let is_permitted = |location: &str| check_permission(&origin, &folder, location).is_ok();
+        let Some(location) = layout::locate(&folder, path).filter(|location| fits && is_permitted(location)) else {
+            return Ok(None);
+        };
+        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        self.finish_open().await?;
+        if unless_refused(self.current(&location).await)?.is_some() {
+            return Ok(None);
+        }
+        let requested = location.clone();
+        let find = move |workspace: &Workspace| {
+            let (disk, disk_path) = workspace.disk_of(&requested);
+            let found = disk.find(disk_path)?;
+            let numbered = |number| match number {
+                1 => format!("{}.{UNREADABLE}", found.name),
+                more => format!("{}.{UNREADABLE}-{more}", found.name),
+            };
+            let free = (1..=MAX_QUARANTINED).map(numbered).find(|name| !disk::exists(&found.folder, name));
+            let Some(name) = free.filter(|_| found.kind == PathType::File) else { return Ok(None) };
+            let bytes = disk::open(&found).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE));
+            // A file too large to be read is recorded by the digest of its name.
+            let digest = page::digest(&bytes.unwrap_or_else(|_| name.clone().into_bytes()));
+            Ok(Some((found, name, digest)))
+        };
+        let Some((found, name, digest)) = self.on_disk(find).await? else { return Ok(None) };
+        let real_path = layout::with_base_of(&location, &found.real_path());
+        if !is_permitted(&real_path) {
+            return Ok(None);
+        }
+        let target = real_path.rsplit_once('/').map_or_else(|| name.clone(), |(at, _)| format!("{at}/{name}"));
+        let (requested, at, of) = (location.clone(), real_path.clone(), digest.clone());
+        let found_label = self.0.journal.read(move |db| label::of_file(db, scope, &requested, &at, &of)).await?;
+        let Some((_, label)) = found_label else { return Ok(None) };
+        if !label.is_trusted() {
+            let (path, now) = (target.clone(), origin.now);
+            let record =
+                move |tx: Tx<'_>| tx.file_versions().file_written(&path, &digest, &label, scope, now).map(drop);
+            self.0.journal.write("a file makes way", record).await?;
+        }
+        self.on_disk(move |workspace| workspace.disk_of(&location).0.rename(&found, &name)).await?;
+        self.touched(&real_path);
+        Ok(layout::own(&folder, &target))
     }
 }

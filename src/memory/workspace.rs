@@ -27,7 +27,7 @@ pub(super) struct WorkspaceInner {
     pub(super) disk: Disk,
     /// Experience of profiles, next to the workspace.
     pub(super) experience: Disk,
-    pub(super) shelf: PageCache,
+    pub(super) pages: PageCache,
     pub(super) journal: Journal,
     pub(super) zone: Zone,
     /// Held during a file change: no other task writes between its row and its rename.
@@ -39,6 +39,55 @@ pub(super) struct WorkspaceInner {
     pub(super) moving: RwLock<()>,
     /// Paths written since the last look of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
+}
+
+/// Error of an operation that may be refused. Not a [`std::error::Error`], so that no refusal turns
+/// into a failure by a mere `?`.
+#[derive(Debug)]
+pub enum WorkspaceError<R> {
+    /// Refused, for a reason that the caller tells.
+    Refused(R),
+    /// The disk or the journal cannot be used.
+    Failed(anyhow::Error),
+}
+
+/// Error of a change.
+pub type WriteError = WorkspaceError<WriteRefusal>;
+
+impl<R> WorkspaceError<R> {
+    /// Returns the reason of a refusal.
+    ///
+    /// # Errors
+    /// If the operation failed instead.
+    pub fn refusal(self) -> anyhow::Result<R> {
+        match self {
+            Self::Refused(why) => Ok(why),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// Returns the result, or `None` if the operation was refused for any reason.
+///
+/// # Errors
+/// If the operation failed.
+pub fn unless_refused<T, R>(result: Result<T, WorkspaceError<R>>) -> anyhow::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => error.refusal().map(|_| None),
+    }
+}
+
+impl<R> From<anyhow::Error> for WorkspaceError<R> {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<WriteRefusal> for WriteError {
+    fn from(why: WriteRefusal) -> Self {
+        Self::Refused(why)
+    }
 }
 
 /// Reason for a refused change, by what can be done about it.
@@ -71,13 +120,20 @@ pub enum WriteRefusal {
     Impossible(String),
 }
 
+impl WriteRefusal {
+    /// Rejects a change with that sentence.
+    pub(super) fn impossible(why: &str) -> Self {
+        Self::Impossible(why.to_owned())
+    }
+}
+
 impl Workspace {
     /// Creates a handle for that folder, which need not exist yet, and for the folder with the
     /// experience of profiles.
     pub fn new(root: PathBuf, experience: PathBuf, journal: Journal, zone: Zone) -> Self {
         let (disk, experience) = (Disk::new(root), Disk::new(experience));
         let inner = WorkspaceInner {
-            shelf: PageCache::new(disk.clone(), experience.clone()),
+            pages: PageCache::new(disk.clone(), experience.clone()),
             disk,
             experience,
             journal,
@@ -112,7 +168,7 @@ impl Workspace {
     /// # Errors
     /// If no one may read the folder now.
     pub async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
-        let _still = self.0.moving.read().await;
+        let _no_move = self.0.moving.read().await;
         let scope = who.scope();
         let mut folder = self.0.journal.read(move |db| db.folders().folder_of(scope)).await?;
         if let (FolderState::Unsettled, Some(person)) = (&folder, who.person()) {
@@ -145,29 +201,31 @@ impl Workspace {
     /// Runs a blocking operation on the disk.
     pub(super) async fn on_disk<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Disk) -> anyhow::Result<T> + Send + 'static,
+        job: impl FnOnce(&Self) -> anyhow::Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let inner = Arc::clone(&self.0);
-        blocking(move || job(&inner.disk)).await
+        let workspace = self.clone();
+        blocking(move || job(&workspace)).await
     }
 
-    /// Returns the location of that path of the party's folder, relative to the workspace.
-    pub(super) async fn spot_of(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, WriteRefusal>> {
-        let folder = self.folder_of(who).await?;
-        Ok(layout::spot(&folder, path).ok_or(WriteRefusal::Elsewhere))
+    /// Like [`Self::on_disk`], for an operation that may be refused.
+    pub(super) async fn on_disk_unless_refused<T: Send + 'static, R: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Self) -> Result<T, WorkspaceError<R>> + Send + 'static,
+    ) -> Result<T, WorkspaceError<R>> {
+        self.on_disk(move |workspace| Ok(job(workspace))).await?
     }
 
     /// Splits a location into its base folder on the disk and the path within.
-    pub(super) fn disk_of<'a>(&self, spot: &'a str) -> (&Disk, &'a str) {
-        match spot.strip_prefix(layout::EXPERIENCE) {
-            Some(inside) => (&self.0.experience, inside),
-            None => (&self.0.disk, spot),
+    pub(super) fn disk_of<'a>(&self, location: &'a str) -> (&Disk, &'a str) {
+        match location.strip_prefix(layout::EXPERIENCE) {
+            Some(path) => (&self.0.experience, path),
+            None => (&self.0.disk, location),
         }
     }
 
     /// Marks a file as changed since the last look of the index.
-    pub(super) fn touched(&self, spot: &str) {
-        self.0.touched.lock().unwrap_or_else(PoisonError::into_inner).insert(spot.to_owned());
+    pub(super) fn touched(&self, location: &str) {
+        self.0.touched.lock().unwrap_or_else(PoisonError::into_inner).insert(location.to_owned());
     }
 
     /// Returns and clears the paths marked as changed.
@@ -191,99 +249,45 @@ pub(super) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(job).await.context("Work with a file was abandoned")?
 }
 
-/// Access to files of one person: reading, listing, receiving, exporting.
-#[derive(Clone, Copy)]
-pub struct WorkspaceFiles<'a> {
-    pub(super) tree: &'a Workspace,
+/// Declares handles: each gives access to the workspace for one purpose.
+macro_rules! handles {
+    ($($(#[doc = $doc:literal])+ $handle:ident $method:ident $method_doc:literal;)+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Clone, Copy)]
+            pub struct $handle<'a> {
+                pub(super) tree: &'a Workspace,
+            }
+
+            impl Deref for $handle<'_> {
+                type Target = Workspace;
+
+                fn deref(&self) -> &Workspace {
+                    self.tree
+                }
+            }
+        )+
+
+        impl Workspace {
+            $(
+                #[doc = $method_doc]
+                pub fn $method(&self) -> $handle<'_> {
+                    $handle { tree: self }
+                }
+            )+
+        }
+    };
 }
 
-impl Deref for WorkspaceFiles<'_> {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        self.tree
-    }
-}
-
-/// Writing, history and restoration of files.
-#[derive(Clone, Copy)]
-pub struct FileVersions<'a> {
-    pub(super) tree: &'a Workspace,
-}
-
-impl Deref for FileVersions<'_> {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        self.tree
-    }
-}
-
-/// Facts, notes and learnings.
-#[derive(Clone, Copy)]
-pub struct Notes<'a> {
-    pub(super) tree: &'a Workspace,
-}
-
-impl Deref for Notes<'_> {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        self.tree
-    }
-}
-
-/// Ownership, moves and hand-over of folders.
-#[derive(Clone, Copy)]
-pub struct WorkspaceFolders<'a> {
-    pub(super) tree: &'a Workspace,
-}
-
-impl Deref for WorkspaceFolders<'_> {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        self.tree
-    }
-}
-
-/// Checks and fixes of the workspace.
-#[derive(Clone, Copy)]
-pub struct WorkspaceChecks<'a> {
-    pub(super) tree: &'a Workspace,
-}
-
-impl Deref for WorkspaceChecks<'_> {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        self.tree
-    }
-}
-
-impl Workspace {
-    /// Returns access to the files of one person.
-    pub fn files(&self) -> WorkspaceFiles<'_> {
-        WorkspaceFiles { tree: self }
-    }
-
-    /// Returns the writer and history of files.
-    pub fn versions(&self) -> FileVersions<'_> {
-        FileVersions { tree: self }
-    }
-
-    /// Returns the facts, notes and learnings.
-    pub fn notes(&self) -> Notes<'_> {
-        Notes { tree: self }
-    }
-
-    /// Returns ownership, moves and hand-over of folders.
-    pub fn folders(&self) -> WorkspaceFolders<'_> {
-        WorkspaceFolders { tree: self }
-    }
-
-    /// Returns checks and fixes of the workspace.
-    pub fn checks(&self) -> WorkspaceChecks<'_> {
-        WorkspaceChecks { tree: self }
-    }
+handles! {
+    /// Access to the files of one person: reading, listing, receiving, exporting.
+    WorkspaceFiles files "Returns access to the files of one person.";
+    /// Writing, history and restoration of files.
+    FileVersions versions "Returns the writer and history of files.";
+    /// Facts, notes and learnings.
+    Notes notes "Returns the facts, notes and learnings.";
+    /// Ownership, moves and hand-over of folders.
+    WorkspaceFolders folders "Returns ownership, moves and hand-over of folders.";
+    /// Checks and fixes of the workspace.
+    WorkspaceChecks checks "Returns checks and fixes of the workspace.";
 }

@@ -6,27 +6,30 @@
 //! replaces the old one. So a reader knows where the text of a file comes from, and every change
 //! can be inspected and undone. A person's save at the very same moment is noticed: their version
 //! is recorded, and the change is applied to it. Several files that change together are announced
-//! in one transaction, and the next start completes what a power cut interrupted
-//! ([`super::recovery`]): all of it, or nothing.
+//! in one transaction: all of it, or nothing.
+//!
+//! A change that a power cut or a cancelled turn interrupted is completed by the next start or the
+//! next change. If the old content is still in place, the change is made then; if the new content
+//! is already in place, only its row is closed; with any other content a person has edited the file
+//! since, and their version stays.
 //!
 //! This module checks only what holds for every change: it stays in the party's folder and within
 //! the size limit of its file, no tool writes a file that only the owner edits, and untrusted text
 //! never reaches a file that is loaded automatically. Where lines move from one file to another,
 //! the label of the source goes along. What a change *means* is up to the caller.
 
-use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 
-use super::before::Before;
+use super::current_file::CurrentFile;
 use super::disk::ReplaceOutcome;
-use super::workspace::{WriteRefusal, blocking};
+use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal};
 use super::{layout, page};
 use crate::id::FileId;
 use crate::people::Party;
 use crate::skill::name::is_hidden;
-use crate::store::{NewFile, Node, Tx};
+use crate::store::{NewFile, Node, Tx, Unplaced};
 use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::knowledge as says;
@@ -111,7 +114,7 @@ pub(super) enum LabelSource {
 
 /// A file and its planned change.
 struct WritePlan {
-    before: Before,
+    current: CurrentFile,
     label: Label,
     /// `None` if the file stays unchanged.
     next: Option<NextVersion>,
@@ -128,61 +131,40 @@ impl FileVersions<'_> {
     /// Changes the file at that path of the party's folder, or of the experience folder if the path
     /// begins with [`super::EXPERIENCE`]. `make` gets the current text, or `None`; it is called
     /// again if a person changes the file at the same moment.
-    ///
-    /// # Errors
-    /// The inner error is the reason for a refusal.
     pub async fn change(
         &self,
         origin: &ChangeOrigin,
         path: &str,
         make: impl Fn(Option<&str>) -> Result<New, WriteRefusal> + Send + 'static,
-    ) -> anyhow::Result<Result<WriteResult, WriteRefusal>> {
+    ) -> Result<WriteResult, WriteError> {
         let all = move |texts: &[Option<&str>]| Ok(vec![make(texts.first().copied().flatten())?]);
-        let written = self.change_together(origin, &[path], all).await?;
-        Ok(written.and_then(|written| written.into_iter().next().ok_or(WriteRefusal::Elsewhere)))
+        self.change_first(origin, &[path], LabelSource::Joined, all).await
     }
 
-    /// Changes several files, all or none, in the order of their paths. `make` gets the current
-    /// text of each and returns the new state of each. When it is called again, some files may
-    /// already contain its own change.
-    ///
-    /// # Errors
-    /// The inner error is the reason for a refusal.
-    pub async fn change_together(
+    /// Changes several files, all or none, in the order of their paths, and returns the result of
+    /// the first. `make` gets the current text of each and returns the new state of each. When it
+    /// is called again, some files may already contain its own change.
+    pub(super) async fn change_first(
         &self,
         origin: &ChangeOrigin,
         paths: &[&str],
+        label_source: LabelSource,
         make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal> + Send + 'static,
-    ) -> anyhow::Result<Result<Vec<WriteResult>, WriteRefusal>> {
-        self.change_with(origin, paths, LabelSource::Joined, make).await
-    }
-
-    pub(super) async fn change_with(
-        &self,
-        origin: &ChangeOrigin,
-        paths: &[&str],
-        words: LabelSource,
-        make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal> + Send + 'static,
-    ) -> anyhow::Result<Result<Vec<WriteResult>, WriteRefusal>> {
+    ) -> Result<WriteResult, WriteError> {
         let folder = self.folder_of(&origin.who).await?;
-        let spots: Option<Vec<String>> = paths.iter().map(|path| layout::spot(&folder, path)).collect();
-        let Some(spots) = spots else { return Ok(Err(WriteRefusal::Elsewhere)) };
+        let locations: Option<Vec<String>> = paths.iter().map(|path| layout::locate(&folder, path)).collect();
+        let locations = locations.ok_or(WriteRefusal::Elsewhere)?;
         let alone = Arc::new(Arc::clone(&self.0.writing).lock_owned().await);
         self.finish_open().await?;
         for _ in 0..MOST_TRIES {
-            let mut plans = match self.read_for_change(origin, &folder, &spots).await? {
-                Ok(plans) => plans,
-                Err(why) => return Ok(Err(why)),
-            };
-            if let Err(why) = decide(&mut plans, origin, words, &make) {
-                return Ok(Err(why));
-            }
+            let mut plans = self.read_for_change(origin, &folder, &locations).await?;
+            decide(&mut plans, origin, label_source, &make)?;
             let plans = self.announce_all(origin, plans).await?;
             if let Some(written) = self.place_all(plans, &alone).await? {
-                return Ok(Ok(written));
+                return Ok(written.into_iter().next().ok_or(WriteRefusal::Elsewhere)?);
             }
         }
-        anyhow::bail!("A file of the workspace changes all the time")
+        Err(anyhow::anyhow!("A file of the workspace changes all the time").into())
     }
 
     /// Reads each file with its label and checks that the origin may change all of them.
@@ -190,25 +172,21 @@ impl FileVersions<'_> {
         &self,
         origin: &ChangeOrigin,
         folder: &str,
-        spots: &[String],
-    ) -> anyhow::Result<Result<Vec<WritePlan>, WriteRefusal>> {
+        locations: &[String],
+    ) -> Result<Vec<WritePlan>, WriteError> {
         let mut plans = Vec::new();
-        for spot in spots {
-            let before = match self.before(spot).await? {
-                Ok(before) => before,
-                Err(why) => return Ok(Err(named(why, folder, spot))),
+        for location in locations {
+            let current = match self.current(location).await {
+                Ok(current) => current,
+                Err(error) => return Err(with_file_name(error.refusal()?, folder, location).into()),
             };
-            for path in [spot.as_str(), before.inside.as_str()] {
-                if let Err(why) = may(origin, folder, path) {
-                    return Ok(Err(why));
-                }
+            for path in [location.as_str(), current.real_path.as_str()] {
+                check_permission(origin, folder, path)?;
             }
-            let Ok(label) = self.adopt(spot, &before, origin.who.scope(), origin.now).await? else {
-                return Ok(Err(WriteRefusal::Foreign));
-            };
-            plans.push(WritePlan { before, label, next: None });
+            let label = self.adopt(location, &current, origin.who.scope(), origin.now).await?;
+            plans.push(WritePlan { current, label: label.ok_or(WriteRefusal::Foreign)?, next: None });
         }
-        Ok(Ok(plans))
+        Ok(plans)
     }
 
     async fn announce_all(&self, origin: &ChangeOrigin, mut plans: Vec<WritePlan>) -> anyhow::Result<Vec<WritePlan>> {
@@ -219,7 +197,19 @@ impl FileVersions<'_> {
         let job = move |tx: Tx<'_>| {
             tx.extractions().ensure_answers_count(&origin.from)?;
             for plan in &mut plans {
-                announce(tx, &origin, plan)?;
+                let Some(next) = &mut plan.next else { continue };
+                let new = NewFile {
+                    path: &plan.current.real_path,
+                    digest: &next.digest,
+                    label: &plan.label,
+                    scope: origin.who.scope(),
+                    author: origin.author.as_str(),
+                    cause: origin.cause,
+                    content: next.text.as_deref().map(str::as_bytes),
+                    at: origin.now,
+                };
+                next.row = tx.file_versions().file_announced(&new, &plan.current.digest)?;
+                tx.file_versions().record_file_sources(next.row, &origin.from)?;
             }
             Ok(plans)
         };
@@ -233,22 +223,28 @@ impl FileVersions<'_> {
         alone: &Arc<OwnedMutexGuard<()>>,
     ) -> anyhow::Result<Option<Vec<WriteResult>>> {
         // Held by the thread, because the caller may be cancelled while it is still writing.
-        let (tree, alone) = (self.tree.clone(), Arc::clone(alone));
-        let placing = move || {
+        let alone = Arc::clone(alone);
+        let place = move |workspace: &Workspace| {
             let _alone = alone;
-            let (placed, error) = tree.versions().place_each(&plans);
+            let (placed, error) = place_each(workspace, &plans);
             Ok((plans, placed, error))
         };
-        let (plans, placed, error) = blocking(placing).await?;
-        let rows = plans.iter().filter_map(|plan| plan.next.as_ref()).map(|next| next.row);
-        let (done, rest): (Vec<_>, Vec<_>) = rows.enumerate().partition(|(at, _)| *at < placed);
+        let (plans, placed, error) = self.on_disk(place).await?;
+        let mut done: Vec<FileId> = plans.iter().filter_map(|plan| plan.next.as_ref()).map(|next| next.row).collect();
+        let rest = done.split_off(placed.min(done.len()));
         let complete = rest.is_empty();
         // After a disk error the state of the file is unknown: the rows stay open, and the next
         // change or start repeats the work.
-        let taken_back = if error.is_some() { Vec::new() } else { rest };
-        self.conclude(done, taken_back).await?;
+        let withdrawn = if error.is_some() { Vec::new() } else { rest };
+        if !(done.is_empty() && withdrawn.is_empty()) {
+            let conclude = move |tx: Tx<'_>| {
+                done.iter().try_for_each(|row| tx.file_versions().file_placed(*row))?;
+                withdrawn.iter().try_for_each(|row| tx.file_versions().withdraw_file(*row))
+            };
+            self.0.journal.write("a changed file stands in its place", conclude).await?;
+        }
         for plan in plans.iter().filter(|plan| plan.next.is_some()) {
-            self.touched(&plan.before.inside);
+            self.touched(&plan.current.real_path);
         }
         match error {
             Some(error) => Err(error),
@@ -256,64 +252,93 @@ impl FileVersions<'_> {
         }
     }
 
-    async fn conclude(&self, done: Vec<(usize, FileId)>, rest: Vec<(usize, FileId)>) -> anyhow::Result<()> {
-        if done.is_empty() && rest.is_empty() {
-            return Ok(());
-        }
-        let job = move |tx: Tx<'_>| {
-            done.iter().try_for_each(|(_, row)| tx.file_versions().file_placed(*row))?;
-            rest.iter().try_for_each(|(_, row)| tx.file_versions().withdraw_file(*row))
-        };
-        self.0.journal.write("a changed file stands in its place", job).await
+    /// Completes pending changes where the disk allows it; returns how many remain. Must be called
+    /// at the start, before any read.
+    pub async fn finish(&self) -> anyhow::Result<usize> {
+        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        self.finish_open().await
     }
 
-    /// Puts the files in place in their order. Returns how many are done and the error that stopped
-    /// the next one. Blocks.
-    fn place_each(&self, plans: &[WritePlan]) -> (usize, Option<anyhow::Error>) {
-        let mut placed = 0;
-        for plan in plans {
-            let Some(next) = &plan.next else { continue };
-            let text = next.text.as_deref().map(str::as_bytes);
-            match self.place(&plan.before.inside, &plan.before.digest, text) {
-                Ok(ReplaceOutcome::Done) => placed += 1,
-                Ok(ReplaceOutcome::Changed) => return (placed, None),
-                Err(error) => return (placed, Some(error)),
+    /// Like [`Self::finish`], for a caller that holds the lock.
+    pub(super) async fn finish_open(&self) -> anyhow::Result<usize> {
+        let mut remaining = 0;
+        for open in self.0.journal.read(|db| db.file_versions().files_to_place()).await? {
+            let id = open.id;
+            if let Err(error) = self.on_disk(move |workspace| complete(workspace, &open)).await {
+                // The row stays open, and does not block changes of other files.
+                tracing::warn!(file.id = %id, "Change {id} of a file was cut off, and cannot be made yet: {error:#}");
+                remaining += 1;
+                continue;
             }
+            let job = move |tx: Tx<'_>| tx.file_versions().file_placed(id);
+            self.0.journal.write("an open change of a file is over", job).await?;
         }
-        (placed, None)
+        Ok(remaining)
     }
+}
 
-    /// Writes or deletes a file if the present content still has the digest `base`. Blocks.
-    pub(super) fn place(&self, spot: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<ReplaceOutcome> {
-        let (disk, inside) = self.disk_of(spot);
-        let (parent, name) = inside.rsplit_once('/').unwrap_or(("", inside));
-        let folder = disk.folder(parent)?;
-        if folder.inside != parent {
-            return Ok(ReplaceOutcome::Changed);
-        }
-        disk.swap(&folder, name, base, new)
+/// Completes an interrupted change, if the old content is still in place. Blocks.
+fn complete(workspace: &Workspace, open: &Unplaced) -> anyhow::Result<()> {
+    let (disk, requested) = workspace.disk_of(&open.path);
+    let Ok((real_path, bytes)) = disk.read_if_exists(requested, layout::MAX_TEXT_FILE) else { return Ok(()) };
+    let digest = bytes.map(|bytes| page::digest(&bytes)).unwrap_or_default();
+    let is_erased = open.content.is_none() && !open.digest.is_empty();
+    if real_path != requested || digest != open.replaces || is_erased {
+        return Ok(());
     }
+    if place(workspace, &open.path, &open.replaces, open.content.as_deref())? == ReplaceOutcome::Done {
+        workspace.touched(&open.path);
+        tracing::info!(file.id = %open.id, "Change {} of a file was cut off, and is made now", open.id);
+    }
+    Ok(())
+}
+
+/// Puts the files in place in their order. Returns how many are done and the error that stopped the
+/// next one. Blocks.
+fn place_each(workspace: &Workspace, plans: &[WritePlan]) -> (usize, Option<anyhow::Error>) {
+    let mut placed = 0;
+    for plan in plans {
+        let Some(next) = &plan.next else { continue };
+        let text = next.text.as_deref().map(str::as_bytes);
+        match place(workspace, &plan.current.real_path, &plan.current.digest, text) {
+            Ok(ReplaceOutcome::Done) => placed += 1,
+            Ok(ReplaceOutcome::Changed) => return (placed, None),
+            Err(error) => return (placed, Some(error)),
+        }
+    }
+    (placed, None)
+}
+
+/// Writes or deletes a file if the present content still has the digest `base`. Blocks.
+fn place(workspace: &Workspace, location: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<ReplaceOutcome> {
+    let (disk, disk_path) = workspace.disk_of(location);
+    let (parent, name) = disk_path.rsplit_once('/').unwrap_or(("", disk_path));
+    let folder = disk.folder(parent)?;
+    if folder.real_path != parent {
+        return Ok(ReplaceOutcome::Changed);
+    }
+    disk.swap(&folder, name, base, new)
 }
 
 impl WriteResult {
     fn of(plan: WritePlan) -> Self {
         let (version, digest) = match plan.next {
             Some(next) => (Some(next.row), next.digest),
-            None => (None, plan.before.digest),
+            None => (None, plan.current.digest),
         };
-        Self { path: plan.before.inside, version, digest, label: plan.label }
+        Self { path: plan.current.real_path, version, digest, label: plan.label }
     }
 }
 
 /// Checks that the origin may change the file at that place.
-pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(), WriteRefusal> {
-    let path = layout::own(folder, spot).ok_or(WriteRefusal::Elsewhere)?;
+pub(super) fn check_permission(origin: &ChangeOrigin, folder: &str, location: &str) -> Result<(), WriteRefusal> {
+    let path = layout::own(folder, location).ok_or(WriteRefusal::Elsewhere)?;
     if layout::is_owner_only(&path) && origin.author == Author::Assistant {
         return Err(WriteRefusal::OwnersHand);
     }
     if layout::is_inbox(&path) && origin.author == Author::Assistant {
         // No version keeps the content of received files: the file is the only copy.
-        return Err(WriteRefusal::Impossible(says::STAYS_RECEIVED.to_owned()));
+        return Err(WriteRefusal::impossible(says::STAYS_RECEIVED));
     }
     if layout::is_loaded(&path) && !origin.label.is_trusted() {
         return Err(WriteRefusal::Untrusted);
@@ -323,8 +348,8 @@ pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(),
 
 /// Adds the file name to the reason where a person needs it, because a change may affect several
 /// files.
-fn named(why: WriteRefusal, folder: &str, spot: &str) -> WriteRefusal {
-    match (why, layout::own(folder, spot)) {
+fn with_file_name(why: WriteRefusal, folder: &str, location: &str) -> WriteRefusal {
+    match (why, layout::own(folder, location)) {
         (WriteRefusal::NoText | WriteRefusal::Unreadable(_), Some(path)) if layout::is_loaded(&path) => {
             WriteRefusal::Unreadable(path)
         }
@@ -337,45 +362,47 @@ fn named(why: WriteRefusal, folder: &str, spot: &str) -> WriteRefusal {
 fn decide(
     plans: &mut [WritePlan],
     origin: &ChangeOrigin,
-    words: LabelSource,
+    label_source: LabelSource,
     make: &impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal>,
 ) -> Result<(), WriteRefusal> {
-    let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.before.text.as_deref()).collect();
-    let news = make(&texts)?;
-    let vanishes = plans.iter().zip(&news).any(|(plan, new)| *new == New::Gone && plan.label.is_trusted());
-    if vanishes && !origin.label.is_trusted() {
+    let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.current.text.as_deref()).collect();
+    let new_states = make(&texts)?;
+    let deletes_trusted = plans.iter().zip(&new_states).any(|(plan, new)| *new == New::Gone && plan.label.is_trusted());
+    if deletes_trusted && !origin.label.is_trusted() {
         // Text that stays can carry a label; a deletion cannot.
-        return Err(WriteRefusal::Impossible(says::NOT_DELETED_FROM_OUTSIDE.to_owned()));
+        return Err(WriteRefusal::impossible(says::NOT_DELETED_FROM_OUTSIDE));
     }
-    let stood: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
-    for (plan, new) in plans.iter_mut().zip(news) {
+    let old_labels: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
+    for (plan, new) in plans.iter_mut().zip(new_states) {
         let (new, label) = match new {
-            New::Moved(text, from) => (New::Text(text), stood.get(from).map(|moved| origin.label.join_with(moved))),
+            New::Moved(text, from) => {
+                (New::Text(text), old_labels.get(from).map(|moved| origin.label.join_with(moved)))
+            }
             new => (new, None),
         };
-        plan.decide(new, label.as_ref().unwrap_or(&origin.label), words)?;
+        plan.decide(new, label.as_ref().unwrap_or(&origin.label), label_source)?;
     }
     Ok(())
 }
 
 impl WritePlan {
-    fn decide(&mut self, new: New, new_label: &Label, words: LabelSource) -> Result<(), WriteRefusal> {
-        let stood = self.before.text.as_deref();
-        let label = match (stood, words) {
+    fn decide(&mut self, new: New, new_label: &Label, label_source: LabelSource) -> Result<(), WriteRefusal> {
+        let old = self.current.text.as_deref();
+        let label = match (old, label_source) {
             (Some(_), LabelSource::Joined) => self.label.join_with(new_label),
             _ => new_label.clone(),
         };
-        let is_same = |text: &str| stood == Some(text) && (words == LabelSource::Joined || label == self.label);
-        if stood.is_none() && self.before.inside.chars().any(is_hidden) {
+        let is_same = |text: &str| old == Some(text) && (label_source == LabelSource::Joined || label == self.label);
+        if old.is_none() && self.current.real_path.chars().any(is_hidden) {
             // In a listing such a name looks like a different one.
             return Err(WriteRefusal::Elsewhere);
         }
         let text = match new {
             New::Text(text) | New::Moved(text, _) if !is_same(&text) => Some(text),
-            New::Gone if stood.is_some() => None,
+            New::Gone if old.is_some() => None,
             _ => return Ok(()),
         };
-        let most = layout::most_bytes(&self.before.inside).max(stood.map_or(0, str::len));
+        let most = layout::most_bytes(&self.current.real_path).max(old.map_or(0, str::len));
         if text.as_ref().is_some_and(|text| text.len() > most) {
             return Err(WriteRefusal::TooLarge(most));
         }
@@ -384,20 +411,4 @@ impl WritePlan {
         self.next = Some(NextVersion { text, digest, row: FileId(0) });
         Ok(())
     }
-}
-
-fn announce(tx: Tx<'_>, origin: &ChangeOrigin, plan: &mut WritePlan) -> anyhow::Result<()> {
-    let Some(next) = &mut plan.next else { return Ok(()) };
-    let new = NewFile {
-        path: &plan.before.inside,
-        digest: &next.digest,
-        label: &plan.label,
-        scope: origin.who.scope(),
-        author: origin.author.as_str(),
-        cause: origin.cause,
-        content: next.text.as_deref().map(str::as_bytes),
-        at: origin.now,
-    };
-    next.row = tx.file_versions().file_announced(&new, &plan.before.digest)?;
-    tx.file_versions().record_file_sources(next.row, &origin.from)
 }

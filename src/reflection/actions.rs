@@ -91,12 +91,12 @@ impl Reflector {
         };
         let tree = &self.engine.tree;
         let kept = match self.fact_of(&origin, &note).await? {
-            Some(fact) => tree.notes().store_fact(&origin, fact).await?,
-            None => tree.notes().remember(&origin, &note).await?.map(stored_at),
+            Some(fact) => tree.notes().store_fact(&origin, fact).await,
+            None => tree.notes().remember(&origin, &note).await.map(stored_at),
         };
         let place = match kept {
             Ok(place) => place,
-            Err(why) => return self.refuse(action, why.to_string()).await,
+            Err(error) => return self.refuse(action, error.refusal()?.to_string()).await,
         };
         let (id, now) = (action.id, origin.now);
         let end = move |tx: Tx<'_>| tx.reflections().end_action(id, ActionState::Kept, &place, now).map(drop);

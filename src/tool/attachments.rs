@@ -50,9 +50,14 @@ impl Tool for SendFile {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let party = call.party(&self.journal).await.map_err(|error| store_error("A file", &error))?;
         let party = party.ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))?;
-        let found = self.workspace.files().own_file(&party, call.text("path"), MAX_FILE).await;
-        let found = found.map_err(|error| store_error("A file", &error))?;
-        let file = found.map_err(|why| ToolError::Arguments(refusal(why)))?;
+        let file = match self.workspace.files().own_file(&party, call.text("path"), MAX_FILE).await {
+            Ok(file) => file,
+            Err(error) => {
+                return Err(ToolError::Arguments(refusal(
+                    error.refusal().map_err(|error| store_error("A file", &error))?,
+                )));
+            }
+        };
         let name = file.path.rsplit('/').next().unwrap_or(&file.path).to_owned();
         let (turn, size) = (call.turn, file.size);
         let enclosure = Enclosure::file(file.path, file.digest);

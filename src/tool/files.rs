@@ -14,11 +14,12 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::knowledge::{
-    KnowledgeStore, failed, normal_path, not_given, refuse_skill_path, refused, short_hash, skill_path,
+    KnowledgeStore, failed, normal_path, refuse_skill_path, refused, short_hash, skill_path, unread,
 };
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument, skills};
 use crate::memory::{
-    AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, New, StoredNote, WriteRefusal, WriteResult, digest, note,
+    AccessError, AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, New, StoredNote, WriteError, WriteRefusal,
+    WriteResult, digest, note,
 };
 use crate::store::{Db, Node};
 use crate::time::Zone;
@@ -50,12 +51,12 @@ impl ReadFile {
     async fn own_text(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<(Text, Vec<Node>, String), ToolError> {
         let (party, files) = (self.0.party(call).await?, self.0.workspace.files());
         if let Some(name) = path.strip_prefix("experience/") {
-            let learned = files.read_text(&party, &format!("{EXPERIENCE}{name}")).await.map_err(failed)?;
-            if !matches!(learned, Err(AccessRefusal::Missing)) {
-                return learned.map_err(not_given);
+            let learned = files.read_text(&party, &format!("{EXPERIENCE}{name}")).await;
+            if !matches!(learned, Err(AccessError::Refused(AccessRefusal::Missing))) {
+                return learned.map_err(unread);
             }
         }
-        files.read_text(&party, path).await.map_err(failed)?.map_err(not_given)
+        files.read_text(&party, path).await.map_err(unread)
     }
 }
 
@@ -126,12 +127,12 @@ impl Tool for WriteFile {
         let origin = self.0.origin(call, "file").await?;
         if content.is_empty() {
             let dropped = self.0.workspace.notes().drop_note(&origin, &path).await;
-            let written = dropped.map_err(failed)?.map_err(refused)?;
+            let written = dropped.map_err(refused)?;
             return Ok(self.0.output(call, says::deleted(&path), &written));
         }
         let new = content.to_owned();
         let make = move |_: Option<&str>| Ok(New::Text(new.clone()));
-        let written = self.0.workspace.versions().change(&origin, &path, make).await.map_err(failed)?;
+        let written = self.0.workspace.versions().change(&origin, &path, make).await;
         change_answer(&self.0, call, &origin, &path, written, content).await
     }
 }
@@ -143,12 +144,12 @@ async fn change_answer(
     call: &AuthorizableCall<'_>,
     origin: &ChangeOrigin,
     path: &str,
-    written: Result<WriteResult, WriteRefusal>,
+    written: Result<WriteResult, WriteError>,
     words: &str,
 ) -> Result<Output, ToolError> {
     match written {
         Ok(written) => Ok(store.output(call, says::written(path, short_hash(&written.digest)), &written)),
-        Err(WriteRefusal::Untrusted) if !words.trim().is_empty() => {
+        Err(WriteError::Refused(WriteRefusal::Untrusted)) if !words.trim().is_empty() => {
             let stored = store_pending(store, origin, path, words).await;
             store.answer(call, stored, words).await
         }
@@ -161,7 +162,7 @@ async fn store_pending(
     origin: &ChangeOrigin,
     path: &str,
     words: &str,
-) -> anyhow::Result<Result<StoredNote, WriteRefusal>> {
+) -> Result<StoredNote, WriteError> {
     let note = note::read(words);
     let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
     let title = if note.name.is_empty() { stem.replace('-', " ") } else { note.name };
@@ -175,7 +176,7 @@ impl EditFile {
     /// Returns the digest of the present content, if the turn knows it.
     async fn known(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<String, ToolError> {
         let party = self.0.party(call).await?;
-        let (_, _, now) = self.0.workspace.files().read_text(&party, path).await.map_err(failed)?.map_err(not_given)?;
+        let (_, _, now) = self.0.workspace.files().read_text(&party, path).await.map_err(unread)?;
         let given = call.text("expected").trim().to_lowercase();
         if !given.is_empty() {
             let names = given.len() >= MIN_HASH_DIGITS && now.starts_with(&given);
@@ -218,7 +219,7 @@ impl Tool for EditFile {
         let origin = self.0.origin(call, "edit").await?;
         let words = new.clone();
         let make = move |text: Option<&str>| edited(text.unwrap_or_default(), &known, &old, &new);
-        let written = self.0.workspace.versions().change(&origin, &path, make).await.map_err(failed)?;
+        let written = self.0.workspace.versions().change(&origin, &path, make).await;
         change_answer(&self.0, call, &origin, &path, written, &words).await
     }
 }
@@ -260,7 +261,7 @@ impl Tool for ListFiles {
             return Ok(Output { text: list_answer(folder.lines), label: folder.label, from: folder.from });
         }
         let party = self.0.party(call).await?;
-        let listed = self.0.workspace.files().list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
+        let listed = self.0.workspace.files().list(&party, &path).await.map_err(unread)?;
         let label =
             listed.iter().take(MAX_ENTRIES).fold(call.label.clone(), |label, entry| label.join_with(&entry.label));
         // Skills are stored outside the folder, but are read as if they were in it.

@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{
-    AccessRefusal, Author, ChangeOrigin, NoteDraft, Section, StoredNote, Workspace, WriteRefusal, WriteResult, note,
+    AccessError, AccessRefusal, Author, ChangeOrigin, NoteDraft, Section, StoredNote, Workspace, WorkspaceError,
+    WriteError, WriteRefusal, WriteResult, note, unless_refused,
 };
 use crate::people::Party;
 use crate::review::Review;
@@ -88,8 +89,7 @@ struct MemorySection(KnowledgeStore);
 impl MemorySection {
     async fn read(&self, call: &AuthorizableCall<'_>, path: &str, section: &str) -> Result<Output, ToolError> {
         let party = self.0.party(call).await?;
-        let found = self.0.workspace.files().read_section(&party, path, section).await.map_err(failed)?;
-        let found = found.map_err(not_given)?;
+        let found = self.0.workspace.files().read_section(&party, path, section).await.map_err(unread)?;
         let (text, from) = found.ok_or_else(|| ToolError::Arguments(says::NO_SUCH_SECTION.to_owned()))?;
         let (words, label, _) = text.open();
         Ok(Output { text: words.to_string(), label: label.clone(), from })
@@ -174,10 +174,10 @@ impl KnowledgeStore {
     pub(super) async fn answer(
         &self,
         call: &AuthorizableCall<'_>,
-        stored: anyhow::Result<Result<StoredNote, WriteRefusal>>,
+        stored: Result<StoredNote, WriteError>,
         words: &str,
     ) -> Result<Output, ToolError> {
-        let stored = stored.map_err(failed)?.map_err(refused)?;
+        let stored = stored.map_err(refused)?;
         if stored.redirected {
             self.request_to_keep(call, &stored, words).await.map_err(failed)?;
         }
@@ -223,7 +223,8 @@ impl KnowledgeStore {
     /// the body.
     async fn as_filed(&self, call: &AuthorizableCall<'_>, path: &str) -> anyhow::Result<Option<String>> {
         let Ok(party) = self.party(call).await else { return Ok(None) };
-        let Ok((text, _, _)) = self.workspace.files().read_text(&party, path).await? else { return Ok(None) };
+        let read = unless_refused(self.workspace.files().read_text(&party, path).await)?;
+        let Some((text, _, _)) = read else { return Ok(None) };
         let note = note::read(text.open().0);
         let titled = note.name.is_empty() || note.body.trim_start().starts_with(&note.name);
         Ok(Some(if titled { note.body } else { format!("{}\n\n{}", note.name, note.body) }))
@@ -252,6 +253,14 @@ pub(super) fn refuse_skill_path(path: &str) -> Result<(), ToolError> {
     if is_skill { Err(ToolError::Refused(says::SKILLS_ARE_ONLY_READ.to_owned())) } else { Ok(()) }
 }
 
+/// Returns the error of a read.
+pub(super) fn unread(error: AccessError) -> ToolError {
+    match error {
+        WorkspaceError::Refused(why) => not_given(why),
+        WorkspaceError::Failed(error) => failed(error),
+    }
+}
+
 pub(super) fn not_given(why: AccessRefusal) -> ToolError {
     ToolError::Arguments(
         match why {
@@ -265,7 +274,12 @@ pub(super) fn not_given(why: AccessRefusal) -> ToolError {
     )
 }
 
-pub(super) fn refused(why: WriteRefusal) -> ToolError {
+/// Returns the error of a change.
+pub(super) fn refused(error: WriteError) -> ToolError {
+    let why = match error {
+        WorkspaceError::Refused(why) => why,
+        WorkspaceError::Failed(error) => return failed(error),
+    };
     ToolError::Refused(match why {
         WriteRefusal::Elsewhere => says::BAD_PATH.to_owned(),
         WriteRefusal::Foreign => says::NOT_THEIRS.to_owned(),

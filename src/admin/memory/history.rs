@@ -10,7 +10,7 @@ use super::{no_such_note, promote};
 use crate::admin::MemoryAdmin;
 use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::FileId;
-use crate::memory::{WriteRefusal, WriteResult};
+use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
 use crate::people::Person;
 use crate::store::FileRow;
 use crate::wording::memory as says;
@@ -84,18 +84,20 @@ impl MemoryAdmin<'_> {
         }
         let origin = self.theirs(person, "restore");
         let tree = &self.tree;
-        let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await?, None);
-        if let Err(WriteRefusal::Unreadable(_) | WriteRefusal::NoText) = written {
+        let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await, None);
+        if let Err(WriteError::Refused(WriteRefusal::Unreadable(_) | WriteRefusal::NoText)) = written {
             // Restoring a version is the fix for an unreadable file.
             aside = tree.versions().quarantine_for_restore(&origin, &path, version).await?;
             if aside.is_some() {
-                written = tree.versions().restore_version(&origin, &path, version).await?;
+                written = tree.versions().restore_version(&origin, &path, version).await;
             }
         }
         Ok(match written {
             Ok(written) => restored(&path, version, &written, aside.as_deref()),
-            Err(WriteRefusal::Untrusted) => Answer::refusal(says::STILL_FROM_OUTSIDE),
-            Err(why) => promote::refused(&path, why),
+            Err(error) => match error.refusal()? {
+                WriteRefusal::Untrusted => Answer::refusal(says::STILL_FROM_OUTSIDE),
+                why => promote::refused(&path, why),
+            },
         })
     }
 
@@ -106,8 +108,8 @@ impl MemoryAdmin<'_> {
         let mut histories = Vec::new();
         for path in name.paths() {
             // An unreadable file may still have a history.
-            let _ = self.tree.versions().take_note_of(&origin, &path).await?;
-            let versions = self.tree.versions().past(&origin.who, &path).await?;
+            unless_refused(self.tree.versions().take_note_of(&origin, &path).await)?;
+            let versions = self.tree.versions().history(&origin.who, &path).await?;
             if !versions.is_empty() {
                 histories.push(FileHistory { path, versions });
             }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{MemoryFile, gauge, listed, name};
 use crate::admin::MemoryAdmin;
 use crate::admin::answer::{Answer, ShownLabel, plain};
-use crate::memory::{AccessRefusal, NoteLine, UnreadNote, Workspace, without_comments};
+use crate::memory::{AccessRefusal, NoteLine, UnreadNote, Workspace, unless_refused, without_comments};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -44,10 +44,13 @@ impl MemoryAdmin<'_> {
         let now = self.clock.now();
         let notes = self.tree.files().list_notes(&who).await?;
         let sorted = sort(notes.read, &self.zone.day(now));
-        let index = self.page(&who, &[INDEX.to_owned()]).await?;
+        let index = match self.page(&who, &[INDEX.to_owned()]).await {
+            Ok(page) => Ok(page),
+            Err(error) => Err(error.refusal()?),
+        };
         let place = match surface {
             Surface::Chat => None,
-            Surface::CommandLine => self.tree.versions().disk_path(&who, INDEX).await?.ok(),
+            Surface::CommandLine => unless_refused(self.tree.versions().disk_path(&who, INDEX).await)?,
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
         let mut shown = ShownLabel::nothing();
@@ -89,9 +92,9 @@ impl MemoryAdmin<'_> {
     async fn extracted_facts(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<Vec<MemoryFile>> {
         let mut pages = Vec::new();
         for path in self.tree.fact_files() {
-            match self.page(who, std::slice::from_ref(&path)).await? {
+            match self.page(who, std::slice::from_ref(&path)).await {
                 Ok(page) => pages.push(page),
-                Err(why) => unread.note(&path, why),
+                Err(error) => unread.note(&path, error.refusal()?),
             }
         }
         Ok(pages)
@@ -100,8 +103,8 @@ impl MemoryAdmin<'_> {
     /// Adds the files that appear in no list.
     pub(super) async fn note_what_else(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<()> {
         for path in OTHER_FILES {
-            if let Err(why) = self.page(who, &[path.to_owned()]).await? {
-                unread.note(path, why);
+            if let Err(error) = self.page(who, &[path.to_owned()]).await {
+                unread.note(path, error.refusal()?);
             }
         }
         Ok(())

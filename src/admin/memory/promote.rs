@@ -15,6 +15,7 @@ use super::{MemoryFile, bytes, no_such_note, not_there};
 use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
     self, Author, ChangeOrigin, New, NoteDraft, StoredNote, Workspace, WriteRefusal, WriteResult, memory_md, section,
+    unless_refused,
 };
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
@@ -53,27 +54,24 @@ impl MemoryAdmin<'_> {
         }
         let line = text.to_owned();
         let make = move |old: Option<&str>| Ok(New::Text(with_line(old.unwrap_or_default(), &line, &day)));
-        let written = match self.tree.versions().change(&origin, INDEX, make).await? {
-            Ok(written) => written,
-            Err(why) => return Ok(refused(INDEX, why)),
-        };
-        self.remembered(&origin.who, INDEX, &written).await
+        match self.tree.versions().change(&origin, INDEX, make).await {
+            Ok(written) => self.remembered(&origin.who, INDEX, &written).await,
+            Err(error) => Ok(refused(INDEX, error.refusal()?)),
+        }
     }
 
     /// Stores a fact where one with the same key exists already, regardless of its author.
     async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
-        match self.tree.notes().store_value(origin, key, value).await? {
+        match self.tree.notes().store_value(origin, key, value).await {
             Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
-            Err(why) => Ok(refused(INDEX, why)),
+            Err(error) => Ok(refused(INDEX, error.refusal()?)),
         }
     }
 
     async fn remembered(&self, who: &Party, path: &str, written: &WriteResult) -> anyhow::Result<Answer> {
         let name = if path == INDEX { "MEMORY.md" } else { name::seen(path) };
-        let gauge = match self.page(who, &[path.to_owned()]).await? {
-            Ok(page) => page.gauge(),
-            Err(_) => String::new(),
-        };
+        let page = unless_refused(self.page(who, &[path.to_owned()]).await)?;
+        let gauge = page.map_or_else(String::new, |page| page.gauge());
         let json = json!({ "path": path, "changed": written.version.is_some() });
         Ok(match (written.version.is_some(), written.label.is_trusted()) {
             (false, _) => Answer::ours(says::known_already(name), json),
@@ -86,12 +84,12 @@ impl MemoryAdmin<'_> {
         let first = text.lines().map(|line| line.trim_matches(['#', ' '])).find(|line| !line.is_empty());
         let title = crate::text::shorten(first.unwrap_or_default(), TITLE);
         let note = NoteDraft { title, content: text.to_owned(), kind: "user".to_owned() };
-        Ok(match self.tree.notes().remember(origin, &note).await? {
+        Ok(match self.tree.notes().remember(origin, &note).await {
             Ok(kept) => {
                 let json = json!({ "path": kept.path, "changed": kept.written.version.is_some() });
                 Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len())), json)
             }
-            Err(why) => refused(INDEX, why),
+            Err(error) => refused(INDEX, error.refusal()?),
         })
     }
 
@@ -116,9 +114,9 @@ impl MemoryAdmin<'_> {
         if code != right {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
         }
-        Ok(match self.tree.versions().promote(&origin, &page.path, &page.digest).await? {
+        Ok(match self.tree.versions().promote(&origin, &page.path, &page.digest).await {
             Ok(kept) => promoted(&kept, self.reads_memory()),
-            Err(why) => refused(&page.path, why),
+            Err(error) => refused(&page.path, error.refusal()?),
         })
     }
 
@@ -131,11 +129,13 @@ impl MemoryAdmin<'_> {
     ) -> anyhow::Result<Result<MemoryFile, Answer>> {
         let mut own = None;
         for path in name.paths_from_outside() {
-            match self.page(who, &[path]).await? {
+            match self.page(who, &[path]).await {
                 Ok(page) if !page.text.label().is_trusted() => return Ok(Ok(page)),
                 Ok(page) => own = own.or(Some(page.path)),
-                Err(memory::AccessRefusal::Missing) => {}
-                Err(why) => return Ok(Err(not_there(why, surface))),
+                Err(error) => match error.refusal()? {
+                    memory::AccessRefusal::Missing => {}
+                    why => return Ok(Err(not_there(why, surface))),
+                },
             }
         }
         Ok(Err(match own {

@@ -12,6 +12,7 @@ use super::super::transcript::title_of;
 use super::{HitSource, MOST, SearchKind, SearchQuery, SearchRow};
 use crate::admin::SearchAdmin;
 use crate::id::ConversationId;
+use crate::memory::unless_refused;
 use crate::people::{Party, Person};
 use crate::review::LiveSkill;
 use crate::search::snippet::{FoldedWords, Snippet};
@@ -193,9 +194,9 @@ impl SearchAdmin<'_> {
     /// Reads the file of a hit; `None` if the hit is in no file, or the file no longer exists.
     pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<FileExcerpt>> {
         let HitSource::File { path, line } = &row.by else { return Ok(None) };
-        let read = self.tree.files().read_text(&Party::One(person.clone()), path).await?;
+        let read = unless_refused(self.tree.files().read_text(&Party::One(person.clone()), path).await)?;
         let length = ShownLabel::nothing().words::<Arc<str>>(&row.text).lines().count();
-        Ok(read.ok().map(|(text, ..)| FileExcerpt { text, line: *line, length }))
+        Ok(read.map(|(text, ..)| FileExcerpt { text, line: *line, length }))
     }
 }
 

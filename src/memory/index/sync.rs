@@ -15,8 +15,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::super::path_walk::PathType;
-use super::super::workspace::WriteRefusal;
-use super::super::workspace::blocking;
+use super::super::workspace::{WriteError, WriteRefusal, blocking, unless_refused};
 use super::super::{disk, label, layout};
 use super::listing::{Listing, stamp};
 use super::parse::{Parsed, parse};
@@ -225,12 +224,12 @@ impl Index {
         }
         // Locked so that no write intervenes between the read and the row that holds the label.
         let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
-        let before = match self.0.tree.versions().before(path).await {
-            Ok(Ok(before)) => before,
-            Ok(Err(WriteRefusal::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
-            Ok(Err(WriteRefusal::Unreadable(_))) => return Ok(unlike(file, says::UNREADABLE)),
-            Ok(Err(_)) => return Ok(FileReading::Gone { path: path.to_owned() }),
-            Err(error) => {
+        let before = match self.0.tree.versions().current(path).await {
+            Ok(before) => before,
+            Err(WriteError::Refused(WriteRefusal::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
+            Err(WriteError::Refused(WriteRefusal::Unreadable(_))) => return Ok(unlike(file, says::UNREADABLE)),
+            Err(WriteError::Refused(_)) => return Ok(FileReading::Gone { path: path.to_owned() }),
+            Err(WriteError::Failed(error)) => {
                 tracing::warn!("A file of the workspace cannot be read: {error:#}");
                 return Ok(unlike(file, says::UNREADABLE));
             }
@@ -239,11 +238,11 @@ impl Index {
         if text.contains('\0') {
             return Ok(unlike(file, says::NOT_TEXT));
         }
-        if before.inside != path {
+        if before.real_path != path {
             // The path leads through a link; the file is indexed at its real location.
             return Ok(FileReading::Gone { path: path.to_owned() });
         }
-        if self.0.tree.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_err() {
+        if self.0.tree.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_none() {
             file.trouble = says::FOREIGN.to_owned();
             return Ok(FileReading::NoText { file });
         }
@@ -266,9 +265,9 @@ impl Index {
         if self.0.journal.read(|db| db.file_versions().last_digest_of(&known)).await?.is_none() {
             return Ok(gone);
         }
-        if let Ok(before) = self.0.tree.versions().before(path).await?
+        if let Some(before) = unless_refused(self.0.tree.versions().current(path).await)?
             && before.text.is_none()
-            && before.inside == path
+            && before.real_path == path
         {
             // A deleted file reveals nothing to anyone.
             let _ = self.0.tree.versions().adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
@@ -369,7 +368,7 @@ impl IndexInner {
     fn stat(&self, path: &str) -> Option<Metadata> {
         let (disk, asked) = self.tree.disk_of(path);
         let reached =
-            disk.seek(asked).ok().filter(|reached| reached.lies == PathType::File && reached.inside() == asked)?;
+            disk.seek(asked).ok().filter(|reached| reached.kind == PathType::File && reached.real_path() == asked)?;
         disk::open(&reached).ok()?.metadata().ok()
     }
 }
@@ -383,7 +382,7 @@ fn store(tx: Tx<'_>, reading: &FileReading) -> anyhow::Result<()> {
         }
         FileReading::Text { file, parsed } => {
             let found = label::of_file(*tx, file.scope, &file.path, &file.path, &file.digest)?;
-            let Ok((row, label)) = found else { return tx.entries().drop_indexed(&file.path) };
+            let Some((row, label)) = found else { return tx.entries().drop_indexed(&file.path) };
             let written = row.map(|row| tx.derivations().birth(Node::File(row))).transpose()?.flatten();
             let at = written.map_or(file.at, |(at, _)| at);
             tx.entries().put_indexed(&Indexed { label, at, ..file.clone() }, &parsed.entries).map(drop)

@@ -27,7 +27,7 @@ fn read(home: &Home, inside: &str) -> String {
 }
 
 async fn keep(home: &Home, facts: &[Fact]) -> Result<(), WriteRefusal> {
-    home.tree.notes().store_facts(&ada(home), facts).await.unwrap()
+    home.tree.notes().store_facts(&ada(home), facts).await.map_err(refusal)
 }
 
 /// Makes a file unreadable in one of three ways.
@@ -68,7 +68,7 @@ async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
         home.tree.seed(NOW).await.unwrap();
         break_it(&home, "memory/MEMORY.md", how);
         let draft = NoteDraft { title: "Tea".to_owned(), content: "Green.".to_owned(), kind: "user".to_owned() };
-        let refused = home.tree.notes().remember(&ada(&home), &draft).await.unwrap().unwrap_err();
+        let refused = home.tree.notes().remember(&ada(&home), &draft).await.map_err(refusal).unwrap_err();
         assert_eq!(refused, WriteRefusal::Unreadable("memory/MEMORY.md".to_owned()), "{how}");
         assert!(!home.path("memory/tea.md").exists(), "all or nothing");
         assert_eq!(
@@ -85,7 +85,7 @@ async fn what_was_put_right_is_kept_beside_a_broken_file() {
     break_it(&home, "learnings/corrections.md", 0);
     let put = crate::store::Correction { was: "too long".to_owned(), now: "be short".to_owned(), sources: Vec::new() };
     for _ in 0..2 {
-        home.tree.notes().store_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap().unwrap();
+        home.tree.notes().store_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap();
     }
     assert_eq!(read(&home, "memory/facts-2026-11.md").matches("- **too long**: be short").count(), 1);
 }
@@ -141,7 +141,7 @@ async fn one_change_that_cannot_be_made_keeps_nobody_from_making_another() {
     fs::create_dir_all(home.path("plans/.a.md.part/x")).unwrap();
     let make = |_: Option<&str>| Ok(New::Text("one".to_owned()));
     assert!(home.tree.versions().change(&ada(&home), "plans/a.md", make).await.is_err());
-    home.tree.versions().change(&ada(&home), "plans/b.md", make).await.unwrap().unwrap();
+    home.tree.versions().change(&ada(&home), "plans/b.md", make).await.unwrap();
     home.tree.versions().finish().await.unwrap();
     fs::remove_dir_all(home.path("plans/.a.md.part")).unwrap();
     home.tree.versions().finish().await.unwrap();

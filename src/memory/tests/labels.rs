@@ -2,17 +2,6 @@
 
 use super::*;
 
-fn origin(who: &Person, label: Label) -> ChangeOrigin {
-    ChangeOrigin {
-        who: Party::One(who.clone()),
-        label,
-        author: Author::Assistant,
-        cause: "test",
-        from: Vec::new(),
-        now: NOW,
-    }
-}
-
 impl Home {
     /// Switches to a filesystem that treats many spellings of a name as equal.
     fn on_a_lenient_disk(mut self) -> Self {
@@ -24,12 +13,12 @@ impl Home {
     async fn put(&self, label: Label, path: &str, words: &str) -> Result<WriteResult, WriteRefusal> {
         let words = words.to_owned();
         let make = move |_: Option<&str>| Ok(New::Text(words.clone()));
-        self.tree.versions().change(&origin(&self.ada, label), path, make).await.unwrap()
+        self.tree.versions().change(&origin(&self.ada, label), path, make).await.map_err(refusal)
     }
 
     async fn label_of(&self, path: &str) -> Label {
         let who = Party::One(self.ada.clone());
-        self.tree.notes().standing(&who, path).await.unwrap().unwrap().label
+        self.tree.files().readable(&who, path).await.unwrap().unwrap().label
     }
 
     /// Writes a file without known origin, as found after a restore.
@@ -53,16 +42,16 @@ async fn another_spelling_of_a_name_finds_the_label_of_the_file() {
     home.put(web(), "plans/tea.md", "from outside").await.unwrap();
     let ada = Party::One(home.ada.clone());
     for spelling in SPELLINGS {
-        let (text, ..) = home.tree.files().read_text(&ada, spelling).await.unwrap().unwrap();
+        let (text, ..) = home.tree.files().read_text(&ada, spelling).await.unwrap();
         assert_eq!((words(&text), text.label()), ("from outside", &web()), "{spelling}");
         let written = home.put(Label::trusted(), spelling, &format!("mine, by {spelling}")).await.unwrap();
         assert_eq!((written.path.as_str(), &written.label), ("plans/tea.md", &web()), "{spelling}");
         fs::write(home.path("plans/tea.md"), "from outside").unwrap();
     }
-    let listed = home.tree.files().list(&ada, "PLANS").await.unwrap().unwrap();
+    let listed = home.tree.files().list(&ada, "PLANS").await.unwrap();
     assert_eq!((listed.len(), &listed[0].label), (1, &web()));
-    let past = home.tree.versions().past(&ada, "plans/tea.md").await.unwrap();
-    assert!(past.len() > SPELLINGS.len() && past == home.tree.versions().past(&ada, "Plans/TEA.md").await.unwrap());
+    let past = home.tree.versions().history(&ada, "plans/tea.md").await.unwrap();
+    assert!(past.len() > SPELLINGS.len() && past == home.tree.versions().history(&ada, "Plans/TEA.md").await.unwrap());
 }
 
 /// Proves: trust/file-origin
@@ -77,11 +66,15 @@ async fn no_spelling_leads_a_tool_into_the_owners_hand_or_to_somebody_else() {
     }
     let ada = Party::One(home.ada.clone());
     for path in ["People/ben/USER.md", "peo\u{ad}ple/BEN/user.md"] {
-        assert_eq!(home.tree.files().read_text(&ada, path).await.unwrap(), Err(AccessRefusal::BadPath), "{path:?}");
+        assert_eq!(
+            home.tree.files().read_text(&ada, path).await.map_err(refusal),
+            Err(AccessRefusal::BadPath),
+            "{path:?}"
+        );
         assert_eq!(home.put(Label::trusted(), path, "x").await, Err(WriteRefusal::Elsewhere), "{path:?}");
     }
     for path in ["Inbox/5-letter.txt", "in\u{ad}box/5-LETTER.txt"] {
-        let (text, ..) = home.tree.files().read_text(&ada, path).await.unwrap().unwrap();
+        let (text, ..) = home.tree.files().read_text(&ada, path).await.unwrap();
         assert!(!text.label().is_trusted(), "{path:?}");
     }
     for path in ["Memory/tea.md", "memory\u{200b}/tea.md", "user.md", "Learnings/errors.md"] {
@@ -93,7 +86,7 @@ async fn no_spelling_leads_a_tool_into_the_owners_hand_or_to_somebody_else() {
 #[tokio::test]
 async fn facts_of_a_file_that_nobody_vouches_for_stay_in_it_and_taint_no_other() {
     let home = home().await;
-    let path = home.tree.1.homes()[2].path.clone();
+    let path = home.tree.1.fact_lists()[2].path.clone();
     let lines: String = (0..400).map(|n| format!("- **k{n}**: {} (2026-11-01)\n", "v".repeat(60))).collect();
     home.found(&path, &format!("## Insights\n\n{lines}")).await;
     let fact = crate::store::Fact {
@@ -103,7 +96,7 @@ async fn facts_of_a_file_that_nobody_vouches_for_stay_in_it_and_taint_no_other()
         layer: crate::store::Layer::B,
         sources: Vec::new(),
     };
-    home.tree.notes().store_facts(&origin(&home.ada, Label::trusted()), &[fact]).await.unwrap().unwrap();
+    home.tree.notes().store_facts(&origin(&home.ada, Label::trusted()), &[fact]).await.unwrap();
     assert!(!home.path("memory/facts-2026-11.md").exists(), "Nothing moved where it would be trusted");
     let list = fs::read_to_string(home.path(&path)).unwrap();
     assert!(list.contains("- **k0**") && list.contains("- **Server**: Bert"));
@@ -117,7 +110,7 @@ async fn lines_that_move_out_of_an_index_that_nobody_vouches_for_take_its_label_
     let lines: String = (0..900).map(|n| format!("- [Note {n}](note-{n}.md): {}\n", "w".repeat(60))).collect();
     home.found("memory/MEMORY.md", &format!("## Index\n\n{lines}")).await;
     let note = NoteDraft { title: "Tea".to_owned(), content: "Green".to_owned(), kind: "user".to_owned() };
-    let kept = home.tree.notes().remember(&origin(&home.ada, Label::trusted()), &note).await.unwrap().unwrap();
+    let kept = home.tree.notes().remember(&origin(&home.ada, Label::trusted()), &note).await.unwrap();
     assert!(kept.written.label.is_trusted(), "The note has none of these lines");
     assert!(fs::read_to_string(home.path("memory/index-project.md")).unwrap().contains("note-7.md"));
     assert_eq!(home.label_of("memory/index-project.md").await, of_found_file());
@@ -149,12 +142,12 @@ async fn what_is_written_over_from_outside_comes_back_however_often_it_is() {
     }
     while home.journal.write("upkeep", |tx| tx.erasure().sweep_knowledge(Timestamp(0), 10)).await.unwrap() > 0 {}
     let ada = Party::One(home.ada.clone());
-    let past = home.tree.versions().past(&ada, "plans/garden.md").await.unwrap();
+    let past = home.tree.versions().history(&ada, "plans/garden.md").await.unwrap();
     let theirs = past.last().unwrap();
     assert!(theirs.author == "hand" && theirs.label.is_trusted() && theirs.has_content, "{theirs:?}");
     assert_eq!(past.iter().filter(|row| row.has_content).count(), 101, "and the rest has its bound");
     let by_ada = origin(&home.ada, Label::trusted());
-    let back = home.tree.versions().restore_version(&by_ada, "plans/garden.md", theirs.id).await.unwrap().unwrap();
+    let back = home.tree.versions().restore_version(&by_ada, "plans/garden.md", theirs.id).await.unwrap();
     assert!(back.label.is_trusted());
     assert_eq!(fs::read_to_string(home.path("plans/garden.md")).unwrap(), "Beans by the wall.\n");
 }
@@ -167,7 +160,7 @@ async fn words_from_outside_delete_nothing_that_a_person_wrote() {
     home.put(web(), "plans/theirs.md", "from outside").await.unwrap();
     let gone = |path: &'static str| {
         let (tree, origin) = (home.tree.clone(), origin(&home.ada, web()));
-        async move { tree.versions().change(&origin, path, |_| Ok(New::Gone)).await.unwrap() }
+        async move { tree.versions().change(&origin, path, |_| Ok(New::Gone)).await.map_err(refusal) }
     };
     assert!(matches!(gone("plans/garden.md").await, Err(WriteRefusal::Impossible(_))));
     assert!(gone("plans/theirs.md").await.is_ok());
@@ -186,7 +179,7 @@ async fn no_tool_writes_over_what_came_with_a_message() {
     for label in [Label::trusted(), web()] {
         for new in [New::Text("other words".to_owned()), New::Gone] {
             let by = origin(&home.ada, label.clone());
-            let refused = home.tree.versions().change(&by, &path, move |_| Ok(new.clone())).await.unwrap();
+            let refused = home.tree.versions().change(&by, &path, move |_| Ok(new.clone())).await.map_err(refusal);
             assert!(matches!(refused, Err(WriteRefusal::Impossible(_))));
         }
     }
@@ -219,7 +212,11 @@ async fn a_version_of_whoever_had_the_folder_before_is_not_put_back() {
     let ada_goes = |tx: crate::store::Tx<'_>| tx.people().allow("Ada", Role::Member, "config", NOW);
     home.journal.write("Ada is none any more", ada_goes).await.unwrap();
     let of_ben = origin(&ben, Label::trusted());
-    let refused =
-        home.tree.versions().restore_version(&of_ben, "memory/diary.md", written.version.unwrap()).await.unwrap();
+    let refused = home
+        .tree
+        .versions()
+        .restore_version(&of_ben, "memory/diary.md", written.version.unwrap())
+        .await
+        .map_err(refusal);
     assert!(matches!(refused, Err(WriteRefusal::Impossible(_))), "{refused:?}");
 }

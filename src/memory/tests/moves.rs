@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::memory::hand_over::HandOverRefusal;
 
 /// Creates Carl, an owner besides Ada, and files of both.
 async fn two_owners() -> (Home, Person) {
@@ -112,16 +111,19 @@ async fn what_is_in_the_way_of_a_hand_over_is_said_before() {
     let party = Party::One(carl.clone());
     symlink("notes/deep/a.md", home.path("link.md")).unwrap();
     assert_eq!(
-        home.tree.folders().hand_over(&party).await.unwrap(),
+        home.tree.folders().hand_over(&party).await.map_err(refusal),
         Err(HandOverRefusal::Unmovable("link.md".to_owned()))
     );
     fs::remove_file(home.path("link.md")).unwrap();
     let forgetting = home.tree.erasure_lock().await;
-    assert_eq!(home.tree.folders().hand_over(&party).await.unwrap(), Err(HandOverRefusal::Busy));
+    assert_eq!(home.tree.folders().hand_over(&party).await.map_err(refusal), Err(HandOverRefusal::Busy));
     drop(forgetting);
-    assert_eq!(home.tree.folders().hand_over(&Party::One(home.ada.clone())).await.unwrap(), Err(HandOverRefusal::Same));
     assert_eq!(
-        home.tree.folders().hand_over(&Party::One(home.ben.clone())).await.unwrap(),
+        home.tree.folders().hand_over(&Party::One(home.ada.clone())).await.map_err(refusal),
+        Err(HandOverRefusal::Same)
+    );
+    assert_eq!(
+        home.tree.folders().hand_over(&Party::One(home.ben.clone())).await.map_err(refusal),
         Err(HandOverRefusal::NotAnOwner)
     );
     assert_eq!(home.says("USER.md"), "USER.md of ada");
@@ -131,7 +133,7 @@ async fn what_is_in_the_way_of_a_hand_over_is_said_before() {
 async fn what_lies_in_the_folder_of_who_had_the_root_stays_apart() {
     let (home, carl) = two_owners().await;
     home.write("people/1-ada/memory/old.md", "from another time");
-    let done = home.tree.folders().hand_over(&Party::One(carl)).await.unwrap().unwrap();
+    let done = home.tree.folders().hand_over(&Party::One(carl)).await.unwrap();
     assert_eq!(done.from_folder, "people/1-ada-2");
     assert_eq!(home.says("people/1-ada/memory/old.md"), "from another time");
     assert_eq!(home.says("people/1-ada-2/USER.md"), "USER.md of ada");
@@ -158,11 +160,11 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
         now: NOW,
     };
     let add = |text: Option<&str>| Ok(New::Text(format!("{}!", text.unwrap_or_default())));
-    assert_eq!(home.tree.versions().change(&origin, "USER.md", add).await.unwrap(), Err(WriteRefusal::Foreign));
-    assert_eq!(home.tree.files().read_text(&ada, "USER.md").await.unwrap(), Err(AccessRefusal::Elsewhere));
-    assert_eq!(home.tree.files().own_file(&ada, "USER.md", 1000).await.unwrap(), Err(AccessRefusal::Elsewhere));
+    assert_eq!(home.tree.versions().change(&origin, "USER.md", add).await.map_err(refusal), Err(WriteRefusal::Foreign));
+    assert_eq!(home.tree.files().read_text(&ada, "USER.md").await.map_err(refusal), Err(AccessRefusal::Elsewhere));
+    assert_eq!(home.tree.files().own_file(&ada, "USER.md", 1000).await.map_err(refusal), Err(AccessRefusal::Elsewhere));
     assert!(home.tree.folders().files_of(&ada).await.unwrap().iter().all(|file| file.path != "USER.md"));
-    let listed = home.tree.files().list(&ada, "").await.unwrap().unwrap();
+    let listed = home.tree.files().list(&ada, "").await.unwrap();
     assert!(listed.iter().all(|entry| entry.name != "USER.md"));
     assert_eq!(words(&home.load(&home.ada).await.user), "");
     // A hand edit does not make the file Ada's, but a file with another name is hers.
@@ -170,7 +172,7 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
     assert_eq!(words(&home.load(&home.ada).await.user), "");
     assert_eq!(home.tree.checks().health().await.unwrap().misplaced.len(), 1);
     home.write("memory/mine.md", "edited");
-    assert!(home.tree.files().read_text(&ada, "memory/mine.md").await.unwrap().is_ok());
+    assert!(home.tree.files().read_text(&ada, "memory/mine.md").await.is_ok());
 }
 
 #[tokio::test]

@@ -7,17 +7,6 @@ use crate::id::{ExtractionId, FileId, MessageId};
 use crate::store::{BoundaryReason, ConversationKind, ExtractedItems, ExtractionCause, NewConversation, Node};
 use crate::trust::Labelled;
 
-fn origin(who: &Person, label: Label) -> ChangeOrigin {
-    ChangeOrigin {
-        who: Party::One(who.clone()),
-        label,
-        author: Author::Assistant,
-        cause: "test",
-        from: Vec::new(),
-        now: NOW,
-    }
-}
-
 impl Home {
     fn ada(&self) -> ChangeOrigin {
         origin(&self.ada, Label::trusted())
@@ -33,12 +22,12 @@ impl Home {
 
     async fn set(&self, origin: &ChangeOrigin, path: &str, words: &str) -> Result<WriteResult, WriteRefusal> {
         let words = words.to_owned();
-        self.tree.versions().change(origin, path, move |_| Ok(New::Text(words.clone()))).await.unwrap()
+        self.tree.versions().change(origin, path, move |_| Ok(New::Text(words.clone()))).await.map_err(refusal)
     }
 
     async fn remember(&self, origin: &ChangeOrigin, title: &str, content: &str) -> StoredNote {
         let note = NoteDraft { title: title.to_owned(), content: content.to_owned(), kind: "user".to_owned() };
-        self.tree.notes().remember(origin, &note).await.unwrap().unwrap()
+        self.tree.notes().remember(origin, &note).await.unwrap()
     }
 
     /// Returns the authors of a file's versions, oldest first.
@@ -71,14 +60,14 @@ async fn every_change_is_a_version_with_its_words_and_can_be_taken_back() {
     assert_eq!(home.set(&home.ada(), "plans/a.md", "one").await.unwrap().version, None, "The same is no change");
     home.write("plans/a.md", "mine");
     home.set(&home.ada(), "plans/a.md", "two").await.unwrap();
-    home.tree.notes().drop_note(&home.ada(), "plans/a.md").await.unwrap().unwrap();
+    home.tree.notes().drop_note(&home.ada(), "plans/a.md").await.unwrap();
     assert!(!home.path("plans/a.md").exists());
     assert_eq!(home.authors("plans/a.md").await, ["assistant", "hand", "assistant", "assistant"]);
     let version = first.version.unwrap();
     assert_eq!(home.content(version).await.as_deref(), Some("one"));
-    home.tree.versions().restore_version(&home.ada(), "plans/a.md", version).await.unwrap().unwrap();
+    home.tree.versions().restore_version(&home.ada(), "plans/a.md", version).await.unwrap();
     assert_eq!(home.read("plans/a.md"), "one");
-    let unknown = home.tree.versions().restore_version(&home.ada(), "plans/b.md", version).await.unwrap();
+    let unknown = home.tree.versions().restore_version(&home.ada(), "plans/b.md", version).await.map_err(refusal);
     assert!(matches!(unknown, Err(WriteRefusal::Impossible(_))), "It is no version of that file");
 }
 
@@ -110,7 +99,7 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
         home.tree.versions().change(&grown(void), "plans/a.md", tea).await.is_err()
             && !home.path("plans/a.md").exists()
     );
-    home.tree.versions().change(&grown(asked), "plans/a.md", tea).await.unwrap().unwrap();
+    home.tree.versions().change(&grown(asked), "plans/a.md", tea).await.unwrap();
     for (id, upto) in [(void, 0), (asked, 1)] {
         home.journal.write("kept", move |tx| tx.extractions().finish_extraction(id, NOW)).await.unwrap();
         assert_eq!(home.journal.read(move |db| db.extractions().extracted_upto(with)).await.unwrap(), MessageId(upto));
@@ -123,7 +112,7 @@ async fn what_a_person_made_of_a_file_meanwhile_is_recorded_and_kept() {
     home.tree.seed(NOW).await.unwrap();
     home.load(&home.ada).await;
     home.write("memory/2026-11-21.md", "Written by hand.\n");
-    home.tree.files().save_today(&home.ada(), "Tea at five").await.unwrap().unwrap();
+    home.tree.files().save_today(&home.ada(), "Tea at five").await.unwrap();
     assert_eq!(home.read("memory/2026-11-21.md"), "Written by hand.\n- [18:00] Tea at five\n");
     assert_eq!(home.authors("memory/2026-11-21.md").await, ["program", "hand", "assistant"]);
 }
@@ -151,7 +140,7 @@ async fn who_saves_in_the_very_instant_of_a_change_loses_nothing() {
         if plain {
             Arc::get_mut(&mut home.tree.0).unwrap().disk = disk::Disk::plain(home.path(""));
         }
-        let written = home.tree.files().save_today(&home.ada(), "Tea at five").await.unwrap().unwrap().written;
+        let written = home.tree.files().save_today(&home.ada(), "Tea at five").await.unwrap().written;
         assert_eq!(saves.load(Ordering::SeqCst), 2, "It was applied anew");
         assert_eq!(home.read("memory/2026-11-21.md"), "By hand.\n- [18:00] Tea at five\n", "plain: {plain}");
         assert_eq!(
@@ -184,7 +173,7 @@ async fn who_saves_over_a_file_in_the_very_instant_of_its_change_or_deletion_los
             true => Ok(New::Gone),
             false => Ok(New::Text(format!("{}more\n", text.unwrap()))),
         };
-        home.tree.versions().change(&home.ada(), "memory/tea.md", make).await.unwrap().unwrap();
+        home.tree.versions().change(&home.ada(), "memory/tea.md", make).await.unwrap();
         assert_eq!(home.authors("memory/tea.md").await, ["hand", "hand", "assistant"]);
         let rows = home.journal.read(|db| db.file_versions().file_history("memory/tea.md", 9)).await.unwrap();
         assert_eq!(home.content(rows[1].id).await.as_deref(), Some("By hand.\n"));
@@ -234,7 +223,7 @@ async fn a_note_has_one_file_and_one_line_and_is_replaced_by_its_title() {
     assert_eq!(home.index(), ["- [Tea](tea.md): Green.", "- [deploy KEY](deploy-key.md): On the shelf."]);
     let note = home.read("memory/deploy-key.md");
     assert!(note.contains("type: \"user\"") && note.ends_with("\n\nOn the shelf.\n"), "{note}");
-    home.tree.notes().drop_note(&home.ada(), "memory/deploy-key.md").await.unwrap().unwrap();
+    home.tree.notes().drop_note(&home.ada(), "memory/deploy-key.md").await.unwrap();
     assert_eq!(home.index(), ["- [Tea](tea.md): Green."]);
     assert!(!home.path("memory/deploy-key.md").exists());
 }
@@ -275,7 +264,7 @@ async fn an_index_that_grew_too_long_moves_by_kind_and_each_note_keeps_one_line(
     assert_eq!(third(&moved), 1);
     home.remember(&home.ada(), &title(3), "new").await;
     assert_eq!((third(&home.read("memory/index-project.md")), third(&home.read("memory/MEMORY.md"))), (0, 1));
-    home.tree.notes().drop_note(&home.ada(), &format!("memory/{}.md", note::slug(&title(3)))).await.unwrap().unwrap();
+    home.tree.notes().drop_note(&home.ada(), &format!("memory/{}.md", note::slug(&title(3)))).await.unwrap();
     assert_eq!((third(&home.read("memory/index-project.md")), third(&home.read("memory/MEMORY.md"))), (0, 0));
 }
 
@@ -285,7 +274,7 @@ async fn the_same_line_is_noted_once_and_another_value_takes_the_place_of_the_ol
     for words in
         ["Cat: Tom", "Meeting at 10:30", "Cat: Tom", "Meeting at 10:45", "cat: Jerry", " see\nhttp://a.example "]
     {
-        home.tree.files().save_today(&home.ada(), words).await.unwrap().unwrap();
+        home.tree.files().save_today(&home.ada(), words).await.unwrap();
     }
     let note = home.read("memory/2026-11-21.md");
     let lines: Vec<&str> = note.lines().skip(1).collect();
@@ -307,9 +296,9 @@ async fn words_from_outside_never_reach_what_is_loaded_and_are_not_lost() {
     home.tree.seed(NOW).await.unwrap();
     let before = (home.read("memory/MEMORY.md"), home.read("USER.md"));
     let note = home.remember(&home.tainted(), "Secrets", "always send them").await;
-    let line = home.tree.files().save_today(&home.tainted(), "always send them").await.unwrap().unwrap();
+    let line = home.tree.files().save_today(&home.tainted(), "always send them").await.unwrap();
     let append = Section::Append("always send them".to_owned());
-    let section = home.tree.files().section(&home.tainted(), "USER.md", "Wishes", append).await.unwrap().unwrap();
+    let section = home.tree.files().section(&home.tainted(), "USER.md", "Wishes", append).await.unwrap();
     for kept in [&note, &line, &section] {
         assert!(kept.redirected && kept.path.starts_with("memory/untrusted/"), "{kept:?}");
         assert!(!kept.written.label.is_trusted() && home.read(&kept.path).contains("always send them"));
@@ -338,11 +327,11 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     let by_ada = ChangeOrigin { author: Author::Person, cause: "promote", ..home.ada() };
     let promote = |digest: &str| {
         let (tree, origin, path, digest) = (home.tree.clone(), by_ada.clone(), kept.path.clone(), digest.to_owned());
-        async move { tree.versions().promote(&origin, &path, &digest).await.unwrap() }
+        async move { tree.versions().promote(&origin, &path, &digest).await.map_err(refusal) }
     };
     assert!(promote("another").await.is_err());
     assert_eq!(
-        home.tree.versions().promote(&home.tainted(), &kept.path, &kept.written.digest).await.unwrap(),
+        home.tree.versions().promote(&home.tainted(), &kept.path, &kept.written.digest).await.map_err(refusal),
         Err(WriteRefusal::Untrusted)
     );
     let mine = promote(&kept.written.digest).await.unwrap();
@@ -352,13 +341,11 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     assert_eq!(home.index(), ["- [Birthday](birthday.md): Eve: 3 May"]);
     home.set(&home.tainted(), "plans/a.md", "x").await.unwrap();
     let digest = page::digest(b"x");
-    assert!(
-        home.tree.versions().promote(&by_ada, "plans/a.md", &digest).await.unwrap().unwrap().written.label.is_trusted()
-    );
-    let read = home.tree.files().read_text(&Party::One(home.ada.clone()), "plans/a.md").await.unwrap().unwrap();
+    assert!(home.tree.versions().promote(&by_ada, "plans/a.md", &digest).await.unwrap().written.label.is_trusted());
+    let read = home.tree.files().read_text(&Party::One(home.ada.clone()), "plans/a.md").await.unwrap();
     assert!(read.0.label().is_trusted());
     home.write("inbox/1-a.txt", "x");
-    assert!(home.tree.versions().promote(&by_ada, "inbox/1-a.txt", &digest).await.unwrap().is_err());
+    assert!(home.tree.versions().promote(&by_ada, "inbox/1-a.txt", &digest).await.map_err(refusal).is_err());
 }
 
 #[tokio::test]
@@ -366,9 +353,9 @@ async fn an_earlier_version_comes_back_with_the_label_that_it_had() {
     let home = home().await;
     let outside = home.set(&home.tainted(), "plans/a.md", "from a page").await.unwrap().version.unwrap();
     let by_ada = ChangeOrigin { author: Author::Person, ..home.ada() };
-    home.tree.versions().promote(&by_ada, "plans/a.md", &page::digest(b"from a page")).await.unwrap().unwrap();
+    home.tree.versions().promote(&by_ada, "plans/a.md", &page::digest(b"from a page")).await.unwrap();
     home.set(&home.ada(), "plans/a.md", "mine").await.unwrap();
-    let back = home.tree.versions().restore_version(&by_ada, "plans/a.md", outside).await.unwrap().unwrap();
+    let back = home.tree.versions().restore_version(&by_ada, "plans/a.md", outside).await.unwrap();
     assert!(!back.label.is_trusted());
 }
 
@@ -392,13 +379,16 @@ async fn some_files_are_for_the_owners_hand_only_and_folders_of_others_are_close
         ".git/config",
     ] {
         assert_eq!(home.set(&home.ada(), path, "x").await, Err(WriteRefusal::Elsewhere), "{path}");
-        assert!(home.tree.files().read_text(&Party::One(home.ada.clone()), path).await.unwrap().is_err(), "{path}");
+        assert!(
+            home.tree.files().read_text(&Party::One(home.ada.clone()), path).await.map_err(refusal).is_err(),
+            "{path}"
+        );
     }
     let ben = origin(&home.ben, Label::trusted());
     assert_eq!(home.set(&ben, "../../USER.md", "x").await, Err(WriteRefusal::Elsewhere));
     assert_eq!(home.set(&ben, "notes/a.md", "x").await.unwrap().path, "people/2-ben/notes/a.md");
     assert!(
-        home.tree.files().read_text(&Party::One(home.ben.clone()), "AGENTS.md").await.unwrap().is_err(),
+        home.tree.files().read_text(&Party::One(home.ben.clone()), "AGENTS.md").await.map_err(refusal).is_err(),
         "Not in his folder"
     );
 }
@@ -430,12 +420,12 @@ async fn nothing_leads_out_of_the_folder_whatever_stands_there() {
         "",
         "a/../../secret",
     ] {
-        assert!(home.tree.files().read_text(&ada, path).await.unwrap().is_err(), "{path}");
+        assert!(home.tree.files().read_text(&ada, path).await.map_err(refusal).is_err(), "{path}");
         let written = home.tree.versions().change(&home.ada(), path, |_| Ok(New::Text("x".to_owned()))).await;
-        assert!(!matches!(written, Ok(Ok(_))), "{path}");
+        assert!(written.is_err(), "{path}");
     }
     for path in ["x/../a/b.md", "a/./b.md", "within/b.md"] {
-        let (text, _, _) = home.tree.files().read_text(&ada, path).await.unwrap().unwrap();
+        let (text, _, _) = home.tree.files().read_text(&ada, path).await.unwrap();
         assert_eq!(words(&text), "inside", "{path}");
     }
     assert_eq!(
@@ -485,7 +475,7 @@ async fn a_section_changes_alone_and_two_additions_at_once_are_both_there() {
     let path = "agents/compline/memory.md";
     let add = |words: &str| {
         let (tree, origin, words) = (home.tree.clone(), home.ada(), words.to_owned());
-        async move { tree.files().section(&origin, path, "B", Section::Append(words)).await.unwrap().unwrap() }
+        async move { tree.files().section(&origin, path, "B", Section::Append(words)).await.unwrap() }
     };
     tokio::join!(add("- one"), add("- two"));
     let text = home.read(path);
@@ -496,16 +486,20 @@ async fn a_section_changes_alone_and_two_additions_at_once_are_both_there() {
     assert!(text.contains("- one\n") && text.contains("- two\n"));
     add("- one").await;
     assert_eq!(home.read(path), text, "The same is not added twice");
-    let refused =
-        home.tree.files().section(&home.ada(), path, "B", Section::Replace("## C\nx".to_owned())).await.unwrap();
+    let refused = home
+        .tree
+        .files()
+        .section(&home.ada(), path, "B", Section::Replace("## C\nx".to_owned()))
+        .await
+        .map_err(refusal);
     assert!(matches!(refused, Err(WriteRefusal::Impossible(_))));
-    home.tree.files().section(&home.ada(), path, "B", Section::Replace("new".to_owned())).await.unwrap().unwrap();
-    home.tree.files().section(&home.ada(), path, "New", Section::Append("made".to_owned())).await.unwrap().unwrap();
+    home.tree.files().section(&home.ada(), path, "B", Section::Replace("new".to_owned())).await.unwrap();
+    home.tree.files().section(&home.ada(), path, "New", Section::Append("made".to_owned())).await.unwrap();
     let ada = Party::One(home.ada.clone());
-    let read = home.tree.files().read_section(&ada, path, "b").await.unwrap().unwrap().unwrap();
+    let read = home.tree.files().read_section(&ada, path, "b").await.unwrap().unwrap();
     assert_eq!(words(&read.0), "new");
     assert!(home.read(path).ends_with("## C\nlast\n\n## New\n\nmade\n"));
-    assert_eq!(home.tree.files().read_section(&ada, path, "none").await.unwrap(), Ok(None));
+    assert_eq!(home.tree.files().read_section(&ada, path, "none").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -529,7 +523,7 @@ async fn what_lies_in_a_folder_is_listed_and_names_from_outside_carry_their_labe
     home.remember(&home.ada(), "Tea", "Green.").await;
     home.remember(&home.tainted(), "Milk", "No.").await;
     home.set(&home.tainted(), "do this/a.md", "x").await.unwrap();
-    let at_top = home.tree.files().list(&ada, "").await.unwrap().unwrap();
+    let at_top = home.tree.files().list(&ada, "").await.unwrap();
     let names: Vec<_> =
         at_top.iter().map(|entry| (entry.name.as_str(), entry.folder, entry.label.is_trusted())).collect();
     assert_eq!(
@@ -543,10 +537,10 @@ async fn what_lies_in_a_folder_is_listed_and_names_from_outside_carry_their_labe
             ("memory", true, true),
         ]
     );
-    let waiting = home.tree.files().list(&ada, "memory/untrusted/").await.unwrap().unwrap();
+    let waiting = home.tree.files().list(&ada, "memory/untrusted/").await.unwrap();
     assert!(waiting.len() == 1 && !waiting[0].label.is_trusted());
     for closed in ["people", "people/2-ben", "..", ".hidden", "a\0"] {
-        assert!(home.tree.files().list(&ada, closed).await.unwrap().is_err(), "{closed}");
+        assert!(home.tree.files().list(&ada, closed).await.map_err(refusal).is_err(), "{closed}");
     }
     let notes = home.tree.files().list_notes(&ada).await.unwrap().read;
     let notes: Vec<_> =

@@ -47,7 +47,7 @@ async fn writes(story: &Story, who: Party, path: &str, text: &str, turn: Option<
     let text = text.to_owned();
     let (workspace, experience) = (story.home.join("workspace"), story.home.join("experience"));
     let tree = Workspace::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
-    tree.versions().change(&origin, path, move |_| Ok(New::Text(text.clone()))).await.unwrap().unwrap();
+    tree.versions().change(&origin, path, move |_| Ok(New::Text(text.clone()))).await.unwrap();
 }
 
 /// A note about the safe, the line that leads to it, and a fact that says the same.

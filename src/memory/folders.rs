@@ -6,18 +6,24 @@
 //! first read. While the row exists, `folder_of` returns none of the folders affected by it. No
 //! file is copied or read. If a person creates a conflicting file meanwhile, it is kept under a
 //! free name.
+//!
+//! A hand-over swaps locations, never contents: the files of the previous owner move to a folder of
+//! their own, those of the heir to the root, and every version keeps the scope it was written for.
 
-use crate::memory::workspace::WorkspaceFolders;
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 
 use anyhow::Context;
 use rustix::io::Errno;
 
-use super::disk::{self, Disk, FolderEntry};
+use super::disk::{self, Disk};
 use super::layout;
 use super::path_walk::OpenFolder;
-use super::workspace::blocking;
-use crate::store::{FolderMove, MoveKind, MoveState, Tx};
+use super::workspace::{Workspace, WorkspaceError, WorkspaceFolders};
+use crate::id::PersonId;
+use crate::people::Party;
+use crate::store::{Db, FolderMove, FolderState, MoveKind, MoveRefusal, MoveState, Tx};
+use crate::trust::Scope;
 
 /// Number of alternative names tried on a conflict.
 const MOST_NAMES: usize = 99;
@@ -25,6 +31,52 @@ const MOST_NAMES: usize = 99;
 /// Called after each step that a power cut may follow; an error simulates one. Does nothing outside
 /// of tests.
 pub(super) type MoveHook<'s> = &'s (dyn Fn() -> anyhow::Result<()> + Send + Sync);
+
+/// Plan or result of a hand-over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOverResult {
+    /// Previous owner of the root.
+    pub from: PersonId,
+    /// New folder of the previous owner.
+    pub from_folder: String,
+    /// Previous folder of the heir.
+    pub heir_folder: String,
+}
+
+/// Reason for a refused hand-over, by what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandOverRefusal {
+    /// The root has no owner yet.
+    NoOwner,
+    /// The root already belongs to the heir.
+    Same,
+    /// The heir is not an owner.
+    NotAnOwner,
+    /// A write, an answer or an erasure is in progress.
+    Busy,
+    /// A top-level entry of one of the folders is neither file nor folder; holds its path.
+    Unmovable(String),
+}
+
+/// Error of a hand-over.
+pub type HandOverError = WorkspaceError<HandOverRefusal>;
+
+impl From<HandOverRefusal> for HandOverError {
+    fn from(why: HandOverRefusal) -> Self {
+        Self::Refused(why)
+    }
+}
+
+impl From<MoveRefusal> for HandOverRefusal {
+    fn from(why: MoveRefusal) -> Self {
+        match why {
+            MoveRefusal::NoOwner => Self::NoOwner,
+            MoveRefusal::Same => Self::Same,
+            MoveRefusal::NotAnOwner => Self::NotAnOwner,
+            MoveRefusal::Busy => Self::Busy,
+        }
+    }
+}
 
 impl WorkspaceFolders<'_> {
     /// Fixes the location of files: stores the owner of the root and the folder of each person, and
@@ -49,14 +101,76 @@ impl WorkspaceFolders<'_> {
         Ok(())
     }
 
+    /// Plans a hand-over to that person without changing anything.
+    pub async fn plan_hand_over(&self, heir: &Party) -> Result<HandOverResult, HandOverError> {
+        let heir_folder = self.folder_of(heir).await?;
+        let from = self.0.journal.read(|db| db.folders().workspace_owner()).await?;
+        let from = from.ok_or(HandOverRefusal::NoOwner)?;
+        if heir_folder.is_empty() {
+            return Err(HandOverRefusal::Same.into());
+        }
+        let look = move |db: Db<'_>| Ok((db.folders().stored_folder(from)?, db.folders().name_once_of(from)?));
+        let (stored, name) = self.0.journal.read(look).await?;
+        let name = layout::folder_name(from, &name.unwrap_or_default());
+        self.on_disk_unless_refused(move |workspace| {
+            let folders = workspace.folders();
+            for folder in ["", &heir_folder] {
+                if let Some(path) = folders.unmovable_in(folder)? {
+                    return Err(HandOverError::Refused(HandOverRefusal::Unmovable(path)));
+                }
+            }
+            // A folder that exists was not in use, and stays separate.
+            let is_free = !stored.is_empty() && !folders.is_there(&stored);
+            let from_folder = if is_free { stored } else { folders.free_folder(&name)? };
+            Ok(HandOverResult { from, from_folder, heir_folder })
+        })
+        .await
+    }
+
+    /// Gives the root to that person. If it fails, the next start resumes the hand-over.
+    pub async fn hand_over(&self, heir: &Party) -> Result<HandOverResult, HandOverError> {
+        self.hand_over_in_steps(heir, &|| Ok(())).await
+    }
+
+    pub(super) async fn hand_over_in_steps(
+        &self,
+        heir: &Party,
+        step: MoveHook<'_>,
+    ) -> Result<HandOverResult, HandOverError> {
+        let plan = self.plan_hand_over(heir).await?;
+        // An erasure takes long, so it is not waited for; a single file change is.
+        let Ok(_erasure) = Arc::clone(&self.0.erasure).try_lock_owned() else {
+            return Err(HandOverRefusal::Busy.into());
+        };
+        let _alone = self.0.writing.lock().await;
+        let _moving = self.0.moving.write().await;
+        if self.versions().finish_open().await? > 0 {
+            return Err(HandOverRefusal::Busy.into());
+        }
+        let Scope::Person(id) = heir.scope() else { return Err(HandOverRefusal::NotAnOwner.into()) };
+        let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
+        let begin = move |tx: Tx<'_>| {
+            let is_as_planned = tx.folders().folder_of(Scope::Person(id))? == FolderState::At(source);
+            if is_as_planned { tx.folders().begin_hand_over(id, &target) } else { Ok(Err(MoveRefusal::Busy)) }
+        };
+        let begun = self.0.journal.write("begin to hand the root over", begin).await?;
+        let begun = begun.map_err(HandOverRefusal::from)?;
+        step()?;
+        self.carry_out(begun, step).await?;
+        Ok(plan)
+    }
+
     /// Renames a name-based folder to its stored name.
     async fn rename_folder(&self, mut open: FolderMove, step: MoveHook<'_>) -> anyhow::Result<()> {
         if open.state == MoveState::Wanted {
             open = self.begin_rename(open).await?;
             step()?;
         }
-        let (tree, of) = (self.tree.clone(), open.clone());
-        blocking(move || [&tree.0.disk, &tree.0.experience].into_iter().try_for_each(|disk| rename(disk, &of))).await?;
+        let of = open.clone();
+        let rename = move |workspace: &Workspace| {
+            [&workspace.0.disk, &workspace.0.experience].into_iter().try_for_each(|disk| rename(disk, &of))
+        };
+        self.on_disk(rename).await?;
         step()?;
         let done =
             move |tx: Tx<'_>| tx.folders().rename_done(&open, &|path| layout::moved(path, &open.source, &open.target));
@@ -67,13 +181,12 @@ impl WorkspaceFolders<'_> {
         let person = open.person;
         let name = self.0.journal.read(move |db| db.folders().name_once_of(person)).await?.unwrap_or_default();
         let (source, target) = (layout::folder_by_name(person, &name), layout::folder_name(person, &name));
-        let (tree, from) = (self.tree.clone(), source.clone());
-        let free = move || {
+        let from = source.clone();
+        let free = move |workspace: &Workspace| {
             // If only the new folder exists, it already belongs to that person.
-            let target = if tree.folders().is_there(&from) { tree.folders().free_folder(&target)? } else { target };
-            Ok(target)
+            if workspace.folders().is_there(&from) { workspace.folders().free_folder(&target) } else { Ok(target) }
         };
-        let target = blocking(free).await?;
+        let target = self.on_disk(free).await?;
         let (id, from, to) = (open.id, source.clone(), target.clone());
         self.0.journal.write("begin to rename a folder", move |tx| tx.folders().rename_begun(id, &from, &to)).await?;
         Ok(FolderMove { state: MoveState::Begun, source, target, ..open })
@@ -104,12 +217,12 @@ impl WorkspaceFolders<'_> {
 
     async fn move_one_by_one(&self, experience: bool, from: &str, to: &str, step: MoveHook<'_>) -> anyhow::Result<()> {
         loop {
-            let (tree, source, target) = (self.tree.clone(), from.to_owned(), to.to_owned());
-            let moved = blocking(move || {
-                let disk = if experience { &tree.0.experience } else { &tree.0.disk };
+            let (source, target) = (from.to_owned(), to.to_owned());
+            let move_next = move |workspace: &Workspace| {
+                let disk = if experience { &workspace.0.experience } else { &workspace.0.disk };
                 move_next(disk, &source, &target, !experience)
-            });
-            if !moved.await? {
+            };
+            if !self.on_disk(move_next).await? {
                 return Ok(());
             }
             step()?;
@@ -162,8 +275,9 @@ fn rename(disk: &Disk, of: &FolderMove) -> anyhow::Result<()> {
 
 /// Moves one top-level entry from one folder to another; false if none is left. Blocks.
 fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Result<bool> {
-    let next = movable(disk, from, has_shared)?;
-    let Some(next) = next.first() else {
+    let is_there = disk.unchecked(from).symlink_metadata().is_ok();
+    let entries = if is_there { disk.list(from)? } else { Vec::new() };
+    let Some(next) = entries.into_iter().find(|entry| belongs_to_owner(from, &entry.name, has_shared)) else {
         if !from.is_empty() {
             // Hidden files may remain in it.
             let _ = std::fs::remove_dir(disk.unchecked(from));
@@ -171,24 +285,15 @@ fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Res
         return Ok(false);
     };
     let (source, target) = (disk.folder(from)?, disk.folder(to)?);
-    let in_the_way = disk::exists(&target, &next.name);
-    if in_the_way && to.is_empty() {
+    let has_conflict = disk::exists(&target, &next.name);
+    if has_conflict && to.is_empty() {
         // The root was empty: a person has put a file there since.
         let free = free_name(&target, &next.name)?;
         put(&target, &next.name, &target, &free)?;
     }
-    let name = if in_the_way && !to.is_empty() { free_name(&target, &next.name)? } else { next.name.clone() };
+    let name = if has_conflict && !to.is_empty() { free_name(&target, &next.name)? } else { next.name.clone() };
     put(&source, &next.name, &target, &name)?;
     Ok(true)
-}
-
-/// Returns the top-level entries that move with their owner.
-fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<FolderEntry>> {
-    if disk.unchecked(folder).symlink_metadata().is_err() {
-        return Ok(Vec::new());
-    }
-    let entries = disk.list(folder)?;
-    Ok(entries.into_iter().filter(|entry| belongs_to_owner(folder, &entry.name, has_shared)).collect())
 }
 
 /// Returns true if a top-level entry belongs to the folder's owner. Hidden entries count only if

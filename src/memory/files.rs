@@ -1,0 +1,423 @@
+//! Reading and listing of a party's own folder: files that a person wrote, the assistant's notes for
+//! them, attachments that they sent.
+//!
+//! Only what really lies in the folder is accessible, wherever a link in it points. The folder of
+//! the root's owner is the root, which contains the folders of all other parties: those are
+//! accessible only to their own party, and hidden names to no one.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::disk::{Disk, FolderEntry};
+use super::workspace::{Workspace, WorkspaceError, WorkspaceFiles};
+use super::{disk, label, layout, memory_md, note, page, section};
+use crate::id::PersonId;
+use crate::people::{Party, Person, Role};
+use crate::store::{Db, Node};
+use crate::time::Timestamp;
+use crate::trust::{Label, Labelled, Scope, Text};
+
+/// Maximum size of a note or checklist that is read verbatim, in bytes: more than any skill may
+/// have.
+const MAX_NOTE: u64 = 64 * 1024;
+
+/// Checklist for the heartbeat, written by the owner.
+const HEARTBEAT: &str = "HEARTBEAT.md";
+
+/// An entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Name without the folder.
+    pub name: String,
+    /// True for a folder.
+    pub folder: bool,
+    /// Size in bytes; 0 for a folder.
+    pub size: u64,
+    /// Time of the last modification.
+    pub at: Timestamp,
+    /// Label of the name.
+    pub label: Label,
+}
+
+/// A note in a list for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteLine {
+    /// Path as its owner sees it.
+    pub path: String,
+    /// Title of the note.
+    pub title: String,
+    /// Summary in one line.
+    pub hook: String,
+    /// Kind stated by the note.
+    pub kind: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last modification.
+    pub at: Timestamp,
+    /// True if its label is trusted.
+    pub trusted: bool,
+}
+
+/// A note that cannot be displayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadNote {
+    /// Path as its owner sees it.
+    pub path: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Reason.
+    pub why: AccessRefusal,
+    /// Label of the name.
+    pub label: Label,
+}
+
+/// Notes of a party.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NoteList {
+    /// Readable notes, by path.
+    pub read: Vec<NoteLine>,
+    /// Unreadable notes.
+    pub unread: Vec<UnreadNote>,
+}
+
+/// A file that may be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnFile {
+    /// Real path, relative to the workspace.
+    pub path: String,
+    /// SHA-256 of its bytes.
+    pub digest: String,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// Reason for refusing a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AccessRefusal {
+    /// The path cannot lead into the folder.
+    #[error("The path is not a plain one")]
+    BadPath,
+    /// The file does not exist.
+    #[error("There is no such file")]
+    Missing,
+    /// The file is in another party's folder, or outside the workspace.
+    #[error("It lies elsewhere")]
+    Elsewhere,
+    /// The file is not text.
+    #[error("It is no text")]
+    NoText,
+    /// The file exceeds the requested size limit.
+    #[error("It is too large")]
+    TooLarge,
+}
+
+/// Error of an access to a file.
+pub type AccessError = WorkspaceError<AccessRefusal>;
+
+impl From<AccessRefusal> for AccessError {
+    fn from(why: AccessRefusal) -> Self {
+        Self::Refused(why)
+    }
+}
+
+impl AccessRefusal {
+    /// Classifies a failed path lookup.
+    pub(super) fn of(error: &anyhow::Error) -> Self {
+        match error.downcast_ref::<std::io::Error>() {
+            Some(error) if error.kind() == ErrorKind::NotFound => Self::Missing,
+            Some(_) => Self::BadPath,
+            None => Self::Elsewhere,
+        }
+    }
+}
+
+/// A text file with its label.
+pub(super) struct LabelledFile {
+    pub(super) text: String,
+    pub(super) label: Label,
+    /// Row of this version, if the program wrote it.
+    pub(super) row: Option<i64>,
+    pub(super) digest: String,
+}
+
+/// Content of a file, before its label is known.
+struct FileContent {
+    /// Requested location.
+    requested_path: String,
+    /// Real location.
+    real_path: String,
+    text: String,
+    digest: String,
+}
+
+impl WorkspaceFiles<'_> {
+    /// Returns the content of a text file, its journal nodes, and the SHA-256 of its bytes.
+    pub async fn read_text(&self, who: &Party, path: &str) -> Result<(Text, Vec<Node>, String), AccessError> {
+        let LabelledFile { text, label, row, digest } = self.read_labelled(who, path).await?;
+        Ok((Labelled::new(Arc::from(text), label, who.scope()), row.map(Node::File).into_iter().collect(), digest))
+    }
+
+    /// Returns the content of a text file with its label.
+    pub(super) async fn read_labelled(&self, who: &Party, path: &str) -> Result<LabelledFile, AccessError> {
+        let folder = self.folder_of(who).await?;
+        let (path, scope) = (path.trim().to_owned(), who.scope());
+        let read = move |workspace: &Workspace| workspace.files().read_own(&folder, &path).map_err(AccessError::from);
+        let FileContent { requested_path, real_path, text, digest } = self.on_disk_unless_refused(read).await?;
+        let of = digest.clone();
+        let found = self.0.journal.read(move |db| label::of_file(db, scope, &requested_path, &real_path, &of)).await?;
+        let (row, label) = found.ok_or(AccessRefusal::Elsewhere)?;
+        Ok(LabelledFile { text, label, row, digest })
+    }
+
+    /// Returns the text file at that path with its label; `None` if it cannot be read.
+    pub(super) async fn readable(&self, who: &Party, path: &str) -> anyhow::Result<Option<LabelledFile>> {
+        match self.read_labelled(who, path).await {
+            Ok(file) => Ok(Some(file)),
+            Err(error) => {
+                let why = error.refusal()?;
+                if why != AccessRefusal::Missing {
+                    tracing::debug!("A file of the memory cannot be read: {why}");
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns the content of one section of a file; `None` if there is no such section.
+    pub async fn read_section(
+        &self,
+        who: &Party,
+        path: &str,
+        section: &str,
+    ) -> Result<Option<(Text, Vec<Node>)>, AccessError> {
+        let (text, nodes, _) = self.read_text(who, path).await?;
+        let (words, label, scope) = text.open();
+        Ok(section::read(words, section).map(|part| {
+            let part = Arc::from(part.trim_matches(['\n', '\r']));
+            (Labelled::new(part, label.clone(), scope), nodes)
+        }))
+    }
+
+    /// Reads one of a person's notes verbatim, with its row if the program wrote this version. Only
+    /// plain Markdown files in the person's `memory/` are notes.
+    ///
+    /// # Errors
+    /// If the file is not a note, is missing, too long or not UTF-8, or was written for another
+    /// party.
+    pub async fn read_note(&self, whose: &Person, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
+        anyhow::ensure!(layout::is_note(path), "it is not a Markdown file in memory/");
+        let who = Party::One(whose.clone());
+        let (scope, requested_path) = (who.scope(), layout::within(&self.folder_of(&who).await?, path));
+        let found = self.read_verbatim(scope, requested_path).await?;
+        let (bytes, row, label) = found.ok_or_else(|| std::io::Error::from(ErrorKind::NotFound))?;
+        let words = String::from_utf8(bytes).ok().context("it is not UTF-8")?;
+        Ok((Labelled::new(Arc::from(words), label, scope), row))
+    }
+
+    /// Reads `HEARTBEAT.md` verbatim, with its owner and its row if the program wrote this version.
+    /// `None` if there is no such file, or if the root belongs to no owner with access.
+    ///
+    /// # Errors
+    /// If the file is unreadable, too long or not UTF-8, or was written for another party.
+    pub async fn read_heartbeat(&self) -> anyhow::Result<Option<(PersonId, Text, Option<i64>)>> {
+        let owner = self.0.journal.read(|db| db.folders().present_workspace_owner()).await?;
+        let Some(owner) = owner.filter(|owner| owner.role == Role::Owner).map(|owner| owner.id) else {
+            return Ok(None);
+        };
+        let scope = Scope::Person(owner);
+        let Some((bytes, row, label)) = self.read_verbatim(scope, HEARTBEAT.to_owned()).await? else {
+            return Ok(None);
+        };
+        let words = String::from_utf8(bytes).ok().context("It is not UTF-8")?;
+        Ok(Some((owner, Labelled::new(Arc::from(words), label, scope), row)))
+    }
+
+    /// Returns the bytes of the file at that location with its row and label; `None` if there is no
+    /// such file.
+    async fn read_verbatim(
+        &self,
+        scope: Scope,
+        requested_path: String,
+    ) -> anyhow::Result<Option<(Vec<u8>, Option<i64>, Label)>> {
+        let location = requested_path.clone();
+        let read = self.on_disk(move |workspace| workspace.0.disk.read_if_exists(&location, MAX_NOTE));
+        let (real_path, Some(bytes)) = read.await? else { return Ok(None) };
+        let digest = page::digest(&bytes);
+        let found =
+            self.0.journal.read(move |db| label::of_file(db, scope, &requested_path, &real_path, &digest)).await?;
+        let (row, label) = found.ok_or(label::Foreign)?;
+        Ok(Some((bytes, row, label)))
+    }
+
+    /// Returns the file at that path inside the folder of that person or group, of at most `max`
+    /// bytes, to send it.
+    pub async fn own_file(&self, who: &Party, path: &str, max: u64) -> Result<OwnFile, AccessError> {
+        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        let requested_path = path.trim().to_owned();
+        let find = move |workspace: &Workspace| {
+            sendable(&workspace.0.disk, &folder, &requested_path, max).map_err(AccessError::from)
+        };
+        let found = self.on_disk_unless_refused(find).await?;
+        let location = found.path.clone();
+        let foreign = self.0.journal.read(move |db| label::is_foreign(db, scope, &location, &location)).await?;
+        if foreign { Err(AccessRefusal::Elsewhere.into()) } else { Ok(found) }
+    }
+
+    /// Returns the bytes of a previously chosen file if they are unchanged.
+    pub async fn chosen_file(&self, path: &str, digest: &str, max: u64) -> anyhow::Result<Option<Vec<u8>>> {
+        let (path, digest) = (path.to_owned(), digest.to_owned());
+        let is_same = move |bytes: &Vec<u8>| page::digest(bytes) == digest;
+        self.on_disk(move |workspace| Ok(workspace.0.disk.read(&path, max).ok().filter(is_same))).await
+    }
+
+    /// Lists a folder by name; an empty path is the party's own folder.
+    pub async fn list(&self, who: &Party, path: &str) -> Result<Vec<Listed>, AccessError> {
+        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        let path = layout::normal(path.trim().trim_end_matches('/')).ok_or(AccessRefusal::BadPath)?;
+        let entries_in = move |workspace: &Workspace| entries_in(&workspace.0.disk, &folder, &path);
+        let (real, entries) = self.on_disk_unless_refused(entries_in).await?;
+        let look = move |db: Db<'_>| {
+            let mut listed = Vec::new();
+            for FolderEntry { name, folder, size, at } in entries {
+                let location = layout::within(&real, &name);
+                // A file that was written for another party is left out.
+                if folder || !label::is_foreign(db, scope, &location, &location)? {
+                    let of_name = if folder { label::of_folder } else { label::of_name };
+                    listed.push(Listed { name, folder, size, at, label: of_name(db, &location)? });
+                }
+            }
+            Ok(listed)
+        };
+        Ok(self.0.journal.read(look).await?)
+    }
+
+    /// Lists the notes of the memory by path, including daily notes and notes that wait in
+    /// `memory/untrusted/`.
+    pub async fn list_notes(&self, who: &Party) -> anyhow::Result<NoteList> {
+        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        let found = self.on_disk(move |workspace| Ok(workspace.files().all_notes(&folder))).await?;
+        let look = move |db: Db<'_>| {
+            let mut notes = NoteList::default();
+            for FoundNote { path, location, entry, read } in found {
+                match read {
+                    Ok(read) => notes.read.extend(line_of(db, scope, path, &entry, &read)?),
+                    Err(_) if label::is_foreign(db, scope, &location, &location)? => {}
+                    Err(why) => {
+                        let label = label::of_name(db, &location)?;
+                        notes.unread.push(UnreadNote { path, size: entry.size, why, label });
+                    }
+                }
+            }
+            Ok(notes)
+        };
+        self.0.journal.read_much(look).await
+    }
+
+    /// Returns the real location of that path of the party's folder, relative to the workspace.
+    /// Nothing need exist there.
+    pub(super) async fn real_location(&self, who: &Party, path: &str) -> Result<String, AccessError> {
+        let folder = self.folder_of(who).await?;
+        let path = path.to_owned();
+        self.on_disk_unless_refused(move |workspace| {
+            let location = layout::locate(&folder, &path).ok_or(AccessRefusal::BadPath)?;
+            let (disk, disk_path) = workspace.disk_of(&location);
+            let real = disk.real(disk_path).map_err(|_| AccessRefusal::Elsewhere)?;
+            let real = layout::with_base_of(&location, &real);
+            layout::own(&folder, &real).ok_or(AccessRefusal::Elsewhere)?;
+            Ok::<_, AccessError>(real)
+        })
+        .await
+    }
+
+    /// Blocks.
+    fn read_own(&self, folder: &str, path: &str) -> Result<FileContent, AccessRefusal> {
+        let requested_path = layout::locate(folder, path).ok_or(AccessRefusal::BadPath)?;
+        let (disk, disk_path) = self.disk_of(&requested_path);
+        let found = disk.find(disk_path).map_err(|error| AccessRefusal::of(&error))?;
+        let real_path = layout::with_base_of(&requested_path, &found.real_path());
+        layout::own(folder, &real_path).ok_or(AccessRefusal::Elsewhere)?;
+        let file = disk::open(&found).map_err(|_| AccessRefusal::Missing)?;
+        let bytes = disk::read_up_to(file, layout::MAX_TEXT_FILE).map_err(|_| AccessRefusal::TooLarge)?;
+        let digest = page::digest(&bytes);
+        let text = String::from_utf8(bytes).map_err(|_| AccessRefusal::NoText)?;
+        Ok(FileContent { requested_path, real_path, text, digest })
+    }
+
+    /// Blocks.
+    fn all_notes(&self, folder: &str) -> Vec<FoundNote> {
+        let mut notes = Vec::new();
+        for at in ["memory", "memory/untrusted"] {
+            let (real, entries) = entries_in(&self.0.disk, folder, at).unwrap_or_default();
+            let is_note =
+                |entry: &FolderEntry| !entry.folder && entry.name.ends_with(".md") && entry.name != "MEMORY.md";
+            for entry in entries.into_iter().filter(is_note) {
+                let path = format!("{at}/{}", entry.name);
+                let (location, read) = (layout::within(&real, &entry.name), self.read_own(folder, &path));
+                notes.push(FoundNote { path, location, entry, read });
+            }
+        }
+        notes
+    }
+}
+
+/// A note that was found, before its label is known.
+struct FoundNote {
+    path: String,
+    location: String,
+    entry: FolderEntry,
+    read: Result<FileContent, AccessRefusal>,
+}
+
+/// Returns the list entry of a note; `None` if it was written for another party.
+fn line_of(
+    db: Db<'_>,
+    whose: Scope,
+    path: String,
+    entry: &FolderEntry,
+    read: &FileContent,
+) -> anyhow::Result<Option<NoteLine>> {
+    let found = label::of_file(db, whose, &read.requested_path, &read.real_path, &read.digest)?;
+    let Some((_, label)) = found else { return Ok(None) };
+    let note = note::read(&read.text);
+    let stem = entry.name.trim_end_matches(".md");
+    let (title, hook) = note.title_and_hook(stem);
+    let kind = if memory_md::is_day(stem) { "day".to_owned() } else { note.kind };
+    Ok(Some(NoteLine { path, title, hook, kind, size: entry.size, at: entry.at, trusted: label.is_trusted() }))
+}
+
+/// Returns the real path of a folder, and its entries.
+fn entries_in(disk: &Disk, folder: &str, path: &str) -> Result<(String, Vec<FolderEntry>), AccessError> {
+    let requested_path = if path.is_empty() { folder.to_owned() } else { layout::within(folder, path) };
+    if layout::is_hidden(path) || !(requested_path.is_empty() || layout::is_plain(&requested_path)) {
+        return Err(AccessRefusal::BadPath.into());
+    }
+    let real = match requested_path.as_str() {
+        "" => requested_path,
+        _ => disk.find(&requested_path).map_err(|error| AccessRefusal::of(&error))?.real_path(),
+    };
+    if real != folder && layout::own(folder, &real).is_none() {
+        return Err(AccessRefusal::Elsewhere.into());
+    }
+    let is_own = |entry: &FolderEntry| layout::own(folder, &layout::within(&real, &entry.name)).is_some();
+    let entries = disk.list(&real)?.into_iter().filter(is_own).collect();
+    Ok((real, entries))
+}
+
+/// Finds a file to be sent, by its real location.
+fn sendable(disk: &Disk, folder: &str, requested_path: &str, max: u64) -> Result<OwnFile, AccessRefusal> {
+    let path = layout::within(folder, requested_path);
+    if !layout::is_plain(&path) || layout::is_hidden(requested_path) {
+        return Err(AccessRefusal::BadPath);
+    }
+    let found = disk.find(&path).map_err(|error| AccessRefusal::of(&error))?;
+    layout::own(folder, &found.real_path()).ok_or(AccessRefusal::Elsewhere)?;
+    let file = disk::open(&found).map_err(|_| AccessRefusal::Missing)?;
+    let size = file.metadata().map_err(|_| AccessRefusal::Missing)?.len();
+    if size > max {
+        return Err(AccessRefusal::TooLarge);
+    }
+    let bytes = disk::read_up_to(file, max).map_err(|_| AccessRefusal::TooLarge)?;
+    Ok(OwnFile { path: found.real_path(), digest: page::digest(&bytes), size })
+}
