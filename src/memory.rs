@@ -1,5 +1,5 @@
-//! Memory: the Markdown files with the assistant's character and what it knows, the search over them
-//! and over the conversations, and their erasure.
+//! Memory: the Markdown files with the assistant's character and what it knows, the search over
+//! them and over the conversations, and their erasure.
 //!
 //! The files lie in the workspace and, as far as they are experience of an agent's profile, in a
 //! folder next to it; nothing outside of both is read or written, wherever a link in them points.

@@ -1,5 +1,5 @@
-//! Reading and listing of a party's own folder: files that a person wrote, the assistant's notes for
-//! them, attachments that they sent.
+//! Reading and listing of a party's own folder: files that a person wrote, the assistant's notes
+//! for them, attachments that they sent.
 //!
 //! Only what really lies in the folder is accessible, wherever a link in it points. The folder of
 //! the root's owner is the root, which contains the folders of all other parties: those are

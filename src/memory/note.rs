@@ -35,8 +35,8 @@ impl Note {
         Self { name: shorten(&one_line(title), TITLE), description: hook(&body), kind, body }
     }
 
-    /// Returns the title and the summary; those that the note does not state come from its file name
-    /// without `.md` and from its body.
+    /// Returns the title and the summary; those that the note does not state come from its file
+    /// name without `.md` and from its body.
     pub(super) fn title_and_hook(&self, stem: &str) -> (String, String) {
         let or = |stated: &str, other: String| if stated.is_empty() { other } else { stated.to_owned() };
         (or(&self.name, stem.to_owned()), or(&self.description, hook(&self.body)))

@@ -1,4 +1,5 @@
-//! Notes: one file each, with exactly one line in the index; lines of daily notes; sections of files.
+//! Notes: one file each, with exactly one line in the index; lines of daily notes; sections of
+//! files.
 //!
 //! The note and the index change together or not at all. When the index gets too long, its lines
 //! move to a file for their kind, which has an index line of its own; so the line of a note is
@@ -6,8 +7,8 @@
 //!
 //! An equal line of a daily note is not added twice, and a new value of a known key replaces the
 //! old one, also if the key is known as a fact ([`super::facts`]). Text that would break out of its
-//! section is refused. Text of a tainted turn that is meant for an automatically loaded file goes to
-//! a separate file in `memory/untrusted/` instead.
+//! section is refused. Text of a tainted turn that is meant for an automatically loaded file goes
+//! to a separate file in `memory/untrusted/` instead.
 
 use std::collections::BTreeMap;
 
@@ -316,8 +317,8 @@ impl IndexFiles {
         self.overflow.iter().map(|file| format!("memory/{file}")).collect()
     }
 
-    /// Returns the changed index files, `MEMORY.md` last, with exactly one line for the note in that
-    /// file among them. The file of the note comes before them in the change.
+    /// Returns the changed index files, `MEMORY.md` last, with exactly one line for the note in
+    /// that file among them. The file of the note comes before them in the change.
     fn with_line(&self, file: &str, note: &Note, texts: &[Option<&str>]) -> Vec<New> {
         let Some((memory, overflow)) = texts.split_last() else { return Vec::new() };
         let memory = memory.map_or_else(|| DefaultFile::Memory.first_contents(""), str::to_owned);

@@ -81,8 +81,8 @@ impl ResolvedPath {
     }
 }
 
-/// Resolves a path below `root` with that lookup of names. With [`Absent::Create`] its last part is a
-/// folder too.
+/// Resolves a path below `root` with that lookup of names. With [`Absent::Create`] its last part is
+/// a folder too.
 pub(super) fn walk(root: &Path, lookup: Lookup, path: &str, absent: Absent) -> anyhow::Result<ResolvedPath> {
     let base =
         rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;

@@ -4,9 +4,9 @@
 //! The row with path, hash and label is committed before the file gets its name. Initial contents
 //! are stored in the row, so that they can be restored; every other file is stored in its place
 //! alone. Extracted text stands next to its file, under its name with `.txt` appended, so that
-//! people, the file tools and the index find it like any other text. It is untrusted by location and
-//! label, regardless of edits, and is deleted with the file. Archives lie in the party's folder for
-//! a while because they are sent from there.
+//! people, the file tools and the index find it like any other text. It is untrusted by location
+//! and label, regardless of edits, and is deleted with the file. Archives lie in the party's folder
+//! for a while because they are sent from there.
 
 use std::sync::Arc;
 

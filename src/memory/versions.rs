@@ -1,5 +1,5 @@
-//! Versions of a file: its history, and the decisions of a person about existing text: approving it,
-//! and restoring an earlier version.
+//! Versions of a file: its history, and the decisions of a person about existing text: approving
+//! it, and restoring an earlier version.
 //!
 //! Before a version is restored over an unreadable file, that file is renamed to `NAME.unreadable`
 //! next to it, and no longer belongs to the memory. It is neither rewritten nor parsed, so any size
