@@ -96,10 +96,13 @@ pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState};
 pub use outgoing_files::{EnclosedFile, Enclosure};
 pub use pairing::{Admitted, CodeFor, CodeUse, GoodCode, Issuer};
 pub use people::FormerPerson;
-pub use proposals::{NewDecision, NewProposal, PROPOSAL_WAITS, ProposalRow, ProposalState, VerdictRow};
+pub use proposals::{
+    NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage, StageOutcome,
+    VerdictRow,
+};
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reactions::{Reaction, excerpt};
-pub use reflections::{ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
+pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderKind, ReminderRow, ReminderState};
 pub use set_aside::SetAside;
 pub use settings::examine;

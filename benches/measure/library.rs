@@ -254,7 +254,7 @@ async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usiz
                         inbox: None,
                         address: Some(address),
                         person,
-                        guest: 0,
+                        guest: None,
                         kind,
                         scope,
                         external_id: "",

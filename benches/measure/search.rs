@@ -146,7 +146,7 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
                     inbox: None,
                     address: Some(address),
                     person: Some(PersonId(1)),
-                    guest: 0,
+                    guest: None,
                     kind: MessageKind::Said,
                     scope: ADA,
                     external_id: "",

@@ -151,7 +151,7 @@ async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, Stri
                     inbox: None,
                     address: Some(address),
                     person: Some(person.id),
-                    guest: 0,
+                    guest: None,
                     kind: MessageKind::Said,
                     scope,
                     external_id: "",

@@ -13,7 +13,7 @@ use crate::people::Person;
 use crate::reflection::render;
 use crate::schedule::OnDemandResult;
 use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
-use crate::time::{Cron, Timestamp};
+use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 use crate::wording::{command, reminder_command, schedule as says};
 
@@ -59,13 +59,13 @@ impl JobsAdmin<'_> {
         let times = self.times(row);
         let readable: Vec<String> = times.iter().map(|at| self.zone.show_short(*at)).collect();
         let readable = readable.join(", ");
-        let when = if row.cron.is_empty() { readable } else { reminder_command::again(&readable) };
+        let when = if row.cron.is_none() { readable } else { reminder_command::again(&readable) };
         let line = plain(&crate::text::shorten(words, MAX_CHARACTERS));
         let json = json!({
             "id": row.id,
             "kind": kind,
             "text": &**words,
-            "cron": row.cron,
+            "cron": row.cron.as_deref().unwrap_or_default(),
             "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
             "untrusted": sources(label),
         });
@@ -74,9 +74,7 @@ impl JobsAdmin<'_> {
 
     /// The next times, starting with the stored one.
     fn times(&self, row: &ReminderRow) -> Vec<Timestamp> {
-        let later = |first| {
-            Cron::parse(&row.cron).map_or_else(|_| Vec::new(), |cron| cron.next_times(first, self.zone, TIMES - 1))
-        };
+        let later = |first| row.recurrence().map_or_else(Vec::new, |cron| cron.next_times(first, self.zone, TIMES - 1));
         row.next_at.into_iter().flat_map(|first| std::iter::once(first).chain(later(first))).collect()
     }
 
@@ -200,7 +198,7 @@ fn fields(item: &ReflectionItem) -> Value {
     let row = &item.row;
     let action_json = |(action, outcome): &(ActionRow, String)| {
         json!({
-            "kind": render::known_kind(action),
+            "kind": action.kind.as_str(),
             "title": action.title,
             "state": action.state.as_str(),
             "outcome": outcome,

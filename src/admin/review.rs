@@ -164,7 +164,7 @@ pub(super) fn surface_of(by: DecisionSource) -> Surface {
 
 /// The effect of a proposal, on one line of Markdown.
 pub(super) fn change_of(row: &ProposalRow) -> String {
-    says::change(&row.origin, &row.change, &plain(&row.skill), &plain(&row.new_name))
+    says::change(row.origin.as_str(), &row.change, &plain(&row.skill), &plain(&row.new_name))
 }
 
 /// The reason why a proposal waits, on one line of Markdown.
@@ -209,7 +209,7 @@ fn row_json(row: &ProposalRow) -> Value {
         "hash": row.digest,
         "created_at": row.created_at.rfc3339(),
         "expires_at": row.expires_at.map(Timestamp::rfc3339),
-        "from": row.origin,
+        "from": row.origin.as_str(),
     })
 }
 
@@ -217,7 +217,8 @@ fn whole_json(proposal: &Proposal) -> Value {
     let mut json = row_json(&proposal.row);
     if let Value::Object(fields) = &mut json {
         let stages = proposal.verdicts.iter();
-        let stages = stages.map(|said| json!({ "stage": said.stage, "outcome": said.outcome, "note": said.note }));
+        let stages = stages
+            .map(|said| json!({ "stage": said.stage.as_str(), "outcome": said.outcome.as_str(), "note": said.note }));
         fields.extend([
             ("rationale".to_owned(), json!(proposal.row.rationale)),
             ("reason".to_owned(), json!(proposal.row.reason)),

@@ -23,7 +23,7 @@ use crate::review::{
     ProposalOrigin, Refused, Staged, diff,
 };
 use crate::skill::{self, Available, MAIN, SkillFolder, manifest, name as names};
-use crate::store::{Db, ProposalState, SkillRow, VersionRow};
+use crate::store::{Db, OriginKind, ProposalState, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::command::OWNER_ONLY;
@@ -309,8 +309,11 @@ fn change_held(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
 
 /// Refers to the pending proposal for the folder, or to the rejected one.
 fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
-    let waiting =
-        db.proposals().pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
+    let waiting = db
+        .proposals()
+        .pending_proposals()?
+        .into_iter()
+        .find(|row| row.origin == OriginKind::Folder && row.skill == name);
     let like = db.proposals().proposals_like(name, ProposalChange::Edit.as_str(), "", digest)?;
     let refused = like.iter().find(|row| row.state == ProposalState::Rejected).map(|row| row.id);
     Ok(says::held(waiting.map(|row| row.id), refused))

@@ -208,7 +208,7 @@ fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
         TextKind::Quote => format!("{time}\n{}", prompt::framed(prompt::QUOTED, label, words)),
         TextKind::File => format!("{time}\n{}", prompt::framed(prompt::FILE, label, words)),
         TextKind::Carried => format!("{time}\n{}", prompt::framed(prompt::CARRIED, label, words)),
-        TextKind::Said if message.guest > 0 => {
+        TextKind::Said if message.guest.is_some() => {
             format!("{time}\n{}", prompt::framed(prompt::GUEST_WRITES, label, words))
         }
         TextKind::Said | TextKind::Edit => format!("{time}\n{}", prompt::framed(prompt::PASSED_ON, label, words)),

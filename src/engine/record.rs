@@ -61,8 +61,8 @@ impl TurnRecord {
 /// Speaker of a message: the configured name of a person, or a guest's number. `None` for a message
 /// without a sender.
 pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<String>> {
-    if message.guest > 0 {
-        return Ok(Some(crate::wording::prompt::guest(message.guest)));
+    if let Some(number) = message.guest {
+        return Ok(Some(crate::wording::prompt::guest(number)));
     }
     let person = message.person.map_or(Ok(None), |id| db.people().person(id))?;
     Ok(person.map(|person| person.name))

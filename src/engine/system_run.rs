@@ -166,7 +166,7 @@ fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) ->
         inbox: None,
         address: Some(address),
         person: None,
-        guest: 0,
+        guest: None,
         kind: MessageKind::Task,
         scope,
         external_id: "",

@@ -102,7 +102,7 @@ impl Admission {
     pub fn admit(&self, tx: Tx<'_>, parsed: &ParsedItem, after: &mut AfterCommit) -> anyhow::Result<()> {
         let ParsedItem { raw, inbound: Some(inbound) } = parsed else {
             // An unreadable item has no id but its content.
-            return self.record(tx, &digest(&parsed.raw), InboxOutcome::Unreadable, &parsed.raw).map(drop);
+            return self.record(tx, &digest(&parsed.raw), InboxOutcome::Unreadable, Some(&parsed.raw)).map(drop);
         };
         let mut item = Item { settings: self, tx, now: self.now, inbound, raw, after };
         if let ChatKind::Group { chat, addressed } = &inbound.chat_kind {
@@ -115,7 +115,13 @@ impl Admission {
         }
     }
 
-    fn record(&self, tx: Tx<'_>, external_id: &str, fate: InboxOutcome, raw: &str) -> anyhow::Result<Option<InboxId>> {
+    fn record(
+        &self,
+        tx: Tx<'_>,
+        external_id: &str,
+        fate: InboxOutcome,
+        raw: Option<&str>,
+    ) -> anyhow::Result<Option<InboxId>> {
         let (adapter, account, received_at) = (self.adapter, self.account.as_str(), self.now);
         tx.inbox().receive(&InboxItem { adapter, account, external_id, received_at, fate, raw })
     }
@@ -178,13 +184,13 @@ impl Item<'_> {
     /// Records the item, with its raw form if that may be needed again. Returns `None` if it is a
     /// repeat.
     fn record(&self, outcome: InboxOutcome) -> anyhow::Result<Option<InboxId>> {
-        let raw = if outcome == InboxOutcome::Nothing { "" } else { self.raw };
+        let raw = (outcome != InboxOutcome::Nothing).then_some(self.raw);
         self.settings.record(self.tx, &self.inbound.external_id, outcome, raw)
     }
 
     /// Records only the id of the item. Returns `None` if it is a repeat.
     fn record_id(&self, outcome: InboxOutcome) -> anyhow::Result<Option<InboxId>> {
-        self.settings.record(self.tx, &self.inbound.external_id, outcome, "")
+        self.settings.record(self.tx, &self.inbound.external_id, outcome, None)
     }
 
     /// Address of a peer on the receiving adapter.
@@ -217,10 +223,10 @@ impl Speaker<'_> {
         }
     }
 
-    fn number(&self) -> u32 {
+    fn number(&self) -> Option<u32> {
         match self {
-            Self::Known(_) => 0,
-            Self::Guest(number) => *number,
+            Self::Known(_) => None,
+            Self::Guest(number) => Some(*number),
         }
     }
 }

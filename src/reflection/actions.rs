@@ -13,14 +13,14 @@
 
 use std::sync::Arc;
 
-use super::answer_schema::{ActionKind, Payload};
+use super::answer_schema::Payload;
 use super::{Reflector, commit};
 use crate::id::{PersonId, TurnId};
 use crate::memory::{self, NoteDraft};
 use crate::people::Party;
 use crate::review::{ProposalChange, ProposalDraft, ProposalOrigin, Refused, Staged};
 use crate::skill::{MAIN, SkillFolder, manifest};
-use crate::store::{ActionRow, ActionState, Category, Db, Fact, Layer, Node, Tx};
+use crate::store::{ActionKind, ActionRow, ActionState, Category, Db, Fact, Layer, Node, Tx};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
@@ -70,7 +70,7 @@ impl Reflector {
     }
 
     async fn propose(&self, action: &ActionRow) -> anyhow::Result<()> {
-        if ActionKind::parse(&action.kind) == Some(ActionKind::Memory) {
+        if action.kind == ActionKind::Memory {
             return self.remember(action).await;
         }
         let draft = match self.draft(action).await? {
@@ -154,12 +154,10 @@ impl Reflector {
         let (Some(reflection), Scope::Person(person)) = (reflection, action.scope) else {
             return Ok(Err(says::UNREADABLE.to_owned()));
         };
-        let (Some(kind), Ok(payload)) =
-            (ActionKind::parse(&action.kind), serde_json::from_str::<Payload>(&action.payload))
-        else {
+        let Ok(payload) = serde_json::from_str::<Payload>(&action.payload) else {
             return Ok(Err(says::UNREADABLE.to_owned()));
         };
-        let change = match kind {
+        let change = match action.kind {
             ActionKind::CreateSkill => ProposalChange::Create,
             ActionKind::ChangeSkill => ProposalChange::Edit,
             ActionKind::PromoteNote => return self.draft_of_note(action, reflection.turn, person, payload).await,
@@ -209,14 +207,13 @@ fn stored_at(kept: memory::StoredNote) -> String {
 
 impl Rule {
     fn take(&self, tx: Tx<'_>, action: &ActionRow) -> anyhow::Result<bool> {
-        let kind = ActionKind::parse(&action.kind);
         let stays = if !self.auto_action {
             Some(says::AUTO_ACTION_IS_OFF)
         } else if !commit::is_owners(*tx, action.scope)? {
             Some(says::ONLY_OF_OWNERS)
-        } else if !kind.is_some_and(ActionKind::is_done) {
+        } else if !action.kind.is_done() {
             Some(says::NOT_BY_THE_PROGRAM)
-        } else if kind == Some(ActionKind::Memory) && !self.remembers {
+        } else if action.kind == ActionKind::Memory && !self.remembers {
             Some(says::MEMORY_IS_OFF)
         } else {
             None

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::skill::{MAIN, name as names};
+use crate::store::ActionKind;
 use crate::text::{one_line, shorten};
 use crate::wording::reflection as says;
 
@@ -52,46 +53,6 @@ pub enum Proposed {
         /// Reason why the action is invalid.
         error: String,
     },
-}
-
-/// Kind of a proposed action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum ActionKind {
-    /// New skill.
-    CreateSkill,
-    /// Change to an existing skill.
-    ChangeSkill,
-    /// Conversion of a note to a skill.
-    PromoteNote,
-    /// New or changed memory.
-    Memory,
-    /// Change to a setting.
-    Configuration,
-    /// Any other action.
-    Other,
-}
-
-impl ActionKind {
-    /// Stored name of the kind, which the model uses too.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
-    /// Parses the name of a kind.
-    pub fn parse(word: &str) -> Option<Self> {
-        word.parse().ok()
-    }
-
-    /// Returns true if the program executes the action, within its limits.
-    pub fn is_done(self) -> bool {
-        self.is_for_the_gate() || self == Self::Memory
-    }
-
-    /// Returns true if the action would change a skill, and so could be submitted for review.
-    pub fn is_for_the_gate(self) -> bool {
-        matches!(self, Self::CreateSkill | Self::ChangeSkill | Self::PromoteNote)
-    }
 }
 
 /// A valid action.
@@ -203,7 +164,7 @@ fn proposed(given: Value) -> Proposed {
         Err(error) => {
             let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
             Proposed::Invalid {
-                kind: ActionKind::parse(word("kind")),
+                kind: word("kind").parse().ok(),
                 title: shorten(&one_line(word("title")), TITLE),
                 given: shorten(&given.to_string(), MALFORMED),
                 error,
@@ -214,7 +175,7 @@ fn proposed(given: Value) -> Proposed {
 
 fn action(given: &Value) -> Result<Action, String> {
     let named = Named::deserialize(given).map_err(|_| says::ACTION_UNNAMED.to_owned())?;
-    let kind = ActionKind::parse(&named.kind).ok_or_else(|| says::ACTION_UNKNOWN.to_owned())?;
+    let kind: ActionKind = named.kind.parse().map_err(|_| says::ACTION_UNKNOWN.to_owned())?;
     let title = shorten(&one_line(&named.title), TITLE);
     if title.is_empty() {
         return Err(says::ACTION_UNNAMED.to_owned());

@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use super::answer_schema::{self, ActionKind, Proposed, ReflectionForm};
+use super::answer_schema::{self, Proposed, ReflectionForm};
 use super::{Reflector, SlotProgress, render};
 use crate::engine::system_run;
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, ReflectionId, TurnId};
 use crate::people::Role;
 use crate::store::{
-    ActionState, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow, SlotState, TextKind,
-    Tx,
+    ActionKind, ActionState, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow,
+    SlotState, TextKind, Tx,
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -116,7 +116,7 @@ impl ValidReflection {
             inbox: None,
             address: None,
             person: None,
-            guest: 0,
+            guest: None,
             kind: MessageKind::Reflection,
             scope: self.slot.scope,
             external_id: "",
@@ -166,7 +166,7 @@ impl ValidReflection {
         tx.reflections().add_action(&NewAction {
             reflection,
             seq,
-            kind: kind.as_str(),
+            kind,
             title,
             payload: &payload,
             state,

@@ -140,7 +140,7 @@ impl InputRequest {
         let mut page = ReflectionText::blank();
         page.push(&says::last_time(&before.period));
         for action in &actions {
-            let kind = render::known_kind(action);
+            let kind = action.kind.as_str();
             if action.label.is_trusted() {
                 let became = says::became(kind, Some(&action.title), &render::describe(db, action)?);
                 page.push_quote(&became, &action.label);

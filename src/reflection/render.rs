@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::answer_schema::{ActionKind, Proposed, ReflectionForm};
+use super::answer_schema::{Proposed, ReflectionForm};
 use crate::store::{ActionRow, ActionState, Db, ProposalRow, ProposalState, ReflectionRow, SlotRow};
 use crate::text::{one_line, shorten};
 use crate::trust::{Label, Labelled, Text};
@@ -53,7 +53,7 @@ pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     }
     for action in &actions {
         label.absorb(&action.label);
-        words.push_str(&says::became(known_kind(action), Some(&action.title), &describe(db, action)?));
+        words.push_str(&says::became(action.kind.as_str(), Some(&action.title), &describe(db, action)?));
     }
     Ok(Labelled::new(Arc::from(words), label, reflection.scope))
 }
@@ -99,11 +99,6 @@ pub fn describe(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
             None => says::NOT_SEEN_TO.to_owned(),
         },
     })
-}
-
-/// Returns the kind if it is valid; invalid text of a model is not repeated.
-pub fn known_kind(action: &ActionRow) -> &'static str {
-    ActionKind::parse(&action.kind).unwrap_or(ActionKind::Other).as_str()
 }
 
 fn decision(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {

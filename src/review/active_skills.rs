@@ -18,7 +18,7 @@ use crate::id::{ProposalId, VersionId};
 use crate::skill::builtin::Builtin;
 use crate::skill::manifest::Manifest;
 use crate::skill::{self, Available, Catalogue, Digest, Skill, SkillFolder, UnloadableSkill};
-use crate::store::{NewVersion, Node, ProposalState, SeenSkill, SkillRow, SkillState, Tx, VersionRow};
+use crate::store::{NewVersion, Node, OriginKind, ProposalState, SeenSkill, SkillRow, SkillState, Tx, VersionRow};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -250,7 +250,7 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow
         learn(tx, rules, skill, now)?;
     }
     // A hold applies to one content and ends when the content changes.
-    for row in tx.proposals().pending_proposals()?.into_iter().filter(|row| row.origin == "folder") {
+    for row in tx.proposals().pending_proposals()?.into_iter().filter(|row| row.origin == OriginKind::Folder) {
         let lies = seen.skills.get(&row.skill).is_some_and(|skill| skill.digest.as_str() == row.content);
         if !lies {
             tx.proposals().settle_proposal(row.id, ProposalState::Expired, "", now)?;

@@ -17,7 +17,7 @@ use super::proposal::{self, Proposal};
 use super::{ProposalChange, Review, label, show};
 use crate::id::{ChangeId, VersionId};
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{ChangeRow, ChangeState, NewVersion, Node, SkillFile, Tx};
+use crate::store::{ChangeRow, ChangeState, NewVersion, Node, OriginKind, SkillFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::Label;
 
@@ -46,7 +46,7 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::R
             let id = tx.skills().add_version(&NewVersion {
                 skill: target,
                 digest: folder.digest().as_str(),
-                origin: if row.origin == "shipped" { "shipped" } else { "proposal" },
+                origin: if row.origin == OriginKind::Shipped { "shipped" } else { "proposal" },
                 proposal: Some(row.id),
                 accepted: true,
                 label: &row.label,

@@ -62,7 +62,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::store::{Journal, NewProposal};
+    use crate::store::{Journal, NewProposal, OriginKind};
     use crate::time::Timestamp;
     use crate::trust::{Label, Scope, Source};
 
@@ -96,7 +96,7 @@ mod tests {
                     nonce: "n",
                     digest: "d",
                     rationale: "",
-                    origin: "turn",
+                    origin: OriginKind::Turn,
                     turn: None,
                     person: None,
                     standing: "tainted",

@@ -17,7 +17,7 @@ use super::proposal::Proposal;
 use crate::id::{PersonId, ProposalId, VersionId};
 use crate::people::Role;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{NewDecision, ProposalState, Tx};
+use crate::store::{NewDecision, OriginKind, ProposalState, Tx};
 use crate::time::Timestamp;
 
 /// The decider and the channel.
@@ -232,7 +232,7 @@ pub(super) fn take(
         return Ok(Decided::Conflict);
     }
     tx.proposals().settle_proposal(id, ProposalState::Approved, "", now)?;
-    if row.origin == "folder" {
+    if row.origin == OriginKind::Folder {
         if let Some(version) = tx.skills().version_with(&row.skill, &row.content)? {
             let proposal = Proposal::load(*tx, id)?.context("An approved proposal vanished")?;
             apply::accept(tx, &approval, &proposal, version.id)?;

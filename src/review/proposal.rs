@@ -15,7 +15,7 @@ use rand::rngs::SysRng;
 use super::{Finding, ProposalChange};
 use crate::id::{ActionId, ConversationId, PersonId, ProposalId, TurnId};
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{Db, Node, ProposalRow, SkillFile, VerdictRow, VersionRow};
+use crate::store::{Db, Node, OriginKind, ProposalRow, ReviewStage, SkillFile, VerdictRow, VersionRow};
 use crate::trust::Label;
 
 /// A requested change.
@@ -77,9 +77,16 @@ pub enum ProposalOrigin {
 }
 
 impl ProposalOrigin {
-    /// Returns the stored word.
-    pub fn as_str(&self) -> &'static str {
-        self.into()
+    /// Returns the kind.
+    pub fn kind(&self) -> OriginKind {
+        match self {
+            Self::Turn { .. } => OriginKind::Turn,
+            Self::Reflection { .. } => OriginKind::Reflection,
+            Self::Note { .. } => OriginKind::Note,
+            Self::Import => OriginKind::Import,
+            Self::Folder => OriginKind::Folder,
+            Self::Shipped => OriginKind::Shipped,
+        }
     }
 
     /// Returns the turn that produced it and the turn's person, if any.
@@ -160,7 +167,7 @@ impl Proposal {
             .transpose()?;
         let base = base_of(db, &row)?;
         let of_base = base.as_ref().is_some_and(|version| version.label.asks_before_leaving());
-        let third_party = row.origin != "shipped" && (of_base || row.label.asks_before_leaving());
+        let third_party = row.origin != OriginKind::Shipped && (of_base || row.label.asks_before_leaving());
         let base = base.map(|version| db.skills().files_of_version(version.id).map(SkillFolder::new)).transpose()?;
         let verdicts = db.proposals().verdicts_of(id)?;
         Ok(Some(Self { row, change, result, base, verdicts, third_party }))
@@ -184,7 +191,7 @@ impl Proposal {
 
     /// Returns the findings of the scan.
     pub fn findings(&self) -> Vec<Finding> {
-        let scans = self.verdicts.iter().filter(|verdict| verdict.stage == "scan");
+        let scans = self.verdicts.iter().filter(|verdict| verdict.stage == ReviewStage::Scan);
         scans.flat_map(|verdict| serde_json::from_str::<Vec<Finding>>(&verdict.findings).unwrap_or_default()).collect()
     }
 }
@@ -193,7 +200,7 @@ impl Proposal {
 /// version; otherwise text that was never accepted would count as unchanged and not be displayed.
 fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> {
     let lies = db.skills().version_with(&row.skill, &row.base)?;
-    if row.origin == "folder" || lies.as_ref().is_some_and(|version| !version.accepted) {
+    if row.origin == OriginKind::Folder || lies.as_ref().is_some_and(|version| !version.accepted) {
         return Ok(db.skills().versions_of(&row.skill)?.into_iter().rev().find(|version| version.accepted));
     }
     Ok(lies)

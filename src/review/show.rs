@@ -14,7 +14,7 @@ use super::diff::{diff, fenced, summary};
 use super::proposal::Proposal;
 use super::reveal::reveal;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{ProposalState, VerdictRow};
+use crate::store::{OriginKind, ProposalState, ReviewStage, StageOutcome, VerdictRow};
 use crate::text::one_line;
 use crate::trust::Label;
 use crate::wording::proposal as says;
@@ -98,12 +98,12 @@ fn in_a_span(name: &str) -> String {
 fn head(proposal: &Proposal) -> String {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
-    let title = says::title(row.id, &row.origin, &row.change, &skill, &new_name);
-    let mut lines = vec![title, says::origin(&row.origin)];
-    if row.origin == "folder" && row.state == ProposalState::Pending && proposal.base.is_some() {
+    let title = says::title(row.id, row.origin.as_str(), &row.change, &skill, &new_name);
+    let mut lines = vec![title, says::origin(row.origin.as_str())];
+    if row.origin == OriginKind::Folder && row.state == ProposalState::Pending && proposal.base.is_some() {
         lines.push(says::LAST_ACCEPTED_STAYS.to_owned());
     }
-    if !row.rationale.trim().is_empty() && row.rationale != says::origin(&row.origin) {
+    if !row.rationale.trim().is_empty() && row.rationale != says::origin(row.origin.as_str()) {
         lines.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }
     lines.push(stages(proposal));
@@ -141,7 +141,7 @@ fn holds(folder: &SkillFolder) -> [String; 2] {
 fn stages(proposal: &Proposal) -> String {
     let line = |verdict: &VerdictRow| {
         let note = if is_spoken(verdict) { "" } else { &verdict.note };
-        says::stage(&verdict.stage, &verdict.outcome, note)
+        says::stage(verdict.stage.as_str(), verdict.outcome.as_str(), note)
     };
     let mut lines: Vec<String> = proposal.verdicts.iter().map(line).collect();
     if !proposal.row.reviewed && proposal.row.state == ProposalState::Pending {
@@ -152,7 +152,7 @@ fn stages(proposal: &Proposal) -> String {
 
 /// Returns whether the note is a model's rather than the program's.
 fn is_spoken(verdict: &VerdictRow) -> bool {
-    verdict.stage == "reviewer" && verdict.outcome != "none"
+    verdict.stage == ReviewStage::Reviewer && verdict.outcome != StageOutcome::None
 }
 
 /// The maximum number of hosts displayed, and therefore covered by an approval.

@@ -16,7 +16,7 @@ use super::taint::{self, AutoApproval, TaintVerdict};
 use super::{Finding, ProposalChange, Refused, Review, scan};
 use crate::id::ProposalId;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{NewProposal, Node, Tx, VerdictRow};
+use crate::store::{NewProposal, Node, ReviewStage, StageOutcome, Tx, VerdictRow};
 use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::proposal as says;
@@ -239,7 +239,7 @@ fn store(
         nonce,
         digest: sealed.digest().as_str(),
         rationale: &draft.rationale,
-        origin: draft.origin.as_str(),
+        origin: draft.origin.kind(),
         turn,
         person: person.flatten(),
         standing: standing.as_str(),
@@ -265,9 +265,9 @@ fn store(
 
 /// Returns the verdicts of the first four stages.
 fn verdict_rows(judged: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
-    let verdict = |stage: &str, passed: bool, note: &str, label: &Label| VerdictRow {
-        stage: stage.to_owned(),
-        outcome: if passed { "passed" } else { "waits" }.to_owned(),
+    let verdict = |stage: ReviewStage, passed: bool, note: &str, label: &Label| VerdictRow {
+        stage,
+        outcome: if passed { StageOutcome::Passed } else { StageOutcome::Waits },
         note: note.to_owned(),
         findings: "[]".to_owned(),
         label: label.clone(),
@@ -276,12 +276,12 @@ fn verdict_rows(judged: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<[
     // The excerpts in the findings are the proposal's own text.
     let scan = VerdictRow {
         findings: serde_json::to_string(findings)?,
-        ..verdict("scan", findings.is_empty(), &says::findings(findings.len()), &judged.label)
+        ..verdict(ReviewStage::Scan, findings.is_empty(), &says::findings(findings.len()), &judged.label)
     };
     Ok([
-        verdict("taint", judged.standing == AutoApproval::Clean, &judged.note, &ours),
-        verdict("hash", true, "", &ours),
-        verdict("structure", true, "", &ours),
+        verdict(ReviewStage::Taint, judged.standing == AutoApproval::Clean, &judged.note, &ours),
+        verdict(ReviewStage::Hash, true, "", &ours),
+        verdict(ReviewStage::Structure, true, "", &ours),
         scan,
     ])
 }

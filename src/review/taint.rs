@@ -258,7 +258,7 @@ mod tests {
             inbox: None,
             address: Some(address),
             person: Some(person),
-            guest: 0,
+            guest: None,
             kind: MessageKind::Said,
             scope: Scope::Person(person),
             external_id: "",

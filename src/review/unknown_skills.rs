@@ -20,7 +20,7 @@ use anyhow::Context;
 
 use super::{Review, label, proposal, show};
 use crate::skill::{Skill, SkillCache, SkillFolder, builtin};
-use crate::store::{NewVersion, SkillRow, SkillState, Tx, VersionRow};
+use crate::store::{NewVersion, OriginKind, SkillRow, SkillState, Tx, VersionRow};
 use crate::time::Timestamp;
 use crate::trust::Label;
 
@@ -77,7 +77,7 @@ fn used(tx: Tx<'_>, row: &SkillRow) -> anyhow::Result<Option<VersionRow>> {
 /// accepted.
 fn is_third_party(tx: Tx<'_>, version: &VersionRow) -> anyhow::Result<bool> {
     let proposal = version.proposal.map(|id| tx.proposals().proposal(id)).transpose()?.flatten();
-    Ok(proposal.is_some_and(|row| row.origin != "shipped" && !Label::is_trusted(&row.label)))
+    Ok(proposal.is_some_and(|row| row.origin != OriginKind::Shipped && !Label::is_trusted(&row.label)))
 }
 
 /// Records unknown content in `dir` as not accepted. Returns the number of such skills.

@@ -22,14 +22,14 @@ const MOST_NODES: usize = 20_000;
 pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
     let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
     if row.label.is_trusted() {
-        return Ok(Some(vec![says::clean(id, &row.origin)]));
+        return Ok(Some(vec![says::clean(id, row.origin.as_str())]));
     }
     let sources: Vec<&Source> = row.label.sources().collect();
     let mut lines = vec![says::tainted(id)];
     for source in sources.iter().take(MOST_SOURCES) {
         lines.push(says::heading(source));
         let path = follow(db, Node::Proposal(id), source)?;
-        lines.extend(path_text(db, &path, source, &row.origin, zone)?);
+        lines.extend(path_text(db, &path, source, row.origin.as_str(), zone)?);
     }
     if sources.len() > MOST_SOURCES {
         lines.push(says::more(sources.len() - MOST_SOURCES));

@@ -25,7 +25,8 @@ use crate::id::{AddressId, ProposalId};
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
 use crate::store::{
-    Db, NewDecision, NewOutbox, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState, Tx, VerdictRow,
+    Db, NewDecision, NewOutbox, OriginKind, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage,
+    StageOutcome, Tx, VerdictRow,
 };
 use crate::text::one_line;
 use crate::time::Timestamp;
@@ -181,7 +182,7 @@ impl ReviewWorker<'_> {
     async fn review(&self, id: ProposalId) -> anyhow::Result<()> {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(()) };
         let clean = is_clean(&proposal);
-        let of_reflection = proposal.row.origin == "reflection";
+        let of_reflection = proposal.row.origin == OriginKind::Reflection;
         if clean && of_reflection && self.0.policy.reflections == ReflectionReview::Nobody {
             return self.approve_by_policy(id, Decider::Setting(BY_REFLECTION_NONE), BY_REFLECTION_NONE).await;
         }
@@ -238,7 +239,7 @@ impl ReviewWorker<'_> {
                 let (skill, scope) = (&proposal.row.skill, proposal.row.scope);
                 match by {
                     Decider::Setting(_) => {
-                        let skipped = reviewer_row("skipped", says::NOT_REVIEWED, label::of_the_program());
+                        let skipped = reviewer_row(StageOutcome::Skipped, says::NOT_REVIEWED, label::of_the_program());
                         tx.proposals().add_verdict(id, &skipped, scope, now)?;
                         tx.proposals().reviewed(id)?;
                         decided(tx, id, skill, "approve", "program", setting, now)?;
@@ -325,7 +326,7 @@ impl ReviewWorker<'_> {
 
 /// Returns the unannounced held folders, if there are too many for a message each.
 fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
-    let owner_notice_pending = pending.iter().filter(|row| !row.told && row.origin == "folder");
+    let owner_notice_pending = pending.iter().filter(|row| !row.told && row.origin == OriginKind::Folder);
     let folders: Vec<_> = owner_notice_pending.map(|row| (row.id, row.skill.clone())).collect();
     (folders.len() > MOST_ONE_BY_ONE).then_some(folders)
 }
@@ -353,20 +354,14 @@ fn next_expiry(pending: &[ProposalRow], now: Timestamp) -> Option<Timestamp> {
 /// Returns the verdict row of the reviewer.
 fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {
     match verdict {
-        Verdict::Safe { why } => reviewer_row("passed", why, proposal.row.label.clone()),
-        Verdict::Unsafe { why } => reviewer_row("refused", why, proposal.row.label.clone()),
-        Verdict::None { why } => reviewer_row("none", why, label::of_the_program()),
+        Verdict::Safe { why } => reviewer_row(StageOutcome::Passed, why, proposal.row.label.clone()),
+        Verdict::Unsafe { why } => reviewer_row(StageOutcome::Refused, why, proposal.row.label.clone()),
+        Verdict::None { why } => reviewer_row(StageOutcome::None, why, label::of_the_program()),
     }
 }
 
-fn reviewer_row(outcome: &str, note: &str, label: Label) -> VerdictRow {
-    VerdictRow {
-        stage: "reviewer".to_owned(),
-        outcome: outcome.to_owned(),
-        note: note.to_owned(),
-        findings: "[]".to_owned(),
-        label,
-    }
+fn reviewer_row(outcome: StageOutcome, note: &str, label: Label) -> VerdictRow {
+    VerdictRow { stage: ReviewStage::Reviewer, outcome, note: note.to_owned(), findings: "[]".to_owned(), label }
 }
 
 /// Returns whether the proposal is clean in every respect: no text from outside, nothing that looks

@@ -21,7 +21,7 @@ use super::{FinishedRun, Schedule, address_of_slot, claim_occurrence, post_answe
 use crate::engine::system_run::{Assignment, RunKind, RunOutcome, address_of, assign};
 use crate::id::{AddressId, ReminderId, StreamId};
 use crate::store::{Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx};
-use crate::time::{Cron, Timestamp, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::{self, reminder as says};
 
@@ -214,12 +214,12 @@ const PUNCTUAL: Duration = Duration::from_secs(5 * 60);
 const COUNTED: usize = 100;
 /// The first time after `now`; `None` for a one-off, or if there is none.
 pub(super) fn next(row: &ReminderRow, zone: Zone, now: Timestamp) -> Option<Timestamp> {
-    Cron::parse(&row.cron).ok()?.next_after(now, zone)
+    row.recurrence()?.next_after(now, zone)
 }
 
 /// Describes the delay; blank if there is none.
 pub(super) fn late(row: &ReminderRow, due: Timestamp, zone: Zone, now: Timestamp) -> String {
-    let more = Cron::parse(&row.cron).map_or(0, |cron| {
+    let more = row.recurrence().map_or(0, |cron| {
         let times = std::iter::successors(cron.next_after(due, zone), |last| cron.next_after(*last, zone));
         times.take_while(|at| *at <= now).take(COUNTED).count()
     });
@@ -242,7 +242,7 @@ mod tests {
             person: PersonId(1),
             kind: ReminderKind::Reminder,
             text: crate::wording::own("t", Scope::Person(PersonId(1))),
-            cron: cron.to_owned(),
+            cron: Some(cron.to_owned()).filter(|cron| !cron.is_empty()),
             next_at: None,
             turn: None,
             created_at: Timestamp(0),

@@ -157,7 +157,7 @@ mod tests {
                     inbox: None,
                     address: None,
                     person: Some(person),
-                    guest: 0,
+                    guest: None,
                     kind,
                     scope: Scope::Person(person),
                     external_id: "",

@@ -45,8 +45,8 @@ pub struct InboxItem<'a> {
     pub received_at: Timestamp,
     /// Outcome.
     pub fate: InboxOutcome,
-    /// Original, or blank.
-    pub raw: &'a str,
+    /// Original, if it is kept.
+    pub raw: Option<&'a str>,
 }
 
 impl InboxMut<'_> {
@@ -56,7 +56,14 @@ impl InboxMut<'_> {
             "INSERT INTO inbox (adapter, account, external_id, received_at, fate, raw)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (adapter, account, external_id) DO NOTHING",
-            params![item.adapter, item.account, item.external_id, item.received_at, item.fate, item.raw],
+            params![
+                item.adapter,
+                item.account,
+                item.external_id,
+                item.received_at,
+                item.fate,
+                item.raw.unwrap_or_default()
+            ],
         )?;
         Ok((stored == 1).then(|| InboxId(self.db.last_insert_rowid())))
     }

@@ -76,8 +76,8 @@ pub struct NewMessage<'a> {
     pub address: Option<AddressId>,
     /// Sender; none for the assistant and for guests.
     pub person: Option<PersonId>,
-    /// Number of the sending guest; 0 for anyone else.
-    pub guest: u32,
+    /// Number of the sending guest; none for anyone else.
+    pub guest: Option<u32>,
     /// Kind.
     pub kind: MessageKind,
     /// Owning scope.
@@ -107,8 +107,8 @@ pub struct StoredMessage {
     pub address: Option<AddressId>,
     /// Sender; none for the assistant and for guests.
     pub person: Option<PersonId>,
-    /// Number of the sending guest; 0 for anyone else.
-    pub guest: u32,
+    /// Number of the sending guest; none for anyone else.
+    pub guest: Option<u32>,
     /// Id assigned by the channel.
     pub external_id: String,
     /// Kind.
@@ -131,7 +131,7 @@ pub struct StoredMessage {
 
 const COLUMNS: &str =
     "id, conversation_id, address_id, person_id, kind, received_at, effective_at, turn_id, state, reason, album,
-    guest, external_id, gone_at IS NOT NULL AS gone";
+    nullif(guest, 0) AS guest, external_id, gone_at IS NOT NULL AS gone";
 
 from_row! {
     StoredMessage {
@@ -333,7 +333,7 @@ impl MessagesMut<'_> {
                     new.effective_at,
                     state,
                     new.turn,
-                    new.guest,
+                    new.guest.unwrap_or(0),
                 ],
             )
             .map(MessageId)

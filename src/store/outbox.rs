@@ -82,8 +82,8 @@ pub struct OutboxRow {
     pub attempts: u32,
     /// Time before which it is not retried.
     pub retry_at: Timestamp,
-    /// Last failed attempt of the current part; the epoch for none.
-    pub failed_at: Timestamp,
+    /// Last failed attempt of the current part.
+    pub failed_at: Option<Timestamp>,
     /// Delivery that this notice reports as set aside.
     pub tells_of: Option<OutboxId>,
 }
@@ -157,7 +157,7 @@ from_row! {
 const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
          CASE WHEN o.message_id IS NULL THEN o.text
               ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END AS words, o.quotes,
-         o.failed_at, nullif(o.tells_of, 0) AS tells_of
+         nullif(o.failed_at, 0) AS failed_at, nullif(o.tells_of, 0) AS tells_of
      FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
      WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3 ORDER BY o.id LIMIT 1";
 

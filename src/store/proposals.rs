@@ -40,7 +40,80 @@ impl ProposalState {
     }
 }
 
-stored_word!(ProposalState);
+/// Origin of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum OriginKind {
+    /// A turn.
+    Turn,
+    /// A reflection.
+    Reflection,
+    /// A note that the owner turns into a skill.
+    Note,
+    /// Imported by the owner.
+    Import,
+    /// Held content of the skills folder.
+    Folder,
+    /// A newer version of a built-in skill.
+    Shipped,
+}
+
+impl OriginKind {
+    /// Returns the word by which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Stage of the review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ReviewStage {
+    /// Origin of the text.
+    Taint,
+    /// Duplicates.
+    Hash,
+    /// Structure of the files.
+    Structure,
+    /// Scan for dangerous content.
+    Scan,
+    /// The reviewing model.
+    Reviewer,
+    /// The owner.
+    Person,
+}
+
+impl ReviewStage {
+    /// Returns the word by which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Outcome of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum StageOutcome {
+    /// Nothing objectionable.
+    Passed,
+    /// Left to the owner.
+    Waits,
+    /// No verdict.
+    None,
+    /// Left out by a setting.
+    Skipped,
+    /// Refused.
+    Refused,
+}
+
+impl StageOutcome {
+    /// Returns the word by which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+stored_word!(ProposalState, OriginKind, ReviewStage, StageOutcome);
 
 /// A proposal to store.
 #[derive(Debug, Clone)]
@@ -61,8 +134,8 @@ pub struct NewProposal<'a> {
     pub digest: &'a str,
     /// Reason given.
     pub rationale: &'a str,
-    /// `turn`, `note`, `import`, `folder` or `shipped`.
-    pub origin: &'a str,
+    /// Origin.
+    pub origin: OriginKind,
     /// Proposing turn.
     pub turn: Option<TurnId>,
     /// Person of that turn.
@@ -100,8 +173,8 @@ pub struct ProposalRow {
     pub digest: String,
     /// Reason, in the proposer's words.
     pub rationale: String,
-    /// `turn`, `note`, `import`, `folder` or `shipped`.
-    pub origin: String,
+    /// Origin.
+    pub origin: OriginKind,
     /// Proposing turn.
     pub turn: Option<TurnId>,
     /// Person of that turn.
@@ -138,10 +211,10 @@ impl ProposalRow {
 /// The verdict of one stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictRow {
-    /// `taint`, `hash`, `structure`, `scan`, `reviewer` or `person`.
-    pub stage: String,
-    /// `passed`, `waits`, `none` or `refused`.
-    pub outcome: String,
+    /// Stage.
+    pub stage: ReviewStage,
+    /// Outcome.
+    pub outcome: StageOutcome,
     /// Reason.
     pub note: String,
     /// Findings of the scan as a JSON list.

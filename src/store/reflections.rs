@@ -62,6 +62,41 @@ pub struct ReflectionRow {
     pub to: Timestamp,
 }
 
+/// Kind of a proposed action. The model uses the same words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ActionKind {
+    /// New skill.
+    CreateSkill,
+    /// Change to an existing skill.
+    ChangeSkill,
+    /// Conversion of a note to a skill.
+    PromoteNote,
+    /// New or changed memory.
+    Memory,
+    /// Change to a setting.
+    Configuration,
+    /// Any other action.
+    Other,
+}
+
+impl ActionKind {
+    /// Returns the word by which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns true if the program executes the action, within its limits.
+    pub fn is_done(self) -> bool {
+        self.is_for_the_gate() || self == Self::Memory
+    }
+
+    /// Returns true if the action would change a skill, and so could be submitted for review.
+    pub fn is_for_the_gate(self) -> bool {
+        matches!(self, Self::CreateSkill | Self::ChangeSkill | Self::PromoteNote)
+    }
+}
+
 /// State of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -84,7 +119,7 @@ pub enum ActionState {
     Malformed,
 }
 
-stored_word!(ActionState);
+stored_word!(ActionKind, ActionState);
 
 impl ActionState {
     /// Returns the word by which it is stored and shown.
@@ -112,8 +147,8 @@ pub struct NewAction<'a> {
     pub reflection: ReflectionId,
     /// Position in the reflection, from 0.
     pub seq: u32,
-    /// `create_skill`, `change_skill`, `promote_note`, `memory`, `configuration` or `other`.
-    pub kind: &'a str,
+    /// Kind.
+    pub kind: ActionKind,
     /// Title, one line.
     pub title: &'a str,
     /// Remaining content as JSON.
@@ -140,7 +175,7 @@ pub struct ActionRow {
     /// Position in the reflection, from 0.
     pub seq: u32,
     /// Kind.
-    pub kind: String,
+    pub kind: ActionKind,
     /// Title, one line.
     pub title: String,
     /// Remaining content as JSON.

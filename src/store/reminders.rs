@@ -12,7 +12,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{PersonId, ReminderId, TurnId};
 use crate::store::stored_word::stored_word;
-use crate::time::Timestamp;
+use crate::time::{Cron, Timestamp};
 use crate::trust::{Scope, Text};
 
 /// Kind of action when due.
@@ -55,8 +55,8 @@ pub struct NewReminder<'a> {
     pub kind: ReminderKind,
     /// Text.
     pub text: &'a Text,
-    /// Recurrence; blank for a single one.
-    pub cron: &'a str,
+    /// Recurrence; none for a single one.
+    pub cron: Option<&'a str>,
     /// First due time.
     pub next_at: Timestamp,
     /// Turn that creates it.
@@ -76,8 +76,8 @@ pub struct ReminderRow {
     pub kind: ReminderKind,
     /// Text.
     pub text: Text,
-    /// Recurrence; blank for a single one.
-    pub cron: String,
+    /// Recurrence; none for a single one.
+    pub cron: Option<String>,
     /// Next due time.
     pub next_at: Option<Timestamp>,
     /// Turn that created it.
@@ -94,13 +94,19 @@ impl ReminderRow {
         format!("{}:{}", self.kind.as_str(), self.id)
     }
 
+    /// Returns the parsed recurrence.
+    pub fn recurrence(&self) -> Option<Cron> {
+        Cron::parse(self.cron.as_deref()?).ok()
+    }
+
     /// Returns the scope of its slots.
     pub fn scope(&self) -> Scope {
         Scope::Person(self.person)
     }
 }
 
-const COLUMNS: &str = "id, person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state";
+const COLUMNS: &str =
+    "id, person_id, kind, text, label, scope, nullif(cron, '') AS cron, next_at, turn_id, created_at, state";
 
 from_row! {
     ReminderRow { id, person: "person_id", kind, cron, next_at, turn: "turn_id", created_at, state }
@@ -135,7 +141,7 @@ impl Reminders<'_> {
     /// Returns a reminder with the same text and time already set by this turn.
     pub fn same_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<Option<ReminderId>> {
         let (words, _, _) = new.text.open();
-        let same = params![new.person, new.kind, &**words, new.cron, new.turn, new.next_at];
+        let same = params![new.person, new.kind, &**words, new.cron.unwrap_or_default(), new.turn, new.next_at];
         self.db.first(
             "SELECT id FROM reminders WHERE person_id = ?1 AND kind = ?2 AND text = ?3 AND cron = ?4 AND turn_id = ?5
              AND state <> 'cancelled' AND (cron <> '' OR next_at = ?6)",
@@ -152,7 +158,17 @@ impl RemindersMut<'_> {
             .insert(
                 "INSERT INTO reminders (person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting')",
-                params![new.person, new.kind, &**words, label, scope, new.cron, new.next_at, new.turn, new.at],
+                params![
+                    new.person,
+                    new.kind,
+                    &**words,
+                    label,
+                    scope,
+                    new.cron.unwrap_or_default(),
+                    new.next_at,
+                    new.turn,
+                    new.at
+                ],
             )
             .map(ReminderId)
     }

@@ -69,6 +69,7 @@ mod tests {
 
     #[test]
     fn an_unknown_stored_word_is_an_error() {
+        words::<ActionKind>("ActionKind", "create_skill change_skill promote_note memory configuration other");
         words::<ActionState>("ActionState", "new taken proposed kept suggested refused over_limit malformed");
         words::<AttachmentState>("AttachmentState", "remote here failed gone");
         words::<BoundaryReason>("BoundaryReason", "first silence new schedule");
@@ -87,15 +88,18 @@ mod tests {
         words::<MoveKind>("MoveKind", "rename hand_over");
         words::<MoveState>("MoveState", "wanted begun cleared");
         words::<OpeningState>("OpeningState", "none standin final");
+        words::<OriginKind>("OriginKind", "turn reflection note import folder shipped");
         words::<OutboxKind>("OutboxKind", "reply notice answer reaction");
         words::<PartState>("PartState", "waiting sending sent failed");
         words::<ProposalState>("ProposalState", "pending approved rejected expired conflict");
         words::<QuestionState>("QuestionState", "open yes refused expired");
         words::<ReminderKind>("ReminderKind", "reminder task");
         words::<ReminderState>("ReminderState", "waiting done cancelled");
+        words::<ReviewStage>("ReviewStage", "taint hash structure scan reviewer person");
         words::<Role>("Role", "guest member owner");
         words::<SkillState>("SkillState", "live held broken gone");
         words::<SlotState>("SlotState", "claimed working done quiet missed failed");
+        words::<StageOutcome>("StageOutcome", "passed waits none skipped refused");
         words::<StepKind>("StepKind", "model tool");
         words::<SummaryInputs>("SummaryInputs", "trusted full");
         words::<SummaryState>("SummaryState", "wanted standin made void");

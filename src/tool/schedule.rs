@@ -249,14 +249,14 @@ impl ScheduleStore {
         let (person, turn, now) = (owner(call)?, Some(call.turn), self.clock.now());
         let text = Labelled::new(Arc::from(words), call.label.clone(), call.scope);
         let (cron, next_at) = match &plan {
-            ScheduleSpec::Once(when) => (String::new(), when.at),
+            ScheduleSpec::Once(when) => (None, when.at),
             ScheduleSpec::Again(cron) => {
                 let never = || ToolError::Arguments(says::not_cron(&crate::time::CronError::Never.to_string()));
-                (cron.as_str().to_owned(), cron.next_after(now, self.zone).ok_or_else(never)?)
+                (Some(cron.as_str().to_owned()), cron.next_after(now, self.zone).ok_or_else(never)?)
             }
         };
         let stored = self.journal.write("keep a reminder", move |tx| {
-            let new = NewReminder { person, kind, text: &text, cron: &cron, next_at, turn, at: now };
+            let new = NewReminder { person, kind, text: &text, cron: cron.as_deref(), next_at, turn, at: now };
             if let Some(known) = tx.reminders().same_reminder(&new)? {
                 return Ok(Some(known));
             }
@@ -289,9 +289,9 @@ impl ScheduleStore {
 
     /// Returns the due time of a row, in words.
     fn when(&self, row: &ReminderRow) -> String {
-        match Cron::parse(&row.cron) {
-            Ok(cron) => says::again(cron.as_str(), &self.next_times(&cron, self.clock.now())),
-            Err(_) => row.next_at.map(|at| self.zone.show(at)).unwrap_or_default(),
+        match row.recurrence() {
+            Some(cron) => says::again(cron.as_str(), &self.next_times(&cron, self.clock.now())),
+            None => row.next_at.map(|at| self.zone.show(at)).unwrap_or_default(),
         }
     }
 }

@@ -85,7 +85,7 @@ fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<Messag
         inbox: None,
         address: Some(row.address),
         person: None,
-        guest: 0,
+        guest: None,
         kind: MessageKind::Reply,
         scope: row.scope,
         external_id: "",

@@ -28,8 +28,7 @@ impl Delivery {
     pub(super) async fn has_to_wait(&self, row: &OutboxRow, attempts: u32) -> anyhow::Result<bool> {
         let failed = row.clone();
         let read = move |db: Db<'_>| {
-            let since = Some(failed.failed_at).filter(|at| *at > Timestamp(0));
-            let accepts = since.map_or(Ok(false), |since| db.outbox().others_sent_since(&failed, since))?;
+            let accepts = failed.failed_at.map_or(Ok(false), |since| db.outbox().others_sent_since(&failed, since))?;
             Ok((accepts, db.outbox().next_behind(&failed)?))
         };
         let (accepts, next) = self.dispatcher.journal.read(read).await?;

@@ -125,8 +125,8 @@ mod tests {
     use super::*;
     use crate::review::proposal::ProposalOrigin;
     use crate::store::{
-        ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, StepKind, TextKind, TurnState,
-        Tx,
+        ActionKind, ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, StepKind, TextKind,
+        TurnState, Tx,
     };
     use crate::time::Timestamp;
 
@@ -155,7 +155,7 @@ mod tests {
                 inbox: None,
                 address: None,
                 person: None,
-                guest: 0,
+                guest: None,
                 kind: MessageKind::Reflection,
                 scope,
                 external_id: "",
@@ -179,7 +179,7 @@ mod tests {
             tx.reflections().add_action(&NewAction {
                 reflection,
                 seq: 0,
-                kind: "create_skill",
+                kind: ActionKind::CreateSkill,
                 title: "Tea",
                 payload: "{}",
                 state: ActionState::New,
@@ -277,7 +277,7 @@ mod tests {
                     inbox: None,
                     address: Some(turn.address),
                     person: Some(ada.person),
-                    guest: 0,
+                    guest: None,
                     kind: MessageKind::Said,
                     scope: turn.scope,
                     external_id: "",

@@ -151,7 +151,7 @@ fn stored(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
         inbox: None,
         address: None,
         person: Some(ada),
-        guest: 0,
+        guest: None,
         kind: MessageKind::Said,
         scope,
         external_id: "",

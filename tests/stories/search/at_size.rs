@@ -63,7 +63,7 @@ async fn talked(story: &Story, messages: usize) {
                     inbox: None,
                     address: Some(address),
                     person: Some(PersonId(1)),
-                    guest: 0,
+                    guest: None,
                     kind: MessageKind::Said,
                     scope: ADAS,
                     external_id: "",
