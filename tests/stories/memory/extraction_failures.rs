@@ -109,7 +109,7 @@ fn a_kill_after_any_step_leaves_each_fact_and_each_summary_once() {
         "store facts",
         "announce a change of a file",
         "a changed file stands in its place",
-        "facts are kept",
+        "facts are stored",
         "keep a summary of an older part",
     ];
     for (side, step) in steps.into_iter().map(|step| (After, step)).chain([(Before, "keep a summary of an older part")])

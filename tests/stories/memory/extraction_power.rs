@@ -25,7 +25,7 @@ fn each_fact_is_kept_exactly_once_whenever_the_power_goes() {
         "store facts",
         "announce a change of a file",
         "a changed file stands in its place",
-        "facts are kept",
+        "facts are stored",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
         let mut crash_test = CrashTest::prepared("[memory]\nextract_every = 2");

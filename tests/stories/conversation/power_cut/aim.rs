@@ -71,7 +71,7 @@ const JOBS: [&str; 54] = [
     "ask the person",
     "let questions expire",
     "store facts",
-    "facts are kept",
+    "facts are stored",
     "end taking down",
     "postpone taking down",
     "announce a change of a file",
@@ -188,7 +188,7 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
         "index what the journal tells" => (Mood::Mixed, vec![says, new, says, new, says]),
         "settle a folder" => (Mood::Mixed, vec![(Act::Says(BEN), Duration::from_secs(4)), says]),
         "begin a command" | "answer a command" => (Mood::Mixed, vec![(Act::Commands(ADA, "/status"), SECOND)]),
-        "store facts" | "facts are kept" => (Mood::Mixed, vec![says, says, says, says, says, says, new, says, says]),
+        "store facts" | "facts are stored" => (Mood::Mixed, vec![says, says, says, says, says, says, new, says, says]),
         "want a summary" | "keep a summary" | "fix an opening" => (Mood::Mixed, vec![says, new, says]),
         // A conversation of one message holds too little.
         "end taking down" => (Mood::Mixed, vec![new, says, new, says]),
