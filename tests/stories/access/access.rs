@@ -1,5 +1,5 @@
-//! Access over time: codes show who issued them, identity follows the address and never the name,
-//! and owners are told of each newcomer and can undo it.
+//! Access over time: codes name their issuer, identity follows the address and never the name, and
+//! owners are notified of each newcomer and can undo it.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::support::web::Web;
 
 const CARL: i64 = 1003;
 const MALLORY: i64 = 1007;
-/// Where Ada writes from once she has changed it.
+/// Ada's new address after a change.
 const ELSEWHERE: i64 = 1009;
 const NINE_MINUTES: Duration = Duration::from_secs(9 * 60);
-/// What was said before, and nobody but who said it is ever shown.
+/// Secret from an earlier conversation, visible only to its sender.
 const OAK: &str = "the treasure lies under the oak";
 
-/// How many codes could be used now.
+/// Number of codes that are still usable.
 fn open_codes(story: &Story) -> i64 {
     let now = story.clock.now().0;
     story.count(&format!("SELECT count(*) FROM pairing_codes WHERE used_at IS NULL AND expires_at > {now}"))
@@ -30,14 +30,14 @@ fn code_in(words: &str) -> Option<String> {
     words.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(is_code).map(str::to_owned)
 }
 
-/// The code that somebody is given for a line.
+/// Pairing code in the answer to `line`.
 async fn code(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
     let heard = story.last_received_by(person);
     code_in(&heard).unwrap_or_else(|| panic!("no code in {heard:?}"))
 }
 
-/// The number behind those words.
+/// Number directly after `before`.
 fn number_after(words: &str, before: &str) -> i64 {
     let rest = words.split_once(before).unwrap_or_else(|| panic!("no {before:?} in {words:?}")).1;
     rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
@@ -51,7 +51,7 @@ async fn prepared() -> Story {
     story
 }
 
-/// Ada and Carl are owners, she by the configuration and he by a code; both have written.
+/// Starts with two owners who have both written: Ada by configuration, Carl by a code.
 async fn with_carl() -> Story {
     let mut story = prepared().await;
     story.start().await;
@@ -182,7 +182,7 @@ async fn an_owners_new_address_is_told_where_they_were_before() {
     story.end().await;
 }
 
-/// Mallory was let in by a code, told something, and was removed.
+/// Admits Mallory by a code, lets her write one message and removes her.
 async fn mallory_was_here() -> Story {
     let story = with_carl().await;
     let made = code(&story, ADA, "/pair Mallory").await;
@@ -192,7 +192,7 @@ async fn mallory_was_here() -> Story {
     story
 }
 
-/// What is said and kept of Mallory, as it would be taken along.
+/// Exported archive of Mallory's data.
 async fn exported(story: &Story) -> Vec<u8> {
     let file = story.home.join("mallory.tar");
     let answer = story.command_line(&["export", "Mallory", file.to_str().unwrap()]).await;
@@ -266,7 +266,7 @@ async fn whoever_is_renamed_in_the_configuration_stays_who_they_are() {
     let people = "SELECT group_concat(id || name) FROM (SELECT * FROM people WHERE removed_at IS NULL ORDER BY id)";
     assert_eq!(story.text(people), "1Ada L,2Carl");
     story.stop().await;
-    // Names are swapped: each goes with the address.
+    // Swapped names: each name follows its address.
     story.name(&[("Carl", "owner", ADA), ("Ada L", "owner", CARL)]);
     story.start().await;
     assert_eq!(story.text(people), "1Carl,2Ada L");

@@ -1,4 +1,4 @@
-//! Admission: who may speak, how others are turned away, and which messages never reach a model.
+//! Admission: who may write, how others are turned away, and which messages never reach a model.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::support::story::{ADA, BEN, EVE, canary};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const DORA: i64 = 1004;
 
-/// Whether those bytes stand anywhere below a folder: in the journal, its log, a note, anything.
+/// Tests for the bytes in any file below a folder: journal, log, notes.
 fn stands_in(folder: &Path, words: &str) -> bool {
     std::fs::read_dir(folder).unwrap().any(|entry| {
         let path = entry.unwrap().path();
@@ -26,7 +26,7 @@ fn asked(story: &Story) -> usize {
     story.model.requests().len() + story.background.requests().len()
 }
 
-/// The pairing code in what Ada was sent last.
+/// Pairing code in the last message to Ada, after she sends `line`.
 async fn pairing_code(story: &Story, line: &str) -> String {
     story.say(ADA, line).await;
     let is_code = |word: &str| word.len() == 9 && word.as_bytes()[4] == b'-' && word.to_uppercase() == word;

@@ -1,5 +1,4 @@
-//! The memory of a group: a folder of its own, visible in that group alone, and erasable from
-//! there.
+//! Group memory: a separate folder, visible only in that group, and erasable from there.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,14 +25,14 @@ async fn say_in(story: &Story, person: i64, text: &str) {
     story.answered().await;
 }
 
-/// Somebody gives a command in the group.
+/// Sends a command in the group.
 async fn command(story: &Story, person: i64, command: &str) {
     let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
     story.fake.says_in(FAMILY, person, &format!("{name}@{} {rest}", story.fake.bot_username()));
     story.answered().await;
 }
 
-/// The assistant calls a tool in the group; what the tool said.
+/// Calls a tool in the group and returns its result.
 async fn calls(story: &Story, tool: &str, arguments: Value) -> String {
     story.model.calls(tool, arguments).says("Done.");
     say_in(story, ADA, "do that, please").await;
@@ -49,7 +48,7 @@ fn read(path: PathBuf) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// What the assistant has learned of the group, beside the workspace.
+/// Learnings about the group, stored outside the workspace.
 fn learned(story: &Story) -> String {
     let stream = story.count("SELECT id FROM streams WHERE address_id IS NOT NULL");
     read(story.home.join(format!("experience/groups/{stream}/default.md")))
@@ -59,8 +58,8 @@ fn note(title: &str, content: &str) -> Value {
     json!({ "title": title, "content": content, "kind": "reference" })
 }
 
-/// The model takes down whatever stands between `FACT(` and `)` as `key=value`, with the line that
-/// it stands in.
+/// Lets the model extract each `FACT(key=value)` as a fact, with the number of its line as the
+/// source.
 fn takes_down(story: &Story) {
     story.background.otherwise(|request| {
         if request.purpose() != Purpose::Extraction {

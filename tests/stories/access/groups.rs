@@ -1,5 +1,5 @@
 //! Groups: the assistant answers only in allowed groups and only when addressed, tells speakers
-//! apart, and nobody there can reach another person's data.
+//! apart, and gives no group member access to another person's data.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
-/// A group that is allowed, and one that is not.
+/// An allowed group, followed by one that is not allowed.
 const FAMILY: i64 = -100_200;
 const OTHERS: i64 = -100_300;
 const SETTINGS: &str = "[groups]\nallowed = [\"telegram:-100200\"]\n";
@@ -23,7 +23,7 @@ async fn family_with(settings: &str) -> Story {
     story
 }
 
-/// Somebody says something in the group, and it is answered if it is meant for us.
+/// Sends a message in the group and waits for any reply.
 async fn say_in(story: &Story, group: i64, person: i64, text: &str) -> i64 {
     let id = story.fake.says_in(group, person, text);
     story.answered().await;

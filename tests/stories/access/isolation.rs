@@ -1,4 +1,5 @@
-//! Changes to one person's rows leave the rows of all others untouched, in every table and state.
+//! Isolation: changes to one person's rows leave the rows of all others untouched, in every table
+//! and state.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,13 +17,12 @@ use serde_json::json;
 
 use crate::support::story::{ADA, BEN, Story};
 
-/// The day of what is planted.
+/// Day of the planted rows.
 const DAY: &str = "2026-11-20";
 const FACT: &str = r#"[{"key":"planted","value":"planted","category":"fact","layer":"A","sources":[]}]"#;
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-/// Rows in a state in which something could still become of them: table, and columns that do not
-/// have their default.
+/// Rows in an unfinished state, by table, with the columns that differ from their defaults.
 const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("messages", &[("state", "queued"), ("kind", "said"), ("external_id", "planted")]),
     ("texts", &[("text", "planted"), ("kind", "said")]),
@@ -96,10 +96,11 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("forgettings", &[("state", "left"), ("kind", "note"), ("needles", r#"[["planted"]]"#)]),
 ];
 
-/// A case of [`BELOW`].
+/// Case of [`BELOW`].
 type Below = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// Rows that belong to a row of another table: table, its column, the other table, more columns.
+/// Rows that belong to a row of another table: table, its foreign key, the other table, more
+/// columns.
 const BELOW: &[Below] = &[
     (
         "parts",
@@ -121,8 +122,8 @@ fn open(story: &Story) -> Connection {
     db
 }
 
-/// Adds a row. Columns that are not named and have no default point to what was planted before, or
-/// get something of their own.
+/// Inserts a row. Unnamed columns without a default refer to rows planted before or get a unique
+/// value.
 fn plant(db: &Connection, table: &str, named: &[(&str, String)], before: &BTreeMap<&str, i64>) -> i64 {
     static OWN: AtomicI64 = AtomicI64::new(1_000_000);
     let own = OWN.fetch_add(1, Ordering::Relaxed);
@@ -151,7 +152,7 @@ fn plant(db: &Connection, table: &str, named: &[(&str, String)], before: &BTreeM
     db.last_insert_rowid()
 }
 
-/// Something of a scope in every table that could hold it.
+/// Plants a row of the scope in every table that can hold one.
 fn plant_everything(story: &Story, scope: &str) {
     let db = open(story);
     let mut rows = BTreeMap::new();
@@ -178,7 +179,7 @@ fn plant_everything(story: &Story, scope: &str) {
     .unwrap();
 }
 
-/// Every row of a scope, and what lies below it, by table.
+/// All rows of a scope and their child rows, by table.
 fn rows_of(story: &Story, scope: &str) -> BTreeMap<String, Vec<String>> {
     let db = open(story);
     let mut tables = db
@@ -205,7 +206,7 @@ fn dump(db: &Connection, sql: &str) -> Vec<String> {
     query.query_map([], |found| Ok(format!("{:?}", row(found)?))).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// Fails with the first row that is not what it was.
+/// Fails with the first changed row.
 fn is_untouched(before: &BTreeMap<String, Vec<String>>, after: &BTreeMap<String, Vec<String>>) {
     for (table, rows) in before {
         let changed = rows.iter().find(|row| !after[table].contains(row));
@@ -226,7 +227,7 @@ async fn who_is_forgotten_as_a_whole_takes_nothing_of_anybody_else_along() {
     for scope in ["person:1", "group:77"] {
         plant_everything(&story, scope);
     }
-    // Where a group meets is nobody's address, whoever spoke there.
+    // A group's address belongs to no person, even if a person wrote there.
     let db = open(&story);
     let place = plant(&db, "addresses", &[("peer", "planted".to_owned())], &BTreeMap::new());
     let spoken = [("scope", "group:78"), ("kind", "said"), ("state", "answered"), ("person_id", "2")];
@@ -252,7 +253,7 @@ async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
     for scope in ["person:77", "group:77"] {
         plant_everything(&story, scope);
     }
-    // What is no longer looked up may be looked up again.
+    // The search index is left out because it may be rebuilt.
     let rows_of = |scope| {
         let mut rows = rows_of(&story, scope);
         rows.retain(|table, _| !["entries", "entry_uses", "indexed"].contains(&table.as_str()));
@@ -267,15 +268,14 @@ async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
     }
 }
 
-/// The digests of the vectors that a reader of a scope is shown who begins there.
+/// Digests of the vectors that a reader of a scope is shown, starting at `read`.
 fn vectors(db: Db<'_>, pool: Corpus, scope: Scope, read: Read) -> anyhow::Result<Vec<String>> {
     let mut digests = Vec::new();
     db.embeddings().read_vectors((pool, scope), "a model", read, |seen| digests.push(seen.digest.to_owned()))?;
     Ok(digests)
 }
 
-/// The same for the words that are there, for vectors that came since, and for places that came
-/// since.
+/// Digests for the whole corpus, for newer vectors only and for newer places only.
 fn all_vectors(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<String>> {
     let mut shown = Vec::new();
     for pool in [Corpus::Said, Corpus::Known] {
@@ -287,7 +287,7 @@ fn all_vectors(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<String>> {
     Ok(shown)
 }
 
-/// What the journal says when it is asked for one scope, by the question.
+/// Answers of the journal to every query for one scope.
 fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>> {
     let (first, last, at) = (Timestamp(0), Timestamp(8), Timestamp(7));
     let Scope::Person(person) = scope else { return Ok(Vec::new()) };
@@ -350,8 +350,8 @@ async fn whoever_asks_the_journal_for_one_scope_hears_of_no_other() {
     journal.close().await;
 }
 
-/// A journal of which only Ada's own lines are asked for, with everything of somebody else planted
-/// in it afterwards.
+/// Prepares a journal with `before`, then plants rows of another person in every table. The tests
+/// read only Ada's rows.
 async fn with_a_stranger(story: &Story, before: impl AsyncFn(&Journal)) -> Journal {
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
     before(&journal).await;
@@ -435,7 +435,7 @@ async fn the_root_belongs_to_whoever_its_files_were_written_for_most_often() {
     journal.close().await;
 }
 
-/// How many texts it takes until a word is too common to be ranked by, and some.
+/// Slightly more texts than it takes for a word to be too common for ranking.
 const COMMON: u32 = 20_010;
 
 /// Proves: privacy/queries
@@ -457,7 +457,7 @@ async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
     assert!(found("garden", false).await.0.iter().any(|text| text.contains("cat needs food")), "what stands beside it");
     assert_eq!(found("hedge", false).await.1, 1);
     let db = open(&story);
-    // What stands next to a match is somebody else's now; then all of it is.
+    // First only the neighbour of the match belongs to another person, then everything does.
     db.execute("UPDATE texts SET scope = 'person:77' WHERE text LIKE '%cat needs food%'", []).unwrap();
     assert!(!found("garden", false).await.0.iter().any(|text| text.contains("cat")));
     db.execute("UPDATE texts SET scope = 'person:77'", []).unwrap();
@@ -494,8 +494,8 @@ async fn how_much_others_know_changes_no_order() {
     journal.close().await;
 }
 
-/// Ada wants a fact forgotten that stands in her files, beside somebody of whom everything says the
-/// same or not.
+/// Ada has a fact in her files erased, alone or with another scope that holds the same fact
+/// everywhere.
 async fn forgets(beside: Option<&str>) -> (String, Story) {
     let story = Story::begin().await;
     story.writes("agents/compline/memory.md", "## Insights\n\n- **planted**: planted (2026-11-20)\n");

@@ -1,5 +1,5 @@
-//! One person with several addresses has one stream and one conversation, and linking never admits
-//! a stranger.
+//! Linked accounts: one person with several addresses has one stream and one conversation, and
+//! linking never admits a stranger.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, canary};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// The code in the last thing somebody was sent.
+/// Code in the last message to a person.
 fn code_for(story: &Story, person: i64) -> String {
     let said = story.last_received_by(person);
     said.split_whitespace().find(|word| word.len() == 9 && word.as_bytes()[4] == b'-').unwrap_or(&said).to_owned()

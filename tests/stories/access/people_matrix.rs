@@ -1,12 +1,11 @@
-//! Whatever changes about who is who, nobody's private text reaches anybody else.
+//! Isolation under changes to people: no private text reaches another person.
 //!
-//! Two owners, Ada and Carl, and a member, Ben. Each of them has a canary in everything that is
-//! kept of a person: the files of the memory, what was said, summaries, facts, reminders, received
-//! files, open questions. Then one thing changes about people. After it everybody who is let in
-//! uses every reader, with a model that fetches and repeats all that it can reach, and every
-//! prompt, every message and every file that was sent is searched for canaries of others. The name
-//! of a canary that crossed says where it came from. Every change is told over Telegram, and one of
-//! each kind over Signal.
+//! Two owners, Ada and Carl, and a member, Ben, each have a canary in every kind of stored data:
+//! memory files, messages, summaries, facts, reminders, received files, open questions. Then one
+//! thing about people changes. Afterwards everyone with access uses every reader, with a model that
+//! fetches and repeats all that it can reach, and every prompt, message and sent file is searched
+//! for the canaries of others. The name of a leaked canary shows its origin. Every change runs over
+//! Telegram, and one of each kind over Signal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,21 +26,21 @@ mod changes;
 mod over_signal;
 
 const CARL: i64 = 1003;
-/// Somebody who comes later.
+/// Later newcomer.
 const DORA: i64 = 1004;
 /// Ben's second telephone.
 const BEN_AT_WORK: i64 = 1005;
-/// Those who try codes that they should not have.
+/// People who try the codes of others.
 const THIEVES: std::ops::Range<i64> = 7001..7020;
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const DAYS: Duration = Duration::from_secs(4 * 24 * 3600);
 const SETTINGS: &str = "[heartbeat]\ninterval = \"5h\"\nquiet_hours = \"\"\n[budget]\ndaily_tokens = 2000000000\n";
 const TALK: &str = "We went for a long walk along the river with the children, and in the evening we sat in the garden and talked until it was dark.";
-/// What makes the model use every tool that reads.
+/// Makes the model use every reading tool.
 const LOOK: &str = "look everywhere";
 
-/// A person in the configuration.
+/// Configured person.
 #[derive(Clone, Copy)]
 struct Entry {
     name: &'static str,
@@ -49,36 +48,36 @@ struct Entry {
     address: i64,
 }
 
-/// A home over Telegram.
+/// Home over Telegram.
 type Home = HomeOver<FakeTelegram>;
 
-/// A home in which something changes about people.
+/// Home in which people change.
 struct HomeOver<C: Channel> {
     story: StoryOver<C>,
     people: Vec<Entry>,
-    /// At which addresses the canaries of somebody may be seen.
+    /// Addresses that may see a person's canaries.
     may_see: BTreeMap<&'static str, BTreeSet<i64>>,
-    /// The row of each person before anything changed.
+    /// Row of each person before the change.
     ids: BTreeMap<&'static str, i64>,
-    /// Open codes by who made them and for what.
+    /// Open codes, by issuer and purpose.
     codes: BTreeMap<(&'static str, &'static str), String>,
     thieves: std::ops::Range<i64>,
-    /// Who can still write, and under which address.
+    /// People who can still write, by address.
     present: BTreeMap<i64, &'static str>,
-    /// What is not as it was promised.
+    /// Broken promises.
     problems: BTreeSet<String>,
 }
 
 const WHO: [(&str, i64); 3] = [("ada", ADA), ("ben", BEN), ("carl", CARL)];
 
-/// In what a person has a canary.
+/// Places that hold a canary of each person.
 const CARRIERS: [&str; 9] = ["memory", "user", "note", "heartbeat", "talk", "reminder", "file", "keep", "open"];
 
 fn token(who: &str, carrier: &str) -> String {
     format!("private-{who}-{carrier}")
 }
 
-/// All canaries in a text. What a snippet cut short is left out.
+/// All canaries in a text, except truncated ones in snippets.
 fn canaries(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let is_whole = |word: &&str| CARRIERS.iter().any(|carrier| word.ends_with(&format!("-{carrier}")));
@@ -86,7 +85,7 @@ fn canaries(text: &str) -> BTreeSet<String> {
     found.map(str::to_owned).collect()
 }
 
-/// A model that reads all that it can, and repeats every canary that it sees.
+/// Model that reads everything in reach and repeats every canary.
 fn repeats(request: &Request) -> Say {
     let all = words(request);
     let seen: Vec<String> = canaries(&all).into_iter().collect();
@@ -120,7 +119,7 @@ fn every_reader() -> Vec<(String, String)> {
 }
 
 impl<C: Channel> HomeOver<C> {
-    /// Ada, Carl and Ben, each with a canary in everything that is kept of a person.
+    /// Starts with Ada, Carl and Ben, each with a canary in every kind of stored data.
     async fn lived_in() -> Self {
         let mut story = StoryOver::<C>::prepared(SETTINGS).await;
         for (id, name) in [(CARL, "Carl"), (DORA, "Dora"), (BEN_AT_WORK, "Ben")] {
@@ -152,7 +151,7 @@ impl<C: Channel> HomeOver<C> {
         home
     }
 
-    /// What lasts.
+    /// Plants the lasting canaries: memory, files, a reminder, messages.
     async fn plant(&mut self, who: &'static str, address: i64) {
         let story = &self.story;
         story.say(address, &format!("/remember Thing of mine: {}", token(who, "memory"))).await;
@@ -170,12 +169,12 @@ impl<C: Channel> HomeOver<C> {
         self.ids.insert(who, self.id_at(address));
     }
 
-    /// The row of the person at that address.
+    /// Row of the person at an address.
     fn id_at(&self, address: i64) -> i64 {
         self.story.count(&format!("SELECT person_id FROM addresses WHERE peer = '{}'", C::peer(address)))
     }
 
-    /// What is open: a conversation, a question, codes.
+    /// Leaves a conversation, a question and codes open.
     async fn open(&mut self, who: &'static str, address: i64) {
         let story = &self.story;
         let note = json!({ "title": token(who, "keep"), "content": token(who, "keep"), "kind": "reference" });
@@ -191,7 +190,7 @@ impl<C: Channel> HomeOver<C> {
         }
     }
 
-    /// The folder of whoever has that in their `MEMORY.md`.
+    /// Folder whose `MEMORY.md` contains the token.
     fn folder_with(&self, token: &str) -> PathBuf {
         let root = self.story.home.join("workspace");
         let others = std::fs::read_dir(root.join("people")).into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -201,19 +200,19 @@ impl<C: Channel> HomeOver<C> {
         others.chain([root.clone()]).find(holds).unwrap_or_else(|| panic!("{token} is in no memory"))
     }
 
-    /// The configuration says this of people, and the program is started again.
+    /// Changes the configured people and restarts the program.
     async fn configure(&mut self, change: impl FnOnce(&mut Vec<Entry>)) {
         change(&mut self.people);
         name(&mut self.story, &self.people);
         self.story.restart().await;
     }
 
-    /// Somebody is not let in any more.
+    /// Marks a person as without access.
     fn is_gone(&mut self, who: &str) {
         self.present.retain(|_, present| *present != who);
     }
 
-    /// Everybody who is let in uses every reader, at once and in the days that follow.
+    /// Lets everyone with access use every reader, at once and in the following days.
     async fn everybody_looks(&mut self) {
         for round in [NEXT_CONVERSATION, DAYS] {
             for address in self.present.keys().copied().collect::<Vec<_>>() {
@@ -228,14 +227,14 @@ impl<C: Channel> HomeOver<C> {
         for line in lines {
             self.story.say(address, line).await;
         }
-        // Questions of others are not theirs to answer; their own is answered, too.
+        // Tries the questions of others as well as the person's own.
         for question in 1..=4 {
             self.story.say(address, &format!("/yes {question}")).await;
         }
         self.story.say(address, LOOK).await;
     }
 
-    /// The command line answers as that owner, and as nobody else.
+    /// Checks that the command line answers as this owner only.
     async fn the_command_line_is_that_of(&mut self, who: &str) {
         for line in
             [vec!["memory"], vec!["memory", "search", "private"], vec!["search", "private"], vec!["reminders", "list"]]
@@ -249,7 +248,7 @@ impl<C: Channel> HomeOver<C> {
         }
     }
 
-    /// A code lets nobody in.
+    /// Checks that a code admits no one.
     async fn is_void(&mut self, whose: &'static str, what: &'static str) {
         let thief = self.thieves.next().unwrap();
         let code = self.codes.get(&(whose, what)).unwrap_or_else(|| panic!("{whose} made no code to {what}")).clone();
@@ -261,7 +260,7 @@ impl<C: Channel> HomeOver<C> {
         }
     }
 
-    /// Somebody who was let in before is a stranger.
+    /// Checks that a former member is treated as a stranger.
     async fn is_a_stranger(&mut self, address: i64) {
         let (asked, heard) = (self.story.model.asked(), self.story.received_by(address).len());
         for line in ["/memory", "/yes 1", "/yes 2", "/yes 3", LOOK] {
@@ -275,7 +274,7 @@ impl<C: Channel> HomeOver<C> {
         }
     }
 
-    /// Whoever is let in, and was when all began, still has their own.
+    /// Checks that everyone who is still present can read their own data.
     async fn everybody_has_their_own(&mut self) {
         for (address, who) in self.present.clone() {
             let before = self.story.model.asked();
@@ -290,7 +289,7 @@ impl<C: Channel> HomeOver<C> {
         }
     }
 
-    /// Every canary that is anywhere but with whom it belongs to.
+    /// Canaries found outside their owner's reach.
     fn crossed(&self) -> BTreeSet<String> {
         let mut crossed = BTreeSet::new();
         for address in everybody() {
@@ -321,7 +320,7 @@ impl<C: Channel> HomeOver<C> {
         self.may_see.iter().any(|(who, addresses)| is_of(token, who) && addresses.contains(&address))
     }
 
-    /// The addresses of whoever a scope belongs to now.
+    /// Addresses of the current owner of a scope.
     fn readers_of(&self, scope: &str) -> Vec<i64> {
         let Some(id) = scope.strip_prefix("person:") else { return Vec::new() };
         let list =
@@ -331,13 +330,13 @@ impl<C: Channel> HomeOver<C> {
         peers.split_whitespace().map(|peer| at(peer).unwrap_or_else(|| panic!("{peer} is nobody's"))).collect()
     }
 
-    /// Notes what crossed so far: later somebody may see more than they may now.
+    /// Records the leaks so far, before a change widens what a person may see.
     fn note_what_crossed(&mut self) {
         let crossed = self.crossed();
         self.problems.extend(crossed);
     }
 
-    /// Whoever is at that address is that person again, and sees what is theirs from now on.
+    /// Records that a person writes from an address and may see their data there from now on.
     fn is_at(&mut self, who: &'static str, address: i64) {
         self.may_see.entry(who).or_default().insert(address);
         self.present.insert(address, who);
@@ -351,7 +350,7 @@ impl<C: Channel> HomeOver<C> {
     }
 }
 
-/// Every address that anybody writes from.
+/// Every address in use.
 fn everybody() -> impl Iterator<Item = i64> {
     WHO.iter().map(|(_, address)| *address).chain([DORA, BEN_AT_WORK, EVE]).chain(THIEVES)
 }
@@ -365,7 +364,7 @@ fn name(story: &mut StoryOver<impl Channel>, people: &[Entry]) {
     story.name(&people);
 }
 
-/// The pairing code in what somebody was told.
+/// Pairing code in a message.
 fn code_in(told: &str) -> Option<String> {
     let is_code = |word: &&str| word.len() == 9 && word.as_bytes()[4] == b'-' && word.to_uppercase() == **word;
     let mut words = told.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');

@@ -1,4 +1,4 @@
-//! A prompt is made for one person and holds only text that this person may see.
+//! Scopes: a prompt is built for one person and holds only text that this person may see.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The owner of the workspace root is a stored fact: only a hand-over changes it.
+//! Owner of the workspace root: a stored fact that only a hand-over changes.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const HEARTBEAT: &str = "[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"\n";
 const BOTH: [(&str, &str, i64); 2] = [("Ada", "owner", ADA), ("Carl", "owner", CARL)];
 const HERS: [&str; 4] = ["USER.md", "memory/MEMORY.md", "memory/plan.md", "HEARTBEAT.md"];
 
-/// Two owners, each with files of their own; Ada came first.
+/// Two owners with files of their own; Ada is the first.
 async fn two_owners(settings: &str) -> Story {
     let mut story = Story::prepared(settings).await;
     story.people_are(&BOTH);
@@ -47,8 +47,7 @@ fn requests(story: &Story) -> Vec<Request> {
     story.model.requests().into_iter().chain(story.background.requests()).collect()
 }
 
-/// No request but those for Ada herself hold anything of hers, and none but his own anything of
-/// Carl's.
+/// Checks that only Ada's own requests hold her data, and only Carl's own requests his.
 fn nothing_crossed(story: &Story) {
     for request in requests(story) {
         for (id, person) in [(1, ADA), (2, CARL)] {
@@ -232,7 +231,7 @@ async fn a_file_that_was_written_for_somebody_else_is_not_loaded_and_is_named() 
     let mut story = two_owners("").await;
     story.stop().await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
-    // As another owner's turn left it, before whose the root is was a stored fact.
+    // Traces of another owner's turn, from before the owner of the root was a stored fact.
     for file in ["USER.md", "memory/plan.md"] {
         let sql = "INSERT INTO files (path, digest, label, scope, written_at, author, cause)
             VALUES (?1, 'x', 'trusted', 'person:2', 1, 'program', '')";
@@ -302,7 +301,7 @@ async fn a_new_name_keeps_the_folder_and_an_old_name_gets_a_new_one() {
     let mut story = two_owners("").await;
     story.stop().await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
-    // Renamed, and somebody new under the old name.
+    // Carl is renamed, and a new person takes his old name.
     db.execute("UPDATE people SET name = 'Charles' WHERE id = 2", []).unwrap();
     drop(db);
     story.people_are(&[

@@ -1,13 +1,13 @@
-//! The changes: one test for each.
+//! Changes to people, one test for each.
 
 use super::*;
 
-/// The entry of that name.
+/// Configuration entry by name.
 fn entry<'a>(people: &'a mut [Entry], name: &str) -> &'a mut Entry {
     people.iter_mut().find(|entry| entry.name == name).unwrap()
 }
 
-/// An owner lets somebody in under a name that was somebody's before, and says whom it means.
+/// Pairs a newcomer under a name in use before; the owner says which person is meant.
 async fn pairs_again(home: &mut HomeOver<impl Channel>, whose: &'static str, name: &str, means: &str, newcomer: i64) {
     home.story.say(ADA, &format!("/pair {name}")).await;
     let mut told = home.story.last_received_by(ADA);
@@ -167,8 +167,8 @@ async fn a_removed_name_is_paired_for_the_same_person() {
     home.end().await;
 }
 
-/// Whoever an entry means is renamed. Then the new name has another address, where somebody says
-/// and keeps things of their own. The home, and what owners are told to write if both are one.
+/// Renames a person, then gives the new name another address with data of its own. Returns the home
+/// and the command that owners are offered to join the two.
 async fn comes_from_elsewhere(name: &str, new: &'static str, who: &'static str, asked: i64) -> (Home, String) {
     let mut home = Home::lived_in().await;
     home.configure(|people| entry(people, name).name = new).await;
@@ -313,7 +313,7 @@ async fn a_backup_is_restored() {
     home.end().await;
 }
 
-/// A backup is made while a code lets somebody in. They are removed, and the backup is restored.
+/// Makes a backup after a code has readmitted a person, removes the person and restores the backup.
 async fn is_removed_after_the_backup(name: &str, role: &str, (who, address): (&'static str, i64), owner: i64) -> Home {
     let mut home = Home::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != name)).await;
@@ -352,7 +352,7 @@ async fn an_old_backup_is_restored_after_the_first_owner_was_removed() {
 #[tokio::test]
 async fn an_old_backup_is_restored_after_somebody_new_took_a_removed_name() {
     let mut home = is_removed_after_the_backup("Ben", "member", ("ben", BEN), ADA).await;
-    // The backup knows nothing of who bears the name since.
+    // The backup predates the new bearer of the name.
     home.is_a_stranger(DORA).await;
     pairs_again(&mut home, "ben", "Ben", "new", DORA).await;
     home.looks(DORA).await;
@@ -371,7 +371,7 @@ async fn the_workspace_is_handed_over() {
     home.everybody_has_their_own().await;
     home.the_command_line_is_that_of("carl").await;
     assert_eq!(home.folder_with(&token("carl", "memory")), home.story.home.join("workspace"), "{}", answer.markdown);
-    // And whoever had the root is removed.
+    // The former owner of the root is removed as well.
     home.configure(|people| people.retain(|entry| entry.name != "Ada")).await;
     home.is_gone("ada");
     home.everybody_looks().await;

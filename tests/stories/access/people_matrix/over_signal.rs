@@ -1,4 +1,4 @@
-//! One change of each kind over Signal, where a person is known by a number or by an account.
+//! One change of each kind over Signal, where a number or an account identifies a person.
 
 use super::changes::{is_forgotten, is_linked, is_paired_for_somebody_new, is_removed, is_renamed};
 use super::*;
