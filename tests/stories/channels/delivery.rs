@@ -1,4 +1,4 @@
-//! Delivery: whole answers in order, whatever the network does.
+//! Delivery: whole answers in order, despite any network fault.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// Ten thousand characters of what goes wrong elsewhere.
+/// Ten thousand characters that commonly break: markup, emojis, links, code.
 fn long_answer() -> String {
     let mut answer = String::new();
     for n in 0..60 {

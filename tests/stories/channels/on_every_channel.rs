@@ -1,5 +1,5 @@
-//! Stories that hold on every channel. Each channel's module includes this file, which takes
-//! `Story` and `CrashTest` from there.
+//! Stories for every channel. Each channel's module includes this file and provides `Story` and
+//! `CrashTest`.
 
 #![allow(clippy::duplicate_mod, reason = "the same story, told over another channel")]
 

@@ -1,4 +1,4 @@
-//! The common stories, over Signal.
+//! Common stories, over Signal.
 
 use crate::support::power::CrashTestOver;
 use crate::support::signal::FakeSignal;
@@ -7,7 +7,7 @@ use crate::support::story::StoryOver;
 type Fake = FakeSignal;
 type Story = StoryOver<Fake>;
 type CrashTest = CrashTestOver<Fake>;
-/// How many stories with power cuts are told unless somebody asks for more.
+/// Default number of power-cut stories.
 const POWER_CUTS: u64 = 80;
 
 #[path = "on_every_channel.rs"]

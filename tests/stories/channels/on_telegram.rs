@@ -1,4 +1,4 @@
-//! The common stories, over Telegram.
+//! Common stories, over Telegram.
 
 use crate::support::power::CrashTestOver;
 use crate::support::story::StoryOver;
@@ -7,8 +7,7 @@ use crate::support::telegram::FakeTelegram;
 type Fake = FakeTelegram;
 type Story = StoryOver<Fake>;
 type CrashTest = CrashTestOver<Fake>;
-/// How many stories with power cuts are told unless somebody asks for more: each kind of commit
-/// twice in each order.
+/// Default number of power-cut stories: each kind of commit twice in each order.
 const POWER_CUTS: u64 = 204;
 
 #[path = "on_every_channel.rs"]

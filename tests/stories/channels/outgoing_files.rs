@@ -1,5 +1,5 @@
-//! Files and emojis are sent with the answer: only those asked for, to the person answered, from
-//! that person's own folder.
+//! Outgoing files and emojis: sent with the answer, only on request, only to the person answered,
+//! and only from that person's own folder.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn files(story: &Story, person: i64) -> Vec<Upload> {
     story.fake.sent(person).into_iter().filter_map(|sent| sent.file).collect()
 }
 
-/// Somebody asks for a file, and the assistant tries to send it; what the tool said.
+/// Asks the assistant to send a file and returns the tool's result.
 async fn asks_for(story: &Story, person: i64, path: &str) -> String {
     story.model.calls("send_file", json!({ "path": path })).says("Here it is.");
     story.say(person, "Send it to me, please").await;
@@ -113,7 +113,7 @@ async fn five_files_go_with_one_answer_and_no_huge_one() {
 async fn a_file_that_the_channel_refuses_is_named_in_words() {
     let story = Story::begin().await;
     story.writes("plan.md", "");
-    // Telegram takes no empty files.
+    // Telegram refuses empty files.
     asks_for(&story, ADA, "plan.md").await;
     let words = story.last_received_by(ADA);
     assert!(words.contains("plan.md") && words.contains("lies in the workspace"), "{words}");
@@ -161,7 +161,7 @@ async fn words_are_no_emoji_and_a_refused_one_is_no_trouble() {
     story.model.calls("react", json!({ "emoji": "great" })).says("Fine.");
     story.say(ADA, "The soup is ready.").await;
     assert!(story.model.last_prompt().contains("exactly one emoji"));
-    // No reaction of Telegram's.
+    // Telegram has no such reaction.
     story.model.calls("react", json!({ "emoji": "🦩" })).says("Fine.");
     story.say(ADA, "The bread too.").await;
     assert_eq!(

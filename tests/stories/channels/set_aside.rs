@@ -1,5 +1,5 @@
-//! A message that a server refuses does not block its chat: it is set aside, reported, and can be
-//! resent.
+//! A message refused by the server does not block its chat: it is set aside, reported, and can be
+//! sent again.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::support::story::{ADA, BEN, canary};
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MINUTE: Duration = Duration::from_secs(60);
-/// More failures than any of this takes.
+/// More failures than any test needs.
 const ALL: usize = 10_000;
 
 const SET_ASIDE: &str = "SELECT count(*) FROM outbox WHERE set_aside > 0";
 
-/// How many of the texts say that something was set aside.
+/// Number of texts that report a message as set aside.
 fn told(texts: &[String]) -> usize {
     texts.iter().filter(|text| text.contains("I set it aside")).count()
 }

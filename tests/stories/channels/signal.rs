@@ -1,4 +1,4 @@
-//! Features with Signal's own behaviour: what works on Telegram also works here.
+//! Features with Signal's own behaviour: everything that works on Telegram also works here.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn family() -> Story {
     story
 }
 
-/// How the channel is, as `status` tells it.
+/// Problem of the channel, as reported by `status`.
 async fn trouble(story: &Story) -> Option<String> {
     let status = story.command_line(&["status"]).await.json;
     let signal = status["adapters"].as_array().unwrap().iter().find(|adapter| adapter["name"] == "signal").unwrap();
@@ -32,7 +32,7 @@ async fn trouble(story: &Story) -> Option<String> {
 #[tokio::test]
 async fn somebody_whose_number_is_hidden_is_answered() {
     let story = Story::begin().await;
-    // Ben is named by his account identifier.
+    // Ben is identified by his account only.
     story.fake.hides_number(BEN);
     story.say(BEN, &format!("hello {}", canary(BEN))).await;
     assert_eq!(story.received_by(BEN), ["ok"]);
@@ -246,7 +246,7 @@ async fn a_message_that_was_changed_twice_is_still_the_same() {
     let story = Story::begin().await;
     let first = story.fake.says(ADA, "the boat is rde");
     let change = story.fake.edits(ADA, first, "the boat is red");
-    // The next change names the one before it, and not the first.
+    // The next edit refers to the previous edit, not to the original.
     let (before, now) = (story.fake.message_of(change).unwrap(), story.clock.now().0 + 1);
     story.fake.envelope(json!({ "account": OWN_NUMBER, "envelope": {
         "sourceUuid": uuid(ADA), "sourceDevice": 1, "timestamp": now, "serverReceivedTimestamp": now,

@@ -1,4 +1,4 @@
-//! Features that only Telegram has: refused markup, answers that grow in one message, forwards with
+//! Features of Telegram alone: refused markup, answers that grow in one message, forwards with
 //! their origin, business bots, buttons.
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// What the tool gives when the model looks for that.
+/// Result of the model's memory search.
 async fn looked_up(story: &Story, person: i64, arguments: serde_json::Value) -> String {
     story.model.calls("memory_search", arguments).says("I looked.");
     story.say(person, "please look it up").await;
@@ -30,7 +30,7 @@ async fn status(story: &Story) -> String {
     story.app().admin.reports().status(None).await.unwrap().markdown
 }
 
-/// Twenty pieces of sixty letters in eight seconds.
+/// Twenty pieces of about sixty letters in eight seconds.
 fn growing() -> (Say, String) {
     let pieces: Vec<_> =
         (0..20).map(|n| (Duration::from_millis(400), format!("{n:02} {} ", "grow".repeat(14)))).collect();

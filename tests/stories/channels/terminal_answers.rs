@@ -1,4 +1,4 @@
-//! Several terminals at once: each line sent there names the question that it answers.
+//! Several terminals at once: each line sent to one names the question that it answers.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::support::story::{ADA, Story, canary};
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What was said, what it answers, and whether somebody who is there asked.
+/// Text of a message, the questions that it answers, and whether a person is waiting for it.
 fn told(message: &Value) -> (String, Vec<String>, bool) {
     let names = message["answers"].as_array().expect("it does not say what it answers").iter();
     let names = names.map(|name| name.as_str().unwrap().to_owned()).collect();
     (message["markdown"].as_str().unwrap().to_owned(), names, message["awaited"] == json!(true))
 }
 
-/// The next message that answers that.
+/// Next message that answers the given question.
 async fn answer_to(seat: &mut TerminalClient, id: &str) -> (String, Vec<String>, bool) {
     loop {
         let heard = told(&seat.next("message").await);

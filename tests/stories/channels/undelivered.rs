@@ -1,4 +1,5 @@
-//! A delivery that fails is retried for long before it is given up, whatever the clock does.
+//! Failed deliveries: retried for a long time before they are given up, regardless of clock
+//! changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,21 +15,20 @@ const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// More failures than any of this takes.
+/// More failures than any test needs.
 const ALL: usize = 10_000;
 
-/// The states of what was to be delivered, in order.
+/// States of the deliveries, in order.
 fn outbox(story: &Story) -> String {
     story.text("SELECT group_concat(kind || ' ' || state, ', ') FROM (SELECT kind, state FROM outbox ORDER BY id)")
 }
 
-/// Whether Ada was told what she asked; perhaps marked as a repeat, which it may be as far as we
-/// know.
+/// Tests for the answer that Ada waits for, also when it is marked as a possible repeat.
 fn came(story: &Story) -> bool {
     story.received_by(ADA).iter().any(|text| text.ends_with("the answer that matters"))
 }
 
-/// The computer is off for so long.
+/// Switches the computer off for `span`.
 async fn off(story: &mut Story, span: Duration) {
     story.stop().await;
     story.clock.set(story.clock.now().plus(span));
@@ -107,7 +107,7 @@ async fn an_answer_waits_for_its_terminal_as_long_as_it_takes() {
     story.end().await;
 }
 
-/// An answer failed to arrive while the clock was so far ahead.
+/// Lets the first attempt to deliver an answer fail while the clock is `ahead`.
 async fn failed_ahead(ahead: Duration) -> Story {
     let story = Story::with(AT_ONCE).await;
     story.clock.set(story.clock.now().plus(ahead));
@@ -149,7 +149,7 @@ async fn a_flood_limit_under_a_clock_that_was_ahead_holds_nothing_up() {
     story.fake.says(ADA, &format!("well? {}", canary(ADA)));
     gate.reached().await;
     story.clock.set(right.plus(3 * DAY));
-    // The server's own clock is right.
+    // The server's own clock stays right.
     story.fake.set_now(Arc::new(move || right.0));
     story.fake.flood(ADA, 7);
     gate.open();
