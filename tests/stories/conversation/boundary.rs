@@ -1,5 +1,5 @@
-//! A conversation ends after more than six hours without a message of the person, and at no other
-//! time.
+//! End of a conversation: after more than six hours without a message from the person, and at no
+//! other time.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::support::story::{ADA, canary};
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
 const SIX_HOURS: Duration = Duration::from_secs(6 * 3600);
-/// `Story::say` lets this pass after what was said, so it is part of the silence that follows.
+/// `Story::say` lets this time pass after a message, so it is part of the following silence.
 const SAYING: Duration = Duration::from_secs(2);
 
-/// Ada speaks again so long after what she said last.
+/// Ada writes again after `silence`.
 async fn say_after(story: &Story, silence: Duration, text: &str) {
     story.pass(silence - SAYING).await;
     story.say(ADA, text).await;
@@ -22,7 +22,7 @@ fn conversations(story: &Story) -> i64 {
     story.count("SELECT count(*) FROM conversations")
 }
 
-/// Whether the newest prompt holds nothing of an exchange before.
+/// Checks that the newest prompt holds no earlier exchange.
 fn is_fresh(story: &Story) -> bool {
     !story.model.last_prompt().contains("\nassistant: ")
 }

@@ -1,5 +1,5 @@
-//! The next conversation starts with a summary of the last one, or at least an extract, and with
-//! earlier titles.
+//! Start of the next conversation: a summary of the last one, or at least an extract, and earlier
+//! titles.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Compaction: when the context window fills, facts are extracted, older messages are replaced by a
-//! summary, and nothing is lost.
+//! Compaction: when the context window fills, facts are extracted, a summary replaces older
+//! messages, and nothing is lost.
 
 use std::time::Duration;
 
@@ -9,8 +9,7 @@ use serde_json::json;
 use crate::support::model::{Say, words};
 use crate::support::story::{ADA, BEN, Story};
 
-/// What the background model was asked for a summary of an older part: every request for a summary
-/// while the talk goes on.
+/// Requests for a summary of older messages during the conversation.
 fn summaries(story: &Story) -> Vec<Request> {
     story.background.summaries()
 }
@@ -19,14 +18,14 @@ fn extractions(story: &Story) -> Vec<Request> {
     story.background.requests().into_iter().filter(|request| request.purpose() == Purpose::Extraction).collect()
 }
 
-/// Ada talks until there is an older part: each exchange is long enough to be told apart.
+/// Ada writes enough for there to be an older part; each exchange is long enough to tell apart.
 async fn talk(story: &Story, from: usize, to: usize) {
     for number in from..to {
         story.say(ADA, &format!("thing {number}, which is a little story about a lighthouse and its keeper")).await;
     }
 }
 
-/// The window was so full in the last turn, in per cent.
+/// Ada writes in a window that is `percent` full.
 async fn say_at(story: &Story, percent: u64, text: &str) {
     story.model.counts(percent * 1_000);
     story.say(ADA, text).await;

@@ -1,5 +1,4 @@
-//! The summary of older messages is written without tools, from these messages and the summary
-//! before.
+//! Summary of older messages: written without tools, from these messages and the previous summary.
 
 use compline::model::Purpose;
 use serde_json::json;
@@ -7,7 +6,7 @@ use serde_json::json;
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, Story};
 
-/// Ada says eight things of that length, and the window is three quarters full at the last of them.
+/// Ada writes eight messages of that length; at the next one the window is three quarters full.
 async fn talks(story: &Story, about: &str, length: usize) {
     story.model.counts(20_000);
     for number in 0..8 {
@@ -31,13 +30,13 @@ async fn each_summary_is_made_from_the_one_before_and_whoever_takes_down_has_no_
         _ => usual(request),
     });
     talks(&story, "lighthouse", 1_000).await;
-    // More than is read at once.
+    // More than one request reads.
     talks(&story, "windmill", 8_000).await;
     let (summaries, all) = (story.background.summaries(), story.background.requests());
     let second: Vec<String> = summaries.iter().map(words).skip_while(|asked| !asked.contains("windmill 0:")).collect();
     assert!(second.len() > 2 && second[0].contains("the seven lamps"), "{} pieces", second.len());
     let second = second.concat();
-    // The last messages stay as they are.
+    // The last messages stay verbatim.
     for number in 0..6 {
         assert!(second.contains(&format!("windmill {number}:")), "{number} was left out");
     }

@@ -1,4 +1,4 @@
-//! In a conversation of any shape that outgrows the window, each message is shown verbatim or is
+//! Long conversations: in any shape that outgrows the window, each message is shown verbatim or
 //! covered by the summary.
 
 use compline::model::{Purpose, Request, RequestPart};
@@ -7,13 +7,13 @@ use serde_json::json;
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, Story};
 
-/// One exchange: the question and the answer have a mark each.
+/// One exchange, with a mark in the question and one in the answer.
 async fn exchange(story: &Story, name: &str) {
     story.model.says(&format!("answer-{name}. It is about the keeper of a lighthouse."));
     story.say(ADA, &format!("question-{name}. What of the keeper of the lighthouse?")).await;
 }
 
-/// The same when the window is nearly full: what is older gives way.
+/// One exchange in a window that is nearly full, so that older messages are compacted.
 async fn exchange_at(story: &Story, percent: u64, name: &str) {
     story.model.counts(percent * 1_000);
     exchange(story, name).await;
@@ -25,8 +25,7 @@ fn of_purpose(story: &Story, purpose: Purpose) -> Vec<Request> {
     story.background.requests().into_iter().filter(|request| request.purpose() == purpose).collect()
 }
 
-/// Every mark stands in exactly one of the two: what is shown, or what was summarised. Gives those
-/// that are shown.
+/// Checks that every mark is either shown or summarised, never both. Returns the shown ones.
 fn shown_of(story: &Story, marks: &[String]) -> Vec<String> {
     let (prompt, asked) = (story.model.last_prompt(), of_purpose(story, Purpose::Summary));
     let asked: String = asked.iter().map(words).collect();
@@ -130,7 +129,7 @@ async fn each_time_the_window_fills_facts_are_taken_down_once_before() {
             seen.push((of_purpose(&story, Purpose::Extraction).len(), of_purpose(&story, Purpose::Summary).len()));
         }
     }
-    // What gives way at 72 was read at 61 already.
+    // The messages compacted at 72 per cent were already read at 61.
     assert_eq!(seen, [(1, 0), (1, 0), (1, 1), (1, 1), (2, 1), (2, 1), (2, 2), (2, 2)]);
     story.end().await;
 }

@@ -1,4 +1,4 @@
-//! The main path: a message in, an answer out.
+//! Main path: a message in, an answer out.
 
 use super::Story;
 use crate::support::story::ADA;

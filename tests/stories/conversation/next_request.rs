@@ -1,5 +1,5 @@
-//! The first request of a conversation holds the summary and three titles and no earlier message,
-//! also after a power cut during the summary.
+//! First request of a conversation: the summary and three titles but no earlier message, also after
+//! a power cut during the summary.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::story::{ADA, Story};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
-/// `Story::say` lets this pass after what was said.
+/// Time that `Story::say` lets pass after a message.
 const SAYING: Duration = Duration::from_secs(2);
 const RAW: &str = "the keel, the mast and eleven sails";
 
@@ -25,7 +25,7 @@ fn summary(title: &str) -> String {
     .to_string()
 }
 
-/// Each conversation is summarised under the name that was said in it.
+/// Summarises each conversation under the name mentioned in it.
 fn summarises(story: &Story) {
     story.background.otherwise(|request| {
         let words = words(request);

@@ -1,4 +1,4 @@
-//! Outages of the model, the network or the program are reported in plain words and made up for
+//! Outages of the model, the network or the program: reported in plain words and made up for
 //! afterwards.
 
 use std::sync::Arc;

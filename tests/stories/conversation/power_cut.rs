@@ -1,10 +1,10 @@
-//! Whenever the power goes, nothing is lost and nothing is doubled.
+//! Power cuts at any moment: nothing is lost and nothing is doubled.
 //!
-//! Each seed is a short story with two to four power cuts. The first two are aimed at both sides of
-//! one job of the journal, in a story that surely commits it, so a run with as many seeds as there
-//! are jobs cuts every kind of commit on both sides; the others fall anywhere.
-//! `COMPLINE_SEEDS=5000` tells more stories, `COMPLINE_SEED=17` tells one again. What is promised
-//! is looked for in the journal and at the other end of the wire ([`verdict`]).
+//! Each seed is a short story with two to four power cuts. The first two hit both sides of one
+//! journal job, in a story that surely commits it, so a run with as many seeds as jobs cuts every
+//! kind of commit on both sides; the others fall anywhere. `COMPLINE_SEEDS=5000` runs more stories,
+//! `COMPLINE_SEED=17` runs one again. The promises are checked in the journal and at the other end
+//! of the wire ([`verdict`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,10 +30,9 @@ use aim::{Aim, ELSEWHERE};
 use plot::{Act, Mind};
 use verdict::Told;
 
-/// How often a story does what leads to the commit that it is about. Twice is usual, once for each
-/// side.
+/// Attempts to cause the commit that a story is about. Two usually suffice, one for each side.
 const ROUNDS: usize = 4;
-/// How many are told side by side.
+/// Number of stories that run in parallel.
 const THREADS: usize = 2;
 
 /// Promise (delivery/power-cut): A power cut or a kill at any moment loses none of your messages
@@ -67,7 +66,7 @@ fn tell_all(next: &AtomicU64, seeds: u64, run: &Mutex<Run>) {
     }
 }
 
-/// What a run has seen.
+/// Results of a run.
 #[derive(Default)]
 struct Run {
     failed: Vec<u64>,
@@ -90,7 +89,7 @@ impl Run {
         }
     }
 
-    /// A run that is too short for it need not have cut everything.
+    /// Reports and checks the run. Only a `whole` run must have cut every commit.
     fn conclude(self, whole: bool) {
         let cut = |job, before| self.cuts.get(&(job, before)).copied().unwrap_or_default();
         println!("{:<26}{:>9}{:>8}{:>8}", "job", "commits", "before", "after");
@@ -120,7 +119,7 @@ impl Run {
     }
 }
 
-/// Tells the story of one seed to its end, and judges it.
+/// Runs the story of one seed to its end and judges it.
 fn tell(seed: u64) -> (Vec<PowerCut>, Jobs) {
     let plot = plot::of(seed);
     let mut crash_test = CrashTest::prepared("");
@@ -151,17 +150,17 @@ fn tell(seed: u64) -> (Vec<PowerCut>, Jobs) {
     (teller.blown, jobs)
 }
 
-/// Tells a story through all its power cuts.
+/// Runs a story through all its power cuts.
 struct Teller {
     told: Told,
     cuts: VecDeque<(Cut, Duration)>,
     blown: Vec<PowerCut>,
-    /// The texts of the model's replies that were on the disk at each cut.
+    /// Tokens of the model's replies on the disk at each cut.
     stored: Vec<Vec<String>>,
 }
 
 impl Teller {
-    /// Does what leads to a commit until both of its sides were cut.
+    /// Repeats the acts that cause a commit until both of its sides are cut.
     fn reach(&mut self, crash_test: &mut CrashTest, aim: &Aim) {
         for _ in 0..ROUNDS {
             for (act, pause) in &aim.acts {
@@ -227,7 +226,7 @@ impl Teller {
         self.stored.push(verdict::stored_replies(&crash_test.story));
         let clock = &crash_test.story.clock;
         clock.set(clock.now().plus(dark));
-        // What was confirmed may come again all the same.
+        // Confirmed updates may still be delivered again.
         let fake = &crash_test.story.fake;
         fake.last_update_id().into_iter().for_each(|id| fake.redeliver(id));
         self.go_on_from(crash_test);
@@ -239,7 +238,7 @@ impl Teller {
         }
     }
 
-    /// Nothing goes wrong any more, and enough time passes for everything to be done.
+    /// Clears all faults and lets enough time pass for everything to be done.
     fn calm(&mut self, crash_test: &mut CrashTest) {
         crash_test.story.fake.clear_faults();
         for who in [ADA, BEN] {

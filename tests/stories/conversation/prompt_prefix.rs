@@ -1,4 +1,5 @@
-//! Successive requests share their beginning byte for byte, so that providers can cache it.
+//! Prompt prefix: successive requests share their beginning byte for byte, so that providers can
+//! cache it.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use compline::model::{Message, ModelError, ModelInfo, Request};
 use crate::support::model::{Say, Scripted, words};
 use crate::support::story::{ADA, Story};
 
-/// A message as text, but for the cache marks, which are no part of what is read.
+/// Message as text, without the cache marks, which the model does not read.
 fn written(message: &Message) -> String {
     let parts: Vec<_> = message.parts().iter().map(|part| part.open().0).collect();
     format!("{:?} {parts:?}", message.role())
@@ -17,7 +18,7 @@ fn lines(request: &Request) -> Vec<String> {
     request.messages().iter().map(|message| written(message)).collect()
 }
 
-/// Each request begins with the whole of the one before.
+/// Checks that each request begins with the whole of the previous one.
 fn each_begins_with_the_one_before(requests: &[Request]) {
     for pair in requests.windows(2) {
         let (before, after) = (lines(&pair[0]), lines(&pair[1]));
@@ -29,7 +30,7 @@ fn each_begins_with_the_one_before(requests: &[Request]) {
     }
 }
 
-/// A story whose model reads no more than so many tokens.
+/// Story whose model has a context window of `tokens`.
 async fn with_window(tokens: u64) -> Story {
     let mut story = Story::prepared("").await;
     let card = ModelInfo {
@@ -129,7 +130,7 @@ fn nothing_is_summarised(story: &Story) {
     story.background.otherwise(away);
 }
 
-/// Says twelve long things while nothing can be summarised, restarts or not, says one more; gives
+/// Sends 24 long messages while summaries fail, restarts if asked to, and sends one more. Returns
 /// the last prompt.
 async fn last_prompt_of_a_long_talk(restart: bool) -> String {
     let mut story = with_window(9_000).await;

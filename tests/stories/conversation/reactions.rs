@@ -1,4 +1,4 @@
-//! Reactions are reported with the next message, stay the same after a restart, and never start a
+//! Reactions: reported with the next message, the same after a restart, and never the start of a
 //! turn.
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::support::story::{ADA, BEN, EVE, Story, canary};
 
 const SOUP: &str = "The soup is ready.";
 
-/// Ada is told something and reacts to it; the number of the message that she was told it in.
+/// Ada gets an answer. Returns the number of its message, for reactions.
 async fn told() -> (Story, i64) {
     let story = Story::begin().await;
     story.model.says(SOUP);

@@ -1,7 +1,6 @@
-//! A process that dies at one exact point recovers in its next life: one test for each step of a
-//! message.
+//! Recovery from a crash at one exact point: one test for each step of a message.
 //!
-//! The power goes on the journal's own thread, so each point is exact: before or after one named
+//! The power is cut on the journal's own thread, so each point is exact: before or after one named
 //! commit.
 
 use std::time::Duration;
@@ -18,8 +17,8 @@ use crate::support::story::{ADA, canary};
 const MARK: &str = "(possibly repeated)";
 const HALF_AN_HOUR: Duration = Duration::from_secs(1800);
 
-/// Ada says one thing, and the power goes at that commit; what happened until then is over when
-/// this returns.
+/// Ada writes one message, and the power is cut at the given commit. No work of that life runs on
+/// after this returns.
 fn dies(side: CommitPoint, job: &'static str, answer: &str) -> CrashTest {
     let mut crash_test = CrashTest::prepared("");
     crash_test.story.model.otherwise(|_| Say::Text("An answer that nobody should have asked for.".to_owned()));
@@ -31,7 +30,7 @@ fn dies(side: CommitPoint, job: &'static str, answer: &str) -> CrashTest {
     crash_test
 }
 
-/// The next life has all the time it needs.
+/// Starts the next life and gives it all the time it needs.
 fn lives_on(crash_test: &mut CrashTest) {
     crash_test.revive();
     assert!(!crash_test.pass(Duration::from_secs(5)));
@@ -251,7 +250,7 @@ fn what_ends_the_program_each_time_has_an_end_itself() {
     crash_test.end();
 }
 
-/// The power goes when a message has just been taken up, and comes back after that time.
+/// Cuts the power right after a message is claimed and restores it after `dark`.
 fn cut_off_for(dark: Duration, answer: Say) -> CrashTest {
     let mut crash_test = CrashTest::prepared("");
     crash_test.story.model.then(answer);

@@ -1,4 +1,4 @@
-//! `/stop` ends an answer at once, also while an attachment is being fetched or read.
+//! `/stop` ends an answer at once, also during the fetch or the reading of an attachment.
 
 use std::process::Command;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use crate::support::model::usual;
 use crate::support::pdf::pdf;
 use crate::support::story::{ADA, Story};
 
-/// A program that says that it reads, and never ends. Written by somebody else: what this process
-/// has open for writing cannot be started.
+/// Reader that reports its start and never ends. A child process writes it, because a file that
+/// this process holds open for writing cannot be executed.
 fn never_ends(folder: &std::path::Path) -> std::path::PathBuf {
     let program = folder.join("reader");
     let words = "#!/bin/sh\necho $$ > \"$(/usr/bin/dirname $0)/reads\"\nexec /bin/sleep 1000\n";

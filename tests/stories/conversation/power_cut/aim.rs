@@ -1,4 +1,4 @@
-//! What a story is aimed at: the jobs of the journal, and what makes each of them happen.
+//! Targets of the stories: the jobs of the journal, and the acts that cause each of them.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use super::plot::{Act, Mood, OUTAGES, SECOND};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN};
 
-/// Longer than a message is worth an answer.
+/// Longer than a message stays worth an answer.
 const LONG: Duration = Duration::from_secs(25 * 3600);
 
-/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in
-/// `upkeep.rs`, all on both sides. And what a change that was cut off leaves to do, which is cut in
-/// `memory_power.rs`. And what is set aside, which is cut in `set_aside.rs`.
+/// Jobs that other tests cut on both sides: the daily upkeep, too rare in these short stories, in
+/// `upkeep.rs`; the repair of an interrupted file change in `memory_power.rs`; deliveries set aside
+/// in `set_aside.rs`.
 pub const ELSEWHERE: [&str; 12] = [
     "an open change of a file is over",
     "set a delivery aside",
@@ -30,8 +30,7 @@ pub const ELSEWHERE: [&str; 12] = [
     "the journal is checked",
 ];
 
-/// Every job that these stories commit. One that is missing here is found by the run, and has to be
-/// cut like the others.
+/// Every job that these stories commit. A run finds missing ones, and they have to be cut too.
 const JOBS: [&str; 54] = [
     "accept messages",
     "claim messages",
@@ -89,7 +88,7 @@ const JOBS: [&str; 54] = [
     "settle a folder",
 ];
 
-/// Those that every story commits several times in each life.
+/// Jobs that every story commits several times in each life.
 pub const OFTEN: [&str; 14] = [
     "accept messages",
     "claim messages",
@@ -107,30 +106,30 @@ pub const OFTEN: [&str; 14] = [
     "announce a change of a file",
 ];
 
-/// Those of them that there are on this channel.
+/// Jobs of this channel.
 pub fn jobs() -> Vec<&'static str> {
     JOBS.into_iter().filter(|job| !Fake::NEVER_COMMITS.contains(job)).collect()
 }
 
-/// The first part of a story: one kind of commit is cut on both sides.
+/// First part of a story: one kind of commit is cut on both sides.
 #[derive(Debug)]
 pub struct Aim {
     pub job: &'static str,
-    /// What makes that commit happen, as often as it is repeated.
+    /// Acts that cause the commit, as often as they are repeated.
     pub acts: Vec<(Act, Duration)>,
-    /// Both cuts, behind the one that they need, if they need any.
+    /// Both cuts, after the preparing cut if the commit needs one.
     pub cuts: Vec<(Cut, Duration)>,
-    /// How the model behaves, without any chance.
+    /// Behaviour of the model, without any chance.
     pub mood: Mood,
-    /// Whether the window has to be full.
+    /// Set if the window has to be full.
     pub full: bool,
 }
 
-/// The cuts on both sides of that job, and what it needs in order to be committed.
+/// Cuts on both sides of a job, with everything that the commit needs.
 pub fn at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) -> Aim {
     let (mood, acts) = what_leads_to(job);
-    // What lies there after a dark time is found again after the next one, as long as nothing was
-    // made of it.
+    // State found after an outage is found again after the next one, as long as it was not
+    // processed.
     let prepared = match job {
         "take a turn up again" => Some((first(CommitPoint::After, "claim messages"), OUTAGES[2])),
         "close outdated messages" => Some((first(CommitPoint::After, "accept messages"), LONG)),
@@ -151,7 +150,7 @@ pub fn at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) ->
     Aim { job, acts, cuts, mood, full }
 }
 
-/// What makes that commit happen: how the model behaves, and what people do.
+/// Behaviour of the model and acts of people that cause a commit.
 fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
     let soon = Duration::from_millis(700);
     let says = (Act::Says(ADA), Duration::from_secs(4));
@@ -165,7 +164,7 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
         "postpone a turn" | "postpone a summary" | "postpone taking down" => {
             (Mood::Moody, vec![says, says, says, says, new, says, new, says])
         }
-        // Longer than the server wants us to wait.
+        // Longer than the server asks the program to wait.
         "wait to send" => (Mood::Mixed, vec![(Act::Flood(ADA), SECOND), (Act::Says(ADA), Duration::from_secs(30))]),
         "send later" => (Mood::Mixed, vec![(Act::ServerError, SECOND), says]),
         "give a delivery up" => {
@@ -196,7 +195,7 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
     }
 }
 
-/// The first such commit in which anything happens.
+/// Cut at the first commit of a job that is not empty.
 fn first(side: CommitPoint, job: &'static str) -> Cut {
     let nth = if job == "accept messages" { 1 + Fake::BATCHES_BEFORE } else { 1 };
     Cut { nth, ..Cut::at(side, job) }

@@ -1,7 +1,7 @@
-//! What happens in the story of one seed: who says what and when, what goes wrong on the wire, how
-//! the model behaves, and where the power goes. Everything is a function of the seed. The first
-//! part of a story is made for one kind of commit, which surely happens in it and is cut on both
-//! sides ([`Aim`]); the rest is random.
+//! Plot of one seed's story: who writes what and when, which faults the wire has, how the model
+//! behaves, and where the power is cut. Everything is a function of the seed. The first part is
+//! made for one kind of commit, which surely happens and is cut on both sides ([`Aim`]); the rest
+//! is random.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -34,7 +34,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to `below`, without it.
+    /// Number from 0 up to, not including, `below`.
     pub fn below(&mut self, below: u64) -> u64 {
         self.next() % below
     }
@@ -44,7 +44,7 @@ impl Dice {
     }
 }
 
-/// One thing that happens.
+/// One event of a story.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Says(i64),
@@ -61,40 +61,39 @@ pub enum Act {
     Unblock(i64),
 }
 
-/// A story.
 #[derive(Debug)]
 pub struct Plot {
     pub aim: Aim,
-    /// What comes after it.
+    /// Events after the aimed part.
     pub acts: Vec<(Act, Duration)>,
-    /// Whether every call fills the window so far that the older part has to give way.
+    /// Set if every call fills the window far enough for compaction.
     pub full: bool,
-    /// Where the lives after it end, and for how long the program stays dark then.
+    /// Cuts that end the later lives, with the length of each outage.
     pub cuts: Vec<(Cut, Duration)>,
     pub mood: Mood,
 }
 
-/// How the model behaves in this story.
+/// Behaviour of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
     /// A bit of everything.
     Mixed,
     /// Uses its tools.
     Busy,
-    /// Grows its answers slowly.
+    /// Streams its answers slowly.
     Slow,
     /// Fails often.
     Moody,
-    /// Keeps notes and lines of the day.
+    /// Saves notes and daily lines.
     Keeping,
-    /// Wants to open addresses that nobody typed.
+    /// Tries to fetch addresses that no person typed.
     Curious,
     /// Declines to answer.
     Refusing,
 }
 
 impl Mood {
-    /// What the dice would have to show for it to do what it is named after.
+    /// Roll of the dice that makes the model act by its mood.
     fn own_roll(self) -> u64 {
         if self == Self::Mixed { 19 } else { 3 }
     }
@@ -112,7 +111,7 @@ const PAUSES: [Duration; 7] = [
 ];
 pub const OUTAGES: [Duration; 4] = [Duration::ZERO, SECOND, Duration::from_secs(1800), Duration::from_secs(7 * 3600)];
 
-/// The story of a seed.
+/// Plot of a seed.
 pub fn of(seed: u64) -> Plot {
     let mut dice = Dice::new(seed);
     let jobs = aim::jobs();
@@ -133,7 +132,7 @@ pub fn of(seed: u64) -> Plot {
         cuts.push((anywhere(&mut dice), dice.pick(&OUTAGES)));
     }
     let aim = aim::at(job, sides, outages);
-    // Somebody says something in every story, also when nothing goes wrong any more.
+    // Ada writes in every story, also after all faults are over.
     acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
     Plot {
         full: aim.full || seed.is_multiple_of(3),
@@ -144,8 +143,8 @@ pub fn of(seed: u64) -> Plot {
     }
 }
 
-/// A cut of a commit that every story makes again and again. It names its job, because which commit
-/// is the tenth of all is left to how tasks meet.
+/// Cut of a commit that every story repeats. It names its job, because the order of commits across
+/// jobs depends on how tasks interleave.
 fn anywhere(dice: &mut Dice) -> Cut {
     let side = if dice.below(2) == 0 { CommitPoint::Before } else { CommitPoint::After };
     let nth = 1 + u32::try_from(dice.below(3)).unwrap();
@@ -168,7 +167,7 @@ fn any_act(dice: &mut Dice, people: &[i64]) -> Act {
     }
 }
 
-/// The model of a story: each answer of its own, so that it is known again wherever it turns up.
+/// Model of a story. Each answer is unique, so it is recognised anywhere.
 pub struct Mind {
     seed: u64,
     mood: Mutex<Mood>,
@@ -177,49 +176,49 @@ pub struct Mind {
     given: Mutex<Vec<Given>>,
 }
 
-/// What a model leaves to chance.
+/// Randomness of the model.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chance {
-    /// Nothing: it does what its mood is named after.
+    /// No chance: acts by its mood.
     None,
-    /// What its mood leaves open.
+    /// Random within its mood.
     Some,
-    /// Nothing: it simply answers.
+    /// No chance: simply answers.
     Calm,
 }
 
-/// A reply that the model gave.
+/// Reply of the model.
 #[derive(Clone, Debug)]
 pub struct Given {
     pub scope: Scope,
-    /// Stands in the reply; no other has it.
+    /// Unique token in the reply.
     pub token: String,
 }
 
 impl Mind {
-    /// It does nothing but what its mood is named after.
+    /// Creates a model that acts only by its mood.
     pub fn new(seed: u64, mood: Mood) -> Arc<Self> {
         let (mood, chance) = (Mutex::new(mood), Mutex::new(Chance::None));
         Arc::new(Self { seed, mood, chance, asked: Mutex::default(), given: Mutex::default() })
     }
 
-    /// From now on it does a bit of everything, in that mood.
+    /// Behaves randomly within `mood` from now on.
     pub fn let_go(&self, mood: Mood) {
         *self.mood.lock().unwrap() = mood;
         *self.chance.lock().unwrap() = Chance::Some;
     }
 
-    /// From now on it simply answers.
+    /// Simply answers from now on.
     pub fn calm_down(&self) {
         *self.chance.lock().unwrap() = Chance::Calm;
     }
 
-    /// The replies that it gave.
+    /// Replies so far.
     pub fn given(&self) -> Vec<Given> {
         self.given.lock().unwrap().clone()
     }
 
-    /// What it does when it is asked.
+    /// Answers a request by mood and chance.
     pub fn say(&self, request: &Request) -> Say {
         let scope = request.scope();
         let n = {
@@ -245,8 +244,8 @@ impl Mind {
             };
         }
         let token = format!("answer{person}x{n}");
-        // The retries of one call stand next to each other, and a few of them have to fail before
-        // anybody hears of it.
+        // The retries of one call are consecutive; several have to fail before a person is
+        // notified.
         let away = mood == Mood::Moody && chance != Chance::Calm && n % 8 < 5;
         if away {
             return Say::Fail(later());
@@ -272,7 +271,7 @@ impl Mind {
         match (mood, roll) {
             (Mood::Keeping, 0..=6) if n % 3 != 0 => note,
             (Mood::Keeping, 7..=11) if n % 3 != 0 => line,
-            // The last of the rounds that are allowed comes without tools.
+            // The last allowed round offers no tools.
             (Mood::Curious, 0..=16) if !request.tools().is_empty() => {
                 Say::Calls(vec![("web_fetch".to_owned(), address)])
             }
@@ -284,7 +283,7 @@ impl Mind {
     }
 }
 
-/// Two facts that no other answer holds: one travels with the profile, the other belongs to the
+/// Two facts unique to this answer: one travels with the profile, the other belongs to the
 /// workspace.
 fn facts(person: i64, n: u64) -> String {
     let fact = |layer: &str| {
@@ -299,7 +298,7 @@ fn later() -> ModelError {
     ModelError::Later { after: None, what: "the model is not there".to_owned() }
 }
 
-/// An answer of several parts, with a mark in each paragraph.
+/// Answer of several parts, with a mark in each paragraph.
 fn long(token: &str, own: &str) -> String {
     let paragraph = |n: usize| format!("{token}z{n}z {own} {}\n\n", "and so it goes on ".repeat(12));
     (0..40).map(paragraph).collect()

@@ -1,7 +1,7 @@
-//! What the promises say, looked for in the journal and at the other end of the wire.
+//! Checks of the promises, in the journal and at the other end of the wire.
 //!
-//! The words that people typed and the replies that the model gave each carry a token of their own,
-//! so a loss is a token that is not there and a double is a token that stands twice.
+//! Typed messages and replies of the model each carry a unique token, so a loss is a missing token
+//! and a double is a token that appears twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,27 +18,27 @@ use crate::support::story::{ADA, BEN};
 
 const MARK: &str = "(possibly repeated)";
 
-/// What happened outside of the program.
+/// Events outside the program.
 #[derive(Default, Debug)]
 pub struct Told {
-    /// Who sent which message.
+    /// Sender and id of each message.
     pub said: Vec<(i64, i64)>,
-    /// Who gave which command.
+    /// Sender and id of each command.
     pub commands: Vec<(i64, i64)>,
     pub stops: usize,
     /// Calls whose outcome the program could not know.
     pub trouble: usize,
-    /// Whether somebody could not be reached for a while.
+    /// Set if a person could not be reached for a while.
     pub blocked: bool,
 }
 
-/// The replies of the model that are on the disk.
+/// Tokens of the model's replies on the disk.
 pub fn stored_replies(story: &Story) -> Vec<String> {
     let sql = "SELECT text || call FROM steps WHERE kind = 'model' AND state = 'done' AND text || call LIKE '%answer%'";
     rows(&open(&story.home), sql, |row| row.get::<_, String>(0)).iter().map(|reply| token_of(reply)).collect()
 }
 
-/// Whether nothing is left to do.
+/// Checks that no work is left.
 pub fn is_quiet(story: &Story) -> bool {
     let left = "SELECT (SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed'))
         + (SELECT count(*) FROM turns WHERE state IN ('running', 'waiting')) + (SELECT count(*) FROM outbox WHERE state = 'pending')
@@ -47,7 +47,7 @@ pub fn is_quiet(story: &Story) -> bool {
     story.count(left) == 0
 }
 
-/// Everything that was promised.
+/// Checks every promise.
 pub fn judge(crash_test: &CrashTest, told: &Told, cuts: &[PowerCut], given: &[Given], stored: &[Vec<String>]) {
     let story = &crash_test.story;
     let db = open(&story.home);
@@ -72,8 +72,8 @@ fn the_journal_is_sound(db: &Connection) {
     assert_eq!(one::<i64>(db, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
 
-/// What the channel gave away, and what was cut off before it was stored, nobody can answer.
-/// Nothing else is missing.
+/// Messages that the channel handed over but that were cut off before they were stored cannot be
+/// answered. Nothing else may be missing.
 fn every_message_is_settled_once(db: &Connection, told: &Told, lost: &[i64]) {
     let stored = |kind: &str, who: i64, id: i64| -> i64 {
         let name = Fake::external_id(who, id);
@@ -181,8 +181,8 @@ fn every_reply_arrives(db: &Connection, story: &Story, told: &Told, cuts: &[Powe
              WHERE p.state = 'sent' AND a.peer = '{}'",
             Fake::peer(who)
         );
-        // What is sent anew is marked, which was counted; what else there is more of are growing
-        // answers that were never finished. A cut may leave both.
+        // Repeated parts are marked and already counted; any surplus is growing answers that were
+        // never finished. A cut may leave both.
         let known = usize::try_from(one::<i64>(db, &parts)).unwrap();
         let more = sent.len().saturating_sub(known + doubtful);
         assert!(
@@ -215,7 +215,7 @@ fn every_conversation_is_written_down(db: &Connection) {
     assert_eq!(one::<i64>(db, missing), 0, "each conversation is written down once");
 }
 
-/// The marks of all paragraphs, in order: `answer1001x3z0z`, …
+/// Marks of all paragraphs, in order: `answer1001x3z0z`, …
 fn marks(text: &str) -> Vec<String> {
     text.split(|letter: char| !letter.is_ascii_alphanumeric())
         .filter(|word| word.starts_with("answer") && word.ends_with('z') && word.matches('z').count() == 2)
@@ -223,7 +223,7 @@ fn marks(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// `answer1001x3` of whatever it stands in.
+/// Token of a text, such as `answer1001x3`.
 fn token_of(text: &str) -> String {
     let from = text.split("answer").nth(1).unwrap_or_default();
     let token: String = from.chars().take_while(|letter| letter.is_ascii_digit() || *letter == 'x').collect();
@@ -243,8 +243,8 @@ fn rows<T>(db: &Connection, sql: &str, read: impl Fn(&rusqlite::Row<'_>) -> rusq
     query.query_map([], |row| read(row)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// What was taken down stands in its file once, is found once, and no message was read twice for
-/// it.
+/// Checks that each extracted fact is in its file once and is found once, and that no message was
+/// read twice for it.
 fn every_fact_is_kept_once(db: &Connection, home: &Path) {
     let known = texts_below(home).join("\n");
     let kept = rows(db, "SELECT facts FROM extractions WHERE state = 'kept'", |row| row.get::<_, String>(0));
@@ -261,7 +261,8 @@ fn every_fact_is_kept_once(db: &Connection, home: &Path) {
     assert_eq!(rows(db, overlaps, |row| row.get::<_, i64>(0)), [0], "a message was read twice");
 }
 
-/// Each note has its line in the index, each line its note, and no line of a day stands twice.
+/// Checks that each note has one line in the index, each line a note, and that no daily line
+/// appears twice.
 fn every_note_has_one_line(home: &Path) {
     for folder in ["workspace/memory", "workspace/people/2-ben/memory"] {
         let folder = home.join(folder);
@@ -281,7 +282,7 @@ fn every_note_has_one_line(home: &Path) {
     }
 }
 
-/// The pointer of a conversation is where its newest summary is.
+/// Checks that the pointer of each conversation is at its newest summary.
 fn what_gave_way_is_in_its_summary(db: &Connection) {
     let torn = "SELECT count(*) FROM conversations c WHERE c.compacted_upto > 0 AND NOT EXISTS (
         SELECT 1 FROM compactions k WHERE k.conversation_id = c.id AND k.state = 'made' AND k.upto_turn = c.compacted_upto
@@ -289,7 +290,7 @@ fn what_gave_way_is_in_its_summary(db: &Connection) {
     assert_eq!(rows(db, torn, |row| row.get::<_, i64>(0)), [0]);
 }
 
-/// The Markdown files of the workspace and of what was learned beside it.
+/// Markdown files of the workspace and of the learnings outside it.
 fn texts_below(home: &Path) -> Vec<String> {
     let (mut left, mut texts) = (vec![home.join("workspace"), home.join("experience")], Vec::new());
     while let Some(folder) = left.pop() {
