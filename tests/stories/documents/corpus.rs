@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::support::pdf::{LOCK, locked, of_objects, of_streams, pdf};
 
-/// What the program itself makes of these bytes.
+/// Content that the program reads from the bytes.
 async fn found(kind: Document, bytes: &[u8]) -> DocumentContent {
     let reader = DocumentReader::new(Path::new(env!("CARGO_BIN_EXE_compline")));
     let clock = SystemClock::default();
@@ -23,7 +23,7 @@ fn words(text: &str) -> DocumentContent {
     DocumentContent::Words { text: text.to_owned(), whole: true }
 }
 
-/// What is read of these bytes in this process.
+/// Text read from the bytes in this process.
 fn taken(kind: Document, bytes: &[u8]) -> (String, Result<(), Unread>) {
     let mut all = String::new();
     let end = read(kind, bytes, |words| {
@@ -34,7 +34,7 @@ fn taken(kind: Document, bytes: &[u8]) -> (String, Result<(), Unread>) {
     (all, end)
 }
 
-/// Millions of zeros for each kilobyte.
+/// Archive with about a megabyte of zeros per kilobyte.
 fn bomb(megabytes: usize) -> Vec<u8> {
     let mut compress = Compress::new(Compression::fast(), true);
     let zeros = vec![0; 1 << 20];

@@ -1,5 +1,5 @@
-//! Documents that people send are read, stored next to their text, searchable, and never taken for
-//! the person's own words.
+//! Received documents: read, stored next to their text, searchable, and never taken for the
+//! person's own words.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::story::{ADA, BEN, UNTRUSTED, canary, every_untrusted_part_is
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-/// A bill that says so on both of its pages.
+/// Bill of two pages, with a mark on each.
 fn bill() -> Vec<u8> {
     pdf(&[&format!("Invoice {UNTRUSTED}bill\nMarzipan: 12 euros"), "Second page: due in April"])
 }

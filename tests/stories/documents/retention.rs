@@ -1,5 +1,5 @@
-//! Documents and their text are deleted together, by age or with their message, and a group beyond
-//! its quota fetches none.
+//! Retention: documents and their text are deleted together, by age or with their message, and a
+//! group beyond its quota fetches none.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 const SECRET: &str = "Xylophonemusik";
 const FAMILY: i64 = -100_200;
 
-/// A PDF that Ada sends, with a word that she will regret.
+/// PDF from Ada with a word that she later deletes.
 fn secret_pdf(story: &Story) -> Event {
     let reference = story.fake.file(&pdf(&[&format!("{UNTRUSTED} the word is {SECRET}")]));
     let (mime, name) = ("application/pdf".to_owned(), "Quakenbrueck.pdf".to_owned());
