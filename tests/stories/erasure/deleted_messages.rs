@@ -1,5 +1,5 @@
-//! A message that its sender deletes or lets expire leaves prompts, search, the journal's file and
-//! the disk; nothing else does.
+//! Deleted and expired messages: erased from prompts, search, the journal's file and the disk;
+//! nothing else is.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const GONE: &str = "(This message is gone";
 
-/// Ada says something that she will regret, and something else; both are answered.
+/// Ada sends a secret and a second message; both are answered.
 async fn a_secret_is_told(story: &Story) {
     comes(story, ADA, "m1", message_event(&format!("The word is {SECRET}."))).await;
     story.answered().await;
@@ -29,7 +29,7 @@ async fn a_secret_is_told(story: &Story) {
     story.answered().await;
 }
 
-/// Ada and the assistant know each other: it can write to her.
+/// Story in which the assistant can already write to Ada.
 async fn acquainted() -> Story {
     let story = Story::begin().await;
     story.say(ADA, "Hello").await;
@@ -41,7 +41,7 @@ fn found(story: &Story, query: &str) -> usize {
     story.app().journal.read_now(|db| crate::support::search::find(db, scope, query, true, 20)).unwrap().hits.len()
 }
 
-/// The prompts from that one on, as text.
+/// Prompts from number `count` on, as text.
 fn prompts_since(story: &Story, count: usize) -> String {
     story.model.requests_since(count).iter().chain(&story.background.requests()).map(words).collect()
 }
@@ -186,7 +186,7 @@ async fn only_the_newest_deletions_of_unknown_messages_are_remembered() {
 #[tokio::test]
 async fn summaries_that_are_made_later_know_nothing_of_it() {
     let story = Story::begin().await;
-    // The model fails for a while, so that there is a stand-in made of the words themselves.
+    // The model fails for a while, so a verbatim extract stands in for the summary.
     let away = || Say::Fail(compline::model::ModelError::Later { after: None, what: "away".to_owned() });
     story.background.otherwise(move |_| away());
     a_secret_is_told(&story).await;

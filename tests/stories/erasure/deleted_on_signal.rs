@@ -1,4 +1,4 @@
-//! Messages deleted or expired on Signal are erased here too.
+//! Deletions and expiries on Signal erase the message here too.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn found(story: &Story) -> usize {
     story.app().journal.read_now(|db| crate::support::search::find(db, scope, SECRET, true, 20)).unwrap().hits.len()
 }
 
-/// Whether the word stands in the journal's file, or in its log.
+/// Tests for the word in the journal's file and its log.
 fn stands(story: &Story) -> bool {
     ["compline.db", "compline.db-wal"].iter().any(|name| {
         let bytes = std::fs::read(story.home.join(name)).unwrap_or_default();

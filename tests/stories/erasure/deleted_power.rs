@@ -1,4 +1,4 @@
-//! Power cuts during an erasure and during outgoing files: what was to be erased is erased, and
+//! Power cuts during an erasure and during outgoing files: all that had to be erased is erased, and
 //! nothing else.
 
 use std::time::Duration;
@@ -26,8 +26,8 @@ fn words_with_a_timer_and_their_files_are_gone_whenever_the_power_goes() {
         "the log holds no words",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        // What the daemon gave away and nobody stored is lost: that is Signal's promise, and not
-        // ours.
+        // A message that the daemon handed over and that was not stored is lost; that guarantee is
+        // Signal's, not the program's.
         if (side, job) == (Before, "accept messages") {
             continue;
         }
@@ -85,7 +85,7 @@ fn files_and_emojis_go_out_once_whenever_the_power_goes() {
         let sent = crash_test.story.fake.sent(ADA);
         let files = sent.iter().filter(|sent| sent.file.is_some()).count();
         let marked = sent.iter().any(|sent| sent.text.starts_with("(possibly repeated)"));
-        // The mark is for what may have been sent when the power went.
+        // The mark covers a file that may already have been sent before the power cut.
         assert!(files == 1 || marked && files == 2, "{side:?} {job}: {files} files");
         assert_eq!(crash_test.story.fake.reactions(ADA, message), ["👍"], "{side:?} {job}");
         assert_eq!(crash_test.story.count("SELECT count(*) FROM outbox WHERE state <> 'sent'"), 0, "{side:?} {job}");

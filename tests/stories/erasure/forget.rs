@@ -1,5 +1,5 @@
-//! `/forget` deletes from files, index, summaries, prompts and on request from messages, verifies
-//! it, and tells the person.
+//! `/forget`: deletes from files, index, summaries, prompts and on request from messages, verifies
+//! the result, and reports it to the person.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn ben() -> Party {
     person(2, "Ben", Role::Member)
 }
 
-/// A file of somebody's folder becomes that, by the one writer, as if a turn had written it.
+/// Writes a file in a person's folder through the only writer, as if a turn had written it.
 async fn writes(story: &Story, who: Party, path: &str, text: &str, turn: Option<i64>) {
     let origin = ChangeOrigin {
         who,
@@ -50,7 +50,7 @@ async fn writes(story: &Story, who: Party, path: &str, text: &str, turn: Option<
     tree.versions().change(&origin, path, move |_| Ok(New::Text(text.clone()))).await.unwrap();
 }
 
-/// A note about the safe, the line that leads to it, and a fact that says the same.
+/// Writes a note about the safe, its index line, and a fact with the same content.
 async fn a_note_is_kept(story: &Story, who: Party, turn: Option<i64>) {
     let note = format!(
         "---\nname: The safe\ndescription: how it opens\ntype: reference\n---\n\nIt opens with {SECRET} 4711.\n"
@@ -62,7 +62,7 @@ async fn a_note_is_kept(story: &Story, who: Party, turn: Option<i64>) {
     writes(story, who, "memory/MEMORY.md", &memory, turn).await;
 }
 
-/// The index as it would have taken the note down.
+/// Inserts the index rows of the note.
 fn is_indexed(story: &Story, path: &str, scope: &str) {
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     db.busy_timeout(Duration::from_secs(5)).unwrap();
@@ -89,8 +89,8 @@ fn found(story: &Story, of: i64, query: &str) -> usize {
     story.app().journal.read_now(|db| crate::support::search::find(db, scope, query, true, 20)).unwrap().hits.len()
 }
 
-/// Ada tells the secret, the assistant keeps a note of it, and the conversation is written down
-/// with it.
+/// Ada sends the secret, the assistant saves a note of it, and the summary of the conversation
+/// contains it.
 async fn a_secret_is_told() -> Story {
     let story = Story::begin().await;
     story.background.otherwise(|_| {

@@ -1,5 +1,5 @@
-//! Text without a key is erased by its words, an erased note leaves no line, and running work does
-//! not bring it back.
+//! Erasure of lines: text without a key is erased by its words, an erased note leaves no line, and
+//! running work does not bring it back.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::story::{ADA, Story};
 const MINUTE: Duration = Duration::from_secs(60);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-/// Everything that is known of Ada by files, in one text.
+/// All files of knowledge about Ada, in one text.
 fn files(story: &Story) -> String {
     let profile = std::fs::read_to_string(story.home.join("experience/default.md")).unwrap_or_default();
     let own =
@@ -25,7 +25,7 @@ fn cat() -> String {
     json!([{ "key": "cat", "value": "Whiskerino", "layer": "A", "sources": [1] }]).to_string()
 }
 
-/// Whenever it reads of the cat, in the talk or among what is known, the model takes it down.
+/// Extracts the cat whenever the conversation or the known facts mention it.
 fn echoes(request: &Request) -> Say {
     let echo = request.purpose() == Purpose::Extraction && words(request).contains("Whiskerino");
     if echo { Say::Text(cat()) } else { usual(request) }
@@ -114,7 +114,7 @@ async fn what_is_forgotten_while_it_is_being_taken_down_does_not_come_back() {
         story.background.otherwise(echoes);
         story.fake.says(ADA, &format!("The cat is called Whiskerino. {TALK}"));
         gate.reached().await;
-        // Kept after the turn began, so that nothing of the turn holds it but what was said.
+        // Remembered after the turn began, so the turn holds the name only through the message.
         story.fake.says(ADA, "/remember cat: Whiskerino");
         story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("keep that in mind"))).await;
         story.fake.says(ADA, if with_messages { "/forget cat messages" } else { "/forget cat" });
@@ -139,7 +139,8 @@ async fn what_is_forgotten_before_it_is_written_down_is_not_written_down() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     story.say(ADA, "/remember cat: Whiskerino").await;
     story.background.otherwise(echoes);
-    // Where the list is prepared stands a folder: the answer is stored, and its facts wait.
+    // A folder blocks the place where the list is prepared: the answer is stored, and its facts
+    // wait.
     for path in ["workspace/memory/.MEMORY.md.part/x", "experience/.default.md.part/x"] {
         std::fs::create_dir_all(story.home.join(path)).unwrap();
     }

@@ -1,5 +1,5 @@
-//! An erasure is complete and its report is true: paraphrases, earlier versions, messages, and
-//! places that could not be read.
+//! Erasure reports: the erasure is complete and its report is true for paraphrases, earlier
+//! versions, messages, and places that could not be read.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const PIN: &str = "/remember Secret pin: 4711 for the safe";
 const WIFI: &str = "the wifi password is hunter22";
 const PROVED: &str = "A search for it finds nothing any more.";
 
-/// Where the talk names the cat, its name is taken down under a key that nobody said.
+/// Extracts the cat's name under a key that no message contains.
 fn names_the_cat(request: &Request) -> Say {
     let facts = json!([{ "key": "cat: name", "value": "Mitzi", "layer": "A", "sources": [1] }]);
     let is_told = request.purpose() == Purpose::Extraction && words(request).contains("called Mitzi");
@@ -32,13 +32,13 @@ async fn the_cat_has_a_name() -> Story {
     story
 }
 
-/// The code in the command that an answer shows.
+/// Code in the command that an answer offers.
 fn code(told: &str) -> String {
     let before = told.split(" messages deletes").next().unwrap_or_default();
     before.rsplit(' ').next().unwrap_or_default().to_owned()
 }
 
-/// The line of a file that a person takes out with an editor.
+/// Deletes the lines with a word by hand.
 fn takes_out(story: &Story, path: &str, word: &str) {
     let left: String = story.reads(path).split_inclusive('\n').filter(|line| !line.contains(word)).collect();
     story.writes(path, &left);

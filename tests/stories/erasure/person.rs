@@ -1,5 +1,4 @@
-//! A person exports everything about them or is erased as a whole, and no other person's data goes
-//! along.
+//! Export and erasure of a whole person, without touching the data of anyone else.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-/// Both talk, each with a canary of their own, and their conversations are written down.
+/// Ada and Ben write, each with a canary, and their conversations are summarised.
 async fn both_talked(settings: &str) -> Story {
     let story = Story::with(settings).await;
     story.background.otherwise(|request| {
@@ -53,7 +52,7 @@ fn unpacked(bytes: &[u8]) -> Vec<(String, String)> {
     files
 }
 
-/// What of an archive holds a canary.
+/// Names of the archived files that hold a person's canary.
 fn holding(files: &[(String, String)], person: i64) -> Vec<&str> {
     files.iter().filter(|(_, text)| text.contains(&canary(person))).map(|(name, _)| name.as_str()).collect()
 }
