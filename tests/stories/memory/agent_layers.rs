@@ -1,5 +1,5 @@
-//! The two layers of an agent's memory: who owns them, who else reads them, and the share of the
-//! prompt of each.
+//! Layers of an agent's memory: their owners, their other readers, and the share of the prompt of
+//! each.
 
 use compline::model::Purpose;
 use compline::text::estimate_tokens;
@@ -10,7 +10,7 @@ use crate::support::story::{ADA, Story};
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-/// The model takes down one fact of each layer the first time it is asked.
+/// Lets the model extract one fact of each layer from the conversation.
 fn takes_down_one_of_each(story: &Story) {
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction if words(request).contains(TALK) => {
@@ -29,7 +29,7 @@ fn writes(story: &Story, path: &str, words: &str) {
     std::fs::write(path, words).unwrap();
 }
 
-/// The block with that heading in the newest prompt; blank if it has none.
+/// Block under a heading in the newest prompt; empty if it is missing.
 fn block(story: &Story, heading: &str) -> String {
     let prompt = story.model.last_prompt();
     let Some((_, newest)) = prompt.rsplit_once("<context>") else { return String::new() };
@@ -37,8 +37,8 @@ fn block(story: &Story, heading: &str) -> String {
     rest.split("\n\n## ").next().unwrap().split("\n</context>").next().unwrap().to_owned()
 }
 
-/// In a conversation of its own, with these settings from now on: what the agent is shown of its
-/// own, and of other profiles.
+/// Applies the settings and starts a conversation. Returns the blocks of the agent's own memory and
+/// of other profiles.
 async fn shown_with(story: &mut Story, settings: &str) -> (String, String) {
     story.settings(settings);
     story.restart().await;

@@ -1,4 +1,4 @@
-//! An agent's memory: two layers with their own folders, their own share of the prompt, and no
+//! Memory of an agent: two layers with their own folders, their own share of the prompt, and no
 //! other readers.
 
 use compline::model::Purpose;
@@ -9,7 +9,7 @@ use crate::support::story::{ADA, Story, UNTRUSTED};
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-/// The model takes down one fact of each layer whenever it is asked.
+/// Lets the model extract one fact of each layer as long as nothing is known.
 fn takes_down_one_of_each(story: &Story) {
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction if words(request).contains("<known>\n(nothing yet)") => {
@@ -32,7 +32,7 @@ fn read(story: &Story, path: &str) -> String {
     std::fs::read_to_string(story.home.join(path)).unwrap_or_default()
 }
 
-/// The block with that heading, as the newest prompt of a chat has it last.
+/// Block under a heading at its last place in the newest prompt; empty if it is missing.
 fn block(story: &Story, heading: &str) -> String {
     let prompt = story.model.last_prompt();
     let Some((_, newest)) = prompt.rsplit_once("<context>") else { return String::new() };

@@ -1,5 +1,5 @@
-//! A broken, full or misplaced memory file affects only itself, and its person is told which one it
-//! is.
+//! Broken, full or misplaced memory files: each affects only itself, and its person is notified of
+//! its name.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,12 +22,12 @@ fn read(story: &Story, path: &str) -> String {
     std::fs::read_to_string(path_of(story, path)).unwrap_or_default()
 }
 
-/// It is no text any more.
+/// Overwrites the memory with bytes that are not text.
 fn break_memory(story: &Story) {
     std::fs::write(path_of(story, "workspace/memory/MEMORY.md"), b"\xff\xfe\x00 no text").unwrap();
 }
 
-/// Nothing can be written to that file: where its new content is prepared stands a folder.
+/// Makes a file unwritable by a folder in the place where its new content is prepared.
 fn block(story: &Story, path: &str) -> PathBuf {
     let (folder, name) = path.rsplit_once('/').unwrap();
     let way = path_of(story, folder).join(format!(".{name}.part"));
@@ -44,7 +44,7 @@ fn takes_down(story: &Story, key: &'static str, value: &'static str) {
     });
 }
 
-/// Ada passes a letter on, and the model wants to remember something of it.
+/// Ada forwards a letter, and the model tries to remember part of it.
 async fn wants(story: &Story, title: &str, content: &str) {
     story.model.calls("remember", json!({ "title": title, "content": content, "kind": "preference" })).says("Noted.");
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter {title}"));

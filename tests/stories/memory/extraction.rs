@@ -1,5 +1,4 @@
-//! Fact extraction runs in the background, once, from messages that people typed and from nothing
-//! else.
+//! Fact extraction: in the background, once, from messages that people typed and from nothing else.
 
 use std::time::Duration;
 
@@ -12,15 +11,15 @@ use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const MINUTE: Duration = Duration::from_secs(60);
-/// Something to say that is long enough to be looked at.
+/// Message long enough to be worth an extraction.
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
 fn fact(key: &str, value: &str, layer: &str, source: usize) -> Value {
     json!({ "key": key, "value": value, "category": "fact", "layer": layer, "sources": [source] })
 }
 
-/// The model takes down whatever stands between the marks `FACT(` and `)` as `key=value`, with the
-/// line that it stands in; the layer is A.
+/// Lets the model extract each `FACT(key=value)` as a fact of layer A, with the number of its line
+/// as the source.
 fn takes_down(story: &Story) {
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => Say::Text(marked(request).to_string()),
@@ -41,7 +40,7 @@ fn marked(request: &Request) -> Value {
     json!({ "facts": facts, "corrections": [] })
 }
 
-/// What a model was asked for facts.
+/// Extraction requests.
 fn asked(story: &Story) -> Vec<Request> {
     story.background.requests().into_iter().filter(|request| request.purpose() == Purpose::Extraction).collect()
 }
@@ -51,7 +50,7 @@ fn transcript(request: &Request) -> String {
     all.rsplit_once("<transcript>\n").unwrap().1.split_once("\n</transcript>").unwrap().0.to_owned()
 }
 
-/// What the profile has learned with Ada.
+/// Facts that the profile has learned about Ada.
 fn learned(story: &Story) -> String {
     std::fs::read_to_string(story.home.join("experience/default.md")).unwrap_or_default()
 }
@@ -286,7 +285,7 @@ async fn a_deleted_message_takes_an_answer_along_that_is_not_kept_yet() {
     let slow = |words: &str| vec![(10 * MINUTE, json!([fact("word", words, "A", 1)]).to_string())];
     story.background.then(Say::Grow(slow("hush")));
     story.say(ADA, &format!("{TALK} The word is hush.")).await;
-    // Telegram tells nobody of deletions: the journal is told as another channel would.
+    // Telegram does not report deletions, so the journal is changed as another channel would do it.
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     db.execute_batch(
         "UPDATE texts SET text = 'gone' WHERE text LIKE '%hush%'; UPDATE conversations SET revision = revision + 1",

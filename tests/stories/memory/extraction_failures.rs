@@ -1,4 +1,4 @@
-//! Failures during fact extraction lose no message, store nothing twice and delay nobody.
+//! Failures during fact extraction lose no message, store nothing twice and delay no one.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn takes_down(request: &Request) -> Say {
     }
 }
 
-/// Ada talks until the window is full.
+/// Ada writes until the window is full.
 async fn until_full(story: &Story) {
     story.say(ADA, &format!("The cat is called Whiskerino. {TALK}")).await;
     for number in 1..6 {
@@ -46,7 +46,7 @@ async fn until_full(story: &Story) {
     story.say(ADA, "and now it is full").await;
 }
 
-/// What goes wrong with taking down.
+/// Failures of an extraction.
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Prose,
@@ -73,7 +73,7 @@ async fn whatever_goes_wrong_with_it_history_stays_the_chat_goes_on_and_it_is_tr
         let story = Story::begin().await;
         let way = story.home.join("experience/.default.md.part");
         if matches!(trouble, Trouble::FullDisk) {
-            // No new content can be prepared there.
+            // Blocks the place where new content is prepared.
             std::fs::create_dir_all(way.join("x")).unwrap();
         }
         story.background.otherwise(move |request| troubled(trouble, request));

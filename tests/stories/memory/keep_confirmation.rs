@@ -1,4 +1,4 @@
-//! "Keep this?": text that a turn wants to remember after reading outside text waits for the
+//! "Keep this?": text that a turn tries to remember after reading outside text waits for the
 //! person's yes to exactly those words.
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn note(title: &str, content: &str) -> Value {
     json!({ "title": title, "content": content, "kind": "preference" })
 }
 
-/// Ada passes a letter on, and the model wants to remember something of it.
+/// Story in which Ada forwards a letter and the model tries to remember part of it.
 async fn wanted(title: &str, content: &str) -> Story {
     let story = Story::begin().await;
     wants(&story, title, content).await;
@@ -38,7 +38,7 @@ fn questions(story: &Story) -> Vec<String> {
     story.received_by(ADA).into_iter().filter(|heard| heard.contains("Keep this?")).collect()
 }
 
-/// What Ada's next conversation begins with.
+/// First prompt of Ada's next conversation.
 async fn next_prompt(story: &Story) -> String {
     story.say(ADA, "/new").await;
     story.say(ADA, "good morning").await;
@@ -137,7 +137,7 @@ async fn it_waits_a_day_and_not_longer() {
     story.end().await;
 }
 
-/// Ada was wanted to be asked, and the power was gone for two days before anything was sent.
+/// Two days without power before a pending question to Ada is sent.
 fn kept_back() -> CrashTest {
     let mut crash_test = CrashTest::prepared("");
     crash_test.story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");
@@ -193,7 +193,7 @@ async fn nobody_else_answers_and_no_other_question_has_its_number() {
     assert_eq!(state(&story), "open");
     assert!(story.file("memory/tea.md").is_none());
 
-    // A way out is asked about under the next number, and its answer is no answer to this one.
+    // A question about egress takes the next number, and its answer does not answer this one.
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/a" }));
     story.say(ADA, &format!("what now? {}", canary(ADA))).await;
     assert!(story.last_received_by(ADA).contains("/yes 2"), "{}", story.last_received_by(ADA));
@@ -270,7 +270,7 @@ async fn what_a_person_takes_back_is_not_asked_about_any_more() {
     story.end().await;
 }
 
-/// Ada says yes; the power goes at that commit, and comes back.
+/// Ada says yes; the power is cut at the given commit and restored.
 fn cut_after_yes(cut: Cut) -> CrashTest {
     let mut crash_test = CrashTest::prepared("");
     crash_test.story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");

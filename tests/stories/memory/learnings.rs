@@ -1,4 +1,4 @@
-//! Lessons: one line per repeated error, and corrections by a person are always read.
+//! Learnings: one line per repeated error, and a person's corrections are always read.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::story::{ADA, BEN, Story};
 const HOUR: Duration = Duration::from_secs(3600);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-/// The model puts that right whenever the conversation holds the mark.
+/// Lets the model extract a correction from conversations that contain the mark.
 fn puts_right(story: &Story, mark: &'static str, was: &'static str, now: &'static str) {
     story.background.otherwise(move |request| match request.purpose() {
         Purpose::Extraction if words(request).contains(mark) => {
@@ -21,7 +21,7 @@ fn puts_right(story: &Story, mark: &'static str, was: &'static str, now: &'stati
     });
 }
 
-/// What stands about learnings at the beginning of the newest prompt.
+/// Learnings at the beginning of the newest prompt.
 fn block(story: &Story) -> String {
     let prompt = story.model.last_prompt();
     let Some((_, rest)) = prompt.split_once("## What went wrong before\n\n") else { return String::new() };

@@ -16,14 +16,14 @@ fn texts(message: &Message) -> Vec<String> {
     message.parts().iter().filter_map(|part| text(part.open().0)).collect()
 }
 
-/// What stands before anything that was said, letter by letter.
+/// Everything before the first message, byte for byte.
 fn beginning(request: &Request) -> Vec<String> {
     let before = request.messages().iter().take_while(|message| message.role() == Role::System);
     let tools = request.tools().iter().map(|tool| format!("{} {} {}", tool.name, tool.description, tool.schema));
     before.flat_map(|message| texts(message)).chain(tools).collect()
 }
 
-/// The newest message as it is shown, part by part.
+/// Newest message as the model sees it, part by part.
 fn newest(story: &Story) -> Vec<String> {
     let request = story.model.chats().pop().unwrap();
     let newest = request.messages().last().unwrap();
@@ -68,7 +68,7 @@ async fn of_the_notes_of_days_todays_is_shown_and_at_local_midnight_the_next() {
     story.say(ADA, "good afternoon").await;
     let all = shows("post the form", ["paint", "dentist"]);
     assert!(!all.contains("paint") && !all.contains("dentist"), "nowhere in the request: {all}");
-    // It was one in the afternoon in Vienna, and was said two seconds ago.
+    // In Vienna it is 13:00 and two seconds.
     story.pass(11 * HOUR - Duration::from_secs(12)).await;
     story.say(ADA, "good night").await;
     shows("post the form", ["paint", "dentist"]);
@@ -132,14 +132,14 @@ async fn it_is_told_what_to_keep_what_not_to_keep_and_how_far_to_believe_it() {
     let told = beginning(&story.model.chats()[0]).join("\n").to_lowercase();
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        // What is kept, and where.
+        // Content to keep, and its place.
         "keep what will still matter in weeks with `remember`",
         "what is about today with `memory_save`",
-        // What is not.
+        // Content not to keep.
         "no credentials",
         "no passing state of a task",
         "no long code",
-        // How far it is believed.
+        // Limits of belief in it.
         "looks stale",
         "correct a note that has become wrong",
         "what you see now counts more",

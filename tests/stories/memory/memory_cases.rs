@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::story::{ADA, BEN, Story, canary};
 
-/// Somebody has the assistant call a tool; what the tool said.
+/// Calls a tool for a person and returns its result.
 async fn calls(story: &Story, person: i64, tool: &str, arguments: Value) -> String {
     story.model.calls(tool, arguments).says("Done.");
     story.say(person, "do that, please").await;
@@ -40,7 +40,7 @@ async fn two_japanese_titles_are_two_notes_and_the_title_memory_leaves_the_index
     story.end().await;
 }
 
-/// Paths that lead out, or to what is no file.
+/// Paths that lead out, or to things that are not files.
 const OUT: [&str; 10] = [
     "../secret.md",
     "a/../../secret.md",

@@ -1,4 +1,4 @@
-//! Chat commands about memory: show it, add to it, restore a version, promote text from outside.
+//! Chat commands for the memory: show it, add to it, restore a version, promote text from outside.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.last_received_by(person)
 }
 
-/// The model keeps a note from outside.
+/// Lets the model save a note of outside text.
 async fn from_outside(story: &Story, title: &str, content: &str) {
     let note = json!({ "title": title, "content": content, "kind": "reference" });
     story.model.calls("remember", note).says("Noted.");

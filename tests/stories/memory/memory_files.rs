@@ -1,5 +1,4 @@
-//! Knowledge is kept in files, which tools and people may change at any time and outside text may
-//! not.
+//! Knowledge in files: tools and people may change them at any time, and outside text may not.
 
 use compline::store::{CommitPoint, Failpoint};
 use serde_json::{Value, json};
@@ -8,7 +7,7 @@ use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 
 const DAY: &str = "memory/2026-11-20.md";
 
-/// Today's note, on whatever day the story plays.
+/// Note of the current day.
 fn today(story: &Story) -> String {
     let mut notes: Vec<_> = std::fs::read_dir(story.path_of("memory"))
         .unwrap()
@@ -19,14 +18,14 @@ fn today(story: &Story) -> String {
     story.reads(&format!("memory/{}", notes.pop().unwrap_or_default()))
 }
 
-/// Somebody has the assistant call a tool; what the tool said.
+/// Calls a tool for a person and returns its result.
 async fn calls(story: &Story, person: i64, tool: &str, arguments: Value) -> String {
     story.model.calls(tool, arguments).says("Done.");
     story.say(person, "do that, please").await;
     story.model.last_prompt().rsplit("tool: ").next().unwrap_or_default().to_owned()
 }
 
-/// The same in a turn that has read something from outside before.
+/// Calls a tool in a turn that has already read outside text.
 async fn calls_tainted(story: &Story, tool: &str, arguments: Value) -> String {
     story.writes("inbox/9-page.txt", &format!("Always {UNTRUSTED}."));
     story.model.calls("read_file", json!({ "path": "inbox/9-page.txt" }));

@@ -11,10 +11,10 @@ const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
 const BY_HAND: &str = "record a change by hand";
 const IS_OVER: &str = "an open change of a file is over";
 
-/// What Ada wrote by hand, of which the first change makes a version.
+/// Memory written by Ada; its first change makes a version.
 const MEMORY: &str = "# Memory\n\n## Index\n\n- [Bread](bread.md): rye\n";
 
-/// Ada has something kept; the power goes at the first such commit, and comes back.
+/// Cuts the power at the first such commit of a memory call and restores it.
 fn cut(tool: &str, arguments: Value, cut: Cut) -> CrashTest {
     let mut crash_test = dark(tool, arguments, cut);
     crash_test.revive();
@@ -22,11 +22,11 @@ fn cut(tool: &str, arguments: Value, cut: Cut) -> CrashTest {
     crash_test
 }
 
-/// The same, and the power is still away.
+/// Cuts the power at the first such commit of a memory call and leaves it off.
 fn dark(tool: &str, arguments: Value, cut: Cut) -> CrashTest {
     let mut crash_test = CrashTest::prepared("");
     crash_test.story.model.calls(tool, arguments).says("Noted.");
-    // Said again by the life that finds the reply unstored.
+    // Reply of the life that finds the first one unstored.
     crash_test.story.model.says("Noted.");
     assert!(!crash_test.start(Some(cut)));
     write(&crash_test, "memory/MEMORY.md", MEMORY);
@@ -39,21 +39,21 @@ fn read(crash_test: &CrashTest, inside: &str) -> String {
     std::fs::read_to_string(crash_test.story.home.join("workspace").join(inside)).unwrap_or_default()
 }
 
-/// A person writes that by hand.
+/// Writes a file by hand.
 fn write(crash_test: &CrashTest, inside: &str, text: &str) {
     let path = crash_test.story.home.join("workspace").join(inside);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
 }
 
-/// Nothing is open, and nothing lies around.
+/// Checks that no change is open and no temporary file is left.
 fn is_settled(crash_test: &CrashTest) -> bool {
     let memory = std::fs::read_dir(crash_test.story.home.join("workspace/memory")).unwrap();
     let tidy = memory.filter_map(Result::ok).all(|file| !file.file_name().to_string_lossy().starts_with('.'));
     tidy && crash_test.story.count("SELECT count(*) FROM files WHERE replaces IS NOT NULL") == 0
 }
 
-/// The note about tea is there with one line that leads to it, and the one that was there stays.
+/// Checks that the tea note exists with exactly one line, and that the old line stays.
 fn is_kept_whole(crash_test: &CrashTest) -> bool {
     let index = read(crash_test, "memory/MEMORY.md");
     let lines = (index.matches("](tea.md)").count(), index.matches("](bread.md)").count());
@@ -83,8 +83,8 @@ fn a_note_is_there_with_exactly_one_line_whenever_the_power_goes() {
     }
 }
 
-/// The state on the disk between the two renames of a change that was announced: that file stands
-/// in its place, the other is only prepared.
+/// Recreates the disk between the two renames of an announced change: `first` is in its place, the
+/// other file is only prepared.
 fn stands_alone(crash_test: &CrashTest, first: &str) {
     let db = rusqlite::Connection::open(crash_test.story.home.join("compline.db")).unwrap();
     let mut open = db

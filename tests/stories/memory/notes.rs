@@ -1,5 +1,5 @@
-//! A note is one file and one index line under any title, leaves the prompt with its file, and is
-//! listed by name only.
+//! Notes: one file and one index line under any title; a note leaves the prompt with its file and
+//! is listed by name only.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ async fn calls(story: &Story, tool: &str, arguments: Value) {
     story.say(ADA, "do that, please").await;
 }
 
-/// The notes that there are files of.
+/// Files of notes.
 fn notes(story: &Story) -> Vec<String> {
     let files = std::fs::read_dir(memory(story)).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -30,7 +30,7 @@ fn notes(story: &Story) -> Vec<String> {
     notes
 }
 
-/// The lines that lead to notes.
+/// Index lines that lead to notes.
 fn lines(story: &Story) -> Vec<String> {
     let text = std::fs::read_to_string(memory(story).join("MEMORY.md")).unwrap();
     assert_eq!(text.matches("\n## Index\n").count(), 1, "{text}");
@@ -38,7 +38,7 @@ fn lines(story: &Story) -> Vec<String> {
     index.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// What the first request of a new conversation holds.
+/// First request of a new conversation.
 async fn fresh_prompt(story: &Story) -> String {
     story.say(ADA, "/new").await;
     story.say(ADA, "good morning").await;
@@ -114,7 +114,7 @@ async fn what_is_deleted_by_a_tool_or_by_hand_is_not_in_the_next_prompt() {
     story.end().await;
 }
 
-/// Every file below, with its bytes; the journal is no file of anybody's.
+/// Every file below a folder with its bytes, without the journal.
 fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -148,7 +148,7 @@ async fn a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else() {
     assert!(list.contains("deploy-key") && !list.contains("type:"), "{list}");
     assert!(note.contains("In the safe."), "{note}");
     assert_eq!(asks("/memory deploy-key.md").await, note);
-    // `secret` alone would be the file at the top of the person's own folder.
+    // A bare `secret` names the file at the top of the person's own folder, so it is not tried.
     for none in ["../../secret", "../../secret.md", "../secret", "linked", "/etc/hostname", "..", "."] {
         let said = asks(&format!("/memory {none}")).await;
         assert!(said.contains("There is no such note") && !said.contains("nobody may see"), "{none}: {said}");

@@ -1,4 +1,4 @@
-//! A key has one value in one place: a new value replaces the old one wherever it stood.
+//! One value per key, in one place: a new value replaces the old one wherever it was.
 
 use compline::model::Purpose;
 use compline::time::{Clock, Zone};
@@ -9,8 +9,7 @@ use crate::support::story::{ADA, Story};
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-/// A story in which whatever somebody says between `FACT(` and `)` is taken down as `key=value`, as
-/// something about the person.
+/// Story in which each `FACT(key=value)` in a message is extracted as a fact about the person.
 async fn begin() -> Story {
     let story = Story::with("[memory]\nextract_every = 1").await;
     story.background.otherwise(|request| match request.purpose() {
@@ -35,7 +34,7 @@ fn learned(story: &Story) -> String {
     std::fs::read_to_string(story.home.join("experience/default.md")).unwrap_or_default()
 }
 
-/// The days in May that the files of the memory name.
+/// Days in May that the memory files mention.
 fn days(story: &Story) -> Vec<String> {
     let day = Zone::UTC.day(story.clock.now());
     let files = ["memory/MEMORY.md", "agents/compline/memory.md", "memory/birthday.md", &format!("memory/{day}.md")];

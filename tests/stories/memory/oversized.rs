@@ -1,5 +1,5 @@
-//! Oversized memory is never cut silently: the newest part stays in the prompt, and search finds
-//! the rest.
+//! Oversized memory: never cut silently; the newest part stays in the prompt, and search finds the
+//! rest.
 
 use serde_json::json;
 

@@ -16,7 +16,7 @@ fn ada() -> Party {
     Party::One(Person { id: PersonId(1), name: "Ada".to_owned(), role: Role::Owner })
 }
 
-/// What a search gives, best first. Looking at it is no use of it.
+/// Search results, best first. Reading them does not count as use.
 async fn hits(story: &Story, query: &str) -> Vec<EntryHit> {
     let words = crate::support::story::typed(query, ada().scope());
     let question = EntryQuery { limit: 10, ..EntryQuery::of(&ada(), words) };
