@@ -1,4 +1,5 @@
-//! A backup is the whole state of one moment; a restore sends, approves and trusts nothing again.
+//! Backup and restore: a backup is the whole state of one moment; a restore sends, approves and
+//! trusts nothing again.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,7 +35,7 @@ fn target(home: &Path) -> RestoreTarget {
     RestoreTarget { home: Home::at(home), config: home.join("compline.toml"), configuration, environment }
 }
 
-/// What speaks for that archive, with the key of the story's home or the code of it.
+/// Proof of an archive's authenticity under the key of the story's home.
 fn warrant(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<(read::Archive, ArchiveProof)> {
     let archive = restore::read(file, &Home::at(home), &mut |_, _| {})?;
     let key = BackupKey::load(&Home::at(&story.home))?;
@@ -45,7 +46,7 @@ fn warrant(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> anyhow:
     Ok((archive, warrant))
 }
 
-/// Everything but the last step.
+/// Performs every step of a restore but the last.
 async fn prepare(
     file: &Path,
     home: &Path,
@@ -71,14 +72,14 @@ async fn restore(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> a
     restore_through(file, home, story, &mut |_| Ok(())).await
 }
 
-/// A folder with room for a backup.
+/// Folder with a path for a backup.
 pub fn shelf() -> (tempfile::TempDir, PathBuf) {
     let shelf = tempfile::tempdir().unwrap();
     let file = shelf.path().join("compline.tar.gz");
     (shelf, file)
 }
 
-/// The story goes on in an empty home with what is in the backup.
+/// Restores the backup into an empty home and continues the story there.
 pub async fn begins_anew(story: &mut StoryOver<impl Channel>, file: &Path) -> Restored {
     story.stop().await;
     let home = tempfile::tempdir().unwrap();
@@ -88,7 +89,7 @@ pub async fn begins_anew(story: &mut StoryOver<impl Channel>, file: &Path) -> Re
     restored
 }
 
-/// The story goes on in its own home with what is in the backup.
+/// Restores the backup into the story's own home and continues.
 pub async fn goes_back(story: &mut StoryOver<impl Channel>, file: &Path) -> Restored {
     story.stop().await;
     let restored = restore(file, &story.home, story).await.unwrap();
@@ -323,7 +324,7 @@ async fn a_restore_that_the_system_does_not_let_through_is_undone() {
     let home = crate::support::story::copy_home(&story.home);
     let aside = home.path().join("backups");
     let mut seam = |step: &str| {
-        // Once it is decided, nothing can be moved any more.
+        // Makes every move fail once the restore is decided.
         if step == "planned" {
             std::fs::remove_dir_all(&aside)?;
         }

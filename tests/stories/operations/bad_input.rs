@@ -1,4 +1,4 @@
-//! Malformed input and failing disks are reported, and nothing is lost.
+//! Malformed input and failing disks: reported, and nothing is lost.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ async fn an_empty_file_becomes_a_journal() {
     assert!(journal.read(|db| db.people().people()).await.unwrap().is_empty());
 }
 
-/// Lets so many commits of one job fail, as on a full disk.
+/// Lets the next `times` commits of one job fail, as on a full disk.
 fn failing(job: &'static str, times: usize) -> (Failpoint, Arc<AtomicUsize>) {
     let left = Arc::new(AtomicUsize::new(times));
     let count = Arc::clone(&left);
@@ -103,7 +103,7 @@ async fn nothing_is_confirmed_while_it_cannot_be_stored() {
         tokio::task::yield_now().await;
     }
     story.answered().await;
-    // Enough time passed for the delay to be named; the answer is the last word.
+    // Enough time has passed for a note on the delay; the answer is the last message.
     assert_eq!((story.last_received_by(ADA), story.model.chats().len()), ("ok".to_owned(), 1));
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said'"), 1);
     story.end().await;

@@ -22,8 +22,8 @@ fn card(price: Option<Price>) -> ModelInfo {
     }
 }
 
-/// A story whose model has a price: a millionth for each token of input, a tenth of that if cached,
-/// ten for one of output.
+/// Story whose model has a price: a millionth per input token, a tenth of that if cached, ten
+/// millionths per output token.
 async fn priced(settings: &str) -> Story {
     let mut story = Story::prepared(settings).await;
     let price = Price { input: 1_000_000, cached: 100_000, output: 10_000_000 };
@@ -32,7 +32,7 @@ async fn priced(settings: &str) -> Story {
     story
 }
 
-/// How many tokens a first "hello" is.
+/// Number of tokens of a first "hello".
 async fn tokens_of_a_hello() -> u64 {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
@@ -47,7 +47,7 @@ async fn tokens_of_a_hello() -> u64 {
 #[tokio::test]
 async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnight() {
     let hello = tokens_of_a_hello().await;
-    // Room for the worst of a first call, and for no second one.
+    // Room for the worst case of one call, but not for a second one.
     let story = Story::with(&format!(
         "[budget]\nowner_reserve = 0\ndaily_tokens = {0}\nper_person_daily_tokens = {0}",
         hello + 1_050
@@ -139,7 +139,8 @@ async fn what_a_turn_took_is_recorded_with_its_cached_tokens() {
 #[tokio::test]
 async fn money_is_a_limit_too() {
     let hello = tokens_of_a_hello().await;
-    // In millionths: each token of the hello, and ten for each of the thousand that may come back.
+    // In millionths: one for each token of the hello, and ten for each of the thousand output
+    // tokens.
     let worst = hello + 10_000;
     let (fits, too_little) = (worst + 100, worst - 100);
     for (limit, calls) in [(fits, 1), (too_little, 0)] {

@@ -1,10 +1,10 @@
-//! The journal: created from nothing, strict, and without unlabelled text.
+//! Journal: created from nothing, strict, and without unlabelled text.
 
 use compline::store::Journal;
 
 use crate::support::story::{ADA, BEN, EVE, Story};
 
-/// Tables in which what somebody said stands.
+/// Tables with text of people or models.
 const WITH_TEXT: [(&str, &str, &str); 22] = [
     ("texts", "label", "scope"),
     ("attachments", "label", "scope"),
@@ -30,9 +30,10 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
     ("forgettings", "label", "scope"),
 ];
 
-/// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another:
-/// `parts` of the outbox, the raw originals of the `inbox`, what versions of `files` held, the
-/// index, fingerprints; or trusted text by construction: what a conversation begins with.
+/// Tables with the program's own names, numbers and states; with a copy of text labelled elsewhere
+/// (`parts` of the outbox, the raw originals of the `inbox`, earlier contents of `files`, the
+/// index, fingerprints); or with text that is trusted by construction (the start of a
+/// conversation).
 const WITHOUT: [&str; 32] = [
     "slots",
     "people",

@@ -1,4 +1,4 @@
-//! Quotas: nobody can use up the budget with voice notes, the owners' share, or the command queue.
+//! Quotas: no one can use up the budget with voice notes, the owners' share, or the command queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,11 +12,11 @@ use crate::support::model::{Say, Scripted, usual};
 use crate::support::story::{ADA, BEN, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
-/// What is reserved for a short voice note: 16 KiB at 750 bytes and 32 tokens a second.
+/// Reservation for a short voice note: 16 KiB at 750 bytes and 32 tokens a second.
 const SHORT_NOTE: i64 = 22 * 32;
 
-/// A server that hears "Good morning" in anything, and says that it took seven seconds or says
-/// nothing of it.
+/// Transcription server that answers "Good morning" to anything and reports nearly seven seconds or
+/// no duration.
 struct Ear {
     url: String,
     asked: Arc<AtomicUsize>,
@@ -54,7 +54,7 @@ fn fetched(story: &Story) -> usize {
     story.fake.calls().iter().filter(fetches).count()
 }
 
-/// Waits until so many voice notes were transcribed or refused.
+/// Waits until `notes` voice notes are transcribed or refused.
 async fn heard_out(story: &Story, notes: i64) {
     story.until(async || story.count("SELECT count(*) FROM attachments WHERE state = 'failed'") == notes).await;
     story.answered().await;
@@ -121,7 +121,7 @@ async fn a_voice_note_on_a_used_up_day_is_not_even_fetched_and_nobody_elses_matt
     story.end().await;
 }
 
-/// So many tokens of today are spent on that person.
+/// Records tokens as spent by a person today.
 fn spend(story: &Story, person: i64, tokens: i64) {
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     let sql = "INSERT INTO spending (person_id, scope, purpose, model, day, at, state, priced, input_tokens, output_tokens, micros)

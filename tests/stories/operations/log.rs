@@ -1,4 +1,4 @@
-//! Contents of the log, and what it never contains.
+//! Log: its contents, and the data that it never contains.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -24,8 +24,8 @@ impl Write for Paper {
 }
 
 impl Paper {
-    /// Everything is written on it until the guard is gone. A story's tasks all run on the thread
-    /// of the test.
+    /// Captures the whole log until the guard is dropped. All tasks of a story run on the test's
+    /// thread.
     fn under_the_pen(&self) -> tracing::subscriber::DefaultGuard {
         let pen = self.clone();
         let everything = tracing_subscriber::fmt()

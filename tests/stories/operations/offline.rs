@@ -1,4 +1,4 @@
-//! The whole program works without any model key.
+//! Offline model: the whole program works without any model key.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! Backups that somebody made to do harm, or that did not survive: refused, with the home as it was
-//! and nothing written anywhere.
+//! Hostile and damaged backups: refused, with the home unchanged and nothing written anywhere.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -17,14 +16,14 @@ use compline::config::Home;
 use super::{all, back_up, begins_anew, restore, shelf};
 use crate::support::story::{ADA, Story, canary, skill};
 
-/// One thing in an archive.
+/// Entry of an archive.
 #[derive(Clone)]
 pub struct Item {
     pub name: String,
     kind: EntryType,
     pub bytes: Vec<u8>,
     link: String,
-    /// What the header says, if it lies.
+    /// Size in the header, if it is false.
     size: Option<u64>,
 }
 
@@ -36,7 +35,7 @@ pub fn link(name: &str, kind: EntryType, to: &str) -> Item {
     Item { name: name.to_owned(), kind, bytes: Vec::new(), link: to.to_owned(), size: None }
 }
 
-/// What is in a backup, without its manifest.
+/// Entries of a backup, without its manifest.
 pub fn items(backup: &Path) -> Vec<Item> {
     let mut archive = tar::Archive::new(GzDecoder::new(std::fs::File::open(backup).unwrap()));
     let mut items = Vec::new();
@@ -48,12 +47,12 @@ pub fn items(backup: &Path) -> Vec<Item> {
         entry.read_to_end(&mut bytes).unwrap();
         items.push(Item { name, kind: entry.header().entry_type(), bytes, link, size: None });
     }
-    // The manifest and its authentication.
+    // Drops the manifest and its authentication.
     items.truncate(items.len() - 2);
     items
 }
 
-/// A manifest that says just what is in these.
+/// Accurate manifest of the items.
 fn manifest_of(items: &[Item], form: u32) -> Vec<u8> {
     let said: Vec<Value> = items
         .iter()
@@ -74,14 +73,14 @@ fn manifest_of(items: &[Item], form: u32) -> Vec<u8> {
     serde_json::to_vec(&manifest).unwrap()
 }
 
-/// An archive of these that nothing authenticates, with a manifest that says just what is in it.
+/// Writes an archive with an accurate manifest and no authentication.
 pub fn archive(items: &[Item], to: &Path) {
     let mut all = items.to_vec();
     all.push(file("manifest.json", &manifest_of(items, 1)));
     raw(&all, to);
 }
 
-/// An archive of these with that authentication.
+/// Writes an archive with the given authentication.
 pub fn with_seal(items: &[Item], seal: impl FnOnce(&[u8]) -> Vec<u8>, to: &Path) {
     let manifest = manifest_of(items, 2);
     let mut all = items.to_vec();
@@ -91,19 +90,19 @@ pub fn with_seal(items: &[Item], seal: impl FnOnce(&[u8]) -> Vec<u8>, to: &Path)
     raw(&all, to);
 }
 
-/// The authentication of a manifest with a key.
+/// Authentication of a manifest with a key.
 pub fn seal_of(key: &BackupKey, manifest: &[u8]) -> Vec<u8> {
     let code = key.authenticate(manifest).unwrap();
     serde_json::to_vec(&json!({ "key": key.id().unwrap(), "hmac_sha256": code })).unwrap()
 }
 
-/// An archive of these that the home of the story made.
+/// Writes an archive authenticated by the story's home.
 fn sealed(items: &[Item], story: &Story, to: &Path) {
     let key = BackupKey::load(&Home::at(&story.home)).unwrap().unwrap();
     with_seal(items, |manifest| seal_of(&key, manifest), to);
 }
 
-/// Header by header, as no careful program would.
+/// Writes header by header, as no careful program does.
 pub fn raw(items: &[Item], to: &Path) {
     let mut tar = GzEncoder::new(std::fs::File::create(to).unwrap(), Compression::fast());
     for item in items {
@@ -122,7 +121,7 @@ pub fn raw(items: &[Item], to: &Path) {
     tar.finish().unwrap();
 }
 
-/// A small home that was backed up and is stopped.
+/// Small home, backed up and stopped.
 pub async fn backed_up() -> (Story, tempfile::TempDir, std::path::PathBuf) {
     let mut story = Story::begin().await;
     story.say(ADA, &format!("Good morning {}", canary(ADA))).await;
@@ -138,7 +137,7 @@ fn unpacked(archive: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// It is refused, and afterwards everything is as it was.
+/// Checks that a restore is refused and changes nothing.
 pub async fn is_refused(story: &Story, backup: &Path, what: &str) {
     let around = tempfile::tempdir().unwrap();
     let home = around.path().join("home");
@@ -218,11 +217,11 @@ async fn a_backup_that_is_cut_short_or_has_one_wrong_byte_is_refused() {
         is_refused(&story, &evil, &format!("the first {part} bytes")).await;
     }
     for step in 0..40 {
-        // Of the head of a gzip a few bytes mean nothing: a time, a system.
+        // Skips the gzip header, where some bytes mean nothing: a time, a system.
         let at = 10 + step * (good.len() - 11) / 40;
         let mut bad = good.clone();
         bad[at] ^= 1 << (step % 8);
-        // Neither do the bits that fill the last byte of a compressed block.
+        // Skips the padding bits of a compressed block, which mean nothing either.
         if unpacked(&bad).is_ok_and(|content| content == unpacked(&good).unwrap()) {
             continue;
         }
