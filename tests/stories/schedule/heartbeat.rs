@@ -1,5 +1,5 @@
-//! The heartbeat asks a model only when there is work, notifies the owner only of news, and keeps
-//! its interval across restarts.
+//! Heartbeat: asks a model only when there is work, notifies the owner only of news, and keeps its
+//! interval across restarts.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ const TICK: Duration = Duration::from_secs(30 * 60 + 2);
 const ON: &str = "[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"\n";
 const TO_DO: &str = "# Heartbeat\n\n- [ ] look at the post\n";
 
-/// What stands in the owner's file.
+/// Writes the owner's heartbeat file.
 fn write(story: &Story, words: &str) {
     std::fs::write(story.home.join("workspace/HEARTBEAT.md"), words).unwrap();
 }
 
-/// How often a model was asked, by anybody for anything.
+/// Number of all model requests.
 fn asked(story: &Story) -> usize {
     story.model.asked() + story.background.asked()
 }
@@ -180,7 +180,7 @@ async fn quiet_hours_are_local_and_what_was_due_in_them_comes_once_after() {
     let settings =
         "timezone = \"America/Los_Angeles\"\n[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"22:00-07:00\"\n";
     let mut story = Story::prepared(settings).await;
-    story.clock.set(NOON.plus(Duration::from_secs(17 * 3600 + 45 * 60))); // 21:45 there
+    story.clock.set(NOON.plus(Duration::from_secs(17 * 3600 + 45 * 60))); // 21:45 local time
     story.start().await;
     write(&story, TO_DO);
     story.pass(9 * Duration::from_secs(3600)).await;
@@ -255,7 +255,7 @@ async fn a_heartbeat_cannot_schedule_anything() {
 
 #[test]
 fn the_power_may_go_between_any_two_commits_and_the_owner_hears_it_once() {
-    // The second of what the talk before it commits as well.
+    // The chat before it commits these jobs too, so their second commit counts.
     let jobs = [
         ("look at the heartbeat file", 1),
         ("claim messages", 2),

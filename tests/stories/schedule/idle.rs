@@ -1,4 +1,4 @@
-//! Idle time costs nothing.
+//! Idle time: costs nothing.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Looking back: what is looked at, what is kept, what comes of it, and what never does.
+//! Reflection: its sources, its results, the actions that follow, and the data it never uses.
 //!
-//! The slots are claimed here by hand, so that each story says which period is looked back on; the
-//! schedule's own claims are another story.
+//! The tests claim the slots by hand, so that each names its period; the schedule's own claims are
+//! tested elsewhere.
 
 use std::time::Duration;
 
@@ -30,12 +30,12 @@ mod travel;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// The day on which every story begins, its week and its month.
+/// First day of every story, its week and its month.
 const TODAY: &str = "2026-11-20";
 const WEEK: &str = "2026-W47";
 const MONTH: &str = "2026-11";
 
-/// A gateway that looks back when it is told to.
+/// Gateway that reflects only when the test claims a slot.
 async fn story(settings: &str) -> Story {
     Story::with(&settings_with(settings)).await
 }
@@ -44,7 +44,7 @@ fn settings_with(more: &str) -> String {
     format!("[reflection]\nenabled = false\nmin_messages = 1\n{more}")
 }
 
-/// Ada's slot for the period of that name, claimed.
+/// Claims Ada's slot for a period.
 async fn claim(story: &Story, period: &str) -> SlotId {
     claim_for(story, 1, period).await
 }
@@ -79,7 +79,7 @@ async fn slot(story: &Story, id: SlotId) -> SlotRow {
     story.app().journal.read(move |db| db.slots().slot(id)).await.unwrap().unwrap()
 }
 
-/// Does what is to be done in a slot until it is over, and what comes of it.
+/// Works on a slot until it is over, and on the actions that follow.
 async fn carry_out(story: &Story, id: SlotId) -> SlotRow {
     for _ in 0..20 {
         let row = slot(story, id).await;
@@ -94,20 +94,20 @@ async fn carry_out(story: &Story, id: SlotId) -> SlotRow {
     slot(story, id).await
 }
 
-/// Looks back on a period of Ada's.
+/// Reflects on one of Ada's periods.
 async fn look_back(story: &Story, period: &str) -> SlotRow {
     let id = claim(story, period).await;
     carry_out(story, id).await
 }
 
-/// An answer in the form, with these actions.
+/// Valid answer with the given actions.
 fn answer(title: &str, actions: &Value) -> String {
     let seen = format!("{title} was seen.");
     json!({ "title": title, "observations": [seen], "patterns": ["It comes back."], "proposed_actions": actions })
         .to_string()
 }
 
-/// An action that creates a skill.
+/// Action that creates a skill.
 fn create(name: &str, body: &str) -> Value {
     let content = skill(name, "Use when it is needed.", body);
     json!({ "kind": "create_skill", "title": format!("Create {name}"), "why": "It was asked for twice.", "skill": name,
@@ -118,12 +118,12 @@ fn asked(story: &Story) -> Vec<Request> {
     story.background.requests().into_iter().filter(|request| request.purpose() == Purpose::Reflection).collect()
 }
 
-/// The newest prompt of a look back.
+/// Newest prompt of a reflection.
 fn prompt(story: &Story) -> String {
     asked(story).last().map(words).unwrap_or_default()
 }
 
-/// What stands in a prompt after the example in the instructions.
+/// Prompt after the example in the instructions.
 fn shown(story: &Story) -> String {
     prompt(story).split("in numbers").nth(1).unwrap_or_default().to_owned()
 }

@@ -1,4 +1,5 @@
-//! Reminders fire once, at the right hour, for their owner, whatever the program and the clocks do.
+//! Reminders: sent once, at the right hour, to their owner, regardless of restarts and clock
+//! changes.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// A person asks for something, the assistant calls the tool for it, and says "Noted.".
+/// A person asks, the assistant calls the tool and says "Noted.".
 async fn calls(story: &Story, person: i64, tool: &str, arguments: Value) {
     story.model.calls(tool, arguments).says("Noted.");
     story.say(person, &format!("please {}", canary(person))).await;
@@ -23,7 +24,7 @@ async fn remind(story: &Story, person: i64, when: &str, text: &str) {
     calls(story, person, "remind", json!({ "when": when, "text": text })).await;
 }
 
-/// What the tool gave in the newest prompt.
+/// Result of the tool in the newest prompt.
 fn gave(story: &Story) -> String {
     story.model.last_prompt().rsplit(" gave) ").next().unwrap_or_default().to_owned()
 }
@@ -97,8 +98,8 @@ async fn several_that_were_missed_become_one_that_says_how_many() {
 /// Proves: time/reminder
 #[tokio::test]
 async fn what_comes_back_keeps_its_local_hour_when_the_clocks_change() {
-    // A channel that is asked again and again whether it is still there makes days long: there the
-    // hardest cases are enough.
+    // A channel with frequent health probes makes simulated days slow, so there the hardest cases
+    // suffice.
     let cases = [
         ("Australia/Lord_Howe", "2027-04-02T12:00:00Z"),
         ("America/Los_Angeles", "2027-11-05T12:00:00Z"),

@@ -10,12 +10,11 @@ use crate::support::story::{ADA, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Ada asks for something that is due within the hour; the power goes at the nth such commit, and
-/// comes back.
+/// Ada schedules something for the next hour; the power is cut at the nth such commit and restored.
 fn cut(tool: &str, arguments: serde_json::Value, cut: Cut) -> CrashTest {
     let mut crash_test = CrashTest::prepared("");
     crash_test.story.model.calls(tool, arguments).says("Noted.");
-    // Said again by the life that finds the reply unstored.
+    // Reply of the life that finds the first one unstored.
     crash_test.story.model.says("Noted.");
     assert!(!crash_test.start(Some(cut)));
     crash_test.story.fake.says(ADA, &format!("please {}", canary(ADA)));
@@ -25,7 +24,8 @@ fn cut(tool: &str, arguments: serde_json::Value, cut: Cut) -> CrashTest {
     crash_test
 }
 
-/// What Ada heard besides the answer to her wish. A possible repetition counts once.
+/// Number of messages to Ada that contain `what`, beyond the answer to her request. A possible
+/// repetition counts once.
 fn told(crash_test: &CrashTest, what: &str) -> usize {
     crash_test.story.received_by(ADA).iter().filter(|heard| heard.contains(what)).count()
 }
@@ -52,7 +52,7 @@ fn a_reminder_is_kept_once_and_told_once() {
 /// Proves: time/scheduled-task
 #[test]
 fn a_task_is_run_once_and_told_once() {
-    // The second of what the talk before it commits as well.
+    // The chat before it commits these jobs too, so their second commit counts.
     let jobs = [
         ("keep a reminder", 1),
         ("fire a reminder", 1),

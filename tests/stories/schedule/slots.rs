@@ -1,4 +1,4 @@
-//! Reflection slots: each period once, in order, whatever happens to the clock, the program and its
+//! Reflection slots: each period once, in order, regardless of clock changes, restarts and new
 //! settings.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::support::story::{ADA, BEN, NOON, Story, canary};
 const HOUR: Duration = Duration::from_secs(3600);
 const SETTINGS: &str = "[reflection]\nmin_messages = 1\ntell_owner = false\n";
 
-/// What was claimed, in order: job, period and how it stands.
+/// Claimed slots in order: job, period and state.
 fn slots(story: &Story) -> Vec<String> {
     let all = story.text(
         "SELECT coalesce(group_concat(line, ', '), '') FROM

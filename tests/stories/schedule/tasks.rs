@@ -1,4 +1,4 @@
-//! Recurring tasks run at their times, one run at once, and report to their owner.
+//! Recurring tasks: run at their times, one run at once, and report to their owner.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn gave(story: &Story) -> String {
     story.model.last_prompt().rsplit(" gave) ").next().unwrap_or_default().to_owned()
 }
 
-/// The models that runs ask are away from now on.
+/// Makes the model of task runs unavailable from now on.
 fn go_away(story: &Story) {
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Task => Say::Fail(ModelError::Later { after: None, what: "overloaded".to_owned() }),

@@ -1,4 +1,4 @@
-//! Nightly upkeep deletes old text and files, keeps younger ones, and delays nobody.
+//! Nightly upkeep: deletes old text and files, keeps younger ones, and delays no one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,10 +12,10 @@ use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, Story, canary};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// From noon to the next round, and a little further.
+/// Time from noon past the next round.
 const TO_THE_ROUND: Duration = Duration::from_secs(17 * 3600);
 const TEN_DAYS: &str = "[retention]\nmessages_days = 10\nattachments_days = 10\n";
-/// What a round commits, in its order.
+/// Jobs of a round, in order.
 const JOBS: [&str; 10] = [
     "claim upkeep",
     "forget words",
@@ -93,7 +93,7 @@ async fn forgotten_words_are_gone_from_the_files_too() {
     story.say(ADA, "Hello").await;
     rounds(&story, 8).await;
     story.say(BEN, &format!("Something else {}", canary(BEN))).await;
-    // One old text among many young ones: the index alone would see no reason to tidy up.
+    // One old text among many young ones: too little for the index to merge by itself.
     let of = |id, words: String| (compline::id::MessageId(id), compline::store::TextKind::File, own(&words, id));
     let mut texts: Vec<_> = (0..200).map(|at| of(3, format!("young word{at}"))).collect();
     texts.insert(100, of(1, "Xylophonemusik aus Quakenbrueck".to_owned()));
@@ -116,7 +116,7 @@ async fn forgotten_words_are_gone_from_the_files_too() {
     story.end().await;
 }
 
-/// Words of the person whose message that is.
+/// Text of the message's sender.
 fn own(words: &str, message: i64) -> compline::trust::Text {
     let person = compline::id::PersonId(if message == 1 { 1 } else { 2 });
     crate::support::story::typed(words, compline::trust::Scope::Person(person))
@@ -267,7 +267,7 @@ async fn status_says_when_the_house_was_kept_up_and_that_the_journal_is_sound() 
 /// Promise (operation/maintenance): Maintenance delays no one, and its files stay small.
 #[tokio::test]
 async fn the_writer_is_never_held_for_long_and_the_log_stays_short() {
-    // Many old texts; every commit of the upkeep is small, and messages get through between them.
+    // Many old texts: every commit of the upkeep is small, and messages get through between them.
     let mut story = Story::prepared(TEN_DAYS).await;
     let commits = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&commits);

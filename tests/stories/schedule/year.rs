@@ -1,9 +1,9 @@
-//! A year in six zones, with absences, power cuts and a clock that is set: each local day is looked
-//! back on exactly once.
+//! A year in six zones, with absences, power cuts and clock changes: the assistant reflects on each
+//! local day exactly once.
 //!
-//! What people say is written into the journal directly, because nothing here depends on how it
-//! came; slots, turns, reflections, actions and the gate are the real ones. `COMPLINE_DAYS=70`
-//! lives only through the first ten weeks of each, which hold one change of its clocks.
+//! Messages are written directly to the journal, because nothing here depends on the channel;
+//! slots, turns, reflections, actions and the gate are real. `COMPLINE_DAYS=70` covers only the
+//! first ten weeks of each zone, which include one change of its clocks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,15 +23,14 @@ use crate::support::power::{CrashTest, Cut};
 use crate::support::story::skill;
 
 const HOUR: Duration = Duration::from_hours(1);
-/// Actions that each reflection proposes, and how many of them may go to the gate from one, and on
-/// one day.
+/// Actions proposed by each reflection, and the limits for the gate: per reflection and per day.
 const PROPOSED: usize = 4;
 const OF_ONE: i64 = 3;
 const OF_A_DAY: i64 = 5;
-/// Messages that make a day worth looking at.
+/// Number of messages that makes a day worth a reflection.
 const WORTH: i64 = 3;
 
-/// Each zone with the day on which its life begins: some weeks before a change of its clocks.
+/// Zones with the first day of each life, some weeks before a change of the zone's clocks.
 const LIVES: &[(&str, &str, u64)] = &[
     ("Europe/London", "2026-03-02T09:00:00Z", 1),
     ("America/Los_Angeles", "2026-10-05T09:00:00Z", 2),
@@ -61,7 +60,7 @@ fn every_local_day_is_looked_back_on_exactly_once() {
     });
 }
 
-/// Numbers that look like chance and are the same every time.
+/// Deterministic pseudo-random numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -86,7 +85,7 @@ fn live(zone_name: &str, start: &str, seed: u64, days: u64) {
     while crash_test.story.clock.now() < end {
         one_stretch(&mut crash_test, &mut chance);
     }
-    // What is open is finished, and nothing is left over.
+    // Finishes all open work.
     for span in [HOUR * 24, HOUR] {
         while crash_test.pass(span) {
             crash_test.revive();
@@ -95,7 +94,7 @@ fn live(zone_name: &str, start: &str, seed: u64, days: u64) {
     Verdict::of(&crash_test, Zone::named(zone_name).unwrap(), start).pronounce(zone_name);
 }
 
-/// Some hours of a life: a few words perhaps, perhaps an absence, a power cut, a clock that is set.
+/// Some hours of a life, perhaps with messages, an absence, a power cut or a clock change.
 fn one_stretch(crash_test: &mut CrashTest, chance: &mut Chance) {
     match chance.below(40) {
         0 => {
@@ -108,8 +107,7 @@ fn one_stretch(crash_test: &mut CrashTest, chance: &mut Chance) {
             crash_test.cut_next(Cut { side, job: None, nth });
         }
         3 => {
-            // Somebody sets the clock ahead by some minutes, or back by as many, in the middle of a
-            // day.
+            // Sets the clock ahead by up to an hour in half of the cases.
             let by = i64::try_from(chance.below(3_600_000)).unwrap();
             let now = crash_test.story.clock.now();
             crash_test.story.clock.set(Timestamp(now.0 + if chance.below(2) == 0 { by } else { 0 }));
@@ -134,7 +132,7 @@ async fn say(crash_test: &CrashTest) {
     let _ = journal.write("somebody says something", move |tx| stored(tx, now)).await;
 }
 
-/// A message that was answered, in a conversation of its own.
+/// Stores an answered message in a conversation of its own.
 fn stored(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     let (ada, scope) = (PersonId(1), Scope::Person(PersonId(1)));
     let stream = tx.conversations().stream_for(ada)?;
@@ -168,7 +166,7 @@ fn stored(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     tx.conversations().close_conversation(conversation, now)
 }
 
-/// A reflection with more wishes than are allowed, each for a skill that nobody has wished for.
+/// Reflection with more actions than allowed, each for a new skill.
 fn thoughts(request: &Request) -> Say {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -189,7 +187,7 @@ fn thoughts(request: &Request) -> Say {
     )
 }
 
-/// What the journal says of the life.
+/// Checks of a life in the journal.
 struct Verdict {
     db: Connection,
     zone: Zone,
@@ -221,7 +219,7 @@ impl Verdict {
             }
             assert_eq!(self.reflections(slot.id), i64::from(slot.state == "done"), "{life}: {slot:?}");
         }
-        // From the day on which the life began to the last one that was due.
+        // From the first day of the life to the last one due.
         assert_eq!(slots[0].from, Period::containing(Span::Day, self.start, self.zone).begins(self.zone).0, "{life}");
         assert!(slots.last().unwrap().to > self.now.0 - 2 * 86_400_000, "{life}: the last days are missing");
         let weeks = self.slots("weekly");

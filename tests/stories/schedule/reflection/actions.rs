@@ -1,9 +1,9 @@
-//! What comes of what a reflection proposes: the gate, its settings, its limits, and what the next
-//! one learns.
+//! Actions proposed by a reflection: the gate, its settings, its limits, and the lessons for the
+//! next reflection.
 
 use super::*;
 
-/// A day with one message, looked back on with these actions.
+/// Reflects on a day with one message and proposes the given actions.
 async fn proposed(settings: &str, actions: &Value) -> Story {
     let story = story(settings).await;
     story.say(ADA, "I like my tea strong").await;

@@ -1,5 +1,5 @@
-//! Wherever the power goes while the assistant looks back, there is one reflection, one proposal,
-//! one fact and one notice.
+//! Power cuts during a reflection: the result is one reflection, one fact and one notice, and no
+//! proposal is doubled.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,10 +8,10 @@ use compline::store::Failpoint;
 use super::*;
 use crate::support::story::copy_home;
 
-/// A job of the journal and the homes as they were on both sides of each of its commits.
+/// Copies of the home on both sides of each commit, with the journal job.
 type Homes = Arc<Mutex<Vec<(&'static str, tempfile::TempDir)>>>;
 
-/// The jobs between a claimed slot and the end of what comes of it.
+/// Jobs between a claimed slot and the end of the actions that follow.
 const JOBS: &[&str] = &[
     "assign a reflection",
     "claim messages",
@@ -37,7 +37,7 @@ fn watching(homes: &Homes, home: &std::path::Path) -> Failpoint {
 
 fn plays(story: &Story) {
     story.background.otherwise(|request| match request.purpose() {
-        // The first answer is none.
+        // The first answer is invalid.
         Purpose::Reflection if !words(request).contains("was not the JSON object") => {
             crate::support::model::Say::Text("Let me think.".to_owned())
         }
@@ -57,7 +57,7 @@ fn plays(story: &Story) {
 async fn ends_well(story: &Story, where_cut: &str) {
     let id = SlotId(story.count("SELECT max(id) FROM slots"));
     let slot = carry_out(story, id).await;
-    // A turn that a long absence cut off is over time, which costs a try.
+    // A turn that a long outage interrupts exceeds its time limit, which costs a try.
     assert!(slot.state == SlotState::Done && (2..=3).contains(&slot.tries), "{where_cut}: {slot:?}");
     assert_eq!(story.count("SELECT count(*) FROM reflections"), 1, "{where_cut}");
     assert_eq!(story.count("SELECT count(*) FROM conversations WHERE kind = 'reflection'"), 1, "{where_cut}");

@@ -1,9 +1,9 @@
-//! Where a reflection came from: the label of all that it looked at, wherever that stands in the
-//! journal when it is asked.
+//! Label of a reflection: the label of all its sources, wherever the journal holds it at the time
+//! of the request.
 
 use super::*;
 
-/// The label of what an approved skill had a part in, and its mark.
+/// Label of text influenced by an approved skill, and its origin.
 const APPROVED: &str = "trusted approved:7";
 const ORIGIN: &str = "approved:7";
 
@@ -13,7 +13,7 @@ fn set(story: &Story, sql: &str) {
     assert!(db.execute(sql, []).unwrap() > 0, "{sql}");
 }
 
-/// Carries a slot out up to the end of its reflection; what it proposes is not acted upon. Calls
+/// Works on a slot up to the end of its reflection, without acting on its proposals. Calls
 /// `meanwhile` once the model has answered.
 async fn reflect(story: &Story, meanwhile: impl Fn()) {
     let id = claim(story, TODAY).await;

@@ -1,5 +1,5 @@
-//! What a reflection wants to remember: marked if text from outside had a part in it, and gone for
-//! good when its person does not want it.
+//! Memories from a reflection: labelled if text from outside influenced them, and gone for good
+//! when their person rejects them.
 
 use super::*;
 use crate::support::hand::journal_contains;

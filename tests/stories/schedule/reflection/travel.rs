@@ -1,5 +1,5 @@
-//! A mark travels: nothing that text from outside had a part in is looked at unasked, and whatever
-//! was made of it waits for the owner.
+//! Propagation of labels: a reflection does not read untrusted text unasked, and everything made of
+//! such text waits for the owner.
 
 use compline::model::Role;
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::support::model::{Say, usual};
 use crate::support::web::Web;
 
-/// Ada passes something on; the assistant answers it.
+/// Ada forwards a text, and the assistant answers.
 async fn passes_on(story: &Story, words: &str, reply: &str) {
     story.model.says(reply);
     story.fake.forwards(ADA, EVE, words);
@@ -62,7 +62,7 @@ async fn from_a_page_to_a_proposal_every_step_is_marked() {
     look_back(&story, TODAY).await;
     assert_eq!(story.text("SELECT label FROM reflections"), "forward");
     assert_eq!(story.text("SELECT label FROM actions"), "forward");
-    // The next day is told what became of it, in our own words alone.
+    // The next day learns the outcome, in the program's own words only.
     story.pass(DAY).await;
     story.say(ADA, "good morning").await;
     look_back(&story, "2026-11-21").await;
@@ -72,8 +72,8 @@ async fn from_a_page_to_a_proposal_every_step_is_marked() {
         shown(&story)
     );
     assert!(asked(&story).last().unwrap().label().is_trusted());
-    // The week is told of the marked day by its name; opening it marks the week, and what it
-    // proposes waits whatever the setting.
+    // The week sees only the name of the untrusted day. Opening it makes the week untrusted, and
+    // its proposals wait under any setting.
     story.background.calls("read_reflection", json!({ "period": TODAY }));
     story.background.says(&answer("Week", &json!([create("tea", "Add salt.")])));
     look_back(&story, WEEK).await;
@@ -86,7 +86,7 @@ async fn from_a_page_to_a_proposal_every_step_is_marked() {
     story.say(ADA, "/why 1").await;
     let why = story.last_received_by(ADA);
     assert!(why.contains("A reflection of the assistant proposed it") && why.contains("There it came in"), "{why}");
-    // So it goes on into the month.
+    // The month continues the chain.
     look_back(&story, MONTH).await;
     assert!(prompt(&story).contains("2026-W47: text from outside had a part in it"), "{}", prompt(&story));
     every_untrusted_part_is_labelled(&story);
