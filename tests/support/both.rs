@@ -1,5 +1,4 @@
-//! Both channels at once, for what one person does on two of them. Unless a story says which, they
-//! speak on Telegram.
+//! Both channels at once, for stories in which one person uses both. Telegram by default.
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use super::channel::Channel;
 use super::signal::FakeSignal;
 use super::telegram::FakeTelegram;
 
-/// A Telegram and a Signal that the same people are on.
+/// A Telegram and a Signal server with the same people.
 #[derive(Clone)]
 pub struct Both {
     pub telegram: FakeTelegram,
@@ -77,7 +76,7 @@ impl Channel for Both {
     }
 
     fn listeners(&self) -> usize {
-        // Both have to listen before a story begins.
+        // A story begins only when both listen.
         self.telegram.listeners().min(self.signal.listeners())
     }
 
@@ -93,7 +92,6 @@ impl Channel for Both {
         Channel::lost(&self.signal)
     }
 
-    /// Looks again after each change of either.
     fn hang_up(&self) {
         self.signal.hang_up();
     }

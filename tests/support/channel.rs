@@ -1,84 +1,85 @@
-//! A way to people, as a story needs it: a server of ours in the place of the real one.
+//! A channel as a story needs it: a fake server in the place of the real one.
 //!
-//! What holds for every channel is told over each of them. The file of such a story takes `Story`
-//! from the module it stands in (`super::Story`), and stands in one module per channel. It may use
-//! what both servers can do; the names are the same on both, and people have the same small
-//! numbers. What only one channel has (a button, a forward) has its nearest likeness on the other,
-//! said at the server's method; where there is none the story belongs to that channel alone.
+//! Stories about every channel run over each of them. The file of such a story takes `Story` from
+//! its parent module (`super::Story`), and there is one such module per channel. It may use the
+//! features that both servers share; their names are the same on both, and people have the same
+//! small numbers. A feature of one channel (a button, a forward) maps to the nearest one of the
+//! other, as documented at the server's method; without such a feature the story belongs to one
+//! channel alone.
 
 use std::sync::Arc;
 
 use super::signal::{self, FakeSignal, Transport, Which};
 use super::telegram::FakeTelegram;
 
-/// A server in the place of a real one. Cloning gives another handle on the same one.
+/// A fake server in the place of a real one. Clones share the server.
 pub trait Channel: Clone + Send + Sync + 'static {
     /// The adapter's name, as addresses have it.
     const NAME: &'static str;
-    /// Whether our side has to say that an item is in safety, because nothing on the wire says so.
+    /// Whether an adapter must acknowledge stored items explicitly, because the wire does not.
     const IS_TOLD: bool;
 
     fn start_sync() -> Self;
 
-    /// Time is what this says, in milliseconds.
+    /// Takes the time from this function, in milliseconds.
     fn follow(&self, now: Arc<dyn Fn() -> i64 + Send + Sync>);
 
-    /// The tables of the configuration by which it is found.
+    /// Tables of the configuration that connect to this server.
     fn settings(&self) -> String;
 
-    /// How somebody is named in `[[people]]`.
+    /// Entry of a person's address in `[[people]]`.
     fn address(person: i64) -> String;
 
-    /// How the journal names somebody's address.
+    /// Address of a person in the journal.
     fn peer(person: i64) -> String;
 
-    /// How the journal names a message that somebody sent in their direct chat.
+    /// Journal id of a message that a person sent in their direct chat.
     fn external_id(person: i64, message: i64) -> String;
 
     fn meet(&self, person: i64, name: &str);
 
-    /// Somebody says something; the number of the message.
+    /// Sends a message from a person; returns its number.
     fn person_says(&self, person: i64, text: &str) -> i64;
 
-    /// Something that no assistant can take: a place, a sticker.
+    /// Sends content that no assistant can take: a location, a sticker.
     fn sends_unsupported(&self, person: i64);
 
-    /// Somebody sends a plain text file.
+    /// Sends a plain text file from a person.
     fn sends_file(&self, person: i64, name: &str, text: &str);
 
-    /// Somebody brings words of somebody else.
+    /// Forwards or quotes another author's words.
     fn passes_on(&self, person: i64, author: i64, text: &str);
 
-    /// What somebody was sent, as it stands now.
+    /// Messages that a person received, after all edits.
     fn messages_to(&self, person: i64) -> Vec<String>;
 
-    /// The files that somebody was sent.
+    /// Files that a person received.
     fn files(&self, person: i64) -> Vec<Vec<u8>>;
 
-    /// The names of all requests so far.
+    /// Names of all requests so far.
     fn calls(&self) -> Vec<String>;
 
-    /// How often somebody began to listen so far.
+    /// Number of times that the gateway began to listen.
     fn listeners(&self) -> usize;
 
-    /// An item is in safety.
+    /// Acknowledges a stored item.
     fn is_stored(&self, raw: &str);
 
-    /// What is not in safety yet.
+    /// Number of items that are not stored yet.
     fn unacked(&self) -> usize;
 
-    /// Messages that the channel gave away and cannot give again, whether they were stored or not.
+    /// Messages that the channel delivered and cannot deliver again, stored or not.
     fn lost(&self) -> Vec<i64>;
 
-    /// Our side is gone, and the server learns of it at once.
+    /// Tells the server that the gateway is gone.
     fn hang_up(&self) {}
 
-    /// Waits until a condition holds; it is looked at after each change.
+    /// Waits until a condition holds; checks it after each change.
     async fn until(&self, condition: impl Fn(&Self) -> bool);
 }
 
-/// The kinds of sources that a label names, without the items that they came in:
-/// `preview:in3 web:a.example` is `preview web:a.example`.
+/// Kinds of sources in a label, without their items: `preview:in3 web:a.example` becomes `preview
+/// web:a.example`.
 pub fn kinds(label: &str) -> String {
     let kinds = label.split(' ').map(|source| match source.split_once(":in") {
         Some((kind, item)) if item.chars().all(|c| c.is_ascii_digit()) => kind,
@@ -182,7 +183,7 @@ impl Channel for FakeSignal {
         format!("[signal]\nendpoint = \"{}\"\naccount = \"{}\"\n", self.endpoint(Transport::Unix), self.account())
     }
 
-    /// Some people are known by their number, some by their account identifier.
+    /// Addresses some people by their number, some by their account identifier.
     fn address(person: i64) -> String {
         let address = if person % 2 == 1 { signal::number(person) } else { signal::uuid(person) };
         format!("signal = \"{address}\"")

@@ -1,6 +1,5 @@
-//! What every server of ours in the place of a real one stands on: its state under one lock with
-//! everybody who waits for a change of it, the thread that serves, and the chronicle of what it
-//! accepted.
+//! Common parts of the fake servers: the state under one lock with notifications of changes, the
+//! serving thread, and the chronicle of accepted calls.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -8,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
-/// A state with its two kinds of bell.
+/// A state that notifies both async tasks and threads.
 pub struct Shared<S> {
     state: Mutex<S>,
-    /// What a change sets in motion, still under the lock.
+    /// Runs after each change, still under the lock.
     settle: fn(&mut S),
     changes: watch::Sender<()>,
     changed: Condvar,
@@ -39,12 +38,12 @@ impl<S> Shared<S> {
         outcome
     }
 
-    /// Rings after each change.
+    /// Subscribes to changes.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// Waits until a condition holds; it is looked at after each change, without the lock.
+    /// Waits until a condition holds; checks it after each change, without the lock.
     pub async fn until(&self, holds: impl Fn() -> bool) {
         let mut changes = self.changes();
         while !holds() {
@@ -52,7 +51,7 @@ impl<S> Shared<S> {
         }
     }
 
-    /// `until` for a thread without a runtime; false when the limit passes first.
+    /// Blocking variant of `until`; false if the limit passes first.
     pub fn wait_for(&self, limit: Duration, holds: impl Fn() -> bool) -> bool {
         let deadline = Instant::now() + limit;
         loop {
@@ -63,21 +62,21 @@ impl<S> Shared<S> {
             if left.is_zero() {
                 return false;
             }
-            // A change between the look and the wait is caught by the short wait.
+            // A change between the check and the wait is caught by the short wait.
             let wait = left.min(Duration::from_millis(20));
             drop(self.changed.wait_timeout(self.lock(), wait));
         }
     }
 }
 
-/// A thread that serves. Dropping it closes its doors and all connections before it returns.
+/// A serving thread. Dropping it closes its listeners and all connections before it returns.
 pub struct Running {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    /// Serves on a runtime of its own until it is dropped or `serve` is over.
+    /// Serves on its own runtime until it is dropped or `serve` ends.
     pub fn on_a_thread<Serving: Future<Output = ()>>(serve: impl FnOnce() -> Serving + Send + 'static) -> Self {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
@@ -120,7 +119,7 @@ pub struct Accepted {
     pub text: String,
 }
 
-/// Every accepted call in order of time, and how close together those of one chat may be.
+/// Every accepted call in order of time, with the minimum interval per chat.
 #[derive(Default)]
 pub struct Chronicle {
     accepted: Vec<Accepted>,
@@ -132,12 +131,12 @@ impl Chronicle {
         &self.accepted
     }
 
-    /// From now on calls of one chat must be so far apart.
+    /// Sets the minimum interval between calls of one chat.
     pub fn set_pace(&mut self, interval: Duration) {
         self.pace_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX);
     }
 
-    /// Writes a call down. False if it came too soon after the one before.
+    /// Records a call. False if it came too soon after the previous one.
     #[must_use]
     pub fn record(&mut self, call: Accepted) -> bool {
         let last = self.accepted.iter().rev().find(|accepted| accepted.chat == call.chat);

@@ -1,6 +1,5 @@
-//! What no channel of the everyday stories brings: something goes through the door by hand, as an
-//! adapter would have parsed it, and whoever has to be woken is woken. Replies go out over the fake
-//! Bot API as always.
+//! Admits events that no everyday channel brings, as an adapter would have parsed them, and wakes
+//! the same workers. Replies go out over the fake Bot API.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +10,8 @@ use compline::time::{Clock, Zone};
 
 use super::story::Story;
 
-/// What that person does, in their direct chat, while others may be at work. The name is the item's
-/// own.
+/// Admits an event in a person's direct chat while other work may be running. `name` is the
+/// external id of the item.
 pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Event) {
     let inbound = Inbound {
         external_id: name.to_owned(),
@@ -52,41 +51,42 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
     }
 }
 
-/// The same, and everybody rests again.
+/// Admits an event and waits until everything is idle.
 pub async fn comes(story: &Story, person: i64, name: &str, event: Event) {
     comes_meanwhile(story, person, name, event).await;
     story.settle().await;
 }
 
-/// Somebody says that.
+/// A plain message.
 pub fn message_event(text: &str) -> Event {
     Event::Message(MessageContent { text: text.to_owned(), ..MessageContent::default() })
 }
 
-/// Somebody says that, and wants it gone so long after it was answered.
+/// A message that expires this long after its answer.
 pub fn expiring_message(text: &str, after: Duration) -> Event {
     Event::Message(MessageContent { text: text.to_owned(), expires_after: Some(after), ..MessageContent::default() })
 }
 
-/// Somebody deletes what came under that name.
+/// The deletion of the message with this external id.
 pub fn deleted(of: &str) -> Event {
     Event::Deleted { message: of.to_owned() }
 }
 
-/// Whether that word stands in any file of the home's journal, as it was written or as the search
-/// indexes keep it. The gateway has stopped, or its log was cut.
+/// Checks whether a word is in any file of the journal, as written or as the search indexes keep
+/// it. The gateway must have stopped, or its log must be cut.
 pub fn journal_contains(story: &Story, word: &str) -> bool {
     journal_contains_text(story, word) || bytes_stand_in_the_journal(story, stem_of(word).as_bytes())
 }
 
-/// The same without the indexes, which let go of a message that its sender deleted in the night.
+/// The same check without the indexes, which drop messages deleted by their sender in the nightly
+/// upkeep.
 pub fn journal_contains_text(story: &Story, word: &str) -> bool {
     bytes_stand_in_the_journal(story, word.as_bytes())
 }
 
-/// What an index has of a word in any case: it folds case and diacritics, may cut an ending off,
-/// and leaves out the beginning that a word shares with the one before it. Of a short word that
-/// would be too little to know it by: then it is the word.
+/// Part of a word that every index contains: an index folds case and diacritics, may cut off an
+/// ending, and omits the prefix that a word shares with its predecessor. A short word is used
+/// whole, because its rest would match too much.
 fn stem_of(word: &str) -> String {
     let folded = compline::text::fold::fold(word).to_lowercase();
     let one_word = folded.chars().all(char::is_alphanumeric);

@@ -1,4 +1,4 @@
-//! What stories are told with: people, a clock, a model and a server that do as they are told.
+//! Test fixtures: channels, a simulated clock, scripted models and fake servers.
 
 pub mod both;
 pub mod channel;

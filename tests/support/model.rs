@@ -1,4 +1,4 @@
-//! A model that says what the story wants, and remembers everything it was asked.
+//! A scripted model that records every request.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,20 +10,20 @@ use compline::model::{
 };
 use compline::time::Clock;
 
-/// What the model does when it is asked.
+/// One scripted reaction to a request.
 #[derive(Clone)]
 pub enum Say {
-    /// Answers.
+    /// Answers with a text.
     Text(String),
     /// Calls tools: name and JSON arguments.
     Calls(Vec<(String, String)>),
-    /// Answers, with what the provider counted.
+    /// Answers, and reports this usage.
     Counted(String, Usage),
-    /// Gives no answer.
+    /// Fails.
     Fail(ModelError),
-    /// Lets its answer grow piece by piece, with simulated time before each.
+    /// Streams its answer in pieces, with simulated time before each.
     Grow(Vec<(Duration, String)>),
-    /// Waits for the gate before it goes on with the next thing in the script.
+    /// Waits for the gate, then continues with the script.
     Hold(Gate),
 }
 
@@ -32,12 +32,12 @@ pub enum Say {
 pub struct Gate(Arc<tokio::sync::Notify>, Arc<tokio::sync::Notify>);
 
 impl Gate {
-    /// Lets the model go on.
+    /// Lets the model continue.
     pub fn open(&self) {
         self.0.notify_one();
     }
 
-    /// Completes when the model has come to the gate.
+    /// Completes when the model has reached the gate.
     pub async fn reached(&self) {
         self.1.notified().await;
     }
@@ -45,7 +45,7 @@ impl Gate {
 
 type Answering = Box<dyn Fn(&Request) -> Say + Send + Sync>;
 
-/// The scripted model.
+/// A model with a script.
 pub struct Scripted {
     card: ModelInfo,
     clock: Arc<dyn Clock>,
@@ -56,8 +56,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// A model that answers "ok" to chats and a plain summary to summaries, unless the story says
-    /// otherwise.
+    /// Answers "ok" to chats and a plain summary to summaries unless scripted otherwise.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
         let card = ModelInfo {
             provider: "scripted".to_owned(),
@@ -70,7 +69,7 @@ impl Scripted {
         Self::with_card(clock, card)
     }
 
-    /// The same with another card.
+    /// Creates a model with other properties.
     pub fn with_card(clock: Arc<dyn Clock>, card: ModelInfo) -> Arc<Self> {
         Arc::new(Self {
             card,
@@ -82,58 +81,58 @@ impl Scripted {
         })
     }
 
-    /// The next thing it does, after what was said before.
+    /// Appends a reaction to the script.
     pub fn then(&self, say: Say) -> &Self {
         self.script.lock().unwrap().push_back(say);
         self
     }
 
-    /// The next thing it answers.
+    /// Appends an answer to the script.
     pub fn says(&self, text: &str) -> &Self {
         self.then(Say::Text(text.to_owned()))
     }
 
-    /// The next thing it does is to call a tool.
+    /// Appends a tool call to the script.
     pub fn calls(&self, tool: &str, arguments: serde_json::Value) -> &Self {
         self.then(Say::Calls(vec![(tool.to_owned(), arguments.to_string())]))
     }
 
-    /// The next thing it does is to fail.
+    /// Appends a failure to the script.
     pub fn fails(&self, error: ModelError) -> &Self {
         self.then(Say::Fail(error))
     }
 
-    /// What it does when the script is at its end.
+    /// Sets the reaction for an empty script.
     pub fn otherwise(&self, answering: impl Fn(&Request) -> Say + Send + Sync + 'static) {
         *self.otherwise.lock().unwrap() = Box::new(answering);
     }
 
-    /// Everything it was asked.
+    /// All requests.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Everything it was asked after the first `count` requests.
+    /// All requests after the first `count`.
     pub fn requests_since(&self, count: usize) -> Vec<Request> {
         self.requests.lock().unwrap().iter().skip(count).cloned().collect()
     }
 
-    /// How often it was asked.
+    /// Number of requests.
     pub fn asked(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 
-    /// From now on it counts so many tokens for each call, answer included, whatever was sent.
+    /// Reports this number of tokens for each call from now on, independent of its content.
     pub fn counts(&self, tokens: u64) {
         *self.counted.lock().unwrap() = Some(tokens);
     }
 
-    /// What it was asked for chats.
+    /// Chat requests.
     pub fn chats(&self) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.purpose() == Purpose::Chat).collect()
     }
 
-    /// What it was asked for summaries.
+    /// Summary requests.
     pub fn summaries(&self) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.purpose() == Purpose::Summary).collect()
     }
@@ -149,7 +148,7 @@ impl Scripted {
     }
 }
 
-/// A plain answer of the kind that was asked for.
+/// The default answer for the purpose of a request.
 pub fn usual(request: &Request) -> Say {
     Say::Text(match request.purpose() {
         Purpose::Chat | Purpose::Task | Purpose::Transcription | Purpose::Embedding => "ok".to_owned(),
@@ -218,7 +217,7 @@ impl Model for Scripted {
     }
 }
 
-/// All the words of a request, with a mark for each speaker.
+/// All words of a request, each message marked with its role.
 pub fn words(request: &Request) -> String {
     let mut all = String::new();
     for message in request.messages() {

@@ -1,10 +1,10 @@
-//! Journals of earlier programs.
+//! Journals of earlier versions.
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-/// What brings a journal up to date, oldest first.
+/// Migration files, oldest first.
 pub fn migrations() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -12,8 +12,8 @@ pub fn migrations() -> Vec<PathBuf> {
     files
 }
 
-/// The journal becomes what a program with those migrations alone would have left: its tables, with
-/// as much of each row as it knew, and nothing in what is derived for searching.
+/// Downgrades a journal to the given migrations: their tables, the columns of each row that they
+/// know, and empty search indexes.
 pub fn downgrade_journal(journal: &Path, known: &[PathBuf]) {
     let older = journal.with_extension("older");
     {

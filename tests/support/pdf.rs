@@ -1,12 +1,12 @@
-//! PDFs written by hand, object by object.
+//! Hand-written PDFs, object by object.
 
-/// A PDF with a page for each text; its lines stand under each other.
+/// A PDF with one page per text; each line of a text is a line of the page.
 pub fn pdf(pages: &[&str]) -> Vec<u8> {
     let streams: Vec<Vec<u8>> = pages.iter().map(|page| page_of(page).into_bytes()).collect();
     of_streams(&streams.iter().map(|stream| ("", stream.as_slice())).collect::<Vec<_>>(), "")
 }
 
-/// A PDF whose pages show these streams, each with more entries for its dictionary, and with more
+/// A PDF with one page per content stream, each with more entries for its dictionary, and with more
 /// entries for the trailer.
 pub fn of_streams(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|page| format!("{} 0 R", 4 + 2 * page)).collect();
@@ -31,7 +31,7 @@ pub fn of_streams(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
     of_objects(&objects, trailer)
 }
 
-/// A PDF of these objects, numbered from 1; the first is its catalog.
+/// A PDF of numbered objects, from 1; the first is its catalog.
 pub fn of_objects(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let mut bytes = b"%PDF-1.7\n".to_vec();
     let mut places = Vec::new();
@@ -53,7 +53,7 @@ pub fn of_objects(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     bytes
 }
 
-/// What shows the lines of a text.
+/// Content stream that shows the lines of a text.
 fn page_of(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = line.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
@@ -62,12 +62,12 @@ fn page_of(text: &str) -> String {
     format!("BT /F1 12 Tf 72 720 Td {} ET", lines.collect::<Vec<_>>().join(" "))
 }
 
-/// What a document says of its lock, when it asks for a password.
+/// Encryption dictionary of a password-protected document.
 pub const LOCK: &[u8] = b"<< /Filter /Standard /V 2 /R 3 /Length 128 /P -44 \
     /O <00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff> \
     /U <ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100> >>";
 
-/// A PDF of one page that nobody can read without a password.
+/// A PDF of one page that needs a password.
 pub fn locked(lock: &[u8]) -> Vec<u8> {
     let page =
         "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 5 0 R /Resources << /Font << /F1 3 0 R >> >> >>";

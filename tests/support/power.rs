@@ -1,11 +1,11 @@
-//! A program whose power can be cut.
+//! Power cuts in a running program.
 //!
 //! A cut happens on the journal's own thread, before or after one of its commits: the home is
-//! copied as it lies on the disk at that instant, the thread never comes back to its callers, and
-//! the whole life (its runtime, its tasks, its connections) is dropped. The next life goes on from
-//! the copy. Whatever the old life still did between the copy and its end is what a real process
-//! can do between its last commit and its death. Each life has a runtime of its own, so a program is
-//! driven from a plain thread.
+//! copied as it is on the disk at that instant, the thread never returns to its callers, and the
+//! whole life (its runtime, its tasks, its connections) is dropped. The next life continues from
+//! the copy. The work of the old life between the copy and its end is what a real process can do
+//! between its last commit and its death. Each life has its own runtime, so a program is driven
+//! from a plain thread.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -22,39 +22,39 @@ use super::channel::Channel;
 use super::story::{StoryOver, copy_home};
 use super::telegram::FakeTelegram;
 
-/// So many looks in a row at which nothing has moved mean that nothing will. A look needs a turn of
-/// the processor like everybody else's, so on a slow machine they come later.
+/// Number of consecutive checks without any change after which nothing is expected to change. A
+/// check needs processor time like the program itself, so on a slow machine they come later.
 const LOOKS: u32 = 600;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
-/// After so many looks something goes in circles, however much it moves.
+/// Number of checks after which a program that still changes is considered to loop.
 const ALL_LOOKS: u32 = 8000;
 
-/// Where the power goes.
+/// Planned point of a power cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
-    /// On which side of the commit.
+    /// Side of the commit.
     pub side: CommitPoint,
-    /// Of which job; of any.
+    /// Job of the commit; any if none.
     pub job: Option<&'static str>,
-    /// The first, the second, … such commit of this life.
+    /// Ordinal of the matching commit in this life, from 1.
     pub nth: u32,
 }
 
 impl Cut {
-    /// The first commit of that job.
+    /// The first commit of a job.
     pub fn at(side: CommitPoint, job: &'static str) -> Self {
         Self { side, job: Some(job), nth: 1 }
     }
 }
 
-/// Where the power went.
+/// Point at which the power was cut.
 #[derive(Clone, Copy, Debug)]
 pub struct PowerCut {
     pub side: CommitPoint,
     pub job: &'static str,
 }
 
-/// How often each job was committed, over all lives.
+/// Number of commits per job, over all lives.
 pub type Jobs = BTreeMap<&'static str, u32>;
 
 struct PowerCutPoint {
@@ -101,32 +101,31 @@ impl PowerCutPoint {
         }
         self.noticed.notify_one();
         let hold = self.hold.lock().unwrap().take();
-        // The power is gone: the caller never hears of this commit. The thread is let go when its
-        // life is buried.
+        // The caller never hears of this commit. The thread is released when its life is buried.
         let _ = hold.map(|hold| hold.recv());
     }
 }
 
-/// A program with a fuse, and people who write over Telegram.
+/// A program with power cuts over Telegram.
 pub type CrashTest = CrashTestOver<FakeTelegram>;
 
-/// A program with a fuse.
+/// A program with power cuts.
 pub struct CrashTestOver<C: Channel> {
     pub story: StoryOver<C>,
-    /// What was committed in the lives that are over.
+    /// Commits of the lives that are over.
     jobs: Jobs,
     life: Option<(Runtime, Arc<PowerCutPoint>, Sender<()>)>,
 }
 
 impl<C: Channel> CrashTestOver<C> {
-    /// The program of a story that was prepared, without any life yet.
+    /// The program of a prepared story, before its first life.
     pub fn prepared(settings: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let story = runtime.block_on(StoryOver::prepared(settings));
         Self { story, jobs: Jobs::new(), life: None }
     }
 
-    /// A life begins. True if the power went before it had begun.
+    /// Begins a life. True if the power was cut during the start.
     pub fn start(&mut self, cut: Option<Cut>) -> bool {
         let life = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (fuse, release) = PowerCutPoint::new(self.story.home.clone(), cut);
@@ -140,17 +139,17 @@ impl<C: Channel> CrashTestOver<C> {
         dark
     }
 
-    /// Waits until everybody rests. True if the power went meanwhile.
+    /// Waits until everything is idle. True if the power was cut meanwhile.
     pub fn settle(&self) -> bool {
         self.during(self.story.settle())
     }
 
-    /// Lets time pass. True if the power went meanwhile.
+    /// Lets time pass. True if the power was cut meanwhile.
     pub fn pass(&self, span: Duration) -> bool {
         self.during(self.story.pass(span))
     }
 
-    /// Waits for something. True if the power went meanwhile.
+    /// Waits for a future. True if the power was cut meanwhile.
     pub fn during(&self, work: impl Future<Output = ()>) -> bool {
         let (life, fuse, _) = self.life.as_ref().unwrap();
         let pulse = Activity::of(&self.story, fuse);
@@ -158,14 +157,13 @@ impl<C: Channel> CrashTestOver<C> {
             .unwrap_or_else(|Stuck| panic!("the program is stuck: {}", pulse.progress_report()))
     }
 
-    /// What the next life will find on the disk, once the power is gone.
+    /// Home that the next life will start from, after a power cut.
     pub fn remains(&self) -> PathBuf {
         let state = self.life.as_ref().unwrap().1.state.lock().unwrap();
         state.blown.as_ref().unwrap().1.path().to_owned()
     }
 
-    /// Buries a life whose power went: nothing of it does anything any more. The program is where the
-    /// disk says.
+    /// Ends a life after its power cut: all its tasks stop, and the story moves to the copied home.
     pub fn bury(&mut self) -> PowerCut {
         let (life, fuse, release) = self.life.take().unwrap();
         let app = self.story.take_app();
@@ -182,17 +180,17 @@ impl<C: Channel> CrashTestOver<C> {
         blown
     }
 
-    /// The next such commit of this life is its last.
+    /// Cuts the power at the next such commit of this life.
     pub fn cut_next(&self, cut: Cut) {
         self.life.as_ref().unwrap().1.state.lock().unwrap().plan = Some(cut);
     }
 
-    /// The power does not go any more, whatever was planned.
+    /// Cancels the planned power cut.
     pub fn spare(&self) {
         self.life.as_ref().unwrap().1.state.lock().unwrap().plan = None;
     }
 
-    /// The program is stopped as an operator would, time passes, and the next life begins.
+    /// Stops the program as an operator would, lets time pass and begins the next life.
     pub fn away(&mut self, span: Duration) {
         let (life, fuse, release) = self.life.take().unwrap();
         life.block_on(self.story.stop());
@@ -204,14 +202,14 @@ impl<C: Channel> CrashTestOver<C> {
         assert!(!self.start(None));
     }
 
-    /// The power goes, and the next life begins.
+    /// Begins the next life after a power cut.
     pub fn revive(&mut self) -> PowerCut {
         let blown = self.bury();
         assert!(!self.start(None));
         blown
     }
 
-    /// The end of the story, with its check of canaries.
+    /// Ends the story with its check of canaries.
     pub fn end(self) {
         let Self { story, life, .. } = self;
         let (life, fuse, _release) = life.unwrap();
@@ -220,7 +218,7 @@ impl<C: Channel> CrashTestOver<C> {
         assert!(!end.unwrap_or_else(|Stuck| panic!("the program does not end: {}", pulse.progress_report())));
     }
 
-    /// What was committed in all lives, this one included.
+    /// Commits of all lives, including the current one.
     pub fn jobs_so_far(&self) -> Jobs {
         let mut jobs = self.jobs.clone();
         if let Some((_, fuse, _)) = &self.life {
@@ -236,10 +234,10 @@ fn add(jobs: &mut Jobs, more: &Jobs) {
     }
 }
 
-/// Nothing moves any more.
+/// No more progress.
 struct Stuck;
 
-/// What moves in a program as long as anything goes on in it.
+/// Sources of progress in a running program.
 struct Activity<C: Channel> {
     fake: C,
     clock: Arc<SimulatedClock>,
@@ -251,13 +249,13 @@ impl<C: Channel> Activity<C> {
         Self { fake: story.fake.clone(), clock: Arc::clone(&story.clock), fuse: Arc::clone(fuse) }
     }
 
-    /// Commits, the time, work that begins or ends, and requests.
+    /// Commits, the time, changes of the work tracker, and requests.
     fn beat(&self) -> (u32, Timestamp, u64, usize) {
         let commits = self.fuse.state.lock().unwrap().jobs.values().sum();
         (commits, self.clock.now(), self.clock.work().changes(), self.fake.calls().len())
     }
 
-    /// Completes once nothing has moved for so many looks, or nothing comes to an end.
+    /// Completes once nothing has changed for `LOOKS` checks, or after `ALL_LOOKS` checks.
     async fn stops(&self) {
         let (mut last, mut still) = (self.beat(), 0);
         for _ in 0..ALL_LOOKS {
@@ -271,7 +269,7 @@ impl<C: Channel> Activity<C> {
         }
     }
 
-    /// Where everybody stands, for whoever looks into why nothing goes on.
+    /// Progress report for the failure message.
     fn progress_report(&self) -> String {
         let calls = self.fake.calls().split_off(self.fake.calls().len().saturating_sub(8));
         let (now, next, unacked) = (self.clock.now(), self.clock.next_due(), self.fake.unacked());
@@ -280,7 +278,7 @@ impl<C: Channel> Activity<C> {
     }
 }
 
-/// Waits while there is power. True if it went.
+/// Waits for work while there is power. True if the power was cut.
 async fn lit<C: Channel>(
     fuse: &PowerCutPoint,
     pulse: &Activity<C>,
@@ -289,7 +287,7 @@ async fn lit<C: Channel>(
     tokio::select! {
         biased;
         () = fuse.noticed.notified() => Ok(true),
-        // Both at once: the power went with the last commit.
+        // Both at once: the power was cut with the last commit.
         () = work => Ok(fuse.state.lock().unwrap().blown.is_some()),
         () = pulse.stops() => Err(Stuck),
     }

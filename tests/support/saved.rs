@@ -1,17 +1,16 @@
-//! The saved texts on which the scan of skills is tried: `tests/corpus/skills/README.md` describes
-//! their form.
+//! Saved texts for the scan of skills; `tests/corpus/skills/README.md` describes their format.
 
 use std::path::Path;
 
 /// A saved text.
 pub struct Saved {
     pub name: String,
-    /// The rules that have to find something; `clean` alone if none may.
+    /// Rules that must match; `clean` alone if none may.
     pub must: Vec<String>,
     pub text: String,
 }
 
-/// All texts of a folder, by name. A file without a head is all text.
+/// All texts of a folder, by name. A file without a header is all text.
 pub fn saved(folder: &Path) -> Vec<Saved> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|kind| kind == "md") && !path.ends_with("README.md"));
@@ -26,7 +25,7 @@ fn parse(name: &str, file: &str) -> Saved {
     Saved { name: name.to_owned(), must, text: written_out(body) }
 }
 
-/// Characters that are written as `{{U+200B}}`, or `{{U+0020*80}}` for eighty of them.
+/// Expands characters written as `{{U+200B}}`, or `{{U+0020*80}}` for eighty of them.
 fn written_out(body: &str) -> String {
     let mut pieces = body.split("{{U+");
     let mut text = pieces.next().unwrap_or_default().to_owned();

@@ -1,10 +1,10 @@
-//! The search in messages, by words alone.
+//! Search of messages by words alone.
 
 use compline::search::{MessageMatches, find_messages};
 use compline::store::{Db, MessageQuery};
 use compline::trust::Scope;
 
-/// The best matches among the texts of that scope.
+/// Best matches among the messages of a scope.
 pub fn find(
     db: Db<'_>,
     scope: Scope,

@@ -1,4 +1,4 @@
-//! A place at the terminal of the home.
+//! A client of the terminal socket.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use super::channel::Channel;
 use super::story::StoryOver;
 
-/// A person who sits there. Whoever drops it leaves.
+/// A connected person. Dropping it disconnects.
 pub struct TerminalClient {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
 }
 
 impl TerminalClient {
-    /// Sits down as that person, and is welcomed.
+    /// Connects as a person and reads the welcome.
     pub async fn take(story: &StoryOver<impl Channel>, person: &str) -> Self {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let local = Arc::clone(&story.app().local);
@@ -27,7 +27,7 @@ impl TerminalClient {
         seat
     }
 
-    /// Says something, and waits until it is stored.
+    /// Sends a message and waits until it is stored.
     pub async fn says(&mut self, id: &str, text: &str) {
         self.write(&serde_json::json!({ "type": "say", "id": id, "text": text })).await;
         self.next("stored").await;
@@ -38,7 +38,7 @@ impl TerminalClient {
         self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
-    /// The next line of that type; what comes before it is passed over.
+    /// Returns the next line of a type; skips other lines.
     pub async fn next(&mut self, kind: &str) -> serde_json::Value {
         loop {
             let line = tokio::time::timeout(Duration::from_secs(10), self.lines.next_line()).await;

@@ -1,9 +1,8 @@
-//! A signal-cli daemon for tests: as the real one was measured, and as unreliable as a test wants
-//! it.
+//! A signal-cli daemon for tests: it behaves as the real one was measured, with faults on demand.
 //!
-//! It listens on a Unix socket, a TCP port and by HTTP, all at once, with one account of ours on
-//! it. A story starts it, gives `endpoint` to the program under test, lets people speak and looks
-//! at what they were sent:
+//! It listens on a Unix socket, a TCP port and HTTP at once, with one account, ours. A story starts
+//! it, gives `endpoint` to the program under test, sends messages from people and checks the
+//! replies:
 //!
 //! ```ignore
 //! let fake = FakeSignal::start().await;
@@ -12,22 +11,22 @@
 //! fake.until(|fake| fake.sent(ada).len() == 1).await;
 //! ```
 //!
-//! The parts, in the order in which a test meets them: `driving` (people, groups, everything that
-//! can be received), `draft` (one message with quotes, files, timers), `envelope` (how that looks
-//! on the wire), `faults` (what goes wrong, on demand), `observing` (what was sent, and waiting for
-//! it). Below them stand `server` (the thread and its doors), `lines` (the two sockets), `http`,
-//! `rpc` (what the daemon does with any request), `methods` (what each method does), `sending`
-//! (`send` and the outcome for each recipient), `outward` (what leaves the daemon) and `state`.
+//! Modules in the order in which a test meets them: `driving` (people, groups, incoming envelopes),
+//! `draft` (one message with quotes, files, timers), `envelope` (its form on the wire), `faults`
+//! (faults on demand), `observing` (sent messages, and waiting for them). Below them: `server` (the
+//! thread and its listeners), `lines` (the two sockets), `http`, `rpc` (common handling of
+//! requests), `methods` (the individual methods), `sending` (`send` and the outcome for each
+//! recipient), `outward` (output of the daemon) and `state`.
 //!
-//! Messages lie on "Signal's server" until somebody subscribes. What was written to a subscriber is
-//! gone from there, whether it was read or not: the real daemon hands over at most once and hears
-//! of nothing. So that a test can wait until a message is in safety all the same, every envelope
-//! carries a number in a field that nobody knows, and the test says which were stored (`stored`).
+//! Messages stay on "Signal's server" until a client subscribes. A message written to a subscriber
+//! is gone from there, read or not: the real daemon delivers at most once and gets no
+//! acknowledgement. To let a test wait until a message is stored nevertheless, every envelope
+//! carries a number in an unknown field, and the test reports stored numbers (`stored`).
 //!
 //! People and groups have the same small numbers as on the fake Telegram server, and a message is
-//! named by its time stamp, as everywhere on Signal. The daemon runs in a thread with a runtime of
-//! its own; only stamps follow `set_now`. Every method of the handle is synchronous and may be
-//! called from any thread, but for those that wait.
+//! named by its timestamp, as everywhere on Signal. The daemon runs in a thread with its own
+//! runtime; only timestamps follow `set_now`. Every method of the handle except the waiting ones is
+//! synchronous and callable from any thread.
 
 mod draft;
 mod driving;
@@ -57,7 +56,7 @@ use super::fake::Running;
 use server::DaemonListeners;
 use state::Shared;
 
-/// A handle on the running fake. Clones share it; the daemon stops with the last of them.
+/// A handle to the running fake. Clones share it; the daemon stops with the last of them.
 #[derive(Clone)]
 pub struct FakeSignal {
     inner: Arc<Inner>,
@@ -65,14 +64,14 @@ pub struct FakeSignal {
 
 struct Inner {
     shared: Arc<Shared>,
-    // Before the folder, which is gone only when nobody serves in it any more.
+    // Dropped before the folder, which must outlive the server.
     running: Mutex<Option<Running>>,
     folder: tempfile::TempDir,
     tcp: SocketAddr,
     http: SocketAddr,
 }
 
-/// How the daemon is reached.
+/// Transport of a connection to the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     Unix,
@@ -85,28 +84,27 @@ impl Transport {
 }
 
 impl FakeSignal {
-    /// The method that sends, as `calls` names it.
+    /// Sending method, as named by `calls`.
     pub const SEND: &'static str = "send";
-    /// The label of what `forwards` brings, without the item that it came in.
+    /// Label of a message sent by `forwards`, without its item.
     pub const PASSED_ON: &'static str = "preview";
-    /// As what the journal keeps that.
+    /// Kind under which the journal stores such a message.
     pub const PASSED_ON_AS: &'static str = "carried";
-    /// How many cases of one kind are told that take days.
+    /// Number of cases per kind in tests that simulate days.
     pub const MANY: usize = 2;
-    /// Whether what was not stored comes again.
+    /// Whether items that were not stored are delivered again.
     pub const GIVES_AGAIN: bool = false;
-    /// Work on the journal that there is no occasion for.
+    /// Journal jobs that this channel never needs.
     pub const NEVER_COMMITS: &'static [&'static str] = &["begin a preview", "keep a preview", "drop a preview"];
-    /// How many batches are committed when nobody has said anything yet: the sign that the daemon
-    /// lets us listen.
+    /// Number of batches committed before the first message: the confirmation of the subscription.
     pub const BATCHES_BEFORE: u32 = 1;
 
-    /// Starts the daemon on a socket and two free ports of its own.
+    /// Starts the daemon on its own socket and two free ports.
     pub async fn start() -> Self {
         Self::start_sync()
     }
 
-    /// `start` for a test without a runtime.
+    /// Starts the fake without a runtime.
     pub fn start_sync() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the socket");
         std::fs::create_dir(folder.path().join("attachments")).expect("a folder for attachments");
@@ -121,7 +119,7 @@ impl FakeSignal {
         Self { inner: Arc::new(Inner { shared, running, folder, tcp: tcp_address, http: http_address }) }
     }
 
-    /// What to put into `endpoint`.
+    /// Value of `endpoint`.
     pub fn endpoint(&self, transport: Transport) -> String {
         match transport {
             Transport::Unix => format!("unix:{}", self.socket().display()),
@@ -135,7 +133,7 @@ impl FakeSignal {
         self.inner.folder.path().join("socket")
     }
 
-    /// Where files that came in lie, named by their ids.
+    /// Folder of received files, named by their ids.
     pub fn attachments_dir(&self) -> PathBuf {
         self.inner.folder.path().join("attachments")
     }
@@ -145,21 +143,22 @@ impl FakeSignal {
         OWN_NUMBER
     }
 
-    /// Kills the daemon: every connection closes, the file of the socket stays. What waits for a
-    /// subscriber is kept.
+    /// Kills the daemon: every connection closes, the socket file stays. Messages that wait for a
+    /// subscriber are kept.
     pub fn stop(&self) {
         let running = self.inner.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(running);
         self.change(|state| state.forget_connections());
     }
 
-    /// Ends the daemon as an operator does: the socket goes too.
+    /// Stops the daemon as an operator does: the socket file is removed too.
     pub fn stop_cleanly(&self) {
         self.stop();
         let _ = std::fs::remove_file(self.socket());
     }
 
-    /// Serves again at the same three places, as an operator who removes the dead socket does.
+    /// Serves again at the same three addresses, after removal of the dead socket as by an
+    /// operator.
     pub fn restart(&self) {
         self.stop_cleanly();
         let bind = |address| TcpListener::bind(address).expect("the port of before");
@@ -174,7 +173,7 @@ impl FakeSignal {
         self.change(|state| state.now = now);
     }
 
-    /// The fake's present time in milliseconds.
+    /// Current time of the fake in milliseconds.
     pub fn now_ms(&self) -> i64 {
         self.read(|state| state.now_ms())
     }

@@ -1,10 +1,10 @@
-//! A story: three people, one bot, one clock.
+//! The fixture of a story: three people, one bot, one clock.
 //!
-//! Ada is the owner, Ben a member, Eve a stranger; each writes over one channel, which is Telegram
-//! unless the story says otherwise ([`StoryOver`]). Time passes only by [`StoryOver::pass`], and
-//! only when everybody rests. Every story ends with [`StoryOver::end`], which looks for canaries: a
-//! token that stands in an untrusted text or in one person's text must never turn up in a prompt
-//! that counts as trusted, in a file that is loaded by itself, or in another person's chat.
+//! Ada is the owner, Ben a member, Eve a stranger; each writes over one channel, Telegram by
+//! default ([`StoryOver`]). Time passes only by [`StoryOver::pass`], and only when everything is
+//! idle. Every story ends with [`StoryOver::end`], which looks for canaries: a token from an
+//! untrusted text or from one person's text must never appear in a prompt that counts as trusted,
+//! in a file that is loaded automatically, or in another person's chat.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,13 +36,13 @@ pub const EVE: i64 = 6666;
 /// Noon on a Friday, UTC.
 pub const NOON: Timestamp = Timestamp(1_795_176_000_000);
 
-/// A canary in untrusted text begins with this, whoever brings it in.
+/// Prefix of every canary in untrusted text, independent of the sender.
 pub const UNTRUSTED: &str = "canary-untrusted-";
 
 /// A story over Telegram.
 pub type Story = StoryOver<FakeTelegram>;
 
-/// Everything that a story needs.
+/// State of a story.
 pub struct StoryOver<C: Channel> {
     pub fake: C,
     pub model: Arc<Scripted>,
@@ -56,7 +56,7 @@ pub struct StoryOver<C: Channel> {
     fetcher: Option<compline::tool::web::Fetcher>,
     offline: bool,
     fallback: Option<Arc<Scripted>>,
-    /// Asked when the first background model fails; set it before the start.
+    /// Second background model, asked when the first one fails; set it before the start.
     pub background_fallback: Option<Arc<Scripted>>,
     people: String,
     env: BTreeMap<String, String>,
@@ -65,24 +65,24 @@ pub struct StoryOver<C: Channel> {
     disk_failpoint: Option<DiskFailpoint>,
     free_space: Option<FreeSpace>,
     reader: PathBuf,
-    /// Whether asking after the health of an adapter panics; set it before the start.
+    /// Makes the health check of an adapter panic; set it before the start.
     pub sick: Arc<AtomicBool>,
 }
 
 impl<C: Channel> StoryOver<C> {
-    /// Ada, Ben and Eve at noon; the gateway runs and listens.
+    /// Starts the gateway for Ada, Ben and Eve at noon and waits until it listens.
     pub async fn begin() -> Self {
         Self::with("").await
     }
 
-    /// The same with more settings, as TOML.
+    /// Starts like `begin`, with additional settings as TOML.
     pub async fn with(settings: &str) -> Self {
         let mut story = Self::prepared(settings).await;
         story.start().await;
         story
     }
 
-    /// The same before the gateway was ever started.
+    /// Builds the story without starting the gateway.
     pub async fn prepared(settings: &str) -> Self {
         let clock = Arc::new(SimulatedClock::new(NOON));
         let fake = C::start_sync();
@@ -123,33 +123,33 @@ impl<C: Channel> StoryOver<C> {
         }
     }
 
-    /// The same without any key: the model is the one of the default configuration.
+    /// Removes every API key, so that the default configuration picks the model.
     pub fn without_a_key(&mut self) {
         self.offline = true;
     }
 
-    /// Web pages come through this from the next start on.
+    /// Fetches web pages through this fetcher from the next start on.
     pub fn fetch_through(&mut self, fetcher: compline::tool::web::Fetcher) {
         self.fetcher = Some(fetcher);
     }
 
-    /// This model is asked when the first one fails, from the next start on.
+    /// Adds a fallback model from the next start on.
     pub fn fall_back_to(&mut self, model: Arc<Scripted>) {
         self.fallback = Some(model);
     }
 
-    /// The configuration says this, from the next start on.
+    /// Replaces the settings from the next start on.
     pub fn settings(&mut self, settings: &str) {
         settings.clone_into(&mut self.settings);
     }
 
-    /// The configuration says more of somebody, from the next start on.
+    /// Appends settings to the entry of one person from the next start on.
     pub fn people_also(&mut self, person: i64, more: &str) {
         let known = C::address(person);
         self.people = self.people.replace(&known, &format!("{known}\n{more}"));
     }
 
-    /// The configuration names these people, by name, role and id, from the next start on.
+    /// Configures exactly these people, by name, role and id, from the next start on.
     pub fn people_are(&mut self, people: &[(&str, &str, i64)]) {
         let entry = |(name, role, id): &(&str, &str, i64)| {
             format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", C::address(*id))
@@ -157,12 +157,12 @@ impl<C: Channel> StoryOver<C> {
         self.people = people.iter().map(entry).collect();
     }
 
-    /// The configuration names Ada alone, from the next start on.
+    /// Configures Ada alone from the next start on.
     pub fn only_ada(&mut self) {
         self.people = format!("[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n", C::address(ADA));
     }
 
-    /// The configuration names these, each with role and address, from the next start on.
+    /// Configures exactly these people, by name, role and id, from the next start on.
     pub fn name(&mut self, people: &[(&str, &str, i64)]) {
         let entry = |(name, role, person): &(&str, &str, i64)| {
             format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", C::address(*person))
@@ -170,65 +170,65 @@ impl<C: Channel> StoryOver<C> {
         self.people = people.iter().map(entry).collect();
     }
 
-    /// Nobody is named in the configuration, from the next start on.
+    /// Removes all people from the configuration from the next start on.
     pub fn configure_no_people(&mut self) {
         self.people.clear();
     }
 
-    /// Commits are seen by this from the next start on.
+    /// Sets the failpoint of the commits from the next start on.
     pub fn fail_at(&mut self, failpoint: Option<Failpoint>) {
         self.failpoint = failpoint;
     }
 
-    /// Steps on the disk are seen by this from the next start on.
+    /// Sets the failpoint of the disk writes from the next start on.
     pub fn fail_on_disk(&mut self, failpoint: Option<DiskFailpoint>) {
         self.disk_failpoint = failpoint;
     }
 
-    /// The disk has that much room from the next start on, in bytes.
+    /// Reports this free disk space, in bytes, from the next start on.
     pub fn disk_with(&mut self, free: u64) {
         self.free_space = Some(Arc::new(move || Some(free)));
     }
 
-    /// Documents are read by this program, from the next start on.
+    /// Reads documents with this program from the next start on.
     pub fn read_documents_with(&mut self, program: &Path) {
         self.reader = program.to_owned();
     }
 
-    /// These skills ship with the program from the next start on; none unless a story says so.
+    /// Ships these skills with the program from the next start on; none by default.
     pub fn ship(&mut self, builtins: &'static [Builtin]) {
         self.builtins = builtins;
     }
 
-    /// A person puts a skill into the folder by hand: name, description and body.
+    /// Writes a skill into the folder by hand: name, description and body.
     pub fn write_skill(&self, name: &str, description: &str, body: &str) {
         let folder = self.home.join("skills").join(name);
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("SKILL.md"), skill(name, description, body)).unwrap();
     }
 
-    /// What lies in the folder of a skill, if anything does.
+    /// Returns the `SKILL.md` of a skill, if it exists.
     pub fn skill(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.home.join("skills").join(name).join("SKILL.md")).ok()
     }
 
-    /// What Compline finds in its environment, from the next start on.
+    /// Sets an environment variable of Compline from the next start on.
     pub fn set_env(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_owned(), value.to_owned());
     }
 
-    /// How long servers of outside tools may take, from the next start on.
+    /// Sets the time limits of MCP servers from the next start on.
     pub fn limit_outside(&mut self, limits: Limits) {
         self.outside = Some(limits);
     }
 
-    /// What the command line answers.
+    /// Returns the answer to a command line.
     pub async fn command_line(&self, words: &[&str]) -> compline::admin::Answer {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         self.app().admin.command_line(&words).await
     }
 
-    /// Goes on from another home, as after a power cut. The one before is gone.
+    /// Continues from another home, as after a power cut. The previous home is deleted.
     pub fn move_to(&mut self, home: tempfile::TempDir) {
         self.home = home.path().to_owned();
         self.keep = home;
@@ -236,7 +236,7 @@ impl<C: Channel> StoryOver<C> {
 
     /// The configuration of the story.
     pub fn config(&self) -> Config {
-        // What happens by itself happens in the stories about it.
+        // Reflection and heartbeat are off except in the stories about them.
         let still = ["[reflection]\nenabled = false\n", "[heartbeat]\ninterval = \"0\"\n"];
         let still: String = still
             .into_iter()
@@ -245,7 +245,7 @@ impl<C: Channel> StoryOver<C> {
         let zone = if self.settings.contains("timezone") { "" } else { "timezone = \"UTC\"\n" };
         let text = format!("{zone}{}\n{still}{}{}", self.settings, self.fake.settings(), self.people);
         let home = Home::at(&self.home);
-        // What a person writes by hand is held in the stories about it.
+        // Skills written by hand are live except in the stories about their review.
         let mut env = self.env.clone();
         if !self.settings.contains("by_hand") {
             env.insert("COMPLINE__SKILLS__BY_HAND".to_owned(), "live".to_owned());
@@ -270,8 +270,8 @@ impl<C: Channel> StoryOver<C> {
             reader: Some(self.reader.clone()),
             terminal_only: false,
         };
-        // A program that another test starts in this process holds the lock for the moment from its
-        // birth to its own beginning.
+        // A program that another test starts in this process holds the lock from its fork to its
+        // exec.
         let built = async {
             loop {
                 match App::build(self.config(), seams()).await {
@@ -287,9 +287,9 @@ impl<C: Channel> StoryOver<C> {
         self.listens(listeners).await;
     }
 
-    /// Waits until somebody listens anew. What keeps the gateway from it (a request that the server
-    /// cut off) is tried again after a pause by the clock, which stands still in a story: if nobody
-    /// comes, a second of it passes.
+    /// Waits until a new listener connects. A request that the server cut off is retried after a
+    /// pause by the clock, which stands still in a story: without a listener, one second of it
+    /// passes.
     async fn listens(&self, before: usize) {
         let patience = Duration::from_secs(2);
         while tokio::time::timeout(patience, self.fake.until(|fake| fake.listeners() > before)).await.is_err() {
@@ -314,29 +314,29 @@ impl<C: Channel> StoryOver<C> {
         }
     }
 
-    /// Stops and starts.
+    /// Stops and starts the gateway.
     pub async fn restart(&mut self) {
         self.stop().await;
         self.start().await;
     }
 
-    /// The gateway.
+    /// Returns the running gateway.
     pub fn app(&self) -> &App {
         self.app.as_ref().unwrap()
     }
 
-    /// How the gateway says that it is; nothing if there is none.
+    /// Returns the status report of the gateway; empty if none runs.
     pub async fn status(&self) -> String {
         let Some(app) = &self.app else { return String::new() };
         app.admin.reports().status(None).await.map(|answer| answer.markdown).unwrap_or_default()
     }
 
-    /// Gives the gateway away, as when its process is gone.
+    /// Takes the gateway out of the story, as when its process is gone.
     pub fn take_app(&mut self) -> Option<App> {
         self.app.take()
     }
 
-    /// Waits until everything that was said is stored and everybody rests. No time passes.
+    /// Waits until every message is stored and everything is idle. No time passes.
     pub async fn settle(&self) {
         self.fake.until(|fake| fake.unacked() == 0).await;
         self.clock.work().idle().await;
@@ -349,8 +349,8 @@ impl<C: Channel> StoryOver<C> {
         self.settle().await;
     }
 
-    /// Lets time pass second by second until it is so. What happens on the wire meanwhile takes
-    /// real time, if only a little.
+    /// Advances the clock second by second until the condition holds. Traffic on the wire takes a
+    /// little real time meanwhile.
     pub async fn until(&self, mut holds: impl AsyncFnMut() -> bool) {
         let looking = async {
             while !holds().await {
@@ -363,40 +363,40 @@ impl<C: Channel> StoryOver<C> {
         tokio::time::timeout(Duration::from_secs(30), looking).await.expect("it never came true");
     }
 
-    /// Long enough for messages to be joined and answered.
+    /// Passes enough time for messages to be joined and answered.
     pub async fn answered(&self) {
         self.pass(Duration::from_secs(2)).await;
     }
 
-    /// Somebody says something, and it is answered.
+    /// Sends a message from a person and waits for the answer.
     pub async fn say(&self, person: i64, text: &str) {
         self.fake.person_says(person, text);
         self.answered().await;
     }
 
-    /// What somebody was sent.
+    /// Messages that a person received.
     pub fn received_by(&self, person: i64) -> Vec<String> {
         self.fake.messages_to(person)
     }
 
-    /// The last thing somebody was sent.
+    /// Last message that a person received.
     pub fn last_received_by(&self, person: i64) -> String {
         self.received_by(person).pop().unwrap_or_default()
     }
 
-    /// One number from the journal.
+    /// Queries one number from the journal.
     pub fn count(&self, sql: &str) -> i64 {
         let db = rusqlite::Connection::open(self.home.join("compline.db")).unwrap();
         db.query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// One text from the journal.
+    /// Queries one text from the journal.
     pub fn text(&self, sql: &str) -> String {
         let db = rusqlite::Connection::open(self.home.join("compline.db")).unwrap();
         db.query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// The end of every story: nothing stands where it must not.
+    /// Ends the story and checks the canaries.
     pub async fn end(mut self) {
         if self.app.is_some() {
             self.settle().await;
@@ -405,15 +405,15 @@ impl<C: Channel> StoryOver<C> {
         self.stop().await;
     }
 
-    /// The end of a story in which an owner made something live that untrusted text had a part in:
-    /// from then on it counts as theirs.
+    /// Ends a story without the check of canaries: an owner made something live that derives from
+    /// untrusted text, and from then on it counts as theirs.
     pub async fn stop_here(mut self) {
         self.settle().await;
         self.stop().await;
     }
 
-    /// No untrusted canary in a prompt that counts as trusted or in a file that is loaded by
-    /// itself; no person's canary with anybody else.
+    /// Asserts that no untrusted canary is in a trusted prompt or in a file that is loaded
+    /// automatically, and that no person's canary reaches another person.
     pub fn check_canaries(&self) {
         for request in self.model.requests().iter().chain(&self.background.requests()) {
             let words = words(request);
@@ -438,7 +438,7 @@ impl<C: Channel> StoryOver<C> {
     }
 }
 
-/// Every part of every prompt that holds untrusted words has a label that says so.
+/// Asserts that every part of a prompt with untrusted words has an untrusted label.
 pub fn every_untrusted_part_is_labelled(story: &StoryOver<impl Channel>) {
     for request in story.model.requests().iter().chain(&story.background.requests()) {
         for part in request.messages().iter().flat_map(|message| message.parts()) {
@@ -448,25 +448,24 @@ pub fn every_untrusted_part_is_labelled(story: &StoryOver<impl Channel>) {
     }
 }
 
-/// A `SKILL.md`.
+/// Text of a `SKILL.md`.
 pub fn skill(name: &str, description: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
 }
 
-/// The canary in what that person types.
+/// Canary in the messages that a person types.
 pub fn canary(person: i64) -> String {
     format!("canary-of-{person}")
 }
 
-/// A folder in memory, where there is one: a story commits often, and nobody pulls the plug of the
-/// test.
+/// Creates a temporary folder, in memory if possible: a story commits often and needs no
+/// durability.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// Copies a home as a power cut leaves it: whatever is in the files at this instant. The journal
-/// stands still meanwhile, the rest of the program need not: if something was moved, made or removed
-/// under the copy, it is taken again.
+/// Copies a home as a power cut leaves it. The journal stands still meanwhile, other files need
+/// not: if an entry moves, appears or disappears during the copy, the copy is repeated.
 pub fn copy_home(from: &Path) -> tempfile::TempDir {
     for _ in 0..1000 {
         let to = folder();
@@ -479,8 +478,8 @@ pub fn copy_home(from: &Path) -> tempfile::TempDir {
     panic!("{} never stood still", from.display());
 }
 
-/// Every file and folder below, folders before what is in them. What vanishes while we look is left
-/// out.
+/// Lists every file and folder below, folders before their content. Entries that vanish meanwhile
+/// are left out.
 fn entries(home: &Path) -> Vec<(PathBuf, bool)> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -516,7 +515,7 @@ fn if_present<T>(result: std::io::Result<T>) -> Option<T> {
     }
 }
 
-/// Words of a person, as they typed them.
+/// Text typed by a person: trusted, in the given scope.
 pub fn typed(words: &str, scope: compline::trust::Scope) -> compline::trust::Text {
     compline::trust::Labelled::new(Arc::from(words), compline::trust::Label::trusted(), scope)
 }

@@ -1,7 +1,7 @@
 //! A Telegram Bot API server for tests, as strict and as unreliable as the real one.
 //!
-//! A story test starts it, gives `url()` and `token()` to the program under test, lets people speak
-//! and looks at what they were sent:
+//! A story starts it, gives `url()` and `token()` to the program under test, sends messages from
+//! people and checks the replies:
 //!
 //! ```ignore
 //! let fake = FakeTelegram::start().await;
@@ -10,16 +10,16 @@
 //! fake.until(|fake| fake.sent(ada).len() == 1).await;
 //! ```
 //!
-//! The parts, in the order in which a test meets them: `driving` (people, groups, everything that
-//! can be received), `draft` (one message with marks such as reply, forward, photo), `faults` (what
-//! goes wrong, on demand), `observing` (what was sent, and waiting for it). Below them stand
-//! `server` (HTTP), `polling` (`getUpdates`), `webhook` (calling the bot instead), `methods` (all
-//! other methods), `upload` (files), `markup` (the HTML subset) and `state`.
+//! Modules in the order in which a test meets them: `driving` (people, groups, incoming updates),
+//! `draft` (one message with marks such as reply, forward, photo), `faults` (faults on demand),
+//! `observing` (sent messages, and waiting for them). Below them: `server` (HTTP), `polling`
+//! (`getUpdates`), `webhook` (calls of the bot), `methods` (all other methods), `upload` (files),
+//! `markup` (the HTML subset) and `state`.
 //!
-//! The server runs in a thread with a runtime of its own, so it lives on real time whatever the
-//! test does with its own clock; only stamps and flood deadlines follow `set_now`. Every method of
-//! the handle is synchronous and may be called from any thread; those that wait are `async` (or
-//! `wait_for`, for threads without a runtime).
+//! The server runs in a thread with its own runtime, so it lives on real time even if the test has
+//! a simulated clock; only timestamps and flood deadlines follow `set_now`. Every method of the
+//! handle is synchronous and callable from any thread; waiting methods are `async` (or `wait_for`,
+//! for threads without a runtime).
 
 mod draft;
 mod driving;
@@ -47,7 +47,7 @@ use state::Shared;
 /// The one token that the fake accepts.
 const TOKEN: &str = "4200000042:AAFakeTelegramTokenForTests_0123456789";
 
-/// A handle on the running fake. Clones share it; the server stops with the last of them.
+/// A handle to the running fake. Clones share it; the server stops with the last of them.
 #[derive(Clone)]
 pub struct FakeTelegram {
     inner: Arc<Inner>,
@@ -60,19 +60,19 @@ struct Inner {
 }
 
 impl FakeTelegram {
-    /// The method that sends, as `calls` names it.
+    /// Sending method, as named by `calls`.
     pub const SEND: &'static str = "sendmessage";
-    /// The label of what `forwards` brings.
+    /// Label of a message sent by `forwards`.
     pub const PASSED_ON: &'static str = "forward";
-    /// As what the journal keeps that.
+    /// Kind under which the journal stores such a message.
     pub const PASSED_ON_AS: &'static str = "said";
-    /// How many cases of one kind are told that take days.
+    /// Number of cases per kind in tests that simulate days.
     pub const MANY: usize = 99;
-    /// Whether what was not stored comes again.
+    /// Whether items that were not stored are delivered again.
     pub const GIVES_AGAIN: bool = true;
-    /// Work on the journal that there is no occasion for.
+    /// Journal jobs that this channel never needs.
     pub const NEVER_COMMITS: &'static [&'static str] = &[];
-    /// How many batches are committed when nobody has said anything yet.
+    /// Number of batches committed before the first message.
     pub const BATCHES_BEFORE: u32 = 0;
 
     /// Starts the fake on a free port of the loopback interface.
@@ -80,7 +80,7 @@ impl FakeTelegram {
         Self::start_sync()
     }
 
-    /// `start` for a test without a runtime.
+    /// Starts the fake without a runtime.
     pub fn start_sync() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("the bound address");
@@ -90,7 +90,7 @@ impl FakeTelegram {
         Self { inner }
     }
 
-    /// What to put into `api_url`.
+    /// Value of `api_url`.
     pub fn url(&self) -> String {
         format!("http://{}", self.inner.address)
     }
@@ -110,13 +110,13 @@ impl FakeTelegram {
         state::BOT_USERNAME
     }
 
-    /// Closes the port and every connection. All state is kept.
+    /// Closes the port and every connection. Keeps all state.
     pub fn stop(&self) {
         let running = self.inner.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(running);
     }
 
-    /// Serves again on the same port, with everything that was queued and sent before.
+    /// Serves again on the same port, with all queued and sent messages.
     pub fn restart(&self) {
         self.stop();
         let listener = TcpListener::bind(self.inner.address).expect("the port of before");
@@ -129,7 +129,7 @@ impl FakeTelegram {
         self.change(|state| state.now = now);
     }
 
-    /// The fake's present time in milliseconds.
+    /// Current time of the fake in milliseconds.
     pub fn now_ms(&self) -> i64 {
         self.read(|state| state.now_ms())
     }

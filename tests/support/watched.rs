@@ -1,8 +1,8 @@
-//! An adapter under whose eyes the gateway works: it says which items are in safety.
+//! A wrapper around an adapter that reports acknowledged items to the fake server.
 //!
-//! The daemon of signal-cli writes a message and forgets it, so nothing on the wire tells a story
-//! when the gateway has it. An adapter is told, by `ack`. This one passes everything on to the real
-//! one and what is acknowledged to the fake server.
+//! The daemon of signal-cli sends a message and forgets it, so the wire does not show a story when
+//! the gateway has stored it. An adapter learns it by `ack`. This one delegates to the real adapter
+//! and passes acknowledgements to the fake server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,10 +18,9 @@ use compline::people::Role;
 
 use super::channel::Channel;
 
-/// What is put before the adapters of a story over this channel.
+/// Wraps the adapters of a story over this channel.
 ///
-/// While `sick` says so, asking after the health of an adapter panics: a fault in the middle of
-/// `/status`.
+/// While `sick` is set, the health check of an adapter panics: a fault in the middle of `/status`.
 pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<WrapAdapter> {
     let sick = Arc::clone(sick);
     let is_needed = C::IS_TOLD || sick.load(Ordering::SeqCst);
@@ -42,7 +41,7 @@ pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<WrapAdap
 struct Watched<C> {
     behind: Arc<dyn Adapter>,
     channel: C,
-    /// What was handed over last.
+    /// Items handed over last.
     items: Mutex<Vec<String>>,
     sick: Arc<AtomicBool>,
 }

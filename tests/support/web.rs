@@ -1,4 +1,4 @@
-//! A web of a few pages on loopback: every name leads there, every connection is counted.
+//! A web of a few pages on loopback: every name resolves to it, every connection is counted.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,10 +11,10 @@ use futures::future::BoxFuture;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A page, or where it sends one on to.
+/// HTML or redirect target by path.
 type Pages = Arc<HashMap<String, String>>;
 
-/// The web.
+/// A web server on loopback.
 pub struct Web {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -23,7 +23,7 @@ pub struct Web {
 }
 
 impl Web {
-    /// Serves each path with its HTML. What begins with `=> ` is a redirect to the rest.
+    /// Serves each path with its HTML. A value that begins with `=> ` redirects to the rest.
     pub async fn of(pages: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -41,31 +41,31 @@ impl Web {
         Self { address, connections, asked, visited }
     }
 
-    /// Fetches from here and from nowhere else: every name is here, and this one address is
-    /// permitted besides public ones.
+    /// A fetcher that resolves every name to this server and permits its address besides public
+    /// ones.
     pub fn fetcher(&self) -> Fetcher {
         compline::model::install_tls();
         let rule = Rule::public_only().and_exactly(vec![self.address]);
         Fetcher::with_names(Limits::default(), rule, Arc::new(FixedAddress(self.address))).unwrap()
     }
 
-    /// How many connections were made.
+    /// Number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// The paths that were asked for.
+    /// Requested paths.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The addresses that were asked for: host and path.
+    /// Requested addresses: host and path.
     pub fn visited(&self) -> Vec<String> {
         self.visited.lock().unwrap().clone()
     }
 }
 
-/// Fetches from nowhere: no name leads anywhere.
+/// A fetcher for which no name resolves.
 pub fn nowhere() -> Fetcher {
     compline::model::install_tls();
     Fetcher::with_names(Limits::default(), Rule::public_only(), Arc::new(UnresolvableNames)).unwrap()

@@ -1,4 +1,4 @@
-//! The files of the workspace, as a person with an editor meets them.
+//! Files of the workspace, as edited by hand.
 
 use std::path::PathBuf;
 
@@ -6,24 +6,24 @@ use super::channel::Channel;
 use super::story::StoryOver;
 
 impl<C: Channel> StoryOver<C> {
-    /// Where that file of the workspace lies on the disk.
+    /// Path of a workspace file on the disk.
     pub fn path_of(&self, path: &str) -> PathBuf {
         self.home.join("workspace").join(path)
     }
 
-    /// A person writes a file by hand.
+    /// Writes a file by hand.
     pub fn writes(&self, path: &str, text: &str) {
         let path = self.path_of(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    /// What stands in a file, if there is one.
+    /// Content of a file, if it exists.
     pub fn file(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(self.path_of(path)).ok()
     }
 
-    /// What stands in a file; nothing if there is none.
+    /// Content of a file; empty if it does not exist.
     pub fn reads(&self, path: &str) -> String {
         self.file(path).unwrap_or_default()
     }

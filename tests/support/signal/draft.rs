@@ -1,4 +1,4 @@
-//! One incoming message, put together mark by mark and delivered by `send`.
+//! Builder of one incoming message, delivered by `send`.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::FakeSignal;
 use super::envelope::data;
 use super::state::{ChatId, MessageId, OWN_NUMBER, OWN_UUID, State, number, uuid};
 
-/// What stands in a body where somebody is mentioned.
+/// Placeholder of a mention in a body.
 const MENTION: char = '\u{fffc}';
 
-/// A message that somebody is about to send; see `FakeSignal::from`.
+/// A message under construction; see `FakeSignal::from`.
 #[must_use = "a draft is delivered by send()"]
 pub struct Draft {
     fake: FakeSignal,
@@ -20,7 +20,7 @@ pub struct Draft {
 }
 
 impl FakeSignal {
-    /// Begins a message of this person, in the direct chat unless `in_chat` says otherwise.
+    /// Begins a message of this person, in the direct chat by default.
     pub fn from(&self, person: i64) -> Draft {
         self.read(|state| state.human(person));
         Draft { fake: self.clone(), author: person, chat: person, data: data(0), dated: None }
@@ -34,7 +34,7 @@ impl Draft {
         fake.change(|state| state.receive(author, chat, data, dated))
     }
 
-    /// Into a group.
+    /// Sends into a group.
     pub fn in_chat(mut self, chat: ChatId) -> Self {
         self.chat = chat;
         self
@@ -44,7 +44,7 @@ impl Draft {
         self.field("message", json!(text))
     }
 
-    /// Text below whatever is attached; Signal has one body for both.
+    /// Text below the attachment; Signal has one body for both.
     pub fn caption(self, text: &str) -> Self {
         self.text(text)
     }
@@ -54,7 +54,7 @@ impl Draft {
         self.mention(json!({ "name": OWN_NUMBER, "number": OWN_NUMBER, "uuid": OWN_UUID }))
     }
 
-    /// Mentions somebody else before the text.
+    /// Mentions another person before the text.
     pub fn mentions(self, person: i64) -> Self {
         let name = self.fake.read(|state| state.human(person).name);
         self.mention(json!({ "name": name, "number": number(person), "uuid": uuid(person) }))
@@ -77,12 +77,12 @@ impl Draft {
         self.attach("image/jpeg", None, bytes)
     }
 
-    /// A document under a file name of the sender's choice.
+    /// A document under a file name chosen by the sender.
     pub fn document(self, name: &str, mime: &str, bytes: &[u8]) -> Self {
         self.attach(mime, Some(name), bytes)
     }
 
-    /// A voice note: to the daemon an attachment of sound without a name.
+    /// A voice note: to the daemon a nameless audio attachment.
     pub fn voice(self, _seconds: u32, bytes: &[u8]) -> Self {
         self.attach("audio/aac", None, bytes)
     }
@@ -114,7 +114,7 @@ impl Draft {
         self.field("pollCreate", json!({ "question": question, "allowMultiple": false, "options": options }))
     }
 
-    /// What a page says of itself, below its address.
+    /// Preview of a page below its address.
     pub fn preview(mut self, url: &str, title: &str, description: &str) -> Self {
         if self.data["message"].is_null() {
             self = self.text(url);
@@ -122,14 +122,14 @@ impl Draft {
         self.field("previews", json!([{ "url": url, "title": title, "description": description, "image": null }]))
     }
 
-    /// An answer to a message of the same chat, ours or anybody's.
+    /// Replies to a message of the same chat, ours or another person's.
     pub fn reply_to(self, message: MessageId) -> Self {
         let quote = self.fake.read(|state| state.quote(self.chat, message));
         let quote = quote.unwrap_or_else(|| panic!("no message {message} in chat {}", self.chat));
         self.field("quote", quote)
     }
 
-    /// An answer to what somebody whom we know nothing of is said to have written.
+    /// Replies to an alleged message of an unknown author.
     pub fn external_quote(self, author: &str, text: &str) -> Self {
         let id = self.fake.now_ms() - 77_000;
         self.field(
@@ -141,23 +141,23 @@ impl Draft {
         )
     }
 
-    /// To be gone so long after it was read.
+    /// Sets the time after reading at which the message disappears.
     pub fn expires_in(self, seconds: u64) -> Self {
         self.field("expiresInSeconds", json!(seconds))
     }
 
-    /// To be looked at once.
+    /// Marks the message as viewable once.
     pub fn view_once(self) -> Self {
         self.field("viewOnce", json!(true))
     }
 
-    /// Dated by the server at this time (seconds), not now.
+    /// Dates the message at this time (seconds) instead of now.
     pub fn dated(mut self, secs: i64) -> Self {
         self.dated = Some(secs * 1000);
         self
     }
 
-    /// Any other field of the message, as it stands.
+    /// Sets any other field of the message.
     pub fn field(mut self, key: &str, value: Value) -> Self {
         self.data[key] = value;
         self
@@ -165,7 +165,7 @@ impl Draft {
 }
 
 impl State {
-    /// Completes a message, remembers it and queues it.
+    /// Completes a message, records it and queues it.
     pub(super) fn receive(&mut self, author: i64, chat: ChatId, mut data: Value, dated: Option<i64>) -> MessageId {
         let stamp = self.stamp(author);
         data["timestamp"] = json!(stamp);
@@ -182,7 +182,7 @@ impl State {
         stamp
     }
 
-    /// A message of either side as a quote shows it.
+    /// A message of either side as shown by a quote.
     fn quote(&self, chat: ChatId, message: MessageId) -> Option<Value> {
         let ours = self.sent.iter().find(|sent| sent.chat == chat && sent.is_named(message) && !sent.deleted);
         let (number, uuid, text) = match ours {

@@ -1,5 +1,5 @@
-//! People, groups and everything that can reach us. Simple events are one call; a message with
-//! marks begins with `from` (see `Draft`).
+//! People, groups and incoming envelopes. Simple envelopes are one call; a message with marks
+//! begins with `from` (see `Draft`).
 
 use serde_json::{Value, json};
 
@@ -8,18 +8,19 @@ use super::envelope::{data, receipt};
 use super::state::{ChatId, Group, Human, MessageId, OWN_NUMBER, OWN_UUID, State, UpdateId, number, uuid};
 
 impl FakeSignal {
-    /// A person with an account; `number` and `uuid` say which. The user name is the first name's.
+    /// Creates a person with an account; `number` and `uuid` derive from the id. The user name is
+    /// the first name.
     pub fn person(&self, id: i64, first_name: &str, _username: Option<&str>) -> i64 {
         self.change(|state| state.humans.insert(id, Human { name: first_name.to_owned(), is_hidden: false }));
         id
     }
 
-    /// From now on nobody is told this person's number.
+    /// Hides the number of this person from now on.
     pub fn hides_number(&self, person: i64) {
         self.change(|state| state.humans.get_mut(&person).map(|human| human.is_hidden = true));
     }
 
-    /// A group that we are in, with everybody who exists as its members.
+    /// Creates a group with us and all existing people as members.
     pub fn group(&self, id: ChatId, title: &str) -> ChatId {
         assert!(id < 0, "groups have negative numbers here");
         self.change(|state| {
@@ -29,7 +30,7 @@ impl FakeSignal {
         id
     }
 
-    /// A file on Signal's side; its id. It lies in the folder of attachments, too.
+    /// Stores a file on Signal's side and in the attachments folder; returns its id.
     pub fn file(&self, bytes: &[u8]) -> String {
         self.change(|state| {
             let id = format!("{:020}.bin", state.serial());
@@ -39,7 +40,7 @@ impl FakeSignal {
         })
     }
 
-    /// The daemon threw a file away.
+    /// Deletes all files of the daemon.
     pub fn forgets_files(&self) {
         self.change(|state| {
             for id in std::mem::take(&mut state.files).into_keys() {
@@ -48,66 +49,65 @@ impl FakeSignal {
         });
     }
 
-    /// A text in the direct chat.
+    /// Sends a text in the direct chat.
     pub fn says(&self, person: i64, text: &str) -> MessageId {
         self.from(person).text(text).send()
     }
 
-    /// A text in a group.
+    /// Sends a text in a group.
     pub fn says_in(&self, group: ChatId, person: i64, text: &str) -> MessageId {
         self.from(person).in_chat(group).text(text).send()
     }
 
-    /// A text in the direct chat that answers a message.
+    /// Replies to a message in the direct chat.
     pub fn replies(&self, person: i64, to: MessageId, text: &str) -> MessageId {
         self.from(person).reply_to(to).text(text).send()
     }
 
-    /// A photo with a text below.
+    /// Sends a photo with a caption.
     pub fn sends_photo(&self, person: i64, caption: &str, bytes: &[u8]) -> MessageId {
         self.from(person).photo(bytes).caption(caption).send()
     }
 
-    /// A document.
+    /// Sends a document.
     pub fn sends_document(&self, person: i64, name: &str, mime: &str, bytes: &[u8]) -> MessageId {
         self.from(person).document(name, mime, bytes).send()
     }
 
-    /// A voice note.
+    /// Sends a voice note.
     pub fn sends_voice(&self, person: i64, seconds: u32, bytes: &[u8]) -> MessageId {
         self.from(person).voice(seconds, bytes).send()
     }
 
-    /// A sticker.
+    /// Sends a sticker.
     pub fn sends_sticker(&self, person: i64, emoji: &str) -> MessageId {
         self.from(person).sticker(emoji).send()
     }
 
-    /// Several photos: here they are one message.
+    /// Sends several photos, here as one message.
     pub fn album(&self, person: i64, caption: &str, photos: &[&[u8]]) -> Vec<MessageId> {
         let draft = photos.iter().fold(self.from(person).caption(caption), |draft, bytes| draft.photo(bytes));
         vec![draft.send()]
     }
 
-    /// The person passes on what somebody else wrote. Nobody can tell a forward from typing here,
-    /// so what comes is what can be told: a shared page without a word of theirs, and what it says
-    /// of itself.
+    /// Forwards another person's text. On Signal a forward looks like typed text, so this sends the
+    /// nearest recognisable thing: a shared page without a comment, with the text as its preview.
     pub fn forwards(&self, person: i64, _author: i64, text: &str) -> MessageId {
         self.from(person).text("").preview("https://elsewhere.example/", "", text).send()
     }
 
-    /// The person asks about what somebody is said to have written elsewhere.
+    /// Quotes an alleged message of another author.
     pub fn forwards_hidden(&self, person: i64, author: &str, text: &str) -> MessageId {
         self.from(person).text("see").external_quote(author, text).send()
     }
 
-    /// Somebody takes us into a group.
+    /// Adds us to a group.
     pub fn adds_bot(&self, group: ChatId, person: i64) -> UpdateId {
         self.change(|state| state.groups.get_mut(&group).map(|group| group.has_us = true));
         self.changes_group(group, person)
     }
 
-    /// The person changes a message of theirs in this chat.
+    /// Edits the person's own message in this chat.
     pub fn edits(&self, chat: ChatId, message: MessageId, text: &str) -> UpdateId {
         self.change(|state| {
             let (author, _) = state.received.get(&(chat, message)).cloned().unwrap_or_else(|| {
@@ -125,7 +125,7 @@ impl FakeSignal {
         })
     }
 
-    /// The person deletes a message of theirs for everyone.
+    /// Deletes the person's own message for everyone.
     pub fn deletes(&self, chat: ChatId, message: MessageId) -> UpdateId {
         self.change(|state| {
             let (author, _) = state.received.get(&(chat, message)).cloned().unwrap_or_else(|| {
@@ -135,35 +135,35 @@ impl FakeSignal {
         })
     }
 
-    /// The person reacts to a message of either side.
+    /// Reacts to a message of either side.
     pub fn reacts(&self, chat: ChatId, person: i64, message: MessageId, emoji: &str) -> UpdateId {
         self.change(|state| state.react(chat, person, message, emoji, false))
     }
 
-    /// The person takes their reaction away.
+    /// Removes a reaction.
     pub fn unreacts(&self, chat: ChatId, person: i64, message: MessageId, emoji: &str) -> UpdateId {
         self.change(|state| state.react(chat, person, message, emoji, true))
     }
 
-    /// There are no buttons here: who wants to press one types the command that it would carry.
-    /// What is no command nobody types.
+    /// Types the command that a button would carry, because Signal has no buttons. Other data is
+    /// ignored.
     pub fn presses(&self, person: i64, _message: MessageId, data: &str) {
         if data.starts_with('/') {
             self.says(person, data);
         }
     }
 
-    /// The person sees what we sent.
+    /// Sends a read receipt.
     pub fn has_read(&self, person: i64, message: MessageId) -> UpdateId {
         self.aside(person, "receiptMessage", |now| receipt(now, &[message]))
     }
 
-    /// The person begins to type, or stops.
+    /// Starts or stops typing.
     pub fn types(&self, person: i64, action: &str) -> UpdateId {
         self.aside(person, "typingMessage", |now| json!({ "action": action, "timestamp": now }))
     }
 
-    /// The person calls.
+    /// Starts a call.
     pub fn calls_us(&self, person: i64) -> UpdateId {
         self.aside(
             person,
@@ -172,7 +172,7 @@ impl FakeSignal {
         )
     }
 
-    /// The person posts a story.
+    /// Posts a story.
     pub fn posts_story(&self, person: i64, text: &str) -> UpdateId {
         let text = json!({ "text": text, "backgroundGradient": null });
         self.aside(
@@ -182,7 +182,7 @@ impl FakeSignal {
         )
     }
 
-    /// The person sets how long messages of the direct chat stay.
+    /// Sets the disappearing-message timer of the direct chat.
     pub fn sets_timer(&self, person: i64, seconds: u64) -> UpdateId {
         self.aside(person, "dataMessage", |now| {
             let mut data = data(now);
@@ -192,7 +192,7 @@ impl FakeSignal {
         })
     }
 
-    /// Somebody changes the group itself: who is in it, or its title.
+    /// Changes the group itself: its members or its title.
     pub fn changes_group(&self, group: ChatId, person: i64) -> UpdateId {
         self.change(|state| {
             let stamp = state.stamp(person);
@@ -203,7 +203,7 @@ impl FakeSignal {
         })
     }
 
-    /// We wrote to somebody from another device of ours.
+    /// Sends a message from another device of ours.
     pub fn we_wrote(&self, to: i64, text: &str) -> UpdateId {
         self.change(|state| {
             let mut sent = data(state.now_ms());
@@ -216,7 +216,7 @@ impl FakeSignal {
         })
     }
 
-    /// We wrote to ourselves from another device.
+    /// Sends a note to self from another device of ours.
     pub fn note_to_self(&self, text: &str) -> UpdateId {
         self.change(|state| {
             let mut sent = data(state.now_ms());
@@ -229,8 +229,8 @@ impl FakeSignal {
         })
     }
 
-    /// A text whose sender has new keys: the daemon says so and keeps the message. Once the keys
-    /// are trusted it comes again (`redeliver` the number returned).
+    /// Sends a text after a change of the sender's keys: the daemon reports it and keeps the
+    /// message. Once the keys are trusted it comes again (`redeliver` the returned number).
     pub fn says_with_new_keys(&self, person: i64, text: &str) -> UpdateId {
         self.change(|state| {
             let stamp = state.stamp(person);
@@ -249,7 +249,7 @@ impl FakeSignal {
         })
     }
 
-    /// Hands an envelope over again.
+    /// Delivers an envelope again.
     pub fn redeliver(&self, id: UpdateId) {
         self.change(|state| {
             let old = state.history.iter().rev().find(|queued| queued.id == id).cloned();
@@ -257,12 +257,12 @@ impl FakeSignal {
         });
     }
 
-    /// Any object in the place of `{account, envelope}`, as it stands.
+    /// Queues a raw object in place of `{account, envelope}`.
     pub fn envelope(&self, body: Value) -> UpdateId {
         self.change(|state| state.enqueue(body))
     }
 
-    /// Any bytes on all connections that have subscribed: garbage, half a line, a line without end.
+    /// Writes raw bytes on all subscribed connections: garbage, half a line, a line without end.
     pub fn writes(&self, bytes: &[u8]) {
         self.change(|state| {
             let to: Vec<u64> = state.subscriptions.values().map(|subscription| subscription.connection).collect();
@@ -270,12 +270,12 @@ impl FakeSignal {
         });
     }
 
-    /// Messages stay on the server, whoever listens, until `release_messages`.
+    /// Keeps messages on the server in spite of listeners, until `release_messages`.
     pub fn hold_messages(&self) {
         self.change(|state| state.is_holding = true);
     }
 
-    /// What waited comes, the newest first if the test wants it `backwards`.
+    /// Releases the held messages, newest first if `backwards`.
     pub fn release_messages(&self, backwards: bool) {
         self.change(|state| {
             if backwards {
@@ -285,12 +285,12 @@ impl FakeSignal {
         });
     }
 
-    /// Fields that nobody knows and nulls for all that is not there, from now on.
+    /// Adds unknown fields, and nulls for all absent ones, from now on.
     pub fn noisy(&self, on: bool) {
         self.change(|state| state.is_noisy = on);
     }
 
-    /// Typing, receipts, calls and sync messages around every message, from now on.
+    /// Surrounds every message with typing, receipts, calls and sync messages, from now on.
     pub fn chatty(&self, on: bool) {
         self.change(|state| state.is_chatty = on);
     }
@@ -305,7 +305,7 @@ impl FakeSignal {
 }
 
 impl State {
-    /// A message whose one purpose is a field.
+    /// Queues a message whose one purpose is a field.
     fn aside(&mut self, author: i64, chat: ChatId, field: &str, value: Value) -> UpdateId {
         let stamp = self.stamp(author);
         let mut data = data(stamp);

@@ -1,14 +1,14 @@
-//! How things look on the wire: one envelope for each, with the fields of the real daemon, and on
-//! demand with everything in it that a careless reader would stumble over.
+//! Envelopes on the wire, with the fields of the real daemon and, on demand, with everything that
+//! could confuse a careless reader.
 
 use serde_json::{Map, Value, json};
 
 use super::state::{ChatId, MessageId, OWN_NUMBER, State, UpdateId, group_id, number, uuid};
 
-/// Everything that an envelope may hold; a noisy one says of each that it is not there.
+/// All content fields of an envelope; a noisy one has a null for each absent one.
 const CONTENTS: [&str; 7] =
     ["dataMessage", "editMessage", "storyMessage", "syncMessage", "callMessage", "receiptMessage", "typingMessage"];
-/// The same for a message.
+/// All fields of a message, likewise.
 const PARTS: [&str; 12] = [
     "message",
     "reaction",
@@ -25,7 +25,7 @@ const PARTS: [&str; 12] = [
 ];
 
 impl State {
-    /// Somebody's envelope with this content, as it would be handed over.
+    /// A person's envelope with this content, as delivered.
     pub(super) fn envelope(&self, author: i64, timestamp: MessageId, kind: &str, content: Value) -> Value {
         let human = self.human(author);
         let now = self.now_ms();
@@ -46,8 +46,7 @@ impl State {
         json!({ "envelope": envelope, "account": OWN_NUMBER })
     }
 
-    /// Puts a message or an edit on the server, with the small talk of devices around it if the
-    /// test wants that.
+    /// Queues a message or an edit, surrounded by small talk of devices if the test asks for it.
     pub(super) fn deliver(&mut self, author: i64, mut body: Value) -> UpdateId {
         if self.is_chatty {
             self.small_talk(author);
@@ -62,7 +61,7 @@ impl State {
         id
     }
 
-    /// Typing, a receipt, a call, and what another device of ours did.
+    /// Queues typing, a receipt, a call, and actions of another device of ours.
     fn small_talk(&mut self, author: i64) {
         let now = self.now_ms();
         for body in [
@@ -76,7 +75,7 @@ impl State {
         }
     }
 
-    /// A sync message: what another device of our own account did.
+    /// A sync message: an action of another device of our account.
     pub(super) fn synced(&self, content: Value) -> Value {
         let now = self.now_ms();
         json!({
@@ -89,24 +88,24 @@ impl State {
         })
     }
 
-    /// What a message in a group says of it; nothing in a direct chat.
+    /// Group fields of a message; none in a direct chat.
     pub(super) fn group_info(&self, chat: ChatId, kind: &str) -> Option<Value> {
         let group = self.groups.get(&chat)?;
         Some(json!({ "groupId": group_id(chat), "groupName": group.title, "revision": 3, "type": kind }))
     }
 }
 
-/// A message without anything in it.
+/// An empty message.
 pub(super) fn data(timestamp: MessageId) -> Value {
     json!({ "timestamp": timestamp, "message": null, "expiresInSeconds": 0, "viewOnce": false })
 }
 
-/// A receipt that something was read.
+/// A read receipt.
 pub(super) fn receipt(when: i64, timestamps: &[MessageId]) -> Value {
     json!({ "when": when, "isDelivery": false, "isRead": true, "isViewed": false, "timestamps": timestamps })
 }
 
-/// Says of everything that is not there that it is not, and adds what nobody knows.
+/// Adds nulls for all absent fields, and unknown fields.
 fn add_noise(body: &mut Value) {
     let nothing = |fields: &mut Map<String, Value>, names: &[&str]| {
         for name in names {

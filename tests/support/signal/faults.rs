@@ -1,4 +1,4 @@
-//! What goes wrong, on demand. The short forms touch `send`; `fault` names any method.
+//! Faults on demand. The short forms affect `send`; `fault` names any method.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::FakeSignal;
 use super::state::{ChatId, ConnectionId, Shuffle, State, Violation};
 
-/// How one request fails.
+/// One failure of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Without any effect the connection closes.
+    /// The connection closes before the request takes effect.
     CloseBefore,
     /// The request takes effect, then the connection closes without an answer.
     CloseAfter,
@@ -24,16 +24,16 @@ pub enum Fault {
     Torn,
 }
 
-/// Why one recipient did not get it.
+/// Reason of a failed delivery to one recipient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     Network,
     Unregistered,
     Identity,
     PreKey,
-    /// Newer daemons say for how long, in seconds.
+    /// Includes the wait in seconds in newer daemons.
     RateLimit(Option<i64>),
-    /// The same, and only a captcha helps.
+    /// A rate limit that only a captcha lifts.
     ProofRequired {
         token: String,
         retry_after: i64,
@@ -56,61 +56,61 @@ impl Failure {
     }
 }
 
-/// A recipient's rate limit: first a failure, then silence is expected until the time given.
+/// Rate limit of a recipient: first a failure, then silence is expected until the given time.
 #[derive(Default)]
 pub(super) struct Flood {
     armed_secs: Option<i64>,
     until_ms: i64,
 }
 
-/// Which connections.
+/// Selection of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Those that have subscribed.
+    /// Subscribed connections.
     Receiving,
-    /// The others.
+    /// All other connections.
     Sending,
     Both,
 }
 
 impl FakeSignal {
-    /// The next `times` requests of `method` fail so.
+    /// Fails the next `times` requests of `method`.
     pub fn fault(&self, method: &str, fault: Fault, times: usize) {
         let name: &'static str = Box::leak(method.to_owned().into_boxed_str());
         self.change(|state| state.faults.extend(std::iter::repeat_n((name, fault), times)));
     }
 
-    /// The next `times` sends find the daemon cut off from Signal, and have no effect.
+    /// Fails the next `times` sends without effect, as if the daemon were cut off from Signal.
     pub fn server_error_next(&self, times: usize) {
         self.fault("send", Fault::Offline, times);
     }
 
-    /// The next `times` sends take effect, but their answer is lost.
+    /// Applies the next `times` sends and loses their answers.
     pub fn drop_after_accept_next(&self, times: usize) {
         self.fault("send", Fault::CloseAfter, times);
     }
 
-    /// The next `times` sends are lost on their way.
+    /// Loses the next `times` sends before they take effect.
     pub fn drop_before_accept_next(&self, times: usize) {
         self.fault("send", Fault::CloseBefore, times);
     }
 
-    /// The next `times` sends take effect, but their answer is torn.
+    /// Applies the next `times` sends and tears their answers.
     pub fn malformed_json_next(&self, times: usize) {
         self.fault("send", Fault::Torn, times);
     }
 
-    /// Whatever has these words in it is not taken, until `takes_everything`.
+    /// Refuses sends that contain these words, until `takes_everything`.
     pub fn never_takes(&self, words: &str) {
         self.change(|state| state.poison.push((words.to_owned(), Fault::Offline)));
     }
 
-    /// Whatever has these words in it takes effect, and its answer is lost.
+    /// Applies sends that contain these words and loses their answers.
     pub fn loses_answers_to(&self, words: &str) {
         self.change(|state| state.poison.push((words.to_owned(), Fault::CloseAfter)));
     }
 
-    /// Whatever goes to this person does not get through.
+    /// Fails every delivery to this person.
     pub fn takes_nothing_for(&self, person: i64) {
         self.refuses(person, Failure::Network);
     }
@@ -123,28 +123,28 @@ impl FakeSignal {
         });
     }
 
-    /// The next `times` files cannot be had.
+    /// Fails the next `times` downloads of files.
     pub fn files_fail_next(&self, times: usize) {
         self.fault("getAttachment", Fault::Internal, times);
     }
 
-    /// Forgets all faults that were not used.
+    /// Drops all unused faults.
     pub fn clear_faults(&self) {
         self.change(|state| state.faults.clear());
     }
 
-    /// The next send to the chat hits a rate limit; whatever comes before the time is over (by the
-    /// fake's clock) hits it again and counts as a violation.
+    /// Applies a rate limit to the next send to the chat; an earlier send (by the fake's clock)
+    /// hits it again and counts as a violation.
     pub fn flood(&self, chat: ChatId, retry_after_secs: i64) {
         self.change(|state| state.floods.entry(chat).or_default().armed_secs = Some(retry_after_secs));
     }
 
-    /// Whatever goes to this person fails so, until `accepts`.
+    /// Fails every delivery to this person, until `accepts`.
     pub fn refuses(&self, person: i64, failure: Failure) {
         self.change(|state| state.refusals.insert(person, failure));
     }
 
-    /// The next `times` things that go to this person fail so.
+    /// Fails the next `times` deliveries to this person.
     pub fn refuses_next(&self, person: i64, failure: Failure, times: usize) {
         self.change(|state| state.refuse_next.extend(std::iter::repeat_n((person, failure), times)));
     }
@@ -154,7 +154,7 @@ impl FakeSignal {
         self.change(|state| state.refusals.remove(&person));
     }
 
-    /// The person has no account any more.
+    /// Removes the person's account.
     pub fn block(&self, person: i64) {
         self.refuses(person, Failure::Unregistered);
     }
@@ -164,7 +164,7 @@ impl FakeSignal {
         self.accepts(person);
     }
 
-    /// `block`: on Signal nobody is told of it.
+    /// Blocks like `block`: on Signal we get no notice of it.
     pub fn blocks(&self, person: i64) {
         self.block(person);
     }
@@ -174,48 +174,48 @@ impl FakeSignal {
         self.unblock(person);
     }
 
-    /// We are thrown out of a group.
+    /// Removes us from a group.
     pub fn removes_us(&self, group: ChatId) {
         self.change(|state| state.groups.get_mut(&group).map(|group| group.has_us = false));
     }
 
-    /// Sends wait at the door, without effect, until `release_sends`.
+    /// Holds sends before they take effect, until `release_sends`.
     pub fn hold_sends(&self) {
         self.change(|state| state.holds_sends = true);
     }
 
-    /// Sends take effect, but their answers wait until `release_sends`.
+    /// Applies sends, but holds their answers until `release_sends`.
     pub fn hold_answers(&self) {
         self.change(|state| state.holds_answers = true);
     }
 
-    /// Lets everything pass that `hold_sends` or `hold_answers` keep.
+    /// Releases all sends held by `hold_sends` or `hold_answers`.
     pub fn release_sends(&self) {
         self.change(|state| (state.holds_sends, state.holds_answers) = (false, false));
     }
 
-    /// How many sends are being held; those whose client hung up are not.
+    /// Number of held sends; excludes those whose client hung up.
     pub fn held(&self) -> usize {
         self.read(|state| state.held)
     }
 
-    /// The next `count` answers wait for each other, and come in the opposite order.
+    /// Holds the next `count` answers and sends them in reverse order.
     pub fn shuffle_next(&self, count: usize) {
         self.change(|state| state.shuffle = Some(Shuffle { size: count, kept: Vec::new() }));
     }
 
-    /// These bytes come before the next answer.
+    /// Writes these bytes before the next answer.
     pub fn before_next_answer(&self, bytes: &[u8]) {
         self.change(|state| state.before_answer.push_back(bytes.to_vec()));
     }
 
-    /// Whoever subscribes hears nothing any more, not even answers, while all else works; until
-    /// told otherwise.
+    /// Withholds all output from subscribed connections, even answers, while the rest works; until
+    /// switched off.
     pub fn deafen_subscribers(&self, on: bool) {
         self.change(|state| state.is_deaf = on);
     }
 
-    /// The same for the connections that have subscribed so far: a new one hears again.
+    /// Withholds all output from the currently subscribed connections: new ones work.
     pub fn deafen(&self) {
         self.change(|state| {
             for id in state.chosen(Which::Receiving) {
@@ -226,12 +226,12 @@ impl FakeSignal {
         });
     }
 
-    /// Messages may come before the answer to the subscription that they are for.
+    /// Allows messages before the answer to their subscription.
     pub fn eager(&self, on: bool) {
         self.change(|state| state.is_eager = on);
     }
 
-    /// Nothing is read from any line connection.
+    /// Stops reading from all line connections.
     pub fn stall(&self, on: bool) {
         self.change(|state| state.is_stalled = on);
     }
@@ -248,53 +248,53 @@ impl FakeSignal {
         });
     }
 
-    /// One keep-alive to everybody who listens to events.
+    /// Sends one keep-alive to all event streams.
     pub fn keep_alive(&self) {
         self.change(State::keep_alive);
     }
 
-    /// A keep-alive so often from now on, in real time; none at first.
+    /// Sends keep-alives at this interval, in real time; off by default.
     pub fn keep_alive_every(&self, pause: Option<Duration>) {
         self.change(|state| state.keep_alive = pause);
     }
 
-    /// Whether the head of a stream of events waits for the first event or keep-alive, as in older
-    /// daemons; it does at first.
+    /// Delays the header of an event stream until the first event or keep-alive, as in older
+    /// daemons; on by default.
     pub fn late_headers(&self, on: bool) {
         self.change(|state| state.has_late_headers = on);
     }
 
-    /// The daemon serves exactly one account, and takes no `account`.
+    /// Serves exactly one account, and accepts no `account` parameter.
     pub fn single_account(&self) {
         self.change(|state| state.is_single = true);
     }
 
-    /// The daemon has these accounts.
+    /// Sets the accounts of the daemon.
     pub fn accounts(&self, numbers: &[&str]) {
         self.change(|state| state.accounts = numbers.iter().map(|&number| number.to_owned()).collect());
     }
 
-    /// The daemon says that it is this version.
+    /// Sets the version that the daemon reports.
     pub fn version(&self, version: &str) {
         self.change(|state| version.clone_into(&mut state.version));
     }
 
-    /// The owner scans the code of every device that waits to be linked.
+    /// Scans the code of every device that waits for linking.
     pub fn scans(&self) {
         self.change(|state| state.links.values_mut().for_each(|is_scanned| *is_scanned = true));
     }
 
-    /// From now on what no daemon understands counts as a violation, too.
+    /// Counts also requests that no daemon understands as violations.
     pub fn strict(&self, on: bool) {
         self.change(|state| state.is_strict = on);
     }
 
-    /// Two accepted sends in one chat nearer than `interval` count as a violation.
+    /// Sets the minimum interval between two accepted sends in one chat; less is a violation.
     pub fn pace(&self, interval: Duration) {
         self.change(|state| state.chronicle.set_pace(interval));
     }
 
-    /// Everything that a well-behaved client would not have done.
+    /// Requests that a well-behaved client would not make.
     pub fn violations(&self) -> Vec<Violation> {
         self.read(|state| state.violations.clone())
     }
@@ -310,7 +310,7 @@ impl State {
         self.faults.remove(index).map(|(_, fault)| fault)
     }
 
-    /// Whether what goes to somebody fails, and how.
+    /// Failure of a delivery to a person, if one is planned.
     pub(super) fn failure(&mut self, chat: ChatId, person: i64) -> Option<Failure> {
         if let Some(at) = self.refuse_next.iter().position(|(who, _)| *who == person) {
             return self.refuse_next.remove(at).map(|(_, failure)| failure);

@@ -1,4 +1,4 @@
-//! The daemon by HTTP: requests, events and a check.
+//! HTTP of the daemon: requests, events and a health check.
 
 use std::convert::Infallible;
 use std::io;
@@ -45,7 +45,7 @@ async fn call(Extract(shared): Extract<Arc<Shared>>, request: Request) -> Respon
         Reply::Answer(answer) => json(answer.to_string()),
         Reply::Torn(answer) => json(answer.to_string().chars().take(20).collect()),
         Reply::Silence => StatusCode::CREATED.into_response(),
-        // The head has gone out when the connection breaks.
+        // Sends the header before the connection breaks.
         Reply::Cut => Response::new(Body::from_stream(stream::iter([Err::<Vec<u8>, _>(io::Error::other("cut"))]))),
     }
 }
@@ -54,7 +54,7 @@ fn json(body: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// A client of events. It is gone when this is dropped.
+/// A client of events, disconnected on drop.
 struct Listening {
     shared: Arc<Shared>,
     id: ConnectionId,
@@ -110,7 +110,7 @@ async fn events(
     ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(chunks)).into_response()
 }
 
-/// Comments into every stream, as often as the test wants.
+/// Writes comments into every stream, at the interval set by the test.
 async fn keep_alive(shared: Arc<Shared>) -> Value {
     loop {
         shared.until(|| shared.lock().keep_alive.is_some()).await;

@@ -1,5 +1,5 @@
-//! The two sockets: one JSON object or batch per line, each served on its own, answers as they
-//! come.
+//! The two sockets: one JSON object or batch per line, served concurrently, answers in order of
+//! completion.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::rpc::{self, Reply, Via};
 use super::state::{ConnectionId, Shared};
 
-/// Longer lines are not worth the memory of a test.
+/// Limit that protects the memory of the test.
 const LONGEST_LINE: usize = 64 << 20;
 
 /// Serves one connection to its end.
@@ -35,7 +35,7 @@ pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite, shared: Arc<Share
     }
 }
 
-/// However a connection ends, what was on its way over it is lost.
+/// Marks everything in flight on a connection as lost when it ends.
 struct Closing {
     shared: Arc<Shared>,
     id: ConnectionId,
@@ -69,8 +69,7 @@ async fn read(mut reader: impl AsyncRead + Unpin, shared: Arc<Shared>, id: Conne
             return;
         }
         if count == 0 {
-            // A last line without its end is served, too, and everything that was asked is
-            // answered.
+            // An unterminated last line is served too, and all requests are answered.
             if !buffer.is_empty() && !begin(&mut requests, &buffer, &shared, id, &cut) {
                 return;
             }
@@ -85,7 +84,7 @@ async fn read(mut reader: impl AsyncRead + Unpin, shared: Arc<Shared>, id: Conne
     }
 }
 
-/// Begins to serve a line beside all others. False if it ends the connection.
+/// Starts to serve a line concurrently. False if it ends the connection.
 fn begin(
     requests: &mut JoinSet<()>,
     line: &[u8],

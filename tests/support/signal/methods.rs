@@ -1,4 +1,4 @@
-//! Every method but `send`: whose account it is for, what it takes, what it gives.
+//! All methods except `send`: their account, parameters and results.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use super::state::{ChatId, MessageId, OWN_NUMBER, Shared, State, Subscription, g
 
 pub(super) type Outcome = Result<Value, Refusal>;
 
-/// The methods that are for one account, with what each understands.
+/// Methods of one account, with the parameters of each.
 const OF_AN_ACCOUNT: [(&str, &[&str]); 12] = [
     (
         "send",
@@ -59,7 +59,7 @@ const OF_AN_ACCOUNT: [(&str, &[&str]); 12] = [
 ];
 
 impl Call {
-    /// A parameter under its name, or with an `s` behind it.
+    /// Returns a parameter by its name or its plural with `s`.
     pub(super) fn param(&self, name: &str) -> Option<&Value> {
         let many = format!("{name}s");
         self.params.get(name).or_else(|| self.params.get(&many)).filter(|value| !value.is_null())
@@ -77,7 +77,7 @@ impl Call {
         self.param(name).and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// One text or several.
+    /// Returns one text or several.
     pub(super) fn list(&self, name: &str) -> Vec<String> {
         match self.param(name) {
             Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -135,8 +135,8 @@ fn of_an_account(state: &mut State, call: &Call) -> Outcome {
     }
 }
 
-/// With several accounts every request says for which it is; with one it should, for there may be
-/// two tomorrow.
+/// Requires an account if there are several; with one account, counts its absence as a violation,
+/// because there may be two tomorrow.
 fn check_account(state: &mut State, call: &Call) -> Result<(), Refusal> {
     if state.is_single {
         return Ok(());
@@ -171,7 +171,7 @@ fn start_link(state: &mut State) -> Value {
     json!({ "deviceLinkUri": uri })
 }
 
-/// Waits until the code was scanned; then the daemon has one account more.
+/// Waits until the code is scanned; then the daemon has one more account.
 pub(super) async fn finish_link(shared: &Shared, call: &Call) -> Outcome {
     let uri = call.text("deviceLinkUri").unwrap_or_default().to_owned();
     if !shared.lock().links.contains_key(&uri) {
@@ -208,7 +208,7 @@ fn unsubscribe(state: &mut State, call: &Call) -> Outcome {
     }
 }
 
-/// Not for programs that subscribe; it refuses while one does.
+/// Refuses `receive` while a subscription exists.
 fn receive(state: &mut State) -> Outcome {
     if !state.subscriptions.is_empty() {
         return Err(Refusal::user("Receive command cannot be used if messages are already being received."));
@@ -216,8 +216,8 @@ fn receive(state: &mut State) -> Outcome {
     Ok(state.queue.drain(..).map(|queued| queued.body).collect())
 }
 
-/// The chats that a request is for: people, groups, ourselves. An address that nobody has is a
-/// problem of the sender.
+/// Chats of a request: people, groups, ourselves. Rejects an unknown address as an error of the
+/// sender.
 pub(super) fn chats(state: &State, call: &Call) -> Result<Vec<ChatId>, Refusal> {
     let mut chats = Vec::new();
     for group in call.list("groupId") {
@@ -229,7 +229,8 @@ pub(super) fn chats(state: &State, call: &Call) -> Result<Vec<ChatId>, Refusal> 
         if !is_address {
             return Err(Refusal::user("Invalid phone number"));
         }
-        // Somebody without an account: their own number of a chat, so that the result can say so.
+        // A person without an account gets a reserved chat number, so that the result can report
+        // it.
         chats.push(state.who(&who).unwrap_or(i64::MAX));
     }
     if call.flag("noteToSelf") {

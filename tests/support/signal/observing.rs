@@ -1,4 +1,4 @@
-//! What we did, and waiting for it.
+//! Records of our requests, and waiting for them.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::FakeSignal;
 use super::state::{ChatId, MessageId, State, UpdateId};
 use crate::support::fake::{Accepted, AcceptedKind};
 
-/// One message of ours as it stands now, after all edits.
+/// One of our messages after all edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
     pub chat: ChatId,
     pub message_id: MessageId,
-    /// What people see.
+    /// Visible text.
     pub text: String,
-    /// What they saw before the first edit.
+    /// Visible text before the first edit.
     pub first_text: String,
     /// `start:length:STYLE`, in UTF-16 units.
     pub styles: Vec<String>,
@@ -23,32 +23,32 @@ pub struct Sent {
     pub mentions: Vec<String>,
     /// Every accepted edit, oldest first.
     pub edits: Vec<Edit>,
-    /// The message that it quotes.
+    /// The quoted message.
     pub reply_to: Option<MessageId>,
-    /// Who is said to have written that, and what.
+    /// Claimed author and text of the quote.
     pub quote: Option<(String, String)>,
     pub files: Vec<SentFile>,
     pub view_once: bool,
-    /// All parameters, as they came.
+    /// All parameters, as received.
     pub params: Value,
-    /// Which members of a group did not get it.
+    /// Group members that did not get it.
     pub missed_by: Vec<i64>,
     pub at_ms: i64,
     pub deleted: bool,
 }
 
 impl Sent {
-    /// Whether it came with its styles, and not as plain text.
+    /// Whether the message has styles instead of plain text.
     pub fn is_marked_up(&self) -> bool {
         !self.styles.is_empty()
     }
 
-    /// Whether a time stamp means this message: its own, or that of an edit.
+    /// Whether a timestamp names this message: its own, or that of an edit.
     pub fn is_named(&self, message: MessageId) -> bool {
         self.message_id == message || self.edits.iter().any(|edit| edit.message_id == message)
     }
 
-    /// What a styled range covers, as `STYLE text`.
+    /// Text under each style, as `STYLE text`.
     pub fn styled(&self) -> Vec<String> {
         let units: Vec<u16> = self.text.encode_utf16().collect();
         let covered = self.styles.iter().map(|style| {
@@ -62,7 +62,7 @@ impl Sent {
     }
 }
 
-/// What one edit made of a message.
+/// Result of one edit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     pub message_id: MessageId,
@@ -70,7 +70,7 @@ pub struct Edit {
     pub at_ms: i64,
 }
 
-/// A file of ours.
+/// An attachment of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentFile {
     pub name: String,
@@ -79,12 +79,12 @@ pub struct SentFile {
 }
 
 impl FakeSignal {
-    /// The messages that stand in a chat, in the order of sending, with their final texts.
+    /// Undeleted messages of a chat, in the order of sending, with their final texts.
     pub fn sent(&self, chat: ChatId) -> Vec<Sent> {
         self.read(|state| state.sent.iter().filter(|sent| sent.chat == chat && !sent.deleted).cloned().collect())
     }
 
-    /// The final visible texts in a chat.
+    /// Final visible texts of a chat.
     pub fn texts(&self, chat: ChatId) -> Vec<String> {
         self.sent(chat).into_iter().map(|sent| sent.text).collect()
     }
@@ -94,28 +94,28 @@ impl FakeSignal {
         self.read(|state| state.chronicle.accepted().to_vec())
     }
 
-    /// The names of all requests, also refused ones.
+    /// Names of all requests, including refused ones.
     pub fn calls(&self) -> Vec<String> {
         self.read(|state| state.calls.clone())
     }
 
-    /// Method and parameter of everything that was said and that no daemon understands.
+    /// Method and name of every parameter that no daemon understands.
     pub fn ignored(&self) -> Vec<(String, String)> {
         self.read(|state| state.ignored.clone())
     }
 
-    /// How often we showed that we type.
+    /// Number of typing signs.
     pub fn typing(&self, chat: ChatId) -> usize {
         self.typing_times(chat).len()
     }
 
-    /// When we showed that we type.
+    /// Times of the typing signs.
     pub fn typing_times(&self, chat: ChatId) -> Vec<i64> {
         let begun = |signs: &Vec<(i64, bool)>| signs.iter().filter(|(_, on)| *on).map(|(at, _)| *at).collect();
         self.read(|state| state.typing.get(&chat).map(begun).unwrap_or_default())
     }
 
-    /// Whether people see us typing: for 15 seconds after the last sign that did not end it.
+    /// Whether people see us typing: for 15 seconds after the last start sign.
     pub fn is_typing(&self, chat: ChatId) -> bool {
         self.read(|state| {
             let last = state.typing.get(&chat).and_then(|signs| signs.last());
@@ -123,49 +123,47 @@ impl FakeSignal {
         })
     }
 
-    /// Our present reaction to a message.
+    /// Our current reaction to a message.
     pub fn reaction(&self, chat: ChatId, message: MessageId) -> Option<String> {
         self.read(|state| state.reactions.get(&(chat, message)).cloned())
     }
 
-    /// What we told a person that we saw: `read` or `viewed`, and which message.
+    /// Receipts that we sent to a person: `read` or `viewed`, and the message.
     pub fn receipts(&self, person: i64) -> Vec<(String, MessageId)> {
         self.read(|state| state.receipts.get(&person).cloned().unwrap_or_default())
     }
 
-    /// What `updateProfile` said so far.
+    /// All values set by `updateProfile`.
     pub fn profile(&self) -> Value {
         self.read(|state| Value::Object(state.profile.clone()))
     }
 
-    /// How many subscriptions there are.
+    /// Number of subscriptions.
     pub fn subscribed(&self) -> usize {
         self.read(|state| state.subscriptions.len())
     }
 
-    /// How many subscriptions there ever were.
+    /// Number of subscriptions ever made.
     pub fn subscriptions(&self) -> u64 {
         self.read(|state| state.next_subscription)
     }
 
-    /// How many connections stand: line connections and streams of events.
+    /// Number of open connections: line connections and event streams.
     pub fn connected(&self) -> usize {
         self.read(|state| state.connections.len())
     }
 
-    /// Messages and edits that wait on the server, or are on their way and nobody said that they
-    /// are stored.
+    /// Number of messages and edits on the server, or delivered but not reported as stored.
     pub fn unacked(&self) -> usize {
         self.read(|state| state.queue.len() + state.on_wire.len())
     }
 
-    /// How many envelopes wait on Signal's server.
+    /// Number of envelopes on Signal's server.
     pub fn waiting(&self) -> usize {
         self.read(|state| state.queue.len())
     }
 
-    /// The messages that were written to a client that died before anybody said that they were
-    /// stored.
+    /// Messages written to a client that died before they were reported as stored.
     pub fn lost(&self) -> Vec<MessageId> {
         let lost = self.read(|state| state.lost.clone());
         lost.into_iter().filter_map(|id| self.message_of(id)).collect()
@@ -176,13 +174,13 @@ impl FakeSignal {
         self.read(|state| state.history.last().map(|queued| queued.id))
     }
 
-    /// The message that an envelope brings, by its time stamp.
+    /// Timestamp of the message in an envelope.
     pub fn message_of(&self, id: UpdateId) -> Option<MessageId> {
         let of = |state: &State| state.history.iter().find(|queued| queued.id == id).map(|queued| queued.body.clone());
         self.read(of).and_then(|body| body["envelope"]["timestamp"].as_i64())
     }
 
-    /// Says that an item, as it was received, is in safety.
+    /// Reports a received item as stored.
     pub fn stored(&self, raw: &str) {
         let item: Value = serde_json::from_str(raw).unwrap_or_default();
         let number = [&item["fakeNumber"], &item["result"]["fakeNumber"]].into_iter().find_map(Value::as_i64);
@@ -198,24 +196,24 @@ impl FakeSignal {
         self.until(|fake| fake.unacked() == 0).await;
     }
 
-    /// Waits until somebody listens.
+    /// Waits for a subscription.
     pub async fn listened_to(&self) {
         self.until(|fake| fake.subscribed() > 0).await;
     }
 
-    /// Waits until a condition holds; it is looked at after each change. Set a limit of your own.
+    /// Waits until a condition holds; checks it after each change. The caller sets the time limit.
     pub async fn until(&self, condition: impl Fn(&Self) -> bool) {
         self.inner.shared.until(|| condition(self)).await;
     }
 
-    /// `until` for a thread without a runtime; false when the limit passes first.
+    /// Blocking variant of `until`; false if the limit passes first.
     pub fn wait_for(&self, limit: Duration, condition: impl Fn(&Self) -> bool) -> bool {
         self.inner.shared.wait_for(limit, || condition(self))
     }
 }
 
 impl State {
-    /// Writes an accepted call into the chronicle and checks the pace.
+    /// Records an accepted call and checks the pace.
     pub(super) fn record(&mut self, kind: AcceptedKind, sent: &Sent) {
         let (at_ms, chat, message_id) = (self.now_ms(), sent.chat, sent.message_id);
         if !self.chronicle.record(Accepted { at_ms, kind, chat, message_id, text: sent.text.clone() }) {

@@ -1,5 +1,4 @@
-//! What leaves the daemon: messages to all who listen, answers past those that they wait for, signs
-//! of life.
+//! Output of the daemon: messages to all subscribers, reordered answers, keep-alives.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use super::state::{ConnectionId, OWN_NUMBER, Queued, State, Subscription};
 
 impl State {
-    /// Those who would hear something now: subscription and its connection.
+    /// Subscriptions that can receive now, with their connections.
     fn hearing(&self) -> Vec<(u64, ConnectionId)> {
         let hears = |subscription: &Subscription| {
             let connection = self.connections.get(&subscription.connection);
@@ -20,7 +19,7 @@ impl State {
         all.map(|(id, subscription)| (*id, subscription.connection)).collect()
     }
 
-    /// Writes what waits to all who listen; from then on it is theirs.
+    /// Writes all queued messages to all subscribers and removes them from the queue.
     pub(super) fn hand_over(&mut self) {
         let hearing = self.hearing();
         if self.is_holding || hearing.is_empty() || self.queue.is_empty() {
@@ -46,7 +45,7 @@ impl State {
         }
     }
 
-    /// An answer on its way to its connection, past those that it waits for.
+    /// Sends an answer to its connection, after the answers that it waits for.
     pub(super) fn answer(&mut self, connection: ConnectionId, bytes: Vec<u8>) {
         let due = match &mut self.shuffle {
             None => vec![(connection, bytes)],
@@ -66,20 +65,20 @@ impl State {
         }
     }
 
-    /// What a connection asked for was answered: messages may come.
+    /// Marks the subscriptions of a connection as answered: messages may come.
     pub(super) fn answered(&mut self, connection: ConnectionId) {
         let theirs = self.subscriptions.values_mut().filter(|subscription| subscription.connection == connection);
         theirs.for_each(|subscription| subscription.is_answered = true);
     }
 
-    /// A comment into every stream of events.
+    /// Writes a comment into every event stream.
     pub(super) fn keep_alive(&mut self) {
         let streams = self.connections.iter().filter(|(_, connection)| connection.is_stream);
         let streams: Vec<ConnectionId> = streams.map(|(id, _)| *id).collect();
         streams.into_iter().for_each(|id| self.write(id, b":\n\n".to_vec()));
     }
 
-    /// Bytes on their way, unless the other side hears nothing.
+    /// Writes bytes, unless output to the connection is withheld.
     pub(super) fn write(&mut self, connection: ConnectionId, bytes: Vec<u8>) {
         let is_deaf = self.is_deaf && self.is_subscriber(connection);
         let Some(to) = self.connections.get(&connection) else { return };
@@ -93,7 +92,7 @@ impl State {
     }
 }
 
-/// Whether a client would keep it: all else may go unseen.
+/// Whether a client must store it: all other envelopes may get lost.
 fn matters(body: &Value) -> bool {
     let envelope = &body["envelope"];
     !envelope["dataMessage"].is_null() || !envelope["editMessage"].is_null()

@@ -1,5 +1,4 @@
-//! JSON-RPC as the daemon understands it: what is answered, what is refused and under which id,
-//! what is passed over in silence.
+//! JSON-RPC as the daemon implements it: answers, refusals and their ids, ignored input.
 
 use serde_json::{Map, Value, json};
 
@@ -7,27 +6,27 @@ use super::faults::Fault;
 use super::methods;
 use super::state::{ChatId, ConnectionId, Shared, State};
 
-/// The longest text that its JSON reader takes, in characters.
+/// Limit of strings in its JSON reader, in characters.
 const LONGEST_STRING: usize = 20_000_000;
 
-/// How a request came.
+/// Transport of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Via {
     Line(ConnectionId),
     Http,
 }
 
-/// What comes back.
+/// Reaction to a request.
 pub(super) enum Reply {
     Answer(Value),
-    /// The answer, torn.
+    /// A truncated answer.
     Torn(Value),
     Silence,
     /// The connection closes.
     Cut,
 }
 
-/// One request as it was read from the wire.
+/// One parsed request.
 pub(super) struct Call {
     pub(super) method: String,
     pub(super) params: Map<String, Value>,
@@ -47,7 +46,7 @@ impl Refusal {
         Self { code, message: message.into(), data: None }
     }
 
-    /// What the person at the command line did wrong.
+    /// An error of the user.
     pub(super) fn user(message: impl Into<String>) -> Self {
         Self::new(-1, message)
     }
@@ -117,10 +116,10 @@ async fn one(shared: &Shared, via: Via, request: Value) -> Reply {
     }
 }
 
-/// What is wrong with a request, and the id under which that is said.
+/// A refusal with its id.
 type Wrong = Box<(Value, Refusal)>;
 
-/// Id and call.
+/// Parses id and call.
 fn read(request: Value, via: Via) -> Result<(Option<Value>, Call), Wrong> {
     let invalid = |why: &str| Refusal::new(-32600, why);
     let Value::Object(mut request) = request else {
@@ -159,8 +158,8 @@ fn has_too_long_a_text(value: &Value) -> bool {
     }
 }
 
-/// A `send` on its way. A second one for the same chat meanwhile is not what a well-behaved client
-/// does: they would not come in order.
+/// A `send` in progress. A second one for the same chat meanwhile is a violation: their order would
+/// be undefined.
 struct Flight<'a> {
     shared: &'a Shared,
     chat: Option<ChatId>,
@@ -190,7 +189,7 @@ impl Drop for Flight<'_> {
     }
 }
 
-/// Parks a request while the test holds such requests. A client that hangs up meanwhile drops it.
+/// Holds a request as long as the test asks for it. A client that hangs up meanwhile drops it.
 async fn hold(shared: &Shared, holding: fn(&State) -> bool) {
     struct Held<'a>(&'a Shared);
     impl Drop for Held<'_> {

@@ -1,5 +1,5 @@
-//! The fake itself under test, here over raw lines: framing, ids, refusals, order, limits.
-//! `selftest_http` and `selftest_messages` stand beside it.
+//! Tests of the fake itself, here over raw lines: framing, ids, refusals, order, limits. See also
+//! `selftest_http` and `selftest_messages`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ mod selftest_messages;
 
 const ADA: i64 = 7;
 
-/// Nothing here takes this long.
+/// Upper limit for any wait in these tests.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The fake with Ada.
@@ -47,7 +47,7 @@ impl Line {
         self.write(format!("{request}\n").as_bytes()).await;
     }
 
-    /// The next line; `None` if the connection ended.
+    /// The next line; `None` at the end of the connection.
     async fn next(&mut self) -> Option<Value> {
         let line = tokio::time::timeout(LIMIT, self.lines.next_line()).await.expect("nothing came");
         line.ok().flatten().map(|line| serde_json::from_str(&line).unwrap())
@@ -84,7 +84,7 @@ async fn lines_are_framed_and_refused_as_by_the_real_daemon() {
     for id in ["7", "\"seven\"", "7.5", "null"] {
         assert_eq!(line.refused(&method(&format!("\"id\":{id}"))).await, (serde_json::from_str(id).unwrap(), 0));
     }
-    // Without an id it runs, and nothing is said: the next answer is the next request's.
+    // A request without an id runs unanswered: the next answer belongs to the next request.
     line.write(method("\"params\":null").as_bytes()).await;
     assert_eq!(line.refused("{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"makeCoffee\"}\n").await, (json!(8), -32601));
     assert_eq!(fake.calls().len(), 6);

@@ -1,4 +1,4 @@
-//! The fake's messages: what is handed over and when, and what comes of what is sent.
+//! Tests of the fake's messages: deliveries, their timing, and the results of sends.
 
 use serde_json::{Value, json};
 

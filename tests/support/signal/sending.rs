@@ -1,5 +1,4 @@
-//! `send`: what it takes, what comes of it for each recipient, and when all of it counts as a
-//! failure.
+//! `send`: its parameters, its outcome for each recipient, and its failure as a whole.
 
 use std::path::Path;
 
@@ -14,11 +13,11 @@ use super::rpc::{Call, Refusal};
 use super::state::{ChatId, MessageId, OWN_NUMBER, OWN_UUID, State, group_id, number, uuid};
 use crate::support::fake::AcceptedKind;
 
-/// A longer body becomes an attachment that older clients do not show.
+/// Longer bodies become attachments that older clients do not show.
 const LONGEST_BODY: usize = 2000;
 const STYLES: [&str; 5] = ["BOLD", "ITALIC", "SPOILER", "STRIKETHROUGH", "MONOSPACE"];
 
-/// The chat of a `send`; the first, if it is for several.
+/// Chat of a `send`; the first of several.
 pub(super) fn chat_of(state: &State, call: &Call) -> Option<ChatId> {
     chats(state, call).ok()?.first().copied()
 }
@@ -43,7 +42,7 @@ pub(super) fn send(state: &mut State, call: &Call) -> Outcome {
     conclude(timestamp, results, &failed)
 }
 
-/// What comes of it for everybody in a chat; who did not get it.
+/// Adds the outcome for every member of a chat; returns those that did not get it.
 fn deliver(state: &mut State, chat: ChatId, results: &mut Vec<Value>, failed: &mut Vec<Failure>) -> Vec<i64> {
     let group = state.groups.get(&chat).map(|group| group.members.iter().copied().collect::<Vec<_>>());
     let is_group = group.is_some();
@@ -64,7 +63,7 @@ fn deliver(state: &mut State, chat: ChatId, results: &mut Vec<Value>, failed: &m
     missed_by
 }
 
-/// One success is a success. What failed for everybody says so by its code.
+/// Succeeds if any recipient got it; a complete failure sets the error code.
 fn conclude(timestamp: MessageId, results: Vec<Value>, failed: &[Failure]) -> Outcome {
     let response = json!({ "timestamp": timestamp, "results": results });
     if failed.is_empty() || failed.len() < response["results"].as_array().map_or(0, Vec::len) {
@@ -81,7 +80,7 @@ fn conclude(timestamp: MessageId, results: Vec<Value>, failed: &[Failure]) -> Ou
     Err(refusal)
 }
 
-/// Writes down what people see now.
+/// Records the visible message.
 fn keep(
     state: &mut State,
     call: &Call,
@@ -130,7 +129,7 @@ fn keep(
     state.sent.push(sent);
 }
 
-/// Takes what is wrong with a text and its marks down: the daemon sends it all the same.
+/// Records errors in a text and its marks as violations: the daemon sends it nevertheless.
 fn check_text(state: &mut State, call: &Call, chats: &[ChatId], text: &str) {
     let chat = chats.first().copied();
     if text.len() > LONGEST_BODY {
@@ -160,7 +159,7 @@ fn check_text(state: &mut State, call: &Call, chats: &[ChatId], text: &str) {
 }
 
 impl State {
-    /// Whether that message of the chat is by this author.
+    /// Whether a message of the chat is by this author.
     pub(super) fn was_written_by(&self, chat: ChatId, message: MessageId, author: &str) -> bool {
         if author == OWN_NUMBER || author.eq_ignore_ascii_case(OWN_UUID) {
             return self.sent.iter().any(|sent| sent.chat == chat && sent.is_named(message));
@@ -170,7 +169,7 @@ impl State {
     }
 }
 
-/// The attachments of a request: each a data address or the path of a file.
+/// Attachments of a request: each a data address or the path of a file.
 fn files(call: &Call) -> Result<Vec<SentFile>, Refusal> {
     call.list("attachment").iter().map(|given| file(given)).collect()
 }

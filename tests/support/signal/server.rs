@@ -1,4 +1,4 @@
-//! The daemon's thread: a runtime of its own and three doors.
+//! The daemon's thread with its own runtime and three listeners.
 
 use std::sync::Arc;
 
@@ -8,15 +8,14 @@ use super::state::Shared;
 use super::{http, lines};
 use crate::support::fake::Running;
 
-/// What it listens on.
+/// Listeners of the daemon.
 pub(super) struct DaemonListeners {
     pub(super) unix: std::os::unix::net::UnixListener,
     pub(super) tcp: std::net::TcpListener,
     pub(super) http: std::net::TcpListener,
 }
 
-/// Opens all three. What comes back, when it is dropped, closes them and all connections; the file
-/// of the socket stays.
+/// Opens all listeners. Dropping the result closes them and all connections; the socket file stays.
 pub(super) fn start(doors: DaemonListeners, shared: Arc<Shared>) -> Running {
     Running::on_a_thread(move || serve(doors, shared))
 }

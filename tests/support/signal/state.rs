@@ -1,6 +1,6 @@
-//! What the daemon knows, behind one lock: people, groups, what waits on Signal's server, who
-//! listens, what was sent, faults and records. Each change hands over what can be handed over, and
-//! wakes everybody who waits, on either kind of thread.
+//! State of the daemon, behind one lock: people, groups, messages on Signal's server, subscribers,
+//! sent messages, faults and records. Each change delivers pending messages and wakes all waiting
+//! tasks and threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -18,9 +18,9 @@ use super::observing::Sent;
 use crate::support::fake::{self, Chronicle};
 
 pub type ChatId = i64;
-/// The time stamp by which everybody names a message.
+/// Timestamp that names a message.
 pub type MessageId = i64;
-/// The number of an envelope.
+/// Number of an envelope.
 pub type UpdateId = i64;
 pub(super) type ConnectionId = u64;
 
@@ -47,28 +47,28 @@ pub fn group_id(group: ChatId) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Something that a well-behaved client would not have done.
+/// A request that a well-behaved client would not make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     pub at_ms: i64,
-    /// Absent when the request names no chat.
+    /// Absent if the request names no chat.
     pub chat: Option<ChatId>,
     pub what: String,
 }
 
-/// The state, with everybody who waits.
+/// The shared state with its notifications.
 pub(super) type Shared = fake::Shared<State>;
 
-/// What a new daemon knows: nothing.
+/// State of a new daemon.
 pub(super) fn shared(attachments: PathBuf) -> Arc<Shared> {
     Arc::new(Shared::new(State::new(attachments), State::hand_over))
 }
 
-/// Somebody with an account.
+/// A person with an account.
 #[derive(Clone)]
 pub(super) struct Human {
     pub(super) name: String,
-    /// Nobody is told the number.
+    /// Hides the number from everyone.
     pub(super) is_hidden: bool,
 }
 
@@ -91,20 +91,21 @@ pub(super) struct Connection {
     pub(super) writer: UnboundedSender<Vec<u8>>,
     /// Cancelled to close it.
     pub(super) cut: CancellationToken,
-    /// Nothing reaches the other side any more.
+    /// Withholds all further output.
     pub(super) is_deaf: bool,
     pub(super) is_stream: bool,
 }
 
 pub(super) struct Subscription {
     pub(super) connection: ConnectionId,
-    /// Of all accounts, if none is named.
+    /// Account of the subscription; all accounts if absent.
     pub(super) account: Option<String>,
-    /// Whether it was answered: only then messages come, unless the test wants them at once.
+    /// Whether the request was answered: messages come only after that, unless the test asks
+    /// otherwise.
     pub(super) is_answered: bool,
 }
 
-/// Answers that wait for each other.
+/// Answers held for reordering.
 #[derive(Default)]
 pub(super) struct Shuffle {
     pub(super) size: usize,
@@ -115,7 +116,7 @@ pub(super) struct State {
     pub(super) now: Arc<dyn Fn() -> i64 + Send + Sync>,
     pub(super) version: String,
 
-    // Who exists.
+    // Accounts, people and groups.
     pub(super) accounts: Vec<String>,
     pub(super) is_single: bool,
     pub(super) humans: BTreeMap<i64, Human>,
@@ -137,7 +138,7 @@ pub(super) struct State {
     used_stamps: HashSet<(i64, MessageId)>,
     next_serial: u64,
 
-    // Who listens.
+    // Connections and subscriptions.
     pub(super) connections: BTreeMap<ConnectionId, Connection>,
     pub(super) subscriptions: BTreeMap<u64, Subscription>,
     pub(super) next_subscription: u64,
@@ -156,7 +157,7 @@ pub(super) struct State {
     pub(super) receipts: HashMap<i64, Vec<(String, MessageId)>>,
     pub(super) flights: HashMap<ChatId, usize>,
 
-    // What goes wrong.
+    // Faults.
     pub(super) faults: VecDeque<(&'static str, Fault)>,
     pub(super) poison: Vec<(String, Fault)>,
     pub(super) floods: HashMap<ChatId, Flood>,
@@ -232,8 +233,7 @@ impl State {
         (self.now)()
     }
 
-    /// The present time as the stamp of a message: no two messages of one sender share one. We are
-    /// sender 0.
+    /// Current time as the timestamp of a message, unique per sender. We are sender 0.
     pub(super) fn stamp(&mut self, author: i64) -> MessageId {
         let mut stamp = self.now_ms();
         while !self.used_stamps.insert((author, stamp)) {
@@ -242,7 +242,7 @@ impl State {
         stamp
     }
 
-    /// A number for what needs only to be unique: envelopes, files.
+    /// A unique number for envelopes and files.
     pub(super) fn serial(&mut self) -> u64 {
         self.next_serial += 1;
         self.next_serial
@@ -252,7 +252,7 @@ impl State {
         self.humans.get(&id).cloned().unwrap_or_else(|| panic!("nobody has the id {id}: call person() first"))
     }
 
-    /// Whom an address means: a number, an account identifier, one with `PNI:` before it, or a user
+    /// Resolves an address: a number, an account identifier, one with the prefix `PNI:`, or a user
     /// name.
     pub(super) fn who(&self, address: &str) -> Option<i64> {
         let name = address.strip_prefix("u:");
@@ -267,7 +267,7 @@ impl State {
         self.groups.keys().copied().find(|group| group_id(*group) == id)
     }
 
-    /// A person as results name them.
+    /// A person as named in results.
     pub(super) fn recipient_address(&self, person: i64) -> Value {
         let is_hidden = self.humans.get(&person).is_none_or(|human| human.is_hidden);
         let number = (!is_hidden).then(|| number(person));
@@ -286,7 +286,7 @@ impl State {
         (self.next_connection, cut)
     }
 
-    /// What was on its way over a connection that is gone, and over no other, is lost.
+    /// Closes a connection; messages in flight over it alone are lost.
     pub(super) fn close_connection(&mut self, id: ConnectionId) {
         self.connections.remove(&id);
         self.end_subscriptions(id);
@@ -327,8 +327,7 @@ impl State {
         id
     }
 
-    /// Whether that is one of our accounts: by number, and by identifier in daemons that know it
-    /// so.
+    /// Whether an account is ours: by number, and by identifier in daemons that support it.
     pub(super) fn has_account(&self, account: &str) -> bool {
         let is_own = account.eq_ignore_ascii_case(OWN_UUID) && !self.version.starts_with("0.13");
         self.accounts.iter().any(|number| number == account) || (is_own && self.has_account(OWN_NUMBER))

@@ -1,11 +1,11 @@
-//! One incoming message, put together mark by mark and delivered by `send`.
+//! Builder of one incoming message, delivered by `send`.
 
 use serde_json::{Value, json};
 
 use super::FakeTelegram;
 use super::state::{ChatId, MessageId, State, bot, without_reply};
 
-/// A message that somebody is about to send; see `FakeTelegram::from`.
+/// A message under construction; see `FakeTelegram::from`.
 #[must_use = "a draft is delivered by send()"]
 pub struct Draft {
     fake: FakeTelegram,
@@ -14,7 +14,7 @@ pub struct Draft {
 }
 
 impl FakeTelegram {
-    /// Begins a message of this person, in the private chat unless `in_chat` says otherwise.
+    /// Begins a message of this person, in the private chat by default.
     pub fn from(&self, person: i64) -> Draft {
         let from = self.read(|state| state.user(person));
         Draft { fake: self.clone(), chat: person, message: json!({ "from": from }) }
@@ -22,19 +22,19 @@ impl FakeTelegram {
 }
 
 impl Draft {
-    /// Delivers the message; the chat is known to the bot from now on.
+    /// Delivers the message; the bot may write to the chat from now on.
     pub fn send(self) -> MessageId {
         let Self { fake, chat, message } = self;
         fake.change(|state| state.receive("message", chat, message))
     }
 
-    /// Into a group.
+    /// Sends into a group.
     pub fn in_chat(mut self, chat: ChatId) -> Self {
         self.chat = chat;
         self
     }
 
-    /// Into a topic of a forum.
+    /// Sends into a topic of a forum.
     pub fn in_topic(self, thread_id: i64) -> Self {
         self.field("message_thread_id", json!(thread_id)).field("is_topic_message", json!(true))
     }
@@ -44,7 +44,7 @@ impl Draft {
         self.field("text", json!(text)).field("entities", json!(entities(text)))
     }
 
-    /// Text below whatever is attached.
+    /// Text below the attachment.
     pub fn caption(self, text: &str) -> Self {
         self.field("caption", json!(text)).field("caption_entities", json!(entities(text)))
     }
@@ -56,7 +56,7 @@ impl Draft {
         self.field("photo", json!([small, large]))
     }
 
-    /// A document under a file name of the sender's choice.
+    /// A document under a file name chosen by the sender.
     pub fn document(self, name: &str, mime: &str, bytes: &[u8]) -> Self {
         let document = self.file(bytes, json!({ "file_name": name, "mime_type": mime }));
         self.field("document", document)
@@ -96,66 +96,66 @@ impl Draft {
         )
     }
 
-    /// One of several messages that belong together; see also `FakeTelegram::album`.
+    /// Marks a message as part of an album; see also `FakeTelegram::album`.
     pub fn media_group(self, id: &str) -> Self {
         self.field("media_group_id", json!(id))
     }
 
-    /// An answer to a message of the same chat, the bot's or anybody's.
+    /// Replies to a message of the same chat, from the bot or from a person.
     pub fn reply_to(self, message: MessageId) -> Self {
         let shown = self.fake.read(|state| state.shown(self.chat, message));
         let shown = shown.unwrap_or_else(|| panic!("no message {message} in chat {}", self.chat));
         self.field("reply_to_message", without_reply(shown))
     }
 
-    /// The part of the answered message that was picked out.
+    /// Quotes a part of the answered message.
     pub fn quote(self, text: &str) -> Self {
         self.field("quote", json!({ "text": text, "position": 0, "is_manual": true }))
     }
 
-    /// An answer to somebody's message in another chat, with the quoted text.
+    /// Replies to a message in another chat, with the quoted text.
     pub fn external_quote(self, author: &str, text: &str) -> Self {
         let origin = json!({ "type": "hidden_user", "date": self.fake.now_ms() / 1000, "sender_user_name": author });
         self.field("external_reply", json!({ "origin": origin })).quote(text)
     }
 
-    /// Forwarded from a person who shows who they are.
+    /// Marks a forward from a person with a visible account.
     pub fn forwarded_from(self, person: i64) -> Self {
         let sender = self.fake.read(|state| state.user(person));
         let origin = json!({ "type": "user", "date": self.fake.now_ms() / 1000, "sender_user": sender });
         self.field("forward_origin", origin)
     }
 
-    /// Forwarded from somebody who hides their account.
+    /// Marks a forward from a hidden account.
     pub fn forwarded_from_hidden(self, name: &str) -> Self {
         let origin = json!({ "type": "hidden_user", "date": self.fake.now_ms() / 1000, "sender_user_name": name });
         self.field("forward_origin", origin)
     }
 
-    /// Forwarded from a channel.
+    /// Marks a forward from a channel.
     pub fn forwarded_from_channel(self, id: ChatId, title: &str) -> Self {
         let chat = json!({ "id": id, "type": "channel", "title": title });
         let date = self.fake.now_ms() / 1000;
         self.field("forward_origin", json!({ "type": "channel", "date": date, "chat": chat, "message_id": 5 }))
     }
 
-    /// Composed by an inline bot.
+    /// Marks a message composed by an inline bot.
     pub fn via_bot(self, username: &str) -> Self {
         let via = json!({ "id": 990_000_001, "is_bot": true, "first_name": username, "username": username });
         self.field("via_bot", via)
     }
 
-    /// The address that the preview below the text shows.
+    /// Address of the link preview below the text.
     pub fn link_preview(self, url: &str) -> Self {
         self.field("link_preview_options", json!({ "url": url }))
     }
 
-    /// Dated by the sender's server at this time (seconds), not now.
+    /// Dates the message at this time (seconds) instead of now.
     pub fn dated(self, secs: i64) -> Self {
         self.field("date", json!(secs))
     }
 
-    /// Any other field of the message, as it stands.
+    /// Sets any other field of the message.
     pub fn field(mut self, key: &str, value: Value) -> Self {
         self.message[key] = value;
         self
@@ -171,7 +171,7 @@ impl Draft {
 }
 
 impl State {
-    /// Completes a message, remembers it and queues it.
+    /// Completes a message, records it and queues it.
     pub(super) fn receive(&mut self, kind: &str, chat: ChatId, mut message: Value) -> MessageId {
         let id = self.new_message_id(chat);
         message["message_id"] = json!(id);
@@ -193,8 +193,7 @@ impl State {
 }
 
 impl State {
-    /// The message with which a topic began; whatever is said in a topic names it as if it answered
-    /// it.
+    /// First message of a topic; every message in a topic refers to it like a reply.
     fn beginning(&self, chat: ChatId, thread: &Value) -> Value {
         json!({
             "message_id": thread, "from": bot(), "chat": self.chat(chat), "date": 1_700_000_000,

@@ -1,5 +1,5 @@
-//! People, groups and everything that can reach the bot. Simple events are one call; a message with
-//! marks begins with `from` (see `Draft`).
+//! People, groups and incoming updates. Simple updates are one call; a message with marks begins
+//! with `from` (see `Draft`).
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use super::FakeTelegram;
 use super::draft::entities;
 use super::state::{ChatId, MessageId, Queued, State, UpdateId, bot};
 
-/// Whom `my_chat_member` reports about.
+/// Membership states in `my_chat_member`.
 const MEMBER: &str = "member";
 const KICKED: &str = "kicked";
 
 impl FakeTelegram {
-    /// A person with an account, and the private chat with them under the same id. The bot may
-    /// write there only after they have written first.
+    /// Creates a person with an account and a private chat under the same id. The bot may write
+    /// there only after their first message.
     pub fn person(&self, id: i64, first_name: &str, username: Option<&str>) -> i64 {
         let mut user = json!({ "id": id, "is_bot": false, "first_name": first_name, "language_code": "en" });
         let mut chat = json!({ "id": id, "type": "private", "first_name": first_name });
@@ -28,7 +28,7 @@ impl FakeTelegram {
         id
     }
 
-    /// A supergroup (negative id) that the bot is in already.
+    /// Creates a supergroup (negative id) with the bot as a member.
     pub fn group(&self, id: ChatId, title: &str) -> ChatId {
         assert!(id < 0, "groups have negative ids");
         self.change(|state| {
@@ -38,14 +38,14 @@ impl FakeTelegram {
         id
     }
 
-    /// A supergroup with topics.
+    /// Creates a supergroup with topics.
     pub fn forum(&self, id: ChatId, title: &str) -> ChatId {
         self.group(id, title);
         self.change(|state| state.chats.get_mut(&id).map(|chat| chat["is_forum"] = json!(true)));
         id
     }
 
-    /// A file on Telegram's side; the id that stands in messages.
+    /// Stores a file on Telegram's side; returns the id for messages.
     pub fn file(&self, bytes: &[u8]) -> String {
         self.change(|state| {
             let id = format!("AgAD{}", state.serial());
@@ -54,42 +54,42 @@ impl FakeTelegram {
         })
     }
 
-    /// A text in the private chat.
+    /// Sends a text in the private chat.
     pub fn says(&self, person: i64, text: &str) -> MessageId {
         self.from(person).text(text).send()
     }
 
-    /// A text in a group.
+    /// Sends a text in a group.
     pub fn says_in(&self, group: ChatId, person: i64, text: &str) -> MessageId {
         self.from(person).in_chat(group).text(text).send()
     }
 
-    /// A text in the private chat that answers a message.
+    /// Replies to a message in the private chat.
     pub fn replies(&self, person: i64, to: MessageId, text: &str) -> MessageId {
         self.from(person).reply_to(to).text(text).send()
     }
 
-    /// A photo with a text below.
+    /// Sends a photo with a caption.
     pub fn sends_photo(&self, person: i64, caption: &str, bytes: &[u8]) -> MessageId {
         self.from(person).photo(bytes).caption(caption).send()
     }
 
-    /// A document.
+    /// Sends a document.
     pub fn sends_document(&self, person: i64, name: &str, mime: &str, bytes: &[u8]) -> MessageId {
         self.from(person).document(name, mime, bytes).send()
     }
 
-    /// A voice note.
+    /// Sends a voice note.
     pub fn sends_voice(&self, person: i64, seconds: u32, bytes: &[u8]) -> MessageId {
         self.from(person).voice(seconds, bytes).send()
     }
 
-    /// A sticker.
+    /// Sends a sticker.
     pub fn sends_sticker(&self, person: i64, emoji: &str) -> MessageId {
         self.from(person).sticker(emoji).send()
     }
 
-    /// Several photos as one album; the text stands below the first, as in the real thing.
+    /// Sends several photos as one album; the caption is on the first, as on the real server.
     pub fn album(&self, person: i64, caption: &str, photos: &[&[u8]]) -> Vec<MessageId> {
         let group = self.change(State::serial).to_string();
         let photo = |(index, bytes): (usize, &&[u8])| {
@@ -100,17 +100,17 @@ impl FakeTelegram {
         photos.iter().enumerate().map(photo).collect()
     }
 
-    /// Somebody's text, forwarded by the person.
+    /// Forwards another person's text.
     pub fn forwards(&self, person: i64, author: i64, text: &str) -> MessageId {
         self.from(person).forwarded_from(author).text(text).send()
     }
 
-    /// A hidden account's text, forwarded by the person.
+    /// Forwards the text of a hidden account.
     pub fn forwards_hidden(&self, person: i64, author: &str, text: &str) -> MessageId {
         self.from(person).forwarded_from_hidden(author).text(text).send()
     }
 
-    /// The person changes a message of theirs in this chat.
+    /// Edits the person's own message in this chat.
     pub fn edits(&self, chat: ChatId, message: MessageId, text: &str) -> UpdateId {
         self.change(|state| {
             let now = state.now_secs();
@@ -128,14 +128,13 @@ impl FakeTelegram {
         })
     }
 
-    /// The person presses a button below one of the bot's messages in the private chat; the id of
-    /// the callback. Whether such a button exists (any more) is not checked: stale and forged
-    /// presses happen.
+    /// Presses a button below one of the bot's messages in the private chat; returns the id of the
+    /// callback. The existence of the button is not checked: stale and forged presses happen.
     pub fn presses(&self, person: i64, message: MessageId, data: &str) -> String {
         self.presses_in(person, person, message, data)
     }
 
-    /// `presses` in a group.
+    /// Presses a button in a group.
     pub fn presses_in(&self, chat: ChatId, person: i64, message: MessageId, data: &str) -> String {
         self.change(|state| {
             let id = format!("77{:016}", state.serial());
@@ -149,7 +148,7 @@ impl FakeTelegram {
         })
     }
 
-    /// The person reacts to a message; arrives only if the bot asked for `message_reaction`.
+    /// Reacts to a message; arrives only if the bot asked for `message_reaction`.
     pub fn reacts(&self, chat: ChatId, person: i64, message: MessageId, emoji: &str) -> UpdateId {
         self.change(|state| {
             let body = json!({
@@ -160,31 +159,31 @@ impl FakeTelegram {
         })
     }
 
-    /// The person blocks the bot: the bot is told, and sends fail with 403.
+    /// Blocks the bot: it receives an update, and sends fail with 403.
     pub fn blocks(&self, person: i64) -> UpdateId {
         self.block(person);
         self.change(|state| state.membership(person, person, MEMBER, KICKED))
     }
 
-    /// The person lets the bot in again.
+    /// Unblocks the bot.
     pub fn unblocks(&self, person: i64) -> UpdateId {
         self.unblock(person);
         self.change(|state| state.membership(person, person, KICKED, MEMBER))
     }
 
-    /// Somebody adds the bot to a group.
+    /// Adds the bot to a group.
     pub fn adds_bot(&self, group: ChatId, person: i64) -> UpdateId {
         self.unblock(group);
         self.change(|state| state.membership(group, person, "left", MEMBER))
     }
 
-    /// Somebody throws the bot out of a group: sends fail with 403.
+    /// Removes the bot from a group: sends fail with 403.
     pub fn removes_bot(&self, group: ChatId, person: i64) -> UpdateId {
         self.block(group);
         self.change(|state| state.membership(group, person, MEMBER, KICKED))
     }
 
-    /// A group becomes a supergroup with a new id; sends to the old one name the new one.
+    /// Upgrades a group to a supergroup with a new id; sends to the old one name the new one.
     pub fn upgrades(&self, old: ChatId, new: ChatId, person: i64) {
         let title = self.read(|state| state.chat(old)["title"].as_str().unwrap_or_default().to_owned());
         self.group(new, &title);
@@ -193,7 +192,7 @@ impl FakeTelegram {
         self.change(|state| state.migrated.insert(old, new));
     }
 
-    /// A post in a channel; it has no sender.
+    /// Publishes a post in a channel, without a sender.
     pub fn channel_post(&self, channel: ChatId, title: &str, text: &str) -> MessageId {
         let chat = json!({ "id": channel, "type": "channel", "title": title });
         self.change(|state| {
@@ -202,17 +201,17 @@ impl FakeTelegram {
         })
     }
 
-    /// An update of a kind that no library knows yet.
+    /// Queues an update of a kind that no library knows.
     pub fn unknown_kind(&self) -> UpdateId {
         self.update(json!({ "hologram_call": { "id": "1", "beams": [1, 2, 3] } }))
     }
 
-    /// Any update as it stands, wanted or not; it gets the next id unless it has one.
+    /// Queues a raw update, wanted or not; it gets the next id unless it has one.
     pub fn update(&self, update: Value) -> UpdateId {
         self.change(|state| state.enqueue_raw(update))
     }
 
-    /// Delivers an update again under its old id, once, whatever offset the bot polls with.
+    /// Delivers an update again under its old id, once, independent of the polled offset.
     pub fn redeliver(&self, id: UpdateId) {
         self.change(|state| {
             let old = state.history.iter().rev().find(|(old, _)| *old == id);

@@ -1,5 +1,4 @@
-//! What goes wrong, on demand. The short forms touch sending and editing of messages; `fault` names
-//! any method.
+//! Faults on demand. The short forms affect sends and edits of messages; `fault` names any method.
 
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use super::FakeTelegram;
 use super::methods::{Call, Refusal, parse_mode};
 use super::state::{ChatId, State, Violation};
 
-/// The methods that the short forms mean.
+/// Methods affected by the short forms.
 pub(super) const SENDS: [&str; 6] =
     ["sendmessage", "editmessagetext", "editmessagereplymarkup", "sendphoto", "sendvoice", "senddocument"];
 
 /// Stands for all of `SENDS` in the list of faults.
 const ANY_SEND: &str = "";
 
-/// How one call fails.
+/// One failure of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// 409, as if another instance polled.
@@ -33,7 +32,7 @@ pub enum Fault {
     RejectMarkup,
 }
 
-/// A chat's flood control: first a 429, then silence is expected until the time given.
+/// Flood control of a chat: first a 429, then silence is expected until the given time.
 #[derive(Default)]
 pub(super) struct Flood {
     armed_secs: Option<i64>,
@@ -41,53 +40,54 @@ pub(super) struct Flood {
 }
 
 impl FakeTelegram {
-    /// The next `times` calls of `method` fail so. Method names as in Telegram's documentation.
+    /// Fails the next `times` calls of `method`. Method names as in Telegram's documentation.
     pub fn fault(&self, method: &str, fault: Fault, times: usize) {
         let name: &'static str = Box::leak(method.to_ascii_lowercase().into_boxed_str());
         self.change(|state| state.faults.extend(std::iter::repeat_n((name, fault), times)));
     }
 
-    /// The next `times` polls are told that another instance polls.
+    /// Rejects the next `times` polls with a conflict, as if another instance polled.
     pub fn conflict_next(&self, times: usize) {
         self.fault("getUpdates", Fault::Conflict, times);
     }
 
-    /// The next `times` sends or edits get a 502 and no effect.
+    /// Answers the next `times` sends or edits with 502 and without effect.
     pub fn server_error_next(&self, times: usize) {
         self.fault(ANY_SEND, Fault::ServerError, times);
     }
 
-    /// The next `times` sends or edits take effect, but their answer is lost.
+    /// Applies the next `times` sends or edits and loses their answers.
     pub fn drop_after_accept_next(&self, times: usize) {
         self.fault(ANY_SEND, Fault::DropAfterAccept, times);
     }
 
-    /// The next `times` sends or edits are lost on their way.
+    /// Loses the next `times` sends or edits before they take effect.
     pub fn drop_before_accept_next(&self, times: usize) {
         self.fault(ANY_SEND, Fault::DropBeforeAccept, times);
     }
 
-    /// The next `times` sends or edits take effect, but their answer is torn.
+    /// Applies the next `times` sends or edits and tears their answers.
     pub fn malformed_json_next(&self, times: usize) {
         self.fault(ANY_SEND, Fault::MalformedJson, times);
     }
 
-    /// The next `times` sends or edits with a parse mode are refused for their markup.
+    /// Rejects the markup of the next `times` sends or edits with a parse mode.
     pub fn reject_markup_next(&self, times: usize) {
         self.fault(ANY_SEND, Fault::RejectMarkup, times);
     }
 
-    /// Whatever has these words in it gets a 502 and no effect, until `takes_everything`.
+    /// Answers calls that contain these words with 502 and without effect, until
+    /// `takes_everything`.
     pub fn never_takes(&self, words: &str) {
         self.change(|state| state.poison.push((words.to_owned(), Fault::ServerError)));
     }
 
-    /// Whatever has these words in it takes effect, and its answer is lost.
+    /// Applies calls that contain these words and loses their answers.
     pub fn loses_answers_to(&self, words: &str) {
         self.change(|state| state.poison.push((words.to_owned(), Fault::DropAfterAccept)));
     }
 
-    /// Whatever goes to this chat gets a 502 and no effect.
+    /// Answers calls to this chat with 502 and without effect.
     pub fn takes_nothing_for(&self, chat: ChatId) {
         self.change(|state| state.unreachable.push(chat));
     }
@@ -100,23 +100,23 @@ impl FakeTelegram {
         });
     }
 
-    /// The next `times` files cannot be had.
+    /// Fails the next `times` downloads of files.
     pub fn files_fail_next(&self, times: usize) {
         self.fault("getFile", Fault::ServerError, times);
     }
 
-    /// Forgets all faults that were not used.
+    /// Drops all unused faults.
     pub fn clear_faults(&self) {
         self.change(|state| state.faults.clear());
     }
 
-    /// The next send or edit to the chat gets a 429; whatever comes before the time is over (by the
-    /// fake's clock) gets another one and counts as a violation.
+    /// Answers the next send or edit to the chat with 429; an earlier call (by the fake's clock)
+    /// gets another one and counts as a violation.
     pub fn flood(&self, chat: ChatId, retry_after_secs: i64) {
         self.change(|state| state.floods.entry(chat).or_default().armed_secs = Some(retry_after_secs));
     }
 
-    /// Sends to the chat are refused with 403 from now on, without any notice to the bot (see also
+    /// Refuses sends to the chat with 403 from now on, without an update to the bot (see also
     /// `blocks`).
     pub fn block(&self, chat: ChatId) {
         self.change(|state| state.blocked.insert(chat));
@@ -127,27 +127,27 @@ impl FakeTelegram {
         self.change(|state| state.blocked.remove(&chat));
     }
 
-    /// Sends and edits wait at the door, without effect, until `release_sends`.
+    /// Holds sends and edits before they take effect, until `release_sends`.
     pub fn hold_sends(&self) {
         self.change(|state| state.hold_sends = true);
     }
 
-    /// Sends and edits take effect, but their answers wait until `release_sends`.
+    /// Applies sends and edits, but holds their answers until `release_sends`.
     pub fn hold_answers(&self) {
         self.change(|state| state.hold_answers = true);
     }
 
-    /// Lets everything pass that `hold_sends` or `hold_answers` keep.
+    /// Releases all calls held by `hold_sends` or `hold_answers`.
     pub fn release_sends(&self) {
         self.change(|state| (state.hold_sends, state.hold_answers) = (false, false));
     }
 
-    /// How many sends are being held; those whose client hung up are not.
+    /// Number of held sends; excludes those whose client hung up.
     pub fn held(&self) -> usize {
         self.read(|state| state.held)
     }
 
-    /// A webhook is set: polls get 409 until the bot calls `deleteWebhook`.
+    /// Sets a webhook: polls get 409 until the bot calls `deleteWebhook`.
     pub fn set_webhook(&self, url: &str) {
         self.change(|state| state.webhook = url.to_owned());
     }
@@ -158,19 +158,19 @@ impl FakeTelegram {
         self.change(|state| state.next_update += by);
     }
 
-    /// From now on also refused calls that the bot brought upon itself and double polls count as
-    /// violations.
+    /// Counts also refused calls caused by the bot and double polls as violations.
     pub fn strict(&self, on: bool) {
         self.change(|state| state.strict = on);
     }
 
-    /// Two accepted sends or edits in one chat nearer than `interval` count as a violation.
+    /// Sets the minimum interval between two accepted sends or edits in one chat; less is a
+    /// violation.
     pub fn pace(&self, interval: Duration) {
         self.change(|state| state.chronicle.set_pace(interval));
     }
 
-    /// Everything that a well-behaved bot would not have done: calls during a flood wait always,
-    /// more under `strict` and `pace`.
+    /// Calls that a well-behaved bot would not make: those during a flood wait always, more under
+    /// `strict` and `pace`.
     pub fn violations(&self) -> Vec<Violation> {
         self.read(|state| state.violations.clone())
     }

@@ -1,13 +1,13 @@
-//! The HTML that the Bot API accepts, read strictly: text and entities out of well-formed input, an
-//! error for the rest.
+//! The HTML subset of the Bot API, parsed strictly: text and entities from well-formed input, an
+//! error otherwise.
 //!
-//! In three points it is stricter than the real server, which would quietly show something other
-//! than what the bot meant: a bare ampersand or unknown character reference, markup inside `code`
-//! or `pre`, and nested block quotes are errors here.
+//! In three points it is stricter than the real server, which would silently show something else: a
+//! bare ampersand or unknown character reference, markup inside `code` or `pre`, and nested block
+//! quotes are errors here.
 
 use serde_json::{Value, json};
 
-/// A text as people see it, and its entities in UTF-16 units.
+/// Visible text with its entities in UTF-16 units.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Formatted {
     pub(super) text: String,
@@ -15,7 +15,7 @@ pub(super) struct Formatted {
 }
 
 impl Formatted {
-    /// A text without markup; the server cuts white space at both ends.
+    /// A text without markup; the server trims white space at both ends.
     pub(super) fn plain(raw: &str, entities: Option<Value>) -> Self {
         let given = entities.and_then(|list| list.as_array().cloned()).unwrap_or_default();
         match given.is_empty() {
@@ -25,7 +25,7 @@ impl Formatted {
     }
 }
 
-/// A tag that waits for its end.
+/// An open tag.
 struct Open {
     name: String,
     kind: &'static str,
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// What a tag means, if it means anything here.
+    /// Entity of a tag, if it has one.
     fn entity(
         &self,
         name: &str,
@@ -147,8 +147,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Stores a finished entity; `<pre><code class="language-x">` is one, as the real server has
-    /// it.
+    /// Stores a finished entity; `<pre><code class="language-x">` is one entity, as on the real
+    /// server.
     fn close(&mut self, open: Open) {
         let length = self.text.encode_utf16().count() - open.start;
         let in_pre = self.open.last().is_some_and(|outer| outer.kind == "pre" && outer.start == open.start);
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         self.entities.push(entity);
     }
 
-    /// Cuts white space at both ends, at the start only in front of the first entity.
+    /// Trims white space at both ends, at the start only before the first entity.
     fn finish(mut self) -> Formatted {
         self.entities.sort_by_key(|entity| (entity["offset"].as_u64(), std::cmp::Reverse(entity["length"].as_u64())));
         let first = self.entities.first().and_then(|entity| entity["offset"].as_u64()).unwrap_or(u64::MAX);
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The inside of a tag up to the closing bracket that is not within quotes.
+/// The inside of a tag up to the first closing bracket outside of quotes.
 fn inside(rest: &str) -> Option<&str> {
     let mut quote = None;
     for (index, character) in rest.char_indices() {
@@ -207,7 +207,7 @@ fn inside(rest: &str) -> Option<&str> {
     None
 }
 
-/// Name and value of each attribute; only `expandable` may stand without a value.
+/// Name and value of each attribute; only `expandable` may lack a value.
 fn attributes(mut rest: &str) -> Option<Vec<(String, String)>> {
     let mut found = Vec::new();
     loop {

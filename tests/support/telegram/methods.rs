@@ -1,5 +1,4 @@
-//! Every method but `getUpdates`, validated in the order and refused in the words of the real
-//! server.
+//! All methods except `getUpdates`, with the validation order and error texts of the real server.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +12,14 @@ use super::upload::{self, UploadedFile};
 use super::webhook;
 use crate::support::fake::AcceptedKind;
 
-/// The longest visible text, in UTF-16 units.
+/// Length limit of the visible text, in UTF-16 units.
 const MAX_TEXT: usize = 4096;
-/// The largest file that a bot may download.
+/// Size limit of downloads by a bot.
 const MAX_DOWNLOAD: usize = 20 << 20;
 const NOT_MODIFIED: &str = "message is not modified: specified new message content and reply markup are exactly the \
                             same as a current content and reply markup of the message";
 
-/// One call as it was read from the wire; the method in lower case, for the real server ignores
-/// case too.
+/// One parsed call; the method in lower case, because the real server ignores case too.
 pub(super) struct Call {
     pub(super) method: String,
     pub(super) params: Map<String, Value>,
@@ -37,13 +35,13 @@ impl Call {
         self.params.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// A number, also as text as in forms.
+    /// Returns a number, also from text as in forms.
     pub(super) fn int(&self, key: &str) -> Option<i64> {
         let value = self.params.get(key)?;
         value.as_i64().or_else(|| value.as_str()?.parse().ok())
     }
 
-    /// A structured parameter, also as JSON inside text as in forms.
+    /// Returns a structured parameter, also from JSON in text as in forms.
     pub(super) fn json(&self, key: &str) -> Option<Value> {
         match self.params.get(key)? {
             Value::String(text) => serde_json::from_str(text).ok(),
@@ -82,7 +80,7 @@ impl Refusal {
 
 pub(super) type Outcome = Result<Value, Refusal>;
 
-/// Runs one call. Under `strict` every refusal that the bot earned itself is a violation.
+/// Runs one call. Under `strict` every refusal caused by the bot is a violation.
 pub(super) fn run(state: &mut State, call: &Call) -> Outcome {
     let outcome = dispatch(state, call);
     if let Err(refusal) = &outcome
@@ -216,7 +214,7 @@ fn delete_message(state: &mut State, call: &Call) -> Outcome {
     Ok(json!(true))
 }
 
-/// The index of the bot's own message that a call names.
+/// Index of the bot's message that a call names.
 fn own_message(state: &State, call: &Call, verb: &str) -> Result<usize, Refusal> {
     let chat = chat_for(state, call)?;
     let id = call.int("message_id").ok_or_else(|| Refusal::bad("message identifier is not specified"))?;
@@ -349,8 +347,8 @@ fn get_file(state: &State, call: &Call) -> Outcome {
     }))
 }
 
-/// `default`, `all_private_chats`, `chat:7`, `chat_member:-100:7`, with the language behind a
-/// slash.
+/// Key of a command menu: `default`, `all_private_chats`, `chat:7`, `chat_member:-100:7`, with the
+/// language after a slash.
 fn menu_key(call: &Call) -> String {
     let scope = call.json("scope").unwrap_or_default();
     let mut key = scope["type"].as_str().unwrap_or("default").to_owned();

@@ -1,4 +1,4 @@
-//! What the bot did, and waiting for it.
+//! Records of the bot's calls, and waiting for them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use super::FakeTelegram;
 use super::state::{CallbackAnswer, ChatId, MessageId, State, UpdateId};
 use crate::support::fake::{Accepted, AcceptedKind};
 
-/// One message of the bot as it stands now, after all edits.
+/// One message of the bot after all edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
     pub chat: ChatId,
     pub message_id: MessageId,
-    /// What people see: entities removed, ends trimmed.
+    /// Visible text: entities removed, ends trimmed.
     pub text: String,
-    /// What they saw before the first edit.
+    /// Visible text before the first edit.
     pub first_text: String,
-    /// The text as it was sent, with its markup.
+    /// Text with its markup, as sent.
     pub raw: String,
     /// Telegram's entities, offsets in UTF-16 units.
     pub entities: Vec<Value>,
@@ -33,7 +33,7 @@ pub struct Sent {
     pub reply_markup: Option<Value>,
     pub at_ms: i64,
     pub deleted: bool,
-    /// What was uploaded, if the message is a file.
+    /// Uploaded file, if any.
     pub file: Option<Upload>,
 }
 
@@ -48,7 +48,7 @@ pub struct Upload {
 }
 
 impl Sent {
-    /// Whether it came with its markup, and not as plain text.
+    /// Whether the message has markup instead of plain text.
     pub fn is_marked_up(&self) -> bool {
         self.parse_mode.as_deref() == Some("HTML")
     }
@@ -61,7 +61,7 @@ impl Sent {
     }
 }
 
-/// What one edit made of a message.
+/// Result of one edit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     pub text: String,
@@ -72,12 +72,12 @@ pub struct Edit {
 }
 
 impl FakeTelegram {
-    /// The messages that stand in a chat, in the order of sending, with their final texts.
+    /// Undeleted messages of a chat, in the order of sending, with their final texts.
     pub fn sent(&self, chat: ChatId) -> Vec<Sent> {
         self.read(|state| state.sent.iter().filter(|sent| sent.chat == chat && !sent.deleted).cloned().collect())
     }
 
-    /// The final visible texts in a chat.
+    /// Final visible texts of a chat.
     pub fn texts(&self, chat: ChatId) -> Vec<String> {
         self.sent(chat).into_iter().map(|sent| sent.text).collect()
     }
@@ -87,7 +87,7 @@ impl FakeTelegram {
         self.read(|state| state.chronicle.accepted().to_vec())
     }
 
-    /// The names of all calls with a good token, in lower case, also refused ones.
+    /// Names of all calls with a valid token, in lower case, including refused ones.
     pub fn calls(&self) -> Vec<String> {
         self.read(|state| state.calls.clone())
     }
@@ -98,17 +98,17 @@ impl FakeTelegram {
         self.read(|state| state.menus.clone())
     }
 
-    /// How often the bot showed that it types.
+    /// Number of typing signs.
     pub fn typing(&self, chat: ChatId) -> usize {
         self.typing_times(chat).len()
     }
 
-    /// When the bot showed that it types.
+    /// Times of the typing signs.
     pub fn typing_times(&self, chat: ChatId) -> Vec<i64> {
         self.read(|state| state.typing.get(&chat).cloned().unwrap_or_default())
     }
 
-    /// The bot's present reactions to a message.
+    /// Current reactions of the bot to a message.
     pub fn reactions(&self, chat: ChatId, message: MessageId) -> Vec<String> {
         self.read(|state| state.reactions.get(&(chat, message)).cloned().unwrap_or_default())
     }
@@ -118,32 +118,32 @@ impl FakeTelegram {
         self.read(|state| state.callback_answers.clone())
     }
 
-    /// How many polls have come in.
+    /// Number of polls so far.
     pub fn polls(&self) -> usize {
         self.read(|state| state.polls)
     }
 
-    /// Whether a poll is open right now.
+    /// Whether a poll is open.
     pub fn polling(&self) -> bool {
         self.read(|state| state.parked > 0)
     }
 
-    /// The offset of the last poll.
+    /// Offset of the last poll.
     pub fn last_offset(&self) -> Option<i64> {
         self.read(|state| state.last_offset)
     }
 
-    /// How many updates are queued or delivered but not confirmed.
+    /// Number of updates that are not confirmed, delivered or not.
     pub fn unacked(&self) -> usize {
         self.read(|state| state.queue.len())
     }
 
-    /// How many updates the bot has confirmed.
+    /// Number of confirmed updates.
     pub fn acked_count(&self) -> usize {
         self.read(|state| state.acked)
     }
 
-    /// The id of the newest update.
+    /// Id of the newest update.
     pub fn last_update_id(&self) -> Option<UpdateId> {
         self.read(|state| state.history.last().map(|(id, _)| *id))
     }
@@ -153,30 +153,30 @@ impl FakeTelegram {
         self.until(|fake| fake.unacked() == 0).await;
     }
 
-    /// Waits until every queued update is confirmed and the bot polls again, or is called.
+    /// Waits until every queued update is confirmed and the bot polls again or uses a webhook.
     pub async fn idle_acked(&self) {
         self.until(|fake| fake.read(|state| state.queue.is_empty() && (state.parked > 0 || state.calls_the_bot())))
             .await;
     }
 
-    /// Waits for the first poll, or for the bot to be called.
+    /// Waits for the first poll, or for a webhook.
     pub async fn first_poll(&self) {
         self.until(|fake| fake.polls() > 0 || fake.read(State::calls_the_bot)).await;
     }
 
-    /// Waits until a condition holds; it is looked at after each change. Set a limit of your own.
+    /// Waits until a condition holds; checks it after each change. The caller sets the time limit.
     pub async fn until(&self, condition: impl Fn(&Self) -> bool) {
         self.inner.shared.until(|| condition(self)).await;
     }
 
-    /// `until` for a thread without a runtime; false when the limit passes first.
+    /// Blocking variant of `until`; false if the limit passes first.
     pub fn wait_for(&self, limit: Duration, condition: impl Fn(&Self) -> bool) -> bool {
         self.inner.shared.wait_for(limit, || condition(self))
     }
 }
 
 impl State {
-    /// Writes an accepted call into the chronicle and checks the pace.
+    /// Records an accepted call and checks the pace.
     pub(super) fn record(&mut self, kind: AcceptedKind, sent: &Sent) {
         let (at_ms, chat, message_id) = (self.now_ms(), sent.chat, sent.message_id);
         if !self.chronicle.record(Accepted { at_ms, kind, chat, message_id, text: sent.text.clone() }) {

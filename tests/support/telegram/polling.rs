@@ -1,6 +1,6 @@
-//! `getUpdates` with the rules of the real one: an offset forgets all lower ids for good, what is
-//! not confirmed comes again, a call parks until there is something or its time-out is over, and a
-//! second call throws the first one out.
+//! `getUpdates` with the rules of the real one: an offset drops all lower ids for good, unconfirmed
+//! updates come again, a call waits for an update or its time-out, and a second call cancels the
+//! first.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::methods::{Call, Refusal};
 use super::state::{Queued, Shared, State};
 
-/// Kinds that arrive only when asked for by name.
+/// Kinds of updates that need an explicit request.
 const OPT_IN: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
 
 pub(super) async fn get_updates(shared: &Shared, call: &Call) -> Result<Value, Refusal> {
@@ -45,7 +45,7 @@ impl Drop for Parked<'_> {
     }
 }
 
-/// Registers the call, ends an older one and forgets what the offset confirms.
+/// Registers the call, ends an older one and drops the updates confirmed by the offset.
 fn begin_poll(state: &mut State, call: &Call) -> Result<u64, Refusal> {
     state.polls += 1;
     if !state.webhook.is_empty() {
@@ -85,7 +85,7 @@ fn batch(state: &mut State, limit: usize) -> Value {
 }
 
 impl State {
-    /// Queues an update under the next id, unless the bot did not ask for its kind.
+    /// Queues an update under the next id, unless the bot does not want its kind.
     pub(super) fn enqueue(&mut self, kind: &str, body: Value) -> i64 {
         let id = self.next_update;
         self.next_update += 1;
@@ -101,7 +101,7 @@ impl State {
         id
     }
 
-    /// Queues a complete update as it stands, asked for or not; it gets an id if it has none.
+    /// Queues a raw update, wanted or not; assigns an id if it has none.
     pub(super) fn enqueue_raw(&mut self, mut update: Value) -> i64 {
         let id = update.get("update_id").and_then(Value::as_i64).unwrap_or(self.next_update);
         update["update_id"] = json!(id);

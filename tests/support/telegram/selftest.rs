@@ -1,5 +1,5 @@
-//! The fake itself under test: here HTTP and polling over a plain client; `sending` and `library`
-//! stand beside it.
+//! Tests of the fake itself: HTTP and polling with a plain client; see also `sending` and
+//! `library`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ mod selftest_sending;
 
 const ADA: i64 = 7;
 
-/// The fake with Ada, who has spoken and been heard.
+/// The fake with Ada, whose first message is confirmed.
 struct BotClient {
     fake: FakeTelegram,
     client: reqwest::Client,

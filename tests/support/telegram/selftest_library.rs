@@ -1,5 +1,5 @@
-//! The fake against the library that the product uses: its encoding is understood, and it reads
-//! every update.
+//! Tests of the fake with the library of the product: the fake parses its encoding, and the library
+//! parses every update.
 
 use serde_json::json;
 use teloxide_core::Bot;

@@ -1,4 +1,4 @@
-//! Sends and edits: validation, flood control and every way in which an answer fails to arrive.
+//! Sends and edits: validation, flood control and all faults of answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,9 +1,8 @@
-//! HTTP under the fake: a thread with its own runtime, the reading of calls, and the ways to answer
-//! badly.
+//! HTTP of the fake: a thread with its own runtime, request parsing, and broken answers.
 //!
-//! To close a connection without an answer, the stream carries a switch that lets every later write
-//! fail; the HTTP layer then gives the connection up, and the client sees exactly what a power cut
-//! on the far side looks like.
+//! To close a connection without an answer, the stream carries a switch that fails every later
+//! write; the HTTP layer then drops the connection, and the client sees the same as at a power cut
+//! of the server.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -35,7 +34,7 @@ use crate::support::fake::Running;
 
 const BODY_LIMIT: usize = 64 << 20;
 
-/// Answers the bot, or calls it, until what comes back is dropped: that closes the port and all
+/// Serves the bot, or calls its webhook, until the result is dropped: that closes the port and all
 /// connections.
 pub(super) fn start(listener: std::net::TcpListener, shared: Arc<Shared>) -> Running {
     Running::on_a_thread(move || serve(listener, shared))
@@ -53,7 +52,7 @@ async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Reads one request, lets the faults have their say, and answers.
+/// Parses one request, applies the faults, and answers.
 async fn answer(
     Extract(shared): Extract<Arc<Shared>>,
     ConnectInfo(switch): ConnectInfo<Switch>,
@@ -96,7 +95,7 @@ async fn answer(
     }
 }
 
-/// Parks a call while the test holds such calls. A client that hangs up meanwhile drops it.
+/// Holds a call as long as the test asks for it. A client that hangs up meanwhile drops it.
 async fn hold(shared: &Shared, holding: fn(&super::state::State) -> bool) {
     struct Held<'a>(&'a Shared);
     impl Drop for Held<'_> {
@@ -112,8 +111,7 @@ async fn hold(shared: &Shared, holding: fn(&super::state::State) -> bool) {
     shared.until(|| !holding(&shared.lock())).await;
 }
 
-/// Takes token, method and parameters out of a request: query, forms of both kinds and JSON are all
-/// understood.
+/// Reads token, method and parameters from a request: from the query, both kinds of forms, or JSON.
 async fn read_call(path: &str, request: Request) -> Result<Call, Refusal> {
     let not_found = || Refusal::new(404, "Not Found");
     let (token, method) = path.strip_prefix("/bot").and_then(|rest| rest.split_once('/')).ok_or_else(not_found)?;
@@ -139,7 +137,7 @@ async fn read_call(path: &str, request: Request) -> Result<Call, Refusal> {
     Ok(Call { method: method.to_ascii_lowercase(), params, files: BTreeMap::new() })
 }
 
-/// A token of another bot is unauthorised, something that is no token at all is not found.
+/// Rejects the token of another bot as unauthorised, and any other text as not found.
 fn check_token(token: &str) -> Result<(), Refusal> {
     let well_formed = token.split_once(':').is_some_and(|(id, _)| id.parse::<u64>().is_ok());
     match token {
@@ -156,7 +154,7 @@ fn read_form(form: &str, params: &mut Map<String, Value>) {
     }
 }
 
-/// Undoes percent encoding, in forms with the plus sign for a space.
+/// Decodes percent encoding, in forms also the plus sign for a space.
 fn decode(encoded: &str, form: bool) -> String {
     let mut bytes = Vec::new();
     let mut rest = encoded.as_bytes();
@@ -199,7 +197,7 @@ fn bad_gateway() -> Response {
     (StatusCode::BAD_GATEWAY, [(header::CONTENT_TYPE, "text/html")], page).into_response()
 }
 
-/// Accepts connections and gives each its switch.
+/// Accepts connections, each with its own switch.
 struct BotApiListener(TcpListener);
 
 impl Listener for BotApiListener {
@@ -220,12 +218,12 @@ impl Listener for BotApiListener {
     }
 }
 
-/// Once thrown, nothing more leaves on this connection.
+/// Stops all further output on a connection.
 #[derive(Clone, Default)]
 struct Switch(Arc<AtomicBool>);
 
 impl Switch {
-    /// Throws the switch; the response returned is never seen by anybody.
+    /// Cuts the connection; the returned response never reaches the client.
     fn cut(&self) -> Response {
         self.0.store(true, Ordering::SeqCst);
         Response::new(Body::empty())

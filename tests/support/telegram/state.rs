@@ -1,5 +1,5 @@
-//! What the fake knows, behind one lock: people, chats, the queue of updates, messages both ways,
-//! faults and records. Each change wakes everybody who waits, on either kind of thread.
+//! State of the fake, behind one lock: people, chats, the queue of updates, messages in both
+//! directions, faults and records. Each change wakes all waiting tasks and threads.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
@@ -20,11 +20,11 @@ pub type UpdateId = i64;
 pub(super) const BOT_ID: i64 = 4_200_000_042;
 pub(super) const BOT_USERNAME: &str = "compline_test_bot";
 
-/// Something that a well-behaved bot would not have done.
+/// A call that a well-behaved bot would not make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     pub at_ms: i64,
-    /// Absent when the call names no chat.
+    /// Absent if the call names no chat.
     pub chat: Option<ChatId>,
     pub what: String,
 }
@@ -36,20 +36,19 @@ pub struct CallbackAnswer {
     pub text: String,
 }
 
-/// The state, with everybody who waits.
+/// The shared state with its notifications.
 pub(super) type Shared = fake::Shared<State>;
 
-/// What a new server knows: nothing.
+/// State of a new server.
 pub(super) fn shared() -> Arc<Shared> {
     Arc::new(Shared::new(State::new(), |_| {}))
 }
 
-/// One update that waits to be confirmed.
+/// An unconfirmed update.
 pub(super) struct Queued {
     pub(super) id: UpdateId,
     pub(super) update: Value,
-    /// Handed over once whatever the offset says: the copy of an update that the bot has confirmed
-    /// already.
+    /// Delivered once independent of the offset: the copy of a confirmed update.
     pub(super) forced: bool,
     pub(super) delivered: bool,
 }
@@ -57,7 +56,7 @@ pub(super) struct Queued {
 pub(super) struct State {
     pub(super) now: Arc<dyn Fn() -> i64 + Send + Sync>,
 
-    // Who exists, and whom the bot may write to.
+    // People and chats.
     pub(super) users: HashMap<i64, Value>,
     pub(super) chats: HashMap<ChatId, Value>,
     pub(super) known: HashSet<ChatId>,
@@ -94,7 +93,7 @@ pub(super) struct State {
     pub(super) reactions: HashMap<(ChatId, MessageId), Vec<String>>,
     pub(super) callback_answers: Vec<CallbackAnswer>,
 
-    // What goes wrong.
+    // Faults.
     pub(super) faults: VecDeque<(&'static str, Fault)>,
     pub(super) poison: Vec<(String, Fault)>,
     pub(super) unreachable: Vec<ChatId>,
@@ -161,8 +160,8 @@ impl State {
         self.now_ms().div_euclid(1000)
     }
 
-    /// Private chats share one sequence, each group has its own; all start alike, so ids repeat
-    /// across chats.
+    /// Private chats share one sequence, each group has its own; all have the same first id, so ids
+    /// repeat across chats.
     pub(super) fn new_message_id(&mut self, chat: ChatId) -> MessageId {
         let sequence = if chat < 0 { chat } else { 0 };
         let next = self.next_message.entry(sequence).or_insert(101);
@@ -170,7 +169,7 @@ impl State {
         *next - 1
     }
 
-    /// A number for what needs only to be unique: callbacks, files, albums.
+    /// A unique number for callbacks, files and albums.
     pub(super) fn serial(&mut self) -> u64 {
         self.next_serial += 1;
         self.next_serial
@@ -184,14 +183,14 @@ impl State {
         self.chats.get(&id).cloned().unwrap_or_else(|| panic!("no chat {id}: call person() or group() first"))
     }
 
-    /// A message of either side as Telegram shows it inside a reply or under a button.
+    /// A message of either side as shown inside a reply or under a button.
     pub(super) fn shown(&self, chat: ChatId, message: MessageId) -> Option<Value> {
         let named = |sent: &&Sent| sent.chat == chat && sent.message_id == message && !sent.deleted;
         let ours = self.sent.iter().find(named);
         ours.map(|sent| self.message_of(sent)).or_else(|| self.received.get(&(chat, message)).cloned())
     }
 
-    /// One of the bot's own messages as the API returns it.
+    /// One of the bot's messages as returned by the API.
     pub(super) fn message_of(&self, sent: &Sent) -> Value {
         let mut message = json!({
             "message_id": sent.message_id,

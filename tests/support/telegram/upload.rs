@@ -1,4 +1,4 @@
-//! Files that the bot uploads: reading the form, and what the real server accepts as what.
+//! Uploads by the bot: form parsing, and the file types that the real server accepts.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::observing::{Sent, Upload};
 use super::state::{MessageId, State};
 use crate::support::fake::AcceptedKind;
 
-/// The largest file that a bot may upload, and the largest picture.
+/// Size limits of uploads by a bot, for files and pictures.
 const MAX_UPLOAD: usize = 50 << 20;
 const MAX_PHOTO: usize = 10 << 20;
 
@@ -20,12 +20,12 @@ pub(super) struct UploadedFile {
     bytes: Vec<u8>,
 }
 
-/// The boundary of a form with files, if it is one.
+/// The boundary of a multipart form, if it is one.
 pub(super) fn boundary(content_type: &str) -> Option<&str> {
     content_type.strip_prefix("multipart/form-data; boundary=").map(|boundary| boundary.trim_matches('"'))
 }
 
-/// Takes a form apart: fields into `params`, files into the answer.
+/// Parses a form: fields into `params`, files into the result.
 pub(super) fn read(
     body: &[u8],
     boundary: &str,
@@ -59,7 +59,7 @@ pub(super) fn read(
     if rest.starts_with(b"--") { Ok(files) } else { Err(broken()) }
 }
 
-/// `name="…"` in the head of a part.
+/// Value of `name="…"` in the header of a part.
 fn quoted(head: &str, key: &str) -> Option<String> {
     let (_, rest) = head.split_once(&format!("; {key}=\""))?;
     rest.split_once('"').map(|(value, _)| value.to_owned())
@@ -116,7 +116,7 @@ fn check(kind: &str, file: &UploadedFile) -> Result<(), Refusal> {
     }
 }
 
-/// How a file stands in the message that the API returns.
+/// File of a message as returned by the API.
 pub(super) fn shown(file: &Upload, message: MessageId) -> Value {
     let id = format!("BQAC{message}");
     let look = json!({

@@ -1,9 +1,7 @@
-//! The bot is called, instead of asking: one update after the other, oldest first, each again until
-//! the bot answers 200.
+//! Webhook calls: one update at a time, oldest first, each repeated until the bot answers 200.
 //!
-//! The address is `https`, as Telegram demands; what ends TLS and leads to the bot's own listener
-//! is part of the fake (`leads_to`). Until a test says where that is, a webhook is only a name that
-//! keeps polls out.
+//! The address is `https`, as Telegram demands; the TLS proxy in front of the bot's own listener is
+//! part of the fake (`leads_to`). Without a target, a webhook only blocks polls.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,40 +13,40 @@ use super::FakeTelegram;
 use super::methods::{Call, Outcome, Refusal};
 use super::state::{Shared, State, UpdateId};
 
-/// The first pause after a call that failed, and the longest one.
+/// First and longest pause after a failed call.
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 impl FakeTelegram {
-    /// Whoever calls the bot's public address comes out here.
+    /// Sets the listener behind the bot's public address.
     pub fn leads_to(&self, listener: SocketAddr) {
         self.change(|state| state.leads_to = Some(listener));
     }
 
-    /// Nobody can call the bot any more; Telegram notices when it tries.
+    /// Makes the bot unreachable; Telegram notices at its next call.
     pub fn leads_nowhere(&self) {
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 1));
         self.change(|state| state.leads_to = Some(nowhere));
     }
 
-    /// Each call of the bot, with the status of its answer; 0 when there was none.
+    /// Each call of the bot, with the status of its answer; 0 without an answer.
     pub fn called(&self) -> Vec<(UpdateId, u16)> {
         self.read(|state| state.called.clone())
     }
 
-    /// Where the bot wants to be called; blank when it polls.
+    /// Webhook address; blank if the bot polls.
     pub fn webhook(&self) -> String {
         self.read(|state| state.webhook.clone())
     }
 }
 
 impl State {
-    /// Whether updates go out by calls.
+    /// Whether updates are delivered by webhook calls.
     pub(super) fn calls_the_bot(&self) -> bool {
         !self.webhook.is_empty() && self.leads_to.is_some()
     }
 
-    /// The next call to make: its address, its secret, and the update.
+    /// Next call: its address, its secret, and the update.
     fn next_call(&self) -> Option<(String, String, UpdateId, Value)> {
         let listener = self.leads_to.filter(|_| self.calls_the_bot())?;
         let path = self.webhook.splitn(4, '/').nth(3).unwrap_or_default();
@@ -60,7 +58,7 @@ impl State {
     fn was_called(&mut self, id: UpdateId, status: u16) {
         self.called.push((id, status));
         if status == 200 {
-            // A copy that was sent again has the same number; one answer is for one of them.
+            // A repeated copy has the same number; one answer confirms one of them.
             if let Some(at) = self.queue.iter().position(|queued| queued.id == id) {
                 self.queue.remove(at);
                 self.acked += 1;
