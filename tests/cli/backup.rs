@@ -1,5 +1,4 @@
-//! `compline backup` and `compline restore` as a person types them, and the copy that is made
-//! before a journal is brought up to date.
+//! `compline backup` and `compline restore` as typed by a person, and the copy before a migration.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::program::{Home, PLAIN};
 use super::support::older::{self, migrations};
 
-/// A home in which one thing was said.
+/// A home with one exchange.
 fn lived_in() -> Home {
     let home = Home::plain();
     home.run("chat What is 12*7?").done();
@@ -47,7 +46,7 @@ fn newest() -> i64 {
     migrations().len().try_into().unwrap()
 }
 
-/// The journal as the program before this one left it.
+/// Downgrades the journal to the previous version.
 fn made_older(home: &Home) {
     let all = migrations();
     older::downgrade_journal(&home.file("compline.db"), &all[..all.len() - 1]);
@@ -147,7 +146,7 @@ fn the_next_command_says_what_became_of_a_restore_that_was_cut_off() {
     let next = home.run("search 84");
     assert!(next.err.contains("before it had changed anything"), "{next:?}");
     assert!(next.done().contains("84") && !home.file(".restoring").exists());
-    // Decided, and cut off when the configuration was away.
+    // The restore was decided, and cut off while the configuration was moved away.
     std::fs::create_dir_all(home.file(".restoring")).unwrap();
     let staged = home.file(".restoring/compline.toml");
     std::fs::write(&staged, PLAIN.replace("Vienna", "London")).unwrap();
@@ -206,7 +205,7 @@ fn without_a_copy_a_journal_is_not_brought_up_to_date() {
     assert!(home.run("search 84").done().contains("84"));
 }
 
-/// The archive with a program and an owner more in its configuration, and a manifest that says so.
+/// Adds a program and an owner to the configuration in an archive, and adapts its manifest.
 fn tampered(file: &Path, to: &Path, marker: &Path) {
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap()));
     let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(
@@ -257,7 +256,7 @@ fn a_tampered_backup_is_refused_and_nothing_of_it_is_run() {
     home.run(&format!("backup {}", file.display())).done();
     let (evil, marker) = (shelf.path().join("evil.tar.gz"), shelf.path().join("marker"));
     tampered(&file, &evil, &marker);
-    // SQLite keeps its own files beside the journal or takes them away.
+    // SQLite creates and removes its own files next to the journal.
     let present =
         || names(home.path()).into_iter().filter(|name| !name.starts_with("compline.db-")).collect::<Vec<_>>();
     let before = present();
@@ -278,7 +277,7 @@ fn a_tampered_backup_is_refused_and_nothing_of_it_is_run() {
     assert_eq!(std::fs::read_to_string(home.file("compline.toml")).unwrap(), PLAIN);
     home.gateway().stop();
     assert!(!marker.exists() && !home.run("people list").done().contains("Mallory"));
-    // A home that has nothing takes no configuration from it either.
+    // A home without a configuration takes none from it either.
     let new = Home::new();
     new.run(&format!("restore --yes {}", evil.display())).refused(1, &["does not have", "--recovery-code-file"]);
     let restored = new.typed(&format!("restore --unsigned {}", evil.display()), "yes\n");
@@ -297,7 +296,7 @@ fn a_new_computer_asks_for_the_recovery_code() {
     let restore = format!("restore {}", file.display());
     let new = Home::new();
     new.run(&restore).refused(1, &["needs a key that this home does not have", "fix:", "COMPLINE_RECOVERY_CODE"]);
-    // Another code, and one that is none.
+    // Another code, and an invalid one.
     let other = lived_in();
     let wrong = other.run("backup --recovery-code").done();
     let from =
@@ -309,7 +308,7 @@ fn a_new_computer_asks_for_the_recovery_code() {
         from(&swapped).refused(1, &["mistyped"]);
     }
     assert_eq!(names(new.path()), ["lock"]);
-    // At the terminal: mistyped once, then right, small and spaced.
+    // At the terminal: mistyped once, then correct, in lower case with spaces.
     let typed = format!("{}\n{}\nyes\n", &code[..50], code.replace('-', " ").to_lowercase());
     let restored = new.typed(&restore, &typed);
     assert!(restored.err.contains("has no key for backups yet"), "{restored:?}");
@@ -321,7 +320,7 @@ fn a_new_computer_asks_for_the_recovery_code() {
     assert!(new.run("search 84").done().contains("84"));
     let mode = std::fs::metadata(new.file("backup.key")).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode, new.run("backup --recovery-code").done().trim()), (0o600, code.as_str()));
-    // By the variable; a home with a key of its own keeps that.
+    // By the environment variable; a home with its own key keeps it.
     let mut command = other.command(&format!("restore --yes {}", file.display()));
     let restored = super::program::Ended::of(command.env("COMPLINE_RECOVERY_CODE", &code).output().unwrap());
     assert_eq!(restored.code, 0, "{restored:?}");

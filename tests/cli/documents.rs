@@ -1,4 +1,4 @@
-//! The process that reads documents gives up its rights before it reads.
+//! The process that reads documents drops its rights before it reads.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ fn a_document_is_read_behind_a_filter_of_system_calls() {
     let mut child = program();
     child.args(["read-document", "html"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = child.spawn().unwrap();
-    // It waits for the document, and has not been given a byte of it.
+    // It waits for the document and has not received a byte of it.
     let status = format!("/proc/{}/status", child.id());
     let begun = Instant::now();
     loop {

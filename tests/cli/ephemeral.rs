@@ -1,5 +1,5 @@
-//! `--ephemeral-memory`: what is real is neither read nor written, and what was thrown away is
-//! gone.
+//! `--ephemeral-memory` neither reads nor writes the real memory, and discards everything at the
+//! end.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -13,8 +13,7 @@ use super::program::{Ended, Home, PLAIN};
 
 const MARKER: &str = "quittenmus";
 
-/// A home with a memory that holds a marker, in the file that every prompt begins with and in the
-/// journal.
+/// A home with a marker in the memory file at the start of every prompt and in the journal.
 fn lived_in() -> Home {
     let home = Home::plain();
     home.run(&format!("chat My word is {MARKER}")).done();
@@ -26,7 +25,7 @@ fn lived_in() -> Home {
     home
 }
 
-/// Every file of a home with its bytes; a log of the process that is asked is none of them.
+/// Every file of a home with its bytes.
 fn everything(home: &Home) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![home.path().to_owned()];
@@ -45,7 +44,7 @@ fn everything(home: &Home) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// A command whose temporary files lie there.
+/// A command with its temporary files in the given folder.
 fn command(home: &Home, line: &str, temporary: &Path) -> Command {
     let mut command = home.command(line);
     command.env("TMPDIR", temporary);

@@ -1,5 +1,5 @@
-//! What is wrong, where, and what to do: every broken home has its sentence, its exit code, and
-//! loses nothing.
+//! Error messages say what is wrong, where, and what to do: every broken home has its message and
+//! exit code, and loses nothing.
 
 use std::fs::{File, Permissions};
 use std::io::Write;
@@ -113,7 +113,7 @@ fn a_reader_that_leaves_is_no_failure() {
     assert!(ended.stderr.is_empty());
 }
 
-/// The program with another home than the one in which the configuration lies.
+/// Runs the program with another home than that of the configuration.
 fn elsewhere(configured: &Home, home: &Path, line: &str) -> Ended {
     let mut command = program();
     command.arg("--home").arg(home).arg("--config").arg(configured.file("compline.toml"));
@@ -127,7 +127,7 @@ fn an_open_home_of_another_account_is_refused_and_left_as_it_is() {
     let mode = |mode| std::fs::set_permissions(home.path(), Permissions::from_mode(mode)).unwrap();
     let other = std::fs::metadata(home.path()).unwrap().uid() + 1;
     if chown(home.path(), Some(other), None).is_err() {
-        // Written past the test harness, which swallows what a test that passes prints.
+        // Bypasses the test harness, which swallows the output of a passing test.
         let line = b"\nin part: an_open_home_of_another_account, because only root can give a directory away: tried with /usr\n";
         std::io::stderr().write_all(line).unwrap();
         elsewhere(&configured, Path::new("/usr"), "status").refused(1, &["Others on this computer can look into /usr"]);
@@ -145,7 +145,7 @@ fn an_open_home_of_another_account_is_refused_and_left_as_it_is() {
         assert_eq!((found.uid(), found.mode() & 0o7777), (other, open), "nothing of another account is changed");
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "and nothing is put there");
     }
-    // Its owner did what was said.
+    // The owner follows the advice.
     mode(0o700);
     elsewhere(&configured, home.path(), "status").done();
 }

@@ -1,5 +1,4 @@
-//! Facts: the help, the configuration without its secrets, and JSON in the shapes that programs
-//! rely on.
+//! The help, the configuration without its secrets, and JSON in its documented shapes.
 
 use super::program::{Home, PLAIN, program};
 

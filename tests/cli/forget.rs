@@ -1,4 +1,4 @@
-//! `compline forget` and `compline export` as a person types them.
+//! `compline forget` and `compline export` as typed by a person.
 
 use super::program::{Home, PLAIN};
 
@@ -8,7 +8,7 @@ fn two_people() -> String {
     format!("{PLAIN}[[people]]\nname = \"Ben\"\nrole = \"member\"\n")
 }
 
-/// A home in which Ada and Ben each said something.
+/// A home with one exchange each of Ada and Ben.
 fn lived_in() -> Home {
     let home = Home::new().with("compline.toml", two_people());
     home.run(&format!("chat --as Ben My word is {WORD}")).done();
@@ -16,7 +16,7 @@ fn lived_in() -> Home {
     home
 }
 
-/// Whether that stands anywhere in the home.
+/// Whether a word is in any file of the home.
 fn stands(home: &Home, word: &str) -> bool {
     let mut folders = vec![home.path().to_owned()];
     while let Some(folder) = folders.pop() {

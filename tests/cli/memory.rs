@@ -1,5 +1,5 @@
-//! `compline memory`: the person's own editor on the real file, what there is, what it was before,
-//! and the way back.
+//! `compline memory`: editing a file with the person's editor, listing files and versions,
+//! restoring.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::model::{Model, Say};
 use super::program::{Ended, Home};
 
-/// A script that appends a line to the file that it is given.
+/// A script that appends a line to the file in its argument.
 fn editor(home: &Home, name: &str, line: &str) -> String {
     let path = home.path().parent().unwrap().join(name);
     std::fs::write(&path, format!("printf '%s\\n' '{line}' >> \"$1\"\n")).unwrap();
@@ -137,7 +137,7 @@ fn what_is_kept_is_found_with_its_lines_and_forgotten() {
     home.run("memory show tea").refused(1, &["no such note"]);
 }
 
-/// Runs what follows in a terminal, for a person who types.
+/// Runs the following command in a terminal, for typed input.
 const IN_A_TERMINAL: &str = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
 
 /// A conversation in a terminal.
@@ -170,7 +170,7 @@ impl Conversation {
         conversation
     }
 
-    /// Waits until that stands on the screen, and clears it.
+    /// Waits until the words are on the screen, and clears it.
     fn shows(&mut self, words: &str) {
         while !self.screen.contains(words) {
             let more = self.heard.recv_timeout(Duration::from_secs(30));
@@ -195,7 +195,7 @@ impl Conversation {
     }
 }
 
-/// Whatever becomes of the test, nobody stays in front of the terminal.
+/// Kills the process even if the test fails.
 impl Drop for Conversation {
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -1,5 +1,4 @@
-//! A model on loopback, as the program meets it: it answers what the test says, and keeps every
-//! request whole.
+//! A model on loopback with answers from the test; it records every request.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,23 +8,22 @@ use serde_json::{Value, json};
 
 use super::program::PLAIN;
 
-/// What the model does.
+/// Answer of the model.
 pub enum Say {
-    /// Answers.
     Text(&'static str),
-    /// Calls a tool: its name and arguments.
+    /// Calls a tool with arguments.
     Calls(&'static str, Value),
 }
 
-/// The model. It ends with the test.
+/// A running model, stopped at the end of the test.
 pub struct Model {
-    /// A configuration that asks it.
+    /// Configuration that uses this model.
     pub config: String,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Model {
-    /// Answers each request as `answers` says to the body of it.
+    /// Starts a model that answers each request body with `answers`.
     pub fn start(answers: impl Fn(&str) -> Say + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -38,14 +36,14 @@ impl Model {
                 let request = body(&mut socket);
                 let answer = streamed(&answers(&request));
                 kept.lock().unwrap().push(request);
-                // Whoever asked may be gone.
+                // The client may be gone.
                 let _ = socket.write_all(answer.as_bytes());
             }
         });
         Self { config, asked }
     }
 
-    /// Everything that it was asked.
+    /// Bodies of all requests.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }

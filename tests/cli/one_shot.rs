@@ -1,4 +1,4 @@
-//! One question on the command line gets its own answer, whatever else is under way.
+//! One question on the command line gets its own answer, independent of other activity.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::program::{Ended, Home};
 
 const EARLIER: &str = "This came in answer to something earlier:";
 
-/// All of them at the same time.
+/// Runs all commands at the same time.
 fn at_once(home: &Home, lines: &[&str]) -> Vec<Ended> {
     let begin = |line: &&str| home.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun: Vec<_> = lines.iter().map(begin).collect();
@@ -39,7 +39,7 @@ fn answers_that_were_never_taken_are_no_answers_to_the_next_question() {
     for line in ["chat /help", "chat What is 12*7?", "chat /memory search zzz"] {
         home.run(line).done();
     }
-    // As after a kill between answering and delivering.
+    // Simulates a kill between answer and delivery.
     let journal = Connection::open(home.file("compline.db")).unwrap();
     journal.execute_batch("DELETE FROM parts; UPDATE outbox SET state = 'pending', ended_at = NULL;").unwrap();
     drop(journal);
@@ -51,8 +51,7 @@ fn answers_that_were_never_taken_are_no_answers_to_the_next_question() {
     assert_eq!((second.out, second.err.as_str()), (first.out, ""));
 }
 
-/// The gateway with a limit of the size of its files, beyond which nothing can be written: a disk
-/// that is full.
+/// A gateway with a limit on the size of its files: simulates a full disk.
 fn gateway_on_a_full_disk(home: &Home) -> Child {
     let journal = std::fs::metadata(home.file("compline.db")).unwrap().len();
     let limit = journal / 512 + 64;
@@ -73,7 +72,7 @@ fn said(home: &Home) -> String {
     std::fs::read_to_string(home.file("said")).unwrap()
 }
 
-/// What was said in the terminal and is in the journal.
+/// Number of messages from the terminal with this word in the journal.
 fn stored(home: &Home, word: &str) -> i64 {
     let journal = Connection::open(home.file("compline.db")).unwrap();
     let like = format!("%{word}%");
@@ -103,7 +102,7 @@ fn on_a_full_disk_a_question_ends_with_a_sentence_and_is_not_doubled_later() {
     }
     let (number, ended) = full.expect("it was never full");
     ended.refused(1, &["the disk is full", "Make room"]);
-    // The gateway prints its line by itself, beside answering.
+    // The gateway prints its line concurrently.
     let told = Instant::now();
     while !said(&home).contains("the disk is full") {
         assert!(told.elapsed() < Duration::from_secs(10), "{}", said(&home));
@@ -115,7 +114,8 @@ fn on_a_full_disk_a_question_ends_with_a_sentence_and_is_not_doubled_later() {
     gateway.wait().unwrap();
     let word = format!("Question{number}x");
     let kept = stored(&home, &word);
-    // Either it was given back and is in no journal, or it is there and its answer was promised.
+    // Either the message was returned and is not stored, or it is stored and its answer was
+    // promised.
     assert_eq!(kept, i64::from(ended.err.contains("is stored")), "{ended:?}");
     let _gateway = home.gateway();
     assert!(home.run("chat /whoami").done().contains("Ada"));

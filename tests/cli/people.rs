@@ -1,11 +1,11 @@
-//! `compline people pair` at a terminal: a name that a removed person bore is asked about before
-//! there is a code.
+//! `compline people pair` at a terminal: for the name of a removed person it asks before it creates
+//! a code.
 
 use super::program::{Ended, Home, PLAIN};
 
 const ASKED: &str = "The number of the person, or new:";
 
-/// A home in which Ben was let in, and is no longer.
+/// A home in which Ben was a member and is removed.
 fn without_ben() -> Home {
     let home = Home::new().with("compline.toml", format!("{PLAIN}[[people]]\nname = \"Ben\"\nrole = \"member\"\n"));
     home.run("status").done();
@@ -14,7 +14,7 @@ fn without_ben() -> Home {
     home
 }
 
-/// Whom each unused code is for: a person by number, or 0 for a newcomer.
+/// Recipient of each unused code: a person by number, or 0 for a new person.
 fn codes(home: &Home) -> Vec<i64> {
     let journal = rusqlite::Connection::open(home.file("compline.db")).unwrap();
     let mut query = journal
@@ -33,14 +33,14 @@ fn holds_a_code(ended: &Ended) -> bool {
 #[test]
 fn a_removed_name_is_asked_about_and_anything_but_an_answer_makes_no_code() {
     let home = without_ben();
-    // Ada is person 1 and is in; the list has Ben alone.
+    // Ada is person 1 and configured; the list has Ben alone.
     for typed in ["\n", "same\n", "1\n", "2 new\n", "\u{4}"] {
         let ended = home.typed("people pair Ben", typed);
         ended.refused(1, &["person 2: Ben, member", ASKED, "No code was made"]);
         assert!(!holds_a_code(&ended), "{typed:?}: {ended:?}");
     }
     assert_eq!(codes(&home), [0; 0]);
-    // The flag that says it leaves nothing to ask.
+    // The flag answers the question in advance.
     let told = home.typed("people pair Ben --new", "");
     assert!(told.code == 0 && holds_a_code(&told) && !told.err.contains(ASKED), "{told:?}");
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// A configuration that needs nothing.
+/// A configuration without channels or providers.
 pub const PLAIN: &str = "timezone = \"Europe/Vienna\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
 
 /// A home that is deleted at the end.
@@ -15,7 +15,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// An empty one.
+    /// An empty home.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("home");
@@ -24,12 +24,12 @@ impl Home {
         Self { _folder: folder, path }
     }
 
-    /// One with the plain configuration.
+    /// A home with the plain configuration.
     pub fn plain() -> Self {
         Self::new().with("compline.toml", PLAIN)
     }
 
-    /// With that file in it, readable by its owner alone.
+    /// Adds a file, readable by its owner alone.
     pub fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
         std::fs::write(self.file(name), contents).unwrap();
         private(&self.file(name), 0o600);
@@ -44,19 +44,19 @@ impl Home {
         self.path.join(name)
     }
 
-    /// The program, not started yet. Nothing of this computer's settings reaches it.
+    /// A command on this home, not started yet, without this computer's environment.
     pub fn command(&self, line: &str) -> Command {
         let mut command = program();
         command.arg("--home").arg(&self.path).args(line.split_whitespace());
         command
     }
 
-    /// Runs a command with nothing on its standard input.
+    /// Runs a command with empty standard input.
     pub fn run(&self, line: &str) -> Ended {
         Ended::of(self.command(line).output().unwrap())
     }
 
-    /// Runs a command with that piped in.
+    /// Runs a command with piped input.
     pub fn pipe(&self, line: &str, text: &[u8]) -> Ended {
         let mut command = self.command(line);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -64,7 +64,7 @@ impl Home {
         Ended::of(child.wait_with_output().unwrap())
     }
 
-    /// Runs a command at a terminal where that is typed; what it says there is its standard error.
+    /// Runs a command at a terminal with typed input; its output there is its standard error.
     pub fn typed(&self, line: &str, text: &str) -> Ended {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -75,14 +75,14 @@ impl Home {
         let mut command = self.command(line);
         command.stdin(side()).stderr(side()).stdout(Stdio::piped());
         let child = command.spawn().unwrap();
-        // Its own ends of the terminal, so that it closes with the program.
+        // Closes its own ends of the terminal, so that it closes with the program.
         drop(command);
         let mut terminal = std::fs::File::from(terminal);
         terminal.write_all(text.as_bytes()).unwrap();
         let reading = std::thread::spawn(move || {
             let mut said = Vec::new();
             let mut piece = [0; 4096];
-            // The other end closing is an error here.
+            // Closing the other end is reported as an error here.
             while let Ok(count @ 1..) = terminal.read(&mut piece) {
                 said.extend_from_slice(&piece[..count]);
             }
@@ -93,7 +93,7 @@ impl Home {
         ended
     }
 
-    /// Starts the gateway and waits until it says that it is ready.
+    /// Starts the gateway and waits until it reports that it is ready.
     pub fn gateway(&self) -> Gateway {
         let mut child = self.command("run").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -112,7 +112,7 @@ pub fn program() -> Command {
     command
 }
 
-/// A command that ended.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: i32,
@@ -130,7 +130,7 @@ impl Ended {
         }
     }
 
-    /// It ended so, and said all of this on standard error.
+    /// Expects this exit code and all these words on standard error.
     #[track_caller]
     pub fn refused(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{self:?}");
@@ -139,36 +139,36 @@ impl Ended {
         }
     }
 
-    /// It is done; what it printed.
+    /// Expects success; returns the output.
     #[track_caller]
     pub fn done(self) -> String {
         assert_eq!(self.code, 0, "{self:?}");
         self.out
     }
 
-    /// It is done, and printed JSON.
+    /// Expects success and JSON output.
     #[track_caller]
     pub fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.done()).unwrap()
     }
 }
 
-/// A running gateway, killed if the test ends before it.
+/// A running gateway, killed on drop.
 pub struct Gateway {
     child: Child,
     stderr: BufReader<std::process::ChildStderr>,
-    /// What it said on standard error until it was ready.
+    /// Standard error until it was ready.
     pub said: String,
 }
 
 impl Gateway {
-    /// Sends it a signal, as `STOP`.
+    /// Sends a signal by name, such as `STOP`.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }
 
-    /// Stops it as a service manager would; its exit code and its last words.
+    /// Stops it as a service manager would; returns its exit code and last output.
     pub fn stop(mut self) -> (Option<i32>, String) {
         let stopped = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(stopped.success());

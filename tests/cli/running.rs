@@ -1,4 +1,4 @@
-//! A gateway that runs, others beside it, and the demonstration.
+//! A running gateway, other processes next to it, and the demonstration.
 
 use super::program::{Home, program};
 
@@ -15,7 +15,7 @@ fn a_gateway_starts_answers_and_stops_cleanly() {
     let (code, last) = gateway.stop();
     assert_eq!(code, Some(0), "{last}");
     assert!(!home.file("compline.sock").exists());
-    // What it answered is there without it too.
+    // Its answers are available without it too.
     assert!(home.run("search 84").done().contains("84"));
     let log = std::fs::read_dir(home.file("logs")).unwrap().next().unwrap().unwrap();
     let log = std::fs::read_to_string(log.path()).unwrap();
@@ -34,7 +34,7 @@ fn a_bot_that_nobody_has_claimed_shows_a_code_at_a_terminal_only() {
     let shown = unclaimed.run("people claim").done();
     assert!(shown.contains("/start "), "{shown}");
     let (_, said) = gateway.stop();
-    // Standard error is a pipe, as for a service: whatever reads it keeps it.
+    // Standard error is a pipe, as for a service: its reader may store the output.
     assert!(said.contains("compline people claim") && !said.contains("/start "), "{said}");
     let declared = Home::new().with("compline.toml", format!("{plain}telegram = 7\n{telegram}"));
     let (_, said) = declared.gateway().stop();

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use super::program::{Ended, Home};
 
-/// So many changed files are read before somebody who searches is answered.
+/// Number of changed files that are read before a search is answered.
 const AT_ONCE: usize = 512;
 
 /// Promise (operation/init): `init` tests what you enter, writes a configuration that works and

@@ -1,5 +1,5 @@
-//! Signal on the command line: the steps of the doctor, the accounts of a daemon, linking, and the
-//! owner's code.
+//! Signal on the command line: steps of the doctor, accounts of a daemon, linking, and the owner's
+//! code.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -8,17 +8,17 @@ use std::process::Stdio;
 use super::program::{Ended, Home, PLAIN};
 use super::support::signal::{FakeSignal, Transport};
 
-/// A home whose `[signal]` says that.
+/// A home with these lines in `[signal]`.
 fn home(signal: &str) -> Home {
     Home::new().with("compline.toml", format!("{PLAIN}[signal]\n{signal}\n"))
 }
 
-/// A home that leads to that daemon.
+/// A home connected to a daemon.
 fn beside(fake: &FakeSignal, transport: Transport) -> Home {
     home(&format!("endpoint = \"{}\"", fake.endpoint(transport)))
 }
 
-/// What the doctor says of a check: the state and the words, line by line.
+/// Findings of a check by the doctor: state and text, line by line.
 fn findings(ended: &Ended, check: &str) -> Vec<(String, String)> {
     let found: serde_json::Value = serde_json::from_str(&ended.out).unwrap_or_else(|_| panic!("{ended:?}"));
     let all = found["findings"].as_array().unwrap().clone();
@@ -141,7 +141,7 @@ fn a_phone_that_scans_the_link_gives_its_account() {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let link = lines.by_ref().map(Result::unwrap).find(|line| line.contains("sgnl://linkdevice?"));
     assert!(link.is_some(), "no link was shown");
-    // No terminal is there, whose colours could be relied on.
+    // There is no terminal whose colours could be relied on.
     assert!(!link.unwrap().contains('\u{1b}'));
     fake.scans();
     let ended = child.wait_with_output().unwrap();

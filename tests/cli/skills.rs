@@ -1,5 +1,5 @@
-//! Skills and their gate from the command line: a folder is checked, brought in, shown, approved by
-//! its hash, and led back.
+//! Skills and their gate on the command line: checking a folder, importing, showing, approving by
+//! hash, reverting.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn skill(name: &str, words: &str) -> String {
     format!("---\nname: {name}\ndescription: How to make {name}. Use when somebody wants some.\n---\n\n{words}\n")
 }
 
-/// A home, and that folder of the same temporary folder with that `SKILL.md` in it.
+/// Creates a folder with a `SKILL.md` next to the home.
 fn with_folder(home: &Home, folder: &str, text: &str) -> String {
     let folder = home.path().parent().unwrap().join(folder);
     std::fs::create_dir_all(&folder).unwrap();
@@ -135,7 +135,7 @@ fn at_a_terminal_a_held_skill_is_shown_and_accepted_by_a_yes_alone() {
     assert_eq!(state(), "live");
 }
 
-/// That skill in a list of them.
+/// A skill in a list of skills, by name.
 fn named(skills: &Value, name: &str) -> Value {
     skills.as_array().unwrap().iter().find(|skill| skill["name"] == name).unwrap().clone()
 }

@@ -1,4 +1,4 @@
-//! What the doctor says of a bot that Telegram calls: the address, the calls, and where we listen.
+//! The doctor on webhooks: the address, the calls, and our listener.
 
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -7,7 +7,7 @@ use super::support::telegram::FakeTelegram;
 
 const URL: &str = "https://bot.example.org/telegram";
 
-/// A home whose bot is called at that port.
+/// A home whose bot listens for webhook calls at that port.
 fn home(fake: &FakeTelegram, port: u16) -> Home {
     let (token, api) = (fake.token(), fake.url());
     Home::new().with(
@@ -36,7 +36,7 @@ fn where_telegram_calls_is_compared_with_the_configuration() {
     finds(&home, 0, "`compline run` tells Telegram where to call");
     fake.set_webhook(URL);
     finds(&home, 0, "its messages come to telegram.webhook_url");
-    // Beside a running gateway a foreign address is somebody else's doing.
+    // While the gateway runs, a foreign address was set by another program.
     let gateway = home.gateway();
     let begun = std::time::Instant::now();
     while !home.run("doctor").out.contains("hears all its channels") {

@@ -1,12 +1,11 @@
-//! No circle among files: whoever reads a file of `src/` reads what it stands on first, and comes to
-//! an end.
+//! No cycles among the files of `src/`, so that they can be read in order of their dependencies.
 //!
-//! A file stands on another if its production code names an item that the other defines. A name is
-//! followed through imports and re-exports to the file with the definition, so a parent that only
-//! declares its children and re-exports their items stands on none of them, and neither does a
-//! caller that takes an item of a child through the parent stand on the parent. A parent does not
-//! stand on its own children either: they are its parts, and they may use what it defines. What no
-//! name tells (methods of a type in another file, and names that a macro makes) is not seen.
+//! A file depends on another if its production code names an item that the other defines. Names are
+//! resolved through imports and re-exports to the file with the definition: a parent that only
+//! declares its children and re-exports their items depends on none of them, and a caller that
+//! takes an item of a child through the parent does not depend on the parent. A parent does not
+//! depend on its own children either: they are its parts and may use its definitions. Methods of a
+//! type in another file and names made by a macro are not visible to this check.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,31 +13,31 @@ use super::lexer::{Token, attribute_end, flatten, lex, without_tests};
 use super::nothing_found;
 use super::tree::{File, Source, sources};
 
-/// Words before the name of an item.
+/// Keywords before the name of an item.
 const ITEMS: &[&str] = &["fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod"];
 
-/// Re-exports and imports that may lead on from one name, more than there ever are.
+/// Limit of re-exports and imports followed for one name.
 const LONGEST_TRAIL: usize = 16;
 
 type Path = Vec<String>;
 
-/// What a module binds and names.
+/// Definitions and references of a module.
 #[derive(Default)]
 struct Module {
     file: usize,
     items: BTreeSet<String>,
-    /// Names of imports and re-exports, with the path of each.
+    /// Names of imports and re-exports, with their paths.
     imports: BTreeMap<String, Path>,
-    /// Paths of which everything is imported.
+    /// Paths of glob imports.
     globs: Vec<Path>,
-    /// Paths of the code, and of the imports that are no re-exports, with the first line of each.
+    /// Paths in the code and in imports that are no re-exports, each with its first line.
     named: BTreeMap<Path, usize>,
 }
 
 /// The modules of the crate by path.
 struct Tree(BTreeMap<Path, Module>);
 
-/// Name and line that make one file stand on another.
+/// Name and line of the reference behind a dependency.
 type Reason = (String, usize);
 
 impl Tree {
@@ -53,7 +52,7 @@ impl Tree {
     fn read(&mut self, file: usize, source: &Source) {
         let code = without_tests(&lex(&source.text));
         let mut here = source.module.clone();
-        // Depths of the braces around the inline modules.
+        // Brace depths of the inline modules.
         let mut inline: Vec<usize> = Vec::new();
         let mut depth = 0_usize;
         let mut at = 0;
@@ -106,7 +105,7 @@ impl Tree {
         }
     }
 
-    /// The file that defines what a path names in a module; `None` if no file of the crate does.
+    /// The file that defines the target of a path; `None` if it is not in this crate.
     fn definition(&self, from: &Path, path: &Path, trail: usize) -> Option<usize> {
         if trail == LONGEST_TRAIL {
             return None;
@@ -117,7 +116,7 @@ impl Tree {
         }
     }
 
-    /// A path that begins with a name of the module it stands in.
+    /// Resolves a path that begins with a name of its own module.
     fn below_own(&self, from: &Path, path: &[String], trail: usize) -> Option<usize> {
         let module = self.0.get(from)?;
         if let Some(import) = module.imports.get(&path[0]) {
@@ -136,7 +135,7 @@ impl Tree {
         })
     }
 
-    /// As [`Self::definition`], but only if the module at the end of the path has the item.
+    /// Like [`Self::definition`], but only if the last module of the path has the item.
     fn exactly(&self, from: &Path, path: &Path, trail: usize) -> Option<usize> {
         let (name, parent) = path.split_last()?;
         let parent: Path = match parent.first()?.as_str() {
@@ -148,7 +147,7 @@ impl Tree {
         if known { self.below(&parent, std::slice::from_ref(name), trail) } else { None }
     }
 
-    /// A path that is followed down from a module.
+    /// Resolves a path downwards from a module.
     fn below(&self, start: &Path, path: &[String], trail: usize) -> Option<usize> {
         let mut here = start.clone();
         for (at, name) in path.iter().enumerate() {
@@ -164,13 +163,13 @@ impl Tree {
             if module.imports.contains_key(name) || !module.globs.is_empty() {
                 return self.below_own(&here, &path[at..], trail + 1).or(Some(module.file));
             }
-            // A macro made the name, or it is a derived one.
+            // The name comes from a macro or a derive.
             return Some(module.file);
         }
         None
     }
 
-    /// The files that each file stands on, with the first reason of each.
+    /// Dependencies of each file, each with its first reason.
     fn edges(&self, files: usize) -> Vec<BTreeMap<usize, Reason>> {
         let mut edges = vec![BTreeMap::new(); files];
         for (from, module) in &self.0 {
@@ -208,7 +207,7 @@ impl Module {
     }
 }
 
-/// A path with `self` and `super` written out from the root, as `crate::…`; others as they are.
+/// Rewrites a path with `self` or `super` as `crate::…`; others stay as they are.
 fn absolute(here: &[String], path: Path) -> Path {
     let mut at = here.to_vec();
     let begins = path.first().map_or("", String::as_str);
@@ -233,7 +232,7 @@ fn paths(code: &[Token]) -> impl Iterator<Item = (Path, usize)> {
     (0..code.len()).filter_map(|at| Some((path_at(code, at)?, code[at].line)))
 }
 
-/// The path that begins at a token: one that could name an item, and no field, method or variable.
+/// The path that begins at a token, if it can name an item and is no field, method or variable.
 fn path_at(code: &[Token], at: usize) -> Option<Path> {
     let first = &code[at].text;
     let before = at.checked_sub(1).map_or("", |index| code[index].text.as_str());
@@ -254,12 +253,12 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c == '_' || c.is_alphabetic())
 }
 
-/// Whether one file is a part of another: a child, or a child of one.
+/// Whether one file is a part of another: a descendant.
 fn is_part(part: &[String], of: &[String]) -> bool {
     part.len() > of.len() && part.starts_with(of)
 }
 
-/// The files that each file reaches, itself only over others.
+/// Files that each file reaches; itself only through others.
 fn reached(edges: &[BTreeMap<usize, Reason>]) -> Vec<BTreeSet<usize>> {
     let from = |start: usize| {
         let mut seen = BTreeSet::new();
@@ -274,7 +273,7 @@ fn reached(edges: &[BTreeMap<usize, Reason>]) -> Vec<BTreeSet<usize>> {
     (0..edges.len()).map(from).collect()
 }
 
-/// One finding per circle: its files, and the names that close it.
+/// One finding per cycle: its files, and the names that close it.
 fn circles(files: &[&Source]) -> Vec<String> {
     let edges = Tree::of(files).edges(files.len());
     let edges = edges.into_iter().enumerate().map(|(from, mut to)| {
@@ -306,7 +305,7 @@ fn no_circle_among_files() {
     nothing_found(&circles(&files));
 }
 
-/// How many circles files of a seeded tree make.
+/// Number of cycles in a seeded tree.
 fn seeded(files: &[(&str, &str)]) -> usize {
     let sources: Vec<Source> = files
         .iter()
@@ -339,7 +338,7 @@ fn a_name_is_followed_to_its_file() {
     let x = ("src/a/x.rs", "pub struct X(super::y::Y);");
     let y = ("src/a/y.rs", "pub struct Y; use super::X; impl Y { fn f(x: X) {} }");
     assert_eq!(seeded(&[lib, ("src/a.rs", "mod x; mod y; pub use x::X; pub use y::Y;"), x, y]), 1);
-    // Through the re-export of one, to a third file that stands on nothing.
+    // The re-export leads to a third file without dependencies.
     let y = ("src/a/y.rs", "pub struct Y; use super::X; impl Y { fn f(x: X) {} }");
     let x = ("src/a/x.rs", "mod z; pub use z::X; use super::Y; fn f(y: Y) {}");
     assert_eq!(

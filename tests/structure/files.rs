@@ -1,25 +1,25 @@
-//! What every file of the repository keeps to: sources of a size that can be read, each with a
-//! header and none forgotten by its parent; nothing unfinished; no trace of the machine it was
-//! written on; a README that begins with the two commands.
+//! Rules for every file of the repository: a readable size and a header for each source, a module
+//! line for each source, nothing unfinished, no paths of the author's machine, and a README that
+//! begins with the two commands.
 
 use super::lexer::{find, lex};
 use super::nothing_found;
 use super::tree::{File, Source, files, read, sources};
 
-/// Lines of the longest source.
+/// Maximum number of lines of a source.
 const LONGEST: usize = 600;
 
-/// What stands for unfinished work. Taken apart, so that this file is not found itself.
+/// Marks of unfinished work. Split, so that this file is not found itself.
 const UNFINISHED: &[&str] = &[concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// Beginnings of paths that exist on one machine only.
+/// Prefixes of paths that exist on one machine only.
 const MACHINE_PATHS: &[&str] =
     &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Us", "ers/"), concat!("/ho", "me/")];
 
-/// Home folders that a document may show as an example.
+/// Home folders allowed as examples in documents.
 const EXAMPLE_HOMES: &[&str] = &["you", "ada", "compline"];
 
-/// The commands that the README begins with.
+/// Commands at the beginning of the README.
 const TWO_COMMANDS: &[&str] = &["cargo run --release -- demo", "bash tests/run.sh"];
 
 fn unreadable(source: &Source) -> Vec<String> {
@@ -66,7 +66,7 @@ fn names_machine_path(line: &str, path: &str) -> bool {
     })
 }
 
-/// Sources that no module line leads to: they look like code and never compile.
+/// Sources without a module line: they look like code and never compile.
 fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
     let declares = |text: &str, name: &str| !find(&lex(text), &format!("mod {name}")).is_empty();
     let of_src = sources.iter().filter(|source| match source.module.split_last() {
@@ -89,7 +89,7 @@ fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
     paths.map(|path| format!("{path}: no module line leads to it")).collect()
 }
 
-/// Whether cargo builds a file of `tests/` as a crate of its own.
+/// Whether cargo builds a file of `tests/` as its own crate.
 fn is_crate(path: &str) -> bool {
     match path.split('/').collect::<Vec<_>>()[..] {
         [_, _] => true,
@@ -102,7 +102,7 @@ fn rust_tests() -> Vec<File> {
     files("tests").into_iter().filter(|file| file.path.ends_with(".rs")).collect()
 }
 
-/// The commands that do not stand in the first fenced block of a page.
+/// Commands that are missing in the first fenced block of a page.
 fn missing_commands(page: &str) -> Vec<&'static str> {
     let block = page.split("```").nth(1).unwrap_or("");
     TWO_COMMANDS.iter().copied().filter(|command| !block.lines().any(|line| line.trim().starts_with(command))).collect()
@@ -128,7 +128,7 @@ fn every_source_belongs_to_the_tree() {
 fn no_file_knows_the_machine_it_was_written_on() {
     let mut findings: Vec<String> = files("").iter().flat_map(machine_paths).collect();
     for lock in files("tests").iter().filter(|file| file.path.ends_with("package-lock.json")) {
-        // A lock without addresses installs from whichever registry the reader uses.
+        // A lock file without addresses installs from the registry that the reader uses.
         let resolved = lock.text.lines().filter(|line| line.contains("\"resolved\": \"http")).count();
         findings.extend((resolved > 0).then(|| format!("{}: {resolved} packages name their registry", lock.path)));
     }

@@ -4,7 +4,7 @@ use super::lexer::{Token, find, lex, without_tests};
 use super::nothing_found;
 use super::tree::{File, Source, sources};
 
-/// Lines of the longest function, from its name to its last brace.
+/// Maximum number of lines of a function, from its name to its last brace.
 const LONGEST: usize = 80;
 
 fn too_long(source: &Source) -> Vec<String> {
@@ -20,7 +20,7 @@ fn too_long(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// The last brace of the function whose keyword stands at `at`; `None` if none with a body does.
+/// Last brace of the function with its keyword at `at`; `None` without a body.
 fn body(code: &[Token], at: usize) -> Option<usize> {
     let is_name = |token: &Token| token.text.starts_with(|c: char| c == '_' || c.is_alphabetic());
     if code[at].text != "fn" || !code.get(at + 1).is_some_and(is_name) {

@@ -1,10 +1,10 @@
-//! Who may import whom: the table of `docs/architecture.md`, enforced on every path of every file
-//! in `src/`.
+//! Allowed imports: the table of `docs/architecture.md`, enforced on every path of every file in
+//! `src/`.
 //!
-//! A path counts wherever it stands: in a `use` tree, an expression, a macro, an attribute, a test.
-//! `super` and `self` are followed through inline modules, and the root as a whole
-//! (`use crate as c`, `crate::*`) may not be imported at all, since that would hide the edge.
-//! `#[path]`, `include!` and `extern crate` are refused for the same reason.
+//! A path counts everywhere: in a `use` tree, an expression, a macro, an attribute, a test. `super`
+//! and `self` are followed through inline modules, and the root as a whole (`use crate as c`,
+//! `crate::*`) may not be imported at all, since that would hide the edge. `#[path]`, `include!`
+//! and `extern crate` are refused for the same reason.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::lexer::{Token, find, flatten, lex};
 use super::nothing_found;
 use super::tree::{Source, sources};
 
-/// How the modules of one row see each other.
+/// Imports among the modules of one row.
 #[derive(Clone, Copy, PartialEq)]
 enum Among {
     /// Each may import those named before it.
@@ -21,7 +21,7 @@ enum Among {
     Apart,
 }
 
-/// One row: its modules may import the rows above, but for `except`.
+/// One row: its modules may import the rows above, except `except`.
 struct Row {
     modules: &'static [&'static str],
     among: Among,
@@ -51,7 +51,7 @@ const TABLE: &[Row] = &[
     Row { modules: &["app", "cli", "main"], among: Among::InTurn, except: &[] },
 ];
 
-/// What a module may import, or `None` for a module that the table does not know.
+/// Modules that a module may import; `None` for one that is not in the table.
 fn allowed(from: &str) -> Option<BTreeSet<&'static str>> {
     let row = TABLE.iter().position(|row| row.modules.contains(&from))?;
     let above = TABLE[..row].iter().flat_map(|row| row.modules);
@@ -121,7 +121,7 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c == '_' || c.is_alphabetic())
 }
 
-/// The top module that a path written in the module `here` leads to, or `None` for the root itself.
+/// Top-level module of a path written in the module `here`; `None` for the root itself.
 fn resolve(here: &[String], path: &[&str]) -> Option<String> {
     let mut at: Vec<String> = here.to_vec();
     for segment in path {
@@ -189,7 +189,7 @@ fn lib_lists_the_modules_in_reading_order() {
     assert_eq!(top.iter().filter(|name| **name != "main" && !listed.contains(name)).count(), 0, "{top:?}");
 }
 
-/// What is found wrong with a file of the model, which may not import the store.
+/// Findings in a file of the model, which may not import the store.
 fn in_model(path: &str, text: &str) -> Vec<String> {
     let file = super::tree::File { path: path.to_owned(), text: text.to_owned() };
     forbidden(&Source::from(file))

@@ -1,15 +1,14 @@
-//! Rust source as tokens: enough of the language to find paths and calls, and no more.
+//! Tokens of Rust source: just enough of the language to find paths and calls.
 //!
-//! Comments vanish, so prose never counts; [`lex_with_docs`] keeps those that document an item. A
-//! string or character literal stays as one token that begins with its quote and so never equals a
-//! word. [`flatten`] writes every `use` tree out as full paths, which makes a nested group no
-//! different from a plain path to whoever searches for one.
+//! Comments are dropped, so prose never counts; [`lex_with_docs`] keeps doc comments. A string or
+//! character literal stays as one token that begins with its quote and so never equals a word.
+//! [`flatten`] rewrites every `use` tree as full paths, so that a search finds nested groups like
+//! plain paths.
 
-/// One word, one punctuation mark (`::` counts as one), or one literal, with the place where it
-/// begins.
+/// One word, one punctuation mark (`::` counts as one), or one literal, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What is written; a literal with its opening quote.
+    /// Source text; a literal with its opening quote.
     pub text: String,
     /// Counted from 1.
     pub line: usize,
@@ -24,7 +23,7 @@ pub fn lex(source: &str) -> Vec<Token> {
     tokens
 }
 
-/// The same, with each line of a doc comment as a token that begins with `///` or `//!`.
+/// Tokens including doc comments: each line is a token that begins with `///` or `//!`.
 pub fn lex_with_docs(source: &str) -> Vec<Token> {
     let mut lexer =
         Lexer { chars: source.chars().collect(), at: 0, line: 1, line_start: 0, column: 1, tokens: Vec::new() };
@@ -39,7 +38,7 @@ pub fn is_doc(token: &Token) -> bool {
     token.text.starts_with("//")
 }
 
-/// The lines on which a pattern, itself written as Rust tokens, occurs.
+/// Lines on which a pattern, itself written as Rust tokens, occurs.
 pub fn find(code: &[Token], pattern: &str) -> Vec<usize> {
     let wanted = lex(pattern);
     code.windows(wanted.len())
@@ -48,8 +47,8 @@ pub fn find(code: &[Token], pattern: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Writes `use a::{b, c::{d, e}};` as `use a::b; use a::c::d; use a::c::e;`, and takes paths out of
-/// the strings of attributes (`#[serde(with = "crate::store")]` imports as well).
+/// Rewrites `use a::{b, c::{d, e}};` as `use a::b; use a::c::d; use a::c::e;`, and extracts paths
+/// from the strings of attributes (`#[serde(with = "crate::store")]` imports as well).
 pub fn flatten(tokens: &[Token]) -> Vec<Token> {
     let mut flat = Vec::new();
     let mut at = 0;
@@ -69,8 +68,8 @@ pub fn flatten(tokens: &[Token]) -> Vec<Token> {
     flat
 }
 
-/// Leaves out the items marked `#[cfg(test)]`. What cannot be recognised as an item stays in, so
-/// the scan errs on the strict side.
+/// Removes the items marked `#[cfg(test)]`. Unrecognised items stay, so the scan errs on the strict
+/// side.
 pub fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let mut product = Vec::new();
     let mut at = 0;
@@ -86,7 +85,7 @@ pub fn without_tests(tokens: &[Token]) -> Vec<Token> {
     product
 }
 
-/// The end of the item that begins here with `#[cfg(test)]`, if one does.
+/// End of the item that begins here with `#[cfg(test)]`, if there is one.
 pub fn test_item_end(tokens: &[Token], start: usize) -> Option<usize> {
     let gate =
         |words: &[&str]| words.iter().zip(&tokens[start..]).filter(|(a, b)| **a == b.text).count() == words.len();
@@ -100,7 +99,7 @@ pub fn test_item_end(tokens: &[Token], start: usize) -> Option<usize> {
     is_item(&tokens[at..]).then(|| item_end(tokens, at))
 }
 
-/// The index after the attribute that begins here.
+/// Index after the attribute that begins here.
 pub fn attribute_end(tokens: &[Token], start: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(start) {
@@ -139,8 +138,8 @@ fn item_end(tokens: &[Token], start: usize) -> usize {
     tokens.len()
 }
 
-/// Appends one full path per leaf of the `use` tree that begins at `at`; gives back where the tree
-/// ends.
+/// Appends one full path per leaf of the `use` tree that begins at `at`; returns the end of the
+/// tree.
 fn spread(tokens: &[Token], mut at: usize, prefix: &[Token], flat: &mut Vec<Token>) -> usize {
     let mut path = prefix.to_vec();
     let mut grouped = false;
@@ -186,7 +185,7 @@ struct Lexer {
     at: usize,
     line: usize,
     line_start: usize,
-    /// The column of the token that is being read.
+    /// Column of the current token.
     column: usize,
     tokens: Vec<Token>,
 }

@@ -1,6 +1,5 @@
-//! Which licences come in with the dependencies: every package of the locked tree, for every
-//! platform and for the tests, states a licence that the list allows. No foreign tool and no
-//! network beyond what building needs.
+//! Licences of the dependencies: every package of the locked tree, for every platform and for the
+//! tests, states an allowed licence. Needs no foreign tool, and no network beyond that of a build.
 
 use std::process::Command;
 
@@ -9,7 +8,7 @@ use serde_json::Value;
 use super::nothing_found;
 use super::tree::root;
 
-/// Licences under which a dependency may be used and passed on with ours.
+/// Licences that allow use and distribution with ours.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -37,7 +36,7 @@ fn allowed(expression: &str) -> bool {
     parser.any() && parser.words.is_empty()
 }
 
-/// What is left to read of an expression; `OR` binds loosest, then `AND`, then `WITH`.
+/// The unread rest of an expression; `OR` binds loosest, then `AND`, then `WITH`.
 struct Expression<'a> {
     words: &'a [&'a str],
 }

@@ -1,22 +1,22 @@
-//! Short lists: each rule names what only some places may do, and lists them, each with its reason.
+//! Short lists: each rule names an act reserved to some places, and lists them, each with its
+//! reason.
 //!
-//! A place is a whole module by its name, a right it has by design whether it is used or not; a
-//! file is an exception, which fails again once the file no longer needs it. What is compiled for
-//! tests only is exempt.
+//! A place is a whole module by its name, a permanent right by design; a file is an exception, and
+//! fails again once the file no longer needs it. Code compiled for tests only is exempt.
 
 use super::lexer::find;
 use super::nothing_found;
 use super::tree::{File, Source, sources};
 
-/// Something that only listed places may do.
+/// An act reserved to listed places.
 struct Rule {
     /// Completes "… may not".
     act: &'static str,
-    /// What it looks like, as Rust tokens.
+    /// Its form, as Rust tokens.
     looks: &'static [&'static str],
-    /// Whole modules that may.
+    /// Whole modules that may do it.
     places: &'static [(&'static str, Why)],
-    /// Single files that may.
+    /// Single files that may do it.
     files: &'static [(&'static str, Why)],
 }
 
@@ -237,7 +237,7 @@ impl Rule {
     }
 }
 
-/// Allowed lints carry their reason, so that an exception brings its proof.
+/// Allowed lints without a reason.
 fn silent_exceptions(source: &Source) -> Vec<String> {
     ["# [ allow (", "# ! [ allow (", "# [ expect (", "# ! [ expect ("]
         .iter()

@@ -1,10 +1,10 @@
-//! The tests of the source tree: who may import whom, who may mint trust or open a label, what a
-//! migration looks like, which test proves which promise, which licences come in with a dependency.
+//! Tests of the source tree: imports, places that mint trust or open a label, the form of
+//! migrations, proofs of promises, licences of dependencies.
 //!
-//! Nothing here runs the product; everything reads the tree as text. The rules that a person may
-//! want to change are data at the top of the module that enforces them, an exception is a line
-//! there with its reason, and a line that is no longer needed fails too. Each scan is first tried
-//! on a seeded fault, so that a scan that sees nothing cannot pass.
+//! They read the tree as text and never run the product. The rules that a person may want to change
+//! are data at the top of the module that enforces them, an exception is a line there with its
+//! reason, and an unused line fails too. Each scan is first tried on a seeded fault, so that a
+//! blind scan cannot pass.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,7 +28,7 @@ mod tables;
 mod tree;
 mod wording;
 
-/// Fails with one finding per line, or passes when there is none.
+/// Fails with one finding per line, or passes without findings.
 fn nothing_found(findings: &[String]) {
     assert!(findings.is_empty(), "{} findings:\n  {}", findings.len(), findings.join("\n  "));
 }

@@ -1,18 +1,18 @@
-//! `Cargo.toml` and `Cargo.lock`: every dependency from the registry, none that cannot be lived
-//! with, the lints in place.
+//! `Cargo.toml` and `Cargo.lock`: every dependency from the registry, no refused crate, the lints
+//! in place.
 
 use super::lexer::find;
 use super::nothing_found;
 use super::tree::{File, Source, read, sources};
 
-/// Crates that must not come in, each with its reason.
+/// Forbidden crates, each with its reason.
 const REFUSED: &[(&str, &str)] = &[
     ("presage", "AGPL, as the Signal library below it"),
     ("libsignal-protocol", "AGPL"),
     ("openssl-sys", "TLS is rustls; nothing of the system is linked"),
 ];
 
-/// Sections and the lines that must stand in them.
+/// Sections with their required lines.
 const LINTS: &[(&str, &[&str])] = &[
     ("[lints.rust]", &["unsafe_code = \"forbid\"", "missing_docs = \"warn\""]),
     (
@@ -45,7 +45,8 @@ fn refused(lock: &str) -> Vec<String> {
     found.map(|(name, why)| format!("{name} must not come in: {why}")).collect()
 }
 
-/// How a build other than that of the tests could have the switch of mutation testing.
+/// Settings that would enable the switch of mutation testing in a build other than that of the
+/// tests.
 fn switched(manifest: &str, sources: &[Source]) -> Vec<String> {
     const GATE: &str = "feature = \"mutation\" , debug_assertions";
     let section = |name: &str| -> Vec<&str> {

@@ -1,16 +1,15 @@
 //! The promises to users, each with the tests that prove it.
 //!
-//! A promise is a sentence in the doc comment of the test that proves it best, after its area and
-//! name; every further proof refers to that name:
+//! A promise is a sentence in the doc comment of its best proof, after its area and name; every
+//! further proof refers to that name:
 //!
 //! ```text
 //! /// Promise (delivery/order): Answers arrive in the order of your messages.
 //! /// Proves: delivery/order
 //! ```
 //!
-//! A doc comment with a `compile_fail` block can say the same. The list of all promises is
-//! `docs/promises-proved.md`; after a change it is written by
-//! `COMPLINE_WRITE=promises cargo test -p structure promises`.
+//! A doc comment with a `compile_fail` block can do the same. `docs/promises-proved.md` lists all
+//! promises; `COMPLINE_WRITE=promises cargo test -p structure promises` updates it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -56,21 +55,21 @@ const AREAS: &[(&str, &str)] = &[
     ("command-line", "Command line"),
 ];
 
-/// A doc comment, and the proof that it belongs to: a test, or an example that must not compile.
+/// A doc comment and its proof: a test, or an example that must not compile.
 struct Comment {
     line: usize,
     paragraphs: Vec<String>,
     proof: Option<String>,
 }
 
-/// A promise: its sentence, and its proofs, that of the sentence first.
+/// The sentence of a promise and its proofs; the first is that of the sentence.
 #[derive(Default)]
 struct Promise {
     sentence: String,
     proofs: Vec<String>,
 }
 
-/// All promises by area and name, and the faults in how they are stated.
+/// All promises by area and name, and the faults in their statements.
 #[derive(Default)]
 struct Promises {
     by_name: BTreeMap<String, Promise>,
@@ -101,7 +100,7 @@ impl Promises {
         promises
     }
 
-    /// Takes a promise from a paragraph, or puts what it proves into `proofs`: name, place, proof.
+    /// Takes a promise from a paragraph, or adds its references to `proofs`: name, place, proof.
     fn take(&mut self, paragraph: &str, place: &str, proof: Option<&str>, proofs: &mut Vec<(String, String, String)>) {
         let stated = paragraph.strip_prefix("Promise (");
         let proved = paragraph.strip_prefix("Proves:");
@@ -176,8 +175,8 @@ fn comments(file: &File) -> Vec<Comment> {
     comments
 }
 
-/// The end of the doc comment and attributes that begin here, the lines of the comment, and
-/// whether an attribute makes the item a test. The comment of a file stands alone.
+/// End of the doc comment and attributes that begin here, the lines of the comment, and whether an
+/// attribute makes the item a test. The comment of a file stands alone.
 fn head(tokens: &[Token], start: usize) -> (usize, Vec<&str>, bool) {
     let mut lines = Vec::new();
     let mut is_test = false;
@@ -206,7 +205,7 @@ fn makes_test(attribute: &[Token]) -> bool {
     path.last() == Some(&"test")
 }
 
-/// The name of the function that begins here.
+/// Name of the function that begins here.
 fn function(tokens: &[Token]) -> Option<&str> {
     let mut words = tokens.iter().map(|token| token.text.as_str());
     words.find(|word| !["pub", "async"].contains(word)).filter(|word| *word == "fn")?;

@@ -1,24 +1,24 @@
-//! Migrations as a reader wants them: numbered without a gap, every table STRICT, every column
-//! explained on its own line, labels and scopes that can neither be missing nor be trusted by
-//! default, and ids that are never used twice.
+//! Form of migrations: numbered without a gap, every table STRICT, a comment on the line of every
+//! column, labels and scopes that are neither missing nor trusted by default, and ids that are
+//! never reused.
 
 use super::nothing_found;
 use super::tree::{File, files};
 
-/// Columns that hold words; a table with one of them says whose they are and where they came from.
+/// Columns with text; a table with one of them needs a scope and a label.
 const WORDS: &[&str] = &["text", "body", "title"];
 
-/// Tables with a column of that name whose words need no label, each with its reason.
+/// Tables with such a column whose text needs no label, each with its reason.
 const UNLABELLED: &[(&str, &str)] = &[];
 
-/// Words that begin a table constraint and not a column.
+/// Words that begin a table constraint instead of a column.
 const CONSTRAINTS: &[&str] = &["PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "CONSTRAINT"];
 
 /// One `CREATE TABLE` as written.
 struct Table {
     name: String,
     columns: Vec<Column>,
-    /// What stands between the closing bracket and the semicolon.
+    /// Text between the closing bracket and the semicolon.
     tail: String,
 }
 
@@ -111,7 +111,7 @@ impl Column {
         unless(!(is("label") || is("scope")) || !definition.contains("DEFAULT"), "has a default");
         unless(!definition.contains("DEFAULT 'TRUSTED'"), "is trusted by default");
         let key = definition.contains("INTEGER PRIMARY KEY");
-        // A key that is another table's key too is numbered there.
+        // A key that is also the key of another table gets its number there.
         unless(
             !key || definition.contains("AUTOINCREMENT") || definition.contains("REFERENCES"),
             "may use an id twice, without AUTOINCREMENT",
@@ -120,8 +120,8 @@ impl Column {
     }
 }
 
-/// Columns added later: `ALTER TABLE … ADD COLUMN …; -- comment`. SQLite wants a default where NULL
-/// is not allowed; the blank one reads as unknown.
+/// Columns added later: `ALTER TABLE … ADD COLUMN …; -- comment`. SQLite requires a default for NOT
+/// NULL columns; the blank one reads as unknown.
 fn added(sql: &str) -> Vec<String> {
     sql.lines()
         .enumerate()
@@ -136,7 +136,7 @@ fn added(sql: &str) -> Vec<String> {
         .collect()
 }
 
-/// A line as code and comment; a dash within a literal begins none.
+/// Splits a line into code and comment; a dash within a literal begins none.
 fn split_comment(line: &str) -> (&str, &str) {
     let mut quoted = false;
     for (at, c) in line.char_indices() {
@@ -187,7 +187,7 @@ fn every_table_is_strict_and_every_column_explained() {
     nothing_found(&findings);
 }
 
-/// What is found wrong with a table of these lines.
+/// Number of findings in a table with these lines.
 fn faults(lines: &str, tail: &str) -> usize {
     let sql = format!("CREATE TABLE note (\n  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its id\n{lines}\n){tail};\n");
     tables(&sql).iter().map(|table| table.findings().len()).sum()

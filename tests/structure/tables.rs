@@ -1,26 +1,26 @@
-//! Each table's place in the three acts that change what a person has said: erasure, the closing of
-//! a restored journal, and the merging of two people. A new table takes a line here, and with it
-//! the decision in all three.
+//! Handling of each table by the three acts that change a person's data: erasure, the completion of
+//! a restore, and the merging of two people. A new table needs a line here, and thereby a decision
+//! for all three.
 //!
-//! A line that says `Here` is checked against the SQL and the lists of tables in the files of that
-//! act, `By` against the call that it names, and `No` fails once the act does change the table.
+//! `Here` is checked against the SQL and the lists of tables in the files of the act, `By` against
+//! the named call, and `No` fails once the act does change the table.
 
 use super::lexer::{Token, find};
 use super::nothing_found;
 use super::tree::{Source, files, sources};
 
-/// How an act treats a table.
+/// Handling of a table by an act.
 enum Care {
     /// A statement of the act, or a list in it, names the table.
     Here,
     /// A call that the act makes changes it; as Rust tokens.
     By(&'static str),
-    /// Not at all, for this reason.
+    /// Unchanged, for this reason.
     No(&'static str),
 }
 use Care::{By, Here, No};
 
-/// The three acts, each with the files that carry it out.
+/// The three acts, each with its files.
 const ACTS: [(&str, &[&str]); 3] = [
     ("erasure", &["src/store/erasure.rs", "src/store/erasure/"]),
     ("restoring", &["src/store/after_restore.rs", "src/store/after_restore/"]),
@@ -94,7 +94,7 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("workspace", [No(ONLY_NUMBERS), No("the root stays its owner's"), By("set_workspace_owner")]),
 ];
 
-/// The tables that all migrations together leave.
+/// Tables after all migrations.
 fn tables() -> Vec<String> {
     let mut tables = Vec::new();
     for file in files("migrations") {
@@ -113,7 +113,7 @@ fn tables() -> Vec<String> {
     tables
 }
 
-/// Whether a string of the code changes that table, or names it in a list.
+/// Whether a string of the code changes a table, or names it in a list.
 fn changes(code: &[Token], table: &str) -> bool {
     code.iter().filter(|token| token.text.starts_with('"')).any(|token| {
         let words: Vec<&str> = token.text.split(|c: char| c != '_' && !c.is_alphanumeric()).collect();

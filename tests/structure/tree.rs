@@ -1,5 +1,4 @@
-//! The tree as it lies on disk: the files of the repository, and the Rust sources among them with
-//! their module paths.
+//! Files of the repository on the disk, and the Rust sources among them with their module paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +6,14 @@ use std::sync::OnceLock;
 
 use super::lexer::{Token, flatten, lex, test_item_end, without_tests};
 
-/// Folders that are made, not written.
+/// Generated folders.
 const MADE: &[&str] = &[".git", "target", "node_modules", "venv", "proptest-regressions"];
 
 /// A text file of the repository.
 pub struct File {
     /// Relative to the root of the repository, with slashes.
     pub path: String,
-    /// What it holds.
+    /// Its content.
     pub text: String,
 }
 
@@ -22,14 +21,13 @@ pub struct File {
 pub struct Source {
     /// Relative to the root of the repository.
     pub path: String,
-    /// As written.
+    /// Text as written.
     pub text: String,
-    /// The module it is: `["adapter", "markdown"]`; nothing for `lib.rs`, `["main"]` for the
-    /// binary.
+    /// Module path: `["adapter", "markdown"]`; empty for `lib.rs`, `["main"]` for the binary.
     pub module: Vec<String>,
-    /// All tokens, `use` trees written out.
+    /// All tokens, with flattened `use` trees.
     pub code: Vec<Token>,
-    /// The same without what is compiled for tests only.
+    /// Tokens without the code compiled for tests only.
     pub product: Vec<Token>,
 }
 
@@ -39,7 +37,7 @@ pub fn root() -> PathBuf {
     here.ancestors().find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(here).to_owned()
 }
 
-/// One file by its path in the repository; its absence is a failure.
+/// Reads one file by its path in the repository; panics if it is missing.
 pub fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path} cannot be read: {error}"))
 }
@@ -86,7 +84,7 @@ fn module(path: &str) -> Vec<String> {
     if inner == "lib" { Vec::new() } else { inner.split('/').map(str::to_owned).collect() }
 }
 
-/// The modules in files of their own that are declared under `#[cfg(test)]`.
+/// Modules in their own files that are declared under `#[cfg(test)]`.
 fn test_modules(source: &Source) -> Vec<Vec<String>> {
     let tokens = lex(&source.text);
     (0..tokens.len())

@@ -1,12 +1,12 @@
-//! The program's own words are trusted, so a message is made of numbers, times and constants. Where
-//! one still takes a text, it is listed with what that text is: a name that was validated where it
-//! came in, or a time that the program wrote.
+//! The program's own words are trusted, so messages consist of numbers, times and constants.
+//! Functions that take a text are listed with its kind: a name that was validated on input, or a
+//! time written by the program.
 
 use super::lexer::Token;
 use super::nothing_found;
 use super::tree::{File, Source, sources};
 
-/// File and function, and what its texts are.
+/// File, function, and kind of its texts.
 const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/access.rs", "let_in", "names of people, and an address made plain"),
     ("src/wording/access.rs", "linked", "names of people, and an address made plain"),
@@ -38,7 +38,7 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/turn.rs", "late", "a time"),
 ];
 
-/// The functions of a file that make the program's words of a text.
+/// Functions of a file that build trusted words from a text.
 fn with_text(code: &[Token]) -> Vec<&str> {
     let text = |at: usize| code.get(at).map_or("", |token: &Token| token.text.as_str());
     let mut found = Vec::new();
