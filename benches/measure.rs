@@ -1,10 +1,13 @@
-//! Measures what a person feels, and prints it: `cargo bench --bench measure`, or only some of it with
-//! `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`, `-- entries`, `-- search`, `-- prefix`, `-- scan`.
+//! Measures the performance that a person notices: `cargo bench --bench measure`, or only parts of
+//! it with `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`, `-- entries`, `--
+//! search`, `-- prefix`, `-- scan`.
 //!
-//! Three kinds of figures. Of the real binary, against a Telegram server and a model on loopback: time to the first poll, resident memory at
-//! rest, message to the first byte of the answer, size of the first request. Of the library in this process: time and CPU per turn at growing
-//! histories and beside very much that is known, turns per second, recall at growing journals, search among a hundred thousand entries, a million messages and a
-//! hundred thousand vectors. Of the scan of skills: what it finds, and what it suspects wrongly. The figures are printed as they are; none is a test.
+//! Three kinds of figures. The real binary, against a Telegram server and a model on loopback: time
+//! to the first poll, resident memory at rest, time from a message to the first byte of the answer,
+//! size of the first request. The library in this process: time and CPU per turn at growing
+//! histories and with a large memory, turns per second, recall at growing journals, search among a
+//! hundred thousand entries, a million messages and a hundred thousand vectors. The scan of skills:
+//! its findings and its false positives. The figures are only printed; none is a test.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +38,7 @@ mod support;
 use std::time::Duration;
 
 fn main() {
-    // `cargo test --benches` and the like only want to know that it builds.
+    // `cargo test --benches` and the like only check that it builds.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }

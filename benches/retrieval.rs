@@ -1,9 +1,11 @@
-//! Measures how well what was said is found again: `cargo bench --bench retrieval -- FILE… [--embed URL --model NAME] [--ollama]`. Without a file it takes the
-//! small sample beside it; `invented` in the place of a file makes up conversations, and a model of meaning with them. The format of a file and what the figures
-//! mean stand in `docs/retrieval.md`.
+//! Measures how well past messages are found: `cargo bench --bench retrieval -- FILE… [--embed URL
+//! --model NAME] [--ollama]`. Without a file it takes the small sample next to this source;
+//! `invented` instead of a file generates conversations and a semantic model for them.
+//! `docs/retrieval.md` describes the file format and the figures.
 //!
-//! Each conversation of a file becomes a journal of its own, with its speakers as the people of one group, and goes through the same journal, index and search
-//! that the program uses. The figures are printed as they are; none is a test.
+//! Each conversation of a file gets its own journal, with its speakers as the people of one group,
+//! and goes through the program's own journal, index and search. The figures are only printed; none
+//! is a test.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,14 +34,14 @@ use figures::{Figures, median};
 use indexed::IndexedConversation;
 use set::Set;
 
-/// How it is searched.
+/// Ways of searching.
 const WAYS: [&str; 3] = ["lexical", "vector", "hybrid"];
 
-/// How much the model of invented meanings errs.
+/// Error rates of the invented semantic model.
 const ERRORS: [f32; 3] = [0.5, 1.5, 9.0];
 
 fn main() {
-    // `cargo test --benches` and the like only want to know that it builds.
+    // `cargo test --benches` and the like only check that it builds.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -94,7 +96,8 @@ async fn measure(set: Set, embedder: Option<Arc<dyn Embedder>>) {
     for talk in &set.conversations {
         let indexed = IndexedConversation::of(talk, embedder.clone()).await;
         for asked in &talk.questions {
-            // What a question means is kept, so only the first way would pay for it: that is paid, and told, apart.
+            // Embeddings of questions are cached, so only the first way would pay for them: that
+            // cost is measured and printed separately.
             if embedder.is_some() {
                 let began = std::time::Instant::now();
                 indexed.search(&asked.question, WAYS[2]).await;

@@ -1,4 +1,5 @@
-//! What a search among what is known costs: a hundred thousand entries of one person, beside as many of somebody else and as many more of a third.
+//! Cost of a search in the memory: a hundred thousand entries of one person, then with as many of
+//! two other people.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -48,7 +49,8 @@ pub async fn measure() {
     journal.close().await;
 }
 
-/// Questions of rare words, of common ones, and of both; then as a conversation begins, which asks for what was of use as well.
+/// Questions of rare words, of common ones, and of both; then the recall at the start of a
+/// conversation.
 async fn search(index: &Index, ada: &Party, beside: &str) {
     for (what, ranks) in [
         ("rare words", [3_000_u64, 5_000, 7_000]),

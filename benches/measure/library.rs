@@ -1,4 +1,4 @@
-//! The library in this process: what a turn and a search cost.
+//! The library in this process: cost of a turn and of a search.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ fn seams(clock: &Arc<SystemClock>) -> Overrides {
     }
 }
 
-/// Somebody at a terminal within the process.
+/// A terminal client within the process.
 struct Seat {
     connection: Connection,
 }
@@ -133,7 +133,7 @@ async fn turns(history: usize) {
     app.stop().await;
 }
 
-/// Turns of somebody who has talked for years and keeps many notes.
+/// Turns of a person with years of messages and many notes.
 async fn turns_with_memory(notes: usize, messages: usize) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
@@ -149,7 +149,7 @@ async fn turns_with_memory(notes: usize, messages: usize) {
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
     let long_ago = Timestamp(clock.now().0 - 400 * 24 * 3_600_000);
     remember(&app.journal, messages, long_ago, 200).await;
-    // They are over and written down, as such old ones are.
+    // Closes the conversations and marks them as written down, as such old ones are.
     let db = rusqlite::Connection::open(home.path().join("compline.db")).unwrap();
     db.execute("UPDATE conversations SET written_down = 1, closed_at = last_at", []).unwrap();
     drop(db);
@@ -158,7 +158,7 @@ async fn turns_with_memory(notes: usize, messages: usize) {
     for n in 0..20 {
         seat.ask(format!("warm-{n}")).await;
     }
-    // The index is made in the background; what a turn costs meanwhile is another figure.
+    // The index is built in the background; the cost of a turn meanwhile is another figure.
     let ada = app.journal.read(|db| db.people().person(PersonId(1))).await.unwrap().unwrap();
     app.index.refresh(&Party::One(ada)).await.unwrap();
     let before = cpu();
@@ -216,7 +216,7 @@ async fn recall(messages: usize) {
     app.stop().await;
 }
 
-/// Past turns of the owner, so many messages in each conversation: half of them are theirs, half are answers.
+/// Past turns of the owner, `each` messages per conversation: half of them theirs, half answers.
 async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usize) {
     let scope = Scope::Person(PersonId(1));
     for block in 0..messages.div_ceil(2).div_ceil(500) {
@@ -304,7 +304,7 @@ async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usiz
     }
 }
 
-/// Twelve words, rare ones rarer: the k-th word of the list comes up about once in k times.
+/// Twelve words, rare ones rarer: the k-th word of the list occurs about once in k times.
 pub fn sentence(seed: u64, scope: Scope) -> Text {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut words = Vec::new();

@@ -1,8 +1,10 @@
-//! How much of what is sent a provider's prompt cache can serve: the bytes that a request shares with the one before it, from the beginning on.
+//! Share of a request that a provider's prompt cache can serve: the common prefix in bytes with the
+//! previous request.
 //!
-//! A conversation of fifty turns, with a tool in every other one, a document that somebody sends, `MEMORY.md` changed by a tool and by hand, and a window so small that
-//! it fills twice. That each of these came to be is looked for, or nothing is printed. The bytes are those of the parts in their order, with the descriptions of the
-//! tools first, as the providers read them.
+//! A conversation of fifty turns, with a tool call in every other one, a received document,
+//! `MEMORY.md` changed by a tool and by hand, and a window so small that it fills twice. The
+//! benchmark fails if any of these does not happen. The bytes are those of the parts in their
+//! order, with the descriptions of the tools first, as the providers read them.
 
 use std::time::Duration;
 
@@ -14,10 +16,10 @@ use crate::support::model::{Scripted, words};
 use crate::support::story::{ADA, Story};
 
 const TURNS: usize = 50;
-/// So small that the talk fills it twice.
+/// Small enough to be filled twice.
 const WINDOW: u64 = 14_000;
 const FILLED: usize = 2;
-/// When the document comes, and when somebody edits `MEMORY.md`.
+/// Turns of the document and of the manual edit of `MEMORY.md`.
 const DOCUMENT: usize = 22;
 const BY_HAND: usize = 30;
 
@@ -46,7 +48,7 @@ async fn talk() -> Vec<Request> {
     story.start().await;
     for turn in 0..TURNS {
         happens(&story, turn).await;
-        // A paragraph of talk, as people write.
+        // A paragraph of ordinary talk.
         let words = format!("thing {turn}: {}", "we went to the lighthouse and the keeper told us a story. ".repeat(6));
         story.say(ADA, &words).await;
         story.pass(Duration::from_secs(240)).await;
@@ -72,7 +74,7 @@ fn card() -> ModelInfo {
     }
 }
 
-/// What comes in a turn beside the talk.
+/// Events of a turn besides the talk.
 async fn happens(story: &Story, turn: usize) {
     if turn % 2 == 1 {
         story

@@ -1,4 +1,4 @@
-//! The real binary, from outside.
+//! The real binary, measured from outside.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -43,7 +43,7 @@ pub fn measure() {
     let polls = fake.polls();
     let mut running = start(binary, home.path());
     assert!(fake.wait_for(Duration::from_secs(20), |fake| fake.polls() > polls), "no poll");
-    // At rest: nothing is asked of it for a while. The only real wait of this program.
+    // At rest: no request for a while. The only real wait of this program.
     std::thread::sleep(Duration::from_secs(3));
     figure("resident memory at rest, polling", resident(&running));
 
@@ -96,7 +96,7 @@ fn mib(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / 1024.0 / 1024.0)
 }
 
-/// An OpenAI-compatible model that answers at once and keeps the size of every request.
+/// An OpenAI-compatible model that answers at once and records the size of every request.
 struct FakeModel {
     url: String,
     sizes: Arc<Mutex<Vec<usize>>>,

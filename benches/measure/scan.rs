@@ -1,6 +1,8 @@
-//! The scan of skills: which share of attacks it finds, which share of harmless skills it suspects, and how long it takes.
+//! The scan of skills: the share of attacks that it finds, the share of harmless skills that it
+//! suspects, and its duration.
 //!
-//! On the saved texts, or on two folders that somebody names: attacks first, then what is harmless.
+//! Scans the saved texts, or two folders from the command line: attacks first, then harmless
+//! skills.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use compline::skill::{MAIN, SkillFolder};
 use crate::support::saved::saved;
 use crate::{figure, line};
 
-/// What was found in one skill.
+/// Findings in one skill.
 struct Scanned {
     rules: Vec<String>,
     bytes: usize,
@@ -20,7 +22,7 @@ struct Scanned {
 }
 
 pub fn measure(folders: &[&str]) {
-    // The tables are built at the first look.
+    // Builds the tables in advance.
     scan_text(MAIN, "first");
     if let [attacks, harmless] = folders {
         share("scan: attacks found", &all(Path::new(attacks)));
@@ -40,7 +42,7 @@ pub fn measure(folders: &[&str]) {
     }
 }
 
-/// The skills beneath a folder; if there are none, the texts in it.
+/// The skills below a folder; without any, its texts.
 fn all(folder: &Path) -> Vec<Scanned> {
     let mut folders = Vec::new();
     beneath(folder, &mut folders);

@@ -1,4 +1,5 @@
-//! What a search costs among very much: by words at a million messages, by words and meaning at a hundred thousand vectors.
+//! Cost of a search in large data: by words at a million messages, by words and meaning at a
+//! hundred thousand vectors.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -106,7 +107,7 @@ async fn ask(recollection: &ConversationSearch, words: &str) -> Duration {
     began.elapsed()
 }
 
-/// A vector for each text, without asking anybody.
+/// Stores a vector for each text without a request.
 async fn keep(journal: &Journal, dimensions: usize) {
     let model = format!("invented/noise/{dimensions}");
     for block in 0..VECTORS / 5_000 {
@@ -176,7 +177,7 @@ fn open(tx: compline::store::Tx<'_>, stream: StreamId, at: Timestamp) -> anyhow:
     })
 }
 
-/// Somebody who answers at once.
+/// An embedder that answers at once.
 struct Invented(EmbedderCard);
 
 #[async_trait]

@@ -1,13 +1,14 @@
-//! What comes of the answers: shares of the evidence among the first, and how soon the first of it comes.
+//! Figures from the answers: the share of evidence among the first results, and the rank of the
+//! first evidence.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use crate::set::{Asked, Talk};
 
-/// How far down the list is looked.
+/// Numbers of results examined.
 const DEPTHS: [usize; 4] = [1, 5, 10, 20];
-/// How many sessions are looked at.
+/// Number of sessions examined.
 const SESSIONS: usize = 5;
 
 /// Sums over questions, by their kind.
@@ -32,7 +33,7 @@ impl Figures {
             .iter()
             .flat_map(|session| session.turns.iter().map(|turn| (turn.id.as_str(), session.id.as_str())))
             .collect();
-        // Evidence that is not in the file cannot be found by anybody.
+        // Evidence that is missing in the file cannot be found.
         let evidence: HashSet<&str> =
             asked.evidence.iter().map(String::as_str).filter(|id| session_of.contains_key(id)).collect();
         if evidence.is_empty() {
@@ -63,7 +64,7 @@ impl Figures {
         self.times.push(took);
     }
 
-    /// Of each kind of question: the share of the evidence among the first ten.
+    /// Share of the evidence among the first ten, by kind of question.
     pub fn among_ten(&self) -> BTreeMap<&str, f64> {
         self.kinds.iter().map(|(kind, sums)| (kind.as_str(), sums.turns[2] / sums.questions)).collect()
     }
@@ -89,7 +90,7 @@ impl Figures {
     }
 }
 
-/// In milliseconds.
+/// The median in milliseconds.
 pub fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1000.0

@@ -1,4 +1,4 @@
-//! One conversation in a journal of its own.
+//! One conversation in its own journal.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::set::{Talk, Turn};
 
-/// How many hits are asked for: enough to see sessions behind them.
+/// Number of requested hits: enough to see the sessions behind them.
 const DEEP: usize = 100;
 
 pub struct IndexedConversation {
@@ -71,7 +71,7 @@ impl IndexedConversation {
         }
     }
 
-    /// The turns that are found, best first.
+    /// The found turns, best first.
     pub async fn search(&self, words: &str, way: &str) -> Vec<String> {
         let recollection = match way {
             "lexical" => &self.lexical,
@@ -84,7 +84,7 @@ impl IndexedConversation {
         found.hits.iter().map(|hit| self.turns[&hit.message].clone()).collect()
     }
 
-    /// By meaning alone.
+    /// Searches by meaning alone.
     async fn nearest(&self, words: &str) -> Vec<String> {
         let bare = text(&question::without_names(words, &self.names), self.scope);
         let vectors = self.vectors.as_ref().unwrap();
@@ -117,7 +117,7 @@ fn text(words: &str, scope: Scope) -> Text {
     Labelled::new(Arc::from(words), Label::trusted(), scope)
 }
 
-/// Writes everything down as it was said: each session is a conversation of the group, each speaker a person.
+/// Stores all messages: each session is a conversation of the group, each speaker a person.
 async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, String>) {
     let sessions: Vec<Vec<(String, String, Timestamp, String)>> = talk
         .sessions

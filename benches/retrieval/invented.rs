@@ -1,9 +1,11 @@
-//! Conversations of invented words, and somebody who knows what the words mean: as many as are wanted, the same every time, without any server.
+//! Conversations of invented words, with a model that knows their meaning: any number, the same
+//! every time, without a server.
 //!
-//! A thing has three names that mean the same. Two people talk for half a year, each evening about a few things; questions are of several kinds, each of which is
-//! easy for one way of searching and hard for the other. Whoever compares meanings here knows the three names for one, takes every number for the same and a
-//! person's name for a thing, as models do, and errs as much as is asked for. That says nothing of how good a model is; it says what the search makes of a good,
-//! a middling and a useless one.
+//! A thing has three names with the same meaning. Two people talk for half a year, each evening
+//! about a few things; questions are of several kinds, each easy for one way of searching and hard
+//! for the other. The semantic model maps the three names to one, takes every number for the same
+//! and a person's name for a thing, as models do, with a configurable error. That measures no real
+//! model; it measures the search with a good, a middling and a useless one.
 
 use async_trait::async_trait;
 use compline::model::ModelError;
@@ -16,16 +18,16 @@ use crate::set::{Asked, Session, Set, Talk, Turn};
 const CONVERSATIONS: u64 = 3;
 const EVENINGS: u64 = 60;
 const TURNS: u64 = 16;
-/// Things that are talked about on one evening, and of how many in all.
+/// Number of things mentioned on one evening, and of all things.
 const THINGS: usize = 10;
 const WORLD: u64 = 1_500;
-/// What people say all the time.
+/// Number of words used all the time.
 const SMALL_TALK: u64 = 120;
 const QUESTIONS: usize = 25;
 const NAMES: [&str; 2] = ["Nora", "Tomas"];
 const DIMENSIONS: usize = 128;
 
-/// Numbers that look as if by chance and are always the same.
+/// Deterministic pseudo-random numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -49,7 +51,7 @@ impl Chance {
     }
 }
 
-/// The word for a number; no two have the same.
+/// The word for a number; unique.
 fn word(number: u64) -> String {
     const SYLLABLES: [&str; 16] =
         ["ka", "lo", "mi", "ra", "to", "su", "po", "vi", "na", "de", "hu", "be", "go", "fe", "zi", "wu"];
@@ -67,12 +69,12 @@ fn name(thing: u64, which: u64) -> String {
 }
 
 fn small(chance: &mut Chance) -> String {
-    // Some are said far more often than others.
+    // Some words are far more frequent than others.
     let (one, other) = (chance.below(SMALL_TALK), chance.below(SMALL_TALK));
     word(1_000_000 + one.min(other))
 }
 
-/// What was said where, to ask about it.
+/// A turn with its details, for the questions.
 struct Said {
     id: String,
     speaker: usize,
@@ -103,7 +105,7 @@ fn talk(number: u64) -> Talk {
             }
             let mut one =
                 Said { id: id.clone(), speaker, evening, things: vec![], names: vec![], code: None, next: None };
-            // Three turns of four say something of two things; the fourth names none.
+            // Three turns of four mention two things; the fourth names none.
             if at % 2 == u64::from(at % 4 == 1) {
                 for _ in 0..2 {
                     let (thing, which) = (chance.among(&things), chance.below(3));
@@ -194,10 +196,11 @@ fn month(said: &Said) -> usize {
     usize::try_from(said.evening * 3 / 28).unwrap()
 }
 
-/// Compares the meanings of invented words, and errs.
+/// A semantic model of invented words, with errors.
 pub struct Meaning {
     card: EmbedderCard,
-    /// How much of a vector is error: 0 for none, 1 for as much as there is meaning, 9 for hardly anything else.
+    /// Share of error in a vector: 0 for none, 1 for as much as meaning, 9 for hardly anything
+    /// else.
     error: f32,
 }
 
@@ -224,7 +227,7 @@ impl Meaning {
     }
 }
 
-/// What a word stands for, and how much it says.
+/// Meaning of a word, and its weight.
 fn meaning_of(said: &str) -> (u64, f32) {
     if said.bytes().all(|byte| byte.is_ascii_digit()) {
         return (1, 1.0);
@@ -253,7 +256,7 @@ fn number(word: &str) -> Option<u64> {
     digits.iter().rev().try_fold(0_u64, |sum, digit| sum.checked_mul(16)?.checked_add(*digit))?.checked_sub(4_096)
 }
 
-/// Adds a direction of length one, or about that.
+/// Adds a direction of about unit length.
 fn add(sum: &mut [f32], seed: u64, weight: f32) {
     let mut chance = Chance::of(seed + 17);
     for number in sum.iter_mut() {

@@ -1,21 +1,22 @@
-//! What is measured with: conversations, and what is asked about them. The form of a file stands in `docs/retrieval.md`.
+//! The data set: conversations, and questions about them. `docs/retrieval.md` describes the file
+//! format.
 
 use serde::Deserialize;
 
-/// A file.
+/// The content of a file.
 #[derive(Deserialize)]
 pub struct Set {
     pub conversations: Vec<Talk>,
 }
 
-/// Everything that some people said to each other, and what is asked about it.
+/// A whole conversation, with questions about it.
 #[derive(Deserialize)]
 pub struct Talk {
     pub sessions: Vec<Session>,
     pub questions: Vec<Asked>,
 }
 
-/// What was said at one time.
+/// The messages of one occasion.
 #[derive(Deserialize)]
 pub struct Session {
     pub id: String,
@@ -33,7 +34,7 @@ pub struct Turn {
 #[derive(Deserialize)]
 pub struct Asked {
     pub question: String,
-    /// Turns in which the answer stands.
+    /// Turns that contain the answer.
     pub evidence: Vec<String>,
     #[serde(default)]
     pub kind: serde_json::Value,

@@ -1,5 +1,4 @@
-//! The Signal adapter against a daemon that misbehaves on demand, over each way in which one is
-//! reached.
+//! The Signal adapter against a daemon with faults on demand, over every transport.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +18,7 @@ const EVE: i64 = 6666;
 const START: Timestamp = Timestamp(1_795_000_000_000);
 const SOCKETS: [Transport; 2] = [Transport::Unix, Transport::Tcp];
 
-/// Nothing here takes this long in real time.
+/// Upper limit for any wait, in real time.
 const STUCK: Duration = Duration::from_secs(30);
 
 /// A daemon on our clock, three people, and the adapter.
@@ -57,7 +56,7 @@ impl Scene {
         Self { fake, clock, signal }
     }
 
-    /// The next batch with something in it.
+    /// The next item, after empty batches.
     async fn item(&self) -> String {
         loop {
             match self.in_time(self.signal.next(None)).await {
@@ -68,7 +67,7 @@ impl Scene {
         }
     }
 
-    /// What the next item says. It is acknowledged.
+    /// Acknowledges the next item and returns its text.
     async fn words(&self) -> String {
         let raw = self.item().await;
         self.signal.ack(None).await;
@@ -82,7 +81,7 @@ impl Scene {
         self.in_time(self.signal.send(&uuid(person), &piece(text), PartFormat::Plain)).await
     }
 
-    /// Lets time pass second by second while something is waited for.
+    /// Advances the clock second by second while waiting.
     async fn in_time<T>(&self, work: impl Future<Output = T>) -> T {
         let passing = async {
             loop {
@@ -157,8 +156,7 @@ async fn one_item_is_handed_over_until_it_is_acknowledged_and_nothing_behind_it(
         scene.signal.ack(None).await;
         scene.fake.says(ADA, "after");
         let mut rest = scene.words().await;
-        // What had been written to the connection that was closed may be lost, and what comes is in
-        // order.
+        // Messages written to the closed connection may be lost; the rest comes in order.
         while rest != "after" {
             assert!(["two", "three"].contains(&rest.as_str()), "{rest}");
             rest = scene.words().await;

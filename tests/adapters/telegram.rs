@@ -1,5 +1,4 @@
-//! The Telegram adapter over real HTTP: receiving and confirming, sending and every way in which it
-//! fails.
+//! The Telegram adapter over real HTTP: receiving, confirming, sending, and failures of sends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +25,7 @@ const ADA: i64 = 7;
 const START: Timestamp = Timestamp(1_795_000_000_000);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// A fake server on our clock, Ada known to it, and the adapter.
+/// A fake server on our clock, Ada as a known person, and the adapter.
 struct Scene {
     fake: FakeTelegram,
     clock: Arc<SimulatedClock>,
@@ -45,7 +44,7 @@ impl Scene {
         Self { fake, clock, bot }
     }
 
-    /// The scene after Ada has written and that has been confirmed.
+    /// The scene after a confirmed message from Ada.
     async fn acquainted() -> (Self, String) {
         let scene = Self::new().await;
         scene.fake.says(ADA, "Hello");
@@ -65,12 +64,12 @@ impl Scene {
         self.clock.set(self.clock.now().plus(span));
     }
 
-    /// What comes next, understood.
+    /// Parses the next batch.
     async fn hears(&self, cursor: Option<&str>) -> Vec<Inbound> {
         self.next(cursor).await.items.iter().map(|raw| self.bot.parse(raw).unwrap()).collect()
     }
 
-    /// The names under which the journal would keep a batch.
+    /// Journal ids of a batch.
     fn names(&self, batch: &Batch) -> Vec<String> {
         batch.items.iter().map(|raw| self.bot.parse(raw).unwrap().external_id).collect()
     }
@@ -90,8 +89,7 @@ fn piece(text: &str) -> OutgoingPart {
     OutgoingPart { rich: format!("<b>{text}</b>"), plain: text.to_owned(), ..OutgoingPart::default() }
 }
 
-/// Fails if a text that may reach a log or a person holds the secret half of the token or our
-/// address.
+/// Fails if a text for a log or a person contains the secret half of the token or our address.
 fn assert_clean(words: &str, fake: &FakeTelegram) {
     let secret = fake.token().split_once(':').unwrap().1;
     assert!(!words.contains(secret) && !words.contains("http"), "{words}");
@@ -151,8 +149,7 @@ async fn after_a_quiet_week_lower_numbers_are_heard() {
     let batch = scene.next(Some(&cursor)).await;
     assert_eq!(scene.fake.last_offset(), None);
     assert!(batch.items.iter().any(|raw| raw.contains("back again")), "{:?}", batch.items);
-    // The cursor is new again: the next poll confirms, and loses nothing of what has a lower number
-    // than before.
+    // The cursor is new: the next poll confirms, and loses no update with a lower number.
     scene.fake.says(ADA, "and more");
     let after = scene.next(batch.cursor.as_deref()).await;
     assert!(scene.fake.last_offset().is_some());

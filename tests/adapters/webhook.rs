@@ -1,5 +1,4 @@
-//! Telegram calls us: who may come in, when the caller hears that all is well, and what becomes of
-//! those who are slow.
+//! Telegram's webhook calls: authentication, the time of the answer, and slow callers.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use crate::support::telegram::FakeTelegram;
 const ADA: i64 = 7;
 const START: Timestamp = Timestamp(1_795_000_000_000);
 const SECRET: &str = "a-secret-of-24-letters_x";
-/// Real time after which nothing comes any more.
+/// Upper limit for any wait, in real time.
 const LIMIT: Duration = Duration::from_secs(20);
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -34,7 +33,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// The adapter is connected and Telegram calls it.
+    /// Connects the adapter and sets the webhook.
     async fn new() -> Self {
         let fake = FakeTelegram::start().await;
         let clock = Arc::new(SimulatedClock::new(START));
@@ -52,7 +51,7 @@ impl Scene {
         within(self.bot.next(None)).await.unwrap()
     }
 
-    /// Everything that the fake holds is stored, and it knows.
+    /// Waits until all updates of the fake are stored and confirmed.
     async fn acked(&self) {
         within(self.fake.acked()).await;
     }
@@ -66,13 +65,13 @@ impl Scene {
         self.post("/telegram").header("x-telegram-bot-api-secret-token", SECRET).body(body)
     }
 
-    /// A call that goes on by itself.
+    /// A call in the background.
     fn calls(&self, body: String) -> tokio::task::JoinHandle<StatusCode> {
         let call = self.call(body).send();
         tokio::spawn(async move { call.await.unwrap().status() })
     }
 
-    /// What the adapter tells of itself after `span`, with somebody who waits for messages.
+    /// The adapter's reported problem after `span`, with a task that waits for messages.
     async fn trouble_after(&self, span: Duration) -> Option<String> {
         let received = async {
             loop {
@@ -80,7 +79,7 @@ impl Scene {
             }
         };
         tokio::select! {
-            // Whoever waits for messages has begun before any time passes.
+            // The task begins to wait before any time passes.
             biased;
             () = received => {}
             () = self.clock.advance(span) => {}
@@ -89,12 +88,12 @@ impl Scene {
     }
 }
 
-/// What comes in time.
+/// Awaits a future within the limit.
 async fn within<T>(coming: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, coming).await.expect("something comes")
 }
 
-/// An address at which nobody listens at the moment.
+/// A currently unused address.
 fn free_port() -> SocketAddr {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
 }
@@ -136,7 +135,7 @@ async fn what_was_not_stored_comes_again() {
     let scene = Scene::new().await;
     scene.fake.says(ADA, "Hello");
     let first = scene.next().await;
-    // No acknowledgement: the journal could not be written.
+    // No acknowledgement: the write to the journal failed.
     let again = scene.next().await;
     assert_eq!(first.items, again.items);
     assert_eq!(scene.fake.called()[0].1, 503);
@@ -153,8 +152,7 @@ async fn a_caller_does_not_wait_longer_than_25_seconds() {
     assert!(!waiting.is_finished());
     scene.clock.advance(Duration::from_millis(200)).await;
     assert_eq!(waiting.await.unwrap(), StatusCode::SERVICE_UNAVAILABLE);
-    // It is stored all the same, which nobody hears; the same call is known by its name when it
-    // comes again.
+    // The update is stored nevertheless, unconfirmed; a repeated call is recognised by its id.
     assert_eq!(batch.items, [update(1)]);
     scene.bot.ack(None).await;
 }
@@ -169,7 +167,7 @@ async fn whoever_shows_no_secret_is_not_read() {
         let call = scene.post("/telegram").header("x-telegram-bot-api-secret-token", wrong).body(update(1));
         assert_eq!(status(call).await, StatusCode::UNAUTHORIZED, "{wrong}");
     }
-    // The answer comes although the body never does.
+    // The answer comes although the body is never sent.
     let mut stranger = TcpStream::connect(scene.listen).await.unwrap();
     stranger.write_all(b"POST /telegram HTTP/1.1\r\nhost: x\r\ncontent-length: 500\r\n\r\n").await.unwrap();
     let mut answer = String::new();
@@ -206,7 +204,7 @@ async fn calls_that_wait_together_are_one_batch_in_the_order_of_their_numbers() 
     let mut waiting = Vec::new();
     for id in [5, 3, 9] {
         waiting.push(scene.calls(update(id)));
-        // Each is at the door before the next one calls.
+        // Each call is received before the next one.
         scene.call("x".repeat((1 << 20) + 1)).send().await.unwrap();
     }
     waiting.push(scene.calls("no update at all".to_owned()));
@@ -235,7 +233,7 @@ async fn slow_and_silent_callers_hold_nobody_up() {
         stream.write_all(begun.as_bytes()).await.unwrap();
         slow.push(stream);
     }
-    // Every seat is taken; Ada's message waits at the door until the slow ones are sent away.
+    // All connection slots are taken; Ada's message waits until the slow clients are disconnected.
     scene.fake.says(ADA, "Hello");
     let received = async {
         loop {
@@ -248,7 +246,7 @@ async fn slow_and_silent_callers_hold_nobody_up() {
     let time = async {
         loop {
             scene.clock.advance(Duration::from_secs(10)).await;
-            // A real exchange, so that what travels meanwhile can arrive.
+            // A real exchange, so that data in flight can arrive.
             let _ = scene.bot.probe().await;
         }
     };
@@ -337,8 +335,8 @@ async fn changing_the_way_in_loses_nothing() {
     let polled = polling.next(None).await.unwrap();
     fake.says(ADA, "two");
     drop(polling);
-    // "one" is stored but not confirmed: nobody has polled since. It comes again, and is known by
-    // its name.
+    // "one" is stored but not confirmed, because no poll followed. It comes again, and is
+    // recognised by its id.
     let calling = called(&fake, listen, clock.clone());
     while calling.connect().await.is_err() {
         tokio::task::yield_now().await;
@@ -352,7 +350,7 @@ async fn changing_the_way_in_loses_nothing() {
     }
     assert!(heard[0] == polled.items[0] && heard[1].contains("two"), "{heard:?}");
     within(fake.acked()).await;
-    // What was called with and not stored is polled.
+    // Updates delivered by webhook but not stored are polled again.
     fake.says(ADA, "three");
     let unstored = calling.next(polled.cursor.as_deref()).await.unwrap();
     assert!(unstored.items[0].contains("three"));
@@ -415,7 +413,7 @@ async fn trouble_is_an_error_once_and_does_not_keep_us_from_listening() {
     scene.fake.set_webhook("");
     let (next, ()) = tokio::join!(biased; scene.bot.next(None), scene.clock.advance(MINUTE));
     assert!(matches!(next, Err(PollError::Unreachable(_))), "{next:?}");
-    // It stays so, which is no news.
+    // The state persists, so it is not reported again.
     tokio::select! {
         biased;
         next = scene.bot.next(None) => unreachable!("{next:?}"),

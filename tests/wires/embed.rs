@@ -1,4 +1,4 @@
-//! Vectors over both wires: what is asked, and every way in which a server can give nonsense.
+//! Embedding requests over both wires, and invalid answers of servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,12 +28,12 @@ fn texts() -> Vec<Text> {
         .collect()
 }
 
-/// An answer with those vectors as that provider gives it.
+/// An answer of a provider with these vectors.
 fn answer(provider: EmbeddingProvider, vectors: &[Value]) -> Script {
     let body = match provider {
         EmbeddingProvider::OpenAi => {
             let rows = vectors.iter().enumerate().map(|(index, vector)| json!({ "index": index, "embedding": vector }));
-            // Out of order, as some servers give them.
+            // Out of order, as from some servers.
             let rows: Vec<Value> = rows.rev().collect();
             json!({ "data": rows, "usage": { "prompt_tokens": 7 } })
         }

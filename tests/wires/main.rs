@@ -1,4 +1,4 @@
-//! The wires against a scripted server: every way in which a provider can fail, byte by byte.
+//! The provider clients against a scripted server: every kind of failure, byte by byte.
 
 // A test may fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]

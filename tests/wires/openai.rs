@@ -1,4 +1,4 @@
-//! The exact client.
+//! The client for the OpenAI protocol.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Anthropic and Gemini, and what holds for all wires.
+//! Anthropic and Gemini, and behaviour common to all providers.
 
 use std::sync::{Arc, Mutex};
 
@@ -141,7 +141,7 @@ async fn gemini_broken_off_blocked_or_in_trouble_is_no_answer() {
     assert_eq!(gemini(safety).await, (ModelError::Refused, ModelError::Refused));
 }
 
-/// Everything that is logged.
+/// A writer that collects the log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! The scripted server, and one question for it.
+//! The scripted server, and one request for it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,14 +9,13 @@ use compline::trust::{Label, Labelled, Scope};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A server that answers each connection with the next script, and keeps what it was asked.
+/// A server that answers each connection with the next script and records the requests.
 pub struct Server {
     pub url: String,
     pub asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// What the server does with one connection: the pieces it writes, and whether it then keeps silent
-/// or hangs up.
+/// Answer to one connection: the written pieces, then silence or a hang-up.
 pub struct Script {
     pub pieces: Vec<Vec<u8>>,
     pub then_silent: bool,
@@ -28,7 +27,7 @@ impl Script {
         Self { pieces: vec![(head + body).into_bytes()], then_silent: false }
     }
 
-    /// A stream in chunked coding, that ends as chunked coding ends.
+    /// A complete stream in chunked coding.
     pub fn stream(pieces: &[&[u8]]) -> Self {
         let mut script = Self::cut(pieces);
         script.pieces.push(b"0\r\n\r\n".to_vec());
@@ -67,7 +66,7 @@ impl Server {
                     tokio::task::yield_now().await;
                 }
                 if script.then_silent {
-                    // The other side hangs up when it has lost patience.
+                    // The client hangs up when its time-out is over.
                     let _ = socket.read(&mut [0; 1]).await;
                 }
             }
@@ -75,7 +74,7 @@ impl Server {
         Self { url, asked }
     }
 
-    /// The body of the only request, or of the last one.
+    /// Body of the last request.
     pub fn body(&self) -> serde_json::Value {
         let asked = self.asked.lock().unwrap();
         serde_json::from_str(asked.last().unwrap().split_once("\r\n\r\n").unwrap().1).unwrap()
@@ -133,7 +132,7 @@ pub async fn call(provider: Provider, script: Script) -> Result<Reply, ModelErro
     model::build(&config(provider, &server.url)).unwrap().call(&ask(), &NullSink).await
 }
 
-/// The same with little patience.
+/// Calls with a short time-out.
 pub async fn call_in_haste(provider: Provider, script: Script) -> Result<Reply, ModelError> {
     let server = Server::play(vec![script]).await;
     let mut config = config(provider, &server.url);

@@ -1,4 +1,4 @@
-//! Groups and topics, emoji, and files that go out.
+//! Groups and topics, emoji, and outgoing files.
 
 use compline::message::{ChatKind, FileKind, OutgoingFile};
 
@@ -67,7 +67,7 @@ async fn an_answer_goes_into_the_topic_and_names_its_question() {
     scene.bot.edit(&heard.peer, &name, &piece("now!"), PartFormat::Rich).await.unwrap();
     let sent = scene.fake.sent(CLUB).remove(0);
     assert_eq!((sent.reply_to, sent.thread_id, sent.text.as_str()), (Some(asked), Some(4), "now!"));
-    // What was asked may be gone, or may have been asked in another chat.
+    // The quoted message may be gone, or be in another chat.
     for quotes in [format!("m{CLUB}:9999"), "m7:1".to_owned()] {
         let stray = OutgoingPart { reply_to: Some(quotes), ..piece("well") };
         scene.bot.send(&heard.peer, &stray, PartFormat::Rich).await.unwrap();

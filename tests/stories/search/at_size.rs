@@ -18,7 +18,7 @@ use crate::support::model::{Say, usual};
 use crate::support::story::{ADA, NOON, Story};
 
 const ADAS: Scope = Scope::Person(PersonId(1));
-/// The size that `MEMORY.md` never outgrows.
+/// Upper limit of the size of `MEMORY.md`.
 const MOST_OF_MEMORY: usize = 64_000;
 
 fn ada() -> Party {
@@ -40,7 +40,7 @@ fn keeps_notes(folder: &Path, notes: usize) {
     }
 }
 
-/// Long ago Ada said so many things, a hundred to a conversation.
+/// Stores old messages of Ada, a hundred per conversation.
 async fn talked(story: &Story, messages: usize) {
     let talk = move |tx: Tx<'_>| {
         let stream = tx.conversations().stream_for(PersonId(1))?;
@@ -95,7 +95,7 @@ async fn knows(index: &Index, words: &str) -> Vec<String> {
     found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }
 
-/// Files of a folder as they are opened, which the kernel tells.
+/// Opened files of a folder, as reported by the kernel.
 #[cfg(target_os = "linux")]
 mod opened {
     use std::mem::MaybeUninit;
@@ -113,7 +113,7 @@ mod opened {
             Self(list)
         }
 
-        /// Each opening since the last look.
+        /// Files opened since the last call.
         pub fn since(&self) -> Vec<String> {
             let (mut room, mut opened) = ([MaybeUninit::uninit(); 4_096], Vec::new());
             let mut reader = Reader::new(&self.0, &mut room);

@@ -1,5 +1,5 @@
-//! The index is derived: after its tables are emptied, or in an older journal, search finds the
-//! same as before.
+//! The search index is derived data: after its tables are emptied, or in an older journal, search
+//! gives the same results.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::support::older::{downgrade_journal, migrations};
 use crate::support::story::{ADA, Story, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
-/// Words that stand in a message, a summary, a fact, a note, and a note of a day.
+/// Words of a message, a summary, a fact, a note, and a daily note.
 const ASKED: [&str; 4] = ["lighthouse", "keeper", "lamps", "Leuchtturm"];
 
-/// A person with something of everything that can be found.
+/// A person with one of every searchable item.
 async fn lived_in() -> Story {
     let story = Story::begin().await;
     let told = json!({ "title": "The lighthouse", "topics": ["its keeper trims the lamps"], "decisions": [], "preferences": [], "pending": [] });
@@ -27,7 +27,7 @@ async fn lived_in() -> Story {
     story
 }
 
-/// What a person and the model find, word by word and in this order.
+/// Search results on the command line, complete and in order.
 async fn answers(story: &Story) -> Vec<String> {
     let mut all = Vec::new();
     for asked in ASKED {
@@ -38,7 +38,7 @@ async fn answers(story: &Story) -> Vec<String> {
     all
 }
 
-/// The tables that hold nothing that is not elsewhere, by their own comment in the journal.
+/// Empties tables that hold only derived data, by their own comments in the journal.
 fn emptied(db: &rusqlite::Connection, tables: &[&str]) {
     db.pragma_update(None, "foreign_keys", false).unwrap();
     for table in tables {
@@ -83,7 +83,7 @@ async fn whichever_derived_table_is_emptied_the_next_start_finds_the_same() {
 async fn an_index_that_is_whole_is_not_made_anew_at_a_start() {
     let mut story = lived_in().await;
     let before = answers(&story).await;
-    // Whatever is made anew gets another number.
+    // A rebuilt entry would get another number.
     let numbers =
         |story: &Story| story.text("SELECT group_concat(id || ' ' || path) FROM (SELECT * FROM entries ORDER BY id)");
     let known = numbers(&story);

@@ -1,5 +1,4 @@
-//! Knowledge is found by the model's tools and by its people, by nobody else, and as the files are
-//! now.
+//! The memory is searchable for the model's tools and its own people only, in its current state.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-/// Somebody has the model call a tool; gives what the tool answered.
+/// Lets the model call a tool on a person's request; returns the result.
 async fn through(story: &Story, person: i64, tool: &str, arguments: Value) -> String {
     story.model.calls(tool, arguments).says("Looked.");
     story.say(person, "Look it up.").await;

@@ -11,7 +11,7 @@ const COMPLINE: &str = "# Compline\n\n## Coding Conventions\n\nuse BEM naming\na
 const REVIEWER: &str =
     "# Reviewer\n\n## Coding Conventions\n\nlook at BEM first\n\n## Decisions Made\n\nno bem in tests\n";
 
-/// Two agents with a memory each, and Ben with one of his own.
+/// Two agents with a memory each, and Ben with his own.
 async fn two_agents() -> Story {
     let story = Story::begin().await;
     story.writes("agents/compline/memory.md", COMPLINE);
@@ -24,7 +24,7 @@ async fn two_agents() -> Story {
     story
 }
 
-/// What somebody is told, without the marks around the words.
+/// Answer to a command, without bold marks.
 async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
     story.last_received_by(person).replace("**", "")

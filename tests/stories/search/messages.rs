@@ -109,8 +109,7 @@ async fn what_is_before_the_model_anyway_is_not_recalled() {
     let story = Story::begin().await;
     story.say(ADA, "the heron stands in the reeds").await;
     story.pass(NEXT_CONVERSATION).await;
-    // More matches in the one turn than a search gives at all: they must not crowd out the older
-    // one.
+    // The turn has more matches than the limit of a search: they must not crowd out the older one.
     for number in 0..40 {
         story.fake.says(ADA, &format!("heron {number}"));
     }

@@ -1,5 +1,5 @@
-//! Past conversations and reflections are found by other forms of their words, whether or not the
-//! model still sees them.
+//! Past conversations and reflections are found by other forms of their words, even if the model
+//! still sees them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::story::{ADA, BEN, Story};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Somebody has the model call a tool; gives what the tool answered.
+/// Lets the model call a tool on a person's request; returns the result.
 async fn through(story: &Story, person: i64, tool: &str, arguments: Value) -> String {
     story.model.calls(tool, arguments).says("Looked.");
     story.say(person, "Look it up.").await;

@@ -9,14 +9,14 @@ async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.last_received_by(person)
 }
 
-/// Somebody has the assistant call a tool; what the tool said.
+/// Lets the model call a tool on a person's request; returns the result.
 async fn calls(story: &Story, person: i64, tool: &str, arguments: Value) -> String {
     story.model.calls(tool, arguments).says("Done.");
     story.say(person, "do that, please").await;
     story.model.last_prompt().rsplit("tool: ").next().unwrap_or_default().to_owned()
 }
 
-/// What the profile has learned about Ada.
+/// The profile's experience file.
 fn learned(story: &Story) -> String {
     std::fs::read_to_string(story.home.join("experience/default.md")).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Semantic search, which falls back to words while the embedding server is away, wrong or changed.
+//! Semantic search, which falls back to words if the embedding server is down, faulty or replaced.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,11 +20,11 @@ const OF_ADA: Scope = Scope::Person(PersonId(1));
 const SOON: Duration = Duration::from_secs(120);
 const LATER: Duration = Duration::from_secs(25 * 60);
 
-/// Words that mean the same to the server.
+/// Words with the same meaning to the server.
 const MEANINGS: [&[&str]; 3] =
     [&["dog", "hound", "puppy"], &["car", "automobile", "vehicle"], &["doctor", "physician"]];
 
-/// A server that knows a few meanings.
+/// An embedding server that knows a few meanings.
 #[derive(Clone)]
 struct Server {
     asked: Arc<Mutex<Vec<String>>>,
@@ -79,7 +79,7 @@ async fn embed(State(server): State<Server>, Json(body): Json<Value>) -> axum::r
     Json(json!({ "embeddings": vectors, "prompt_eval_count": 5 })).into_response()
 }
 
-/// Which of the meanings a text holds; a text with none has a direction of its own.
+/// Vector of the meanings in a text; a text without any has its own direction.
 fn meaning(text: &str, length: usize) -> Vec<f32> {
     let text = text.to_lowercase();
     let holds = |words: &&[&str]| if words.iter().any(|word| text.contains(word)) { 1.0 } else { 0.0 };
@@ -245,7 +245,7 @@ async fn another_model_or_length_begins_anew_and_the_old_vectors_go() {
     assert_eq!(found(&story, OF_ADA, "which puppy", false).await.len(), 0, "what has no new vector yet is not near");
     story.pass(Duration::from_secs(26 * 3600)).await;
     assert_eq!(found(&story, OF_ADA, "which dog", false).await[0], "The hound sleeps");
-    // The summary of the conversation came besides.
+    // The summary of the conversation was added.
     assert!(of(&story, "ollama/small/8") == 0 && of(&story, "ollama/small/5") >= kept);
     story.settings(&server.settings("large"));
     story.restart().await;
@@ -322,7 +322,7 @@ async fn without_the_setting_nothing_is_computed_or_kept() {
     story.end().await;
 }
 
-/// Somebody has the assistant call a tool; what the tool said.
+/// Lets the model call a tool; returns the result.
 async fn calls(story: &Story, tool: &str, arguments: Value) -> String {
     story.model.calls(tool, arguments).says("Looked.");
     story.say(ADA, "Look it up.").await;

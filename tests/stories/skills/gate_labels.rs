@@ -9,7 +9,7 @@ use crate::skill_gate::submit;
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED};
 
-/// Changes the journal behind the program's back.
+/// Changes the journal without the program's knowledge.
 fn change(home: &Path, sql: &str) {
     let db = rusqlite::Connection::open(home.join("compline.db")).unwrap();
     db.busy_timeout(Duration::from_secs(10)).unwrap();
@@ -20,8 +20,8 @@ fn call(tool: &str, arguments: serde_json::Value) -> Say {
     Say::Calls(vec![(tool.to_owned(), arguments.to_string())])
 }
 
-/// The label of what the model proposes when the journal becomes that just before. With a word from
-/// outside it has read a forward first.
+/// Label of a proposal made after this change of the journal. With `is_from_outside` the model has
+/// read a forwarded message first.
 async fn label_after(sql: &'static str, is_from_outside: bool) -> String {
     let story = Story::begin().await;
     let home = story.home.clone();

@@ -1,4 +1,4 @@
-//! Commands about proposals as a telephone shows them: with buttons, in an owner's direct chat.
+//! Commands about proposals as shown on a phone: with buttons, in an owner's direct chat.
 
 use super::skill_gate::{shown_hash, submit};
 use crate::support::story::{ADA, BEN, Story};

@@ -8,7 +8,7 @@ use crate::skill_gate::shown_hash;
 use crate::support::model::words;
 use crate::support::story::{ADA, BEN, Story, skill};
 
-/// The first part of the newest prompt: what stands before anything that was said.
+/// The list of skills in the newest prompt, before the conversation.
 fn list_in_prompt(story: &Story) -> String {
     let prompt = story.model.last_prompt();
     prompt.split("\nuser: ").next().unwrap().split("## Skills").nth(1).unwrap_or_default().to_owned()
@@ -139,7 +139,7 @@ async fn the_skills_that_ship_are_there_and_the_first_request_stays_small() {
         assert!(list.contains(&format!("{} (skills/{0}/SKILL.md)", builtin.name)), "{}: {list}", builtin.name);
     }
     let request = &story.model.chats()[0];
-    // As it goes over the wire: escaped, and with a frame around each tool.
+    // Size on the wire: escaped, and with a frame around each tool.
     let framed = |tool: &ToolSpec| {
         let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
         json!({ "type": "function", "function": function }).to_string().len() + 1

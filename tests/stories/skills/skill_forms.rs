@@ -1,12 +1,12 @@
-//! Skills in every common form: their line in the prompt, when their text is read, and where a
-//! broken one is reported.
+//! Skills in every common form: their line in the prompt, when their text is read, and reports of
+//! broken ones.
 
 use serde_json::json;
 
 use crate::support::model::words;
 use crate::support::story::{ADA, Story};
 
-/// Folder, what stands in its `SKILL.md`, and the line of the prompt, if it has one.
+/// Folder, content of its `SKILL.md`, and the line in the prompt, if it has one.
 const FORMS: [(&str, Option<&str>, Option<&str>); 10] = [
     (
         "front",

@@ -31,7 +31,7 @@ async fn proposed(settings: &str) -> Story {
     story
 }
 
-/// The digest at the end of what Ada was shown last that has one.
+/// The hash in the newest message to Ada that has one.
 pub fn shown_hash(story: &StoryOver<impl Channel>) -> String {
     let shown =
         story.received_by(ADA).into_iter().rev().find(|text| text.contains("Hash: ")).expect("a hash was shown");
@@ -191,8 +191,7 @@ async fn a_proposal_that_nobody_decides_about_expires() {
     story.end().await;
 }
 
-/// The power goes when the owner is about to be told of a proposal, and comes back after fifteen
-/// days.
+/// Cuts the power just before the owner is notified of a proposal, and restarts after fifteen days.
 fn kept_back(side: CommitPoint) -> CrashTest {
     let mut crash_test = CrashTest::prepared("");
     crash_test

@@ -1,7 +1,7 @@
-//! The power goes while a skill is changed: between any two steps on the disk, and on both sides of
+//! Power cuts while a skill is changed: between any two steps on the disk, and on both sides of
 //! every commit.
 //!
-//! The home is copied at each of these moments, and the program is built again on every copy.
+//! The home is copied at each of these moments, and the program is started on every copy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,10 +13,10 @@ use serde_json::json;
 use crate::skill_gate::{shown_hash, submit};
 use crate::support::story::{ADA, Story, copy_home, skill};
 
-/// The homes as a cut at some moment would have left them, with the name of the moment.
+/// Copies of the home, each with the name of its moment.
 type Homes = Arc<Mutex<Vec<(String, tempfile::TempDir)>>>;
 
-/// What lies in the two folders that the stories are about.
+/// `SKILL.md` of the two folders in these stories.
 type Lying = (Option<String>, Option<String>);
 
 fn lying(home: &std::path::Path) -> Lying {
@@ -24,7 +24,7 @@ fn lying(home: &std::path::Path) -> Lying {
     (read("tea"), read("chai"))
 }
 
-/// A story whose home is copied at every moment from the time on that `armed` is set.
+/// A story whose home is copied at every moment while `armed` is set.
 async fn watched(armed: &Arc<AtomicBool>, homes: &Homes) -> Story {
     let mut story = Story::prepared("").await;
     story.write_skill("tea", "Use when tea is to be made.", "Old way.");
@@ -49,8 +49,8 @@ async fn watched(armed: &Arc<AtomicBool>, homes: &Homes) -> Story {
     story
 }
 
-/// Every copy is the old version or the new one; and once the program is built on it, what was
-/// decided is done, or nothing was decided.
+/// Checks that every copy is the old version or the new one, and that after a start on it the
+/// decision is either carried out or was never made.
 async fn each_is_whole(homes: &Homes, before: &Lying, after: &Lying, decided: &str) {
     let homes = std::mem::take(&mut *homes.lock().unwrap());
     assert!(homes.len() > 10, "only {} moments", homes.len());
@@ -75,7 +75,7 @@ async fn each_is_whole(homes: &Homes, before: &Lying, after: &Lying, decided: &s
     assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
 }
 
-/// Approves a change of the skill for tea with copies at every moment.
+/// Approves a change of the skill for tea, with copies at every moment.
 async fn approved(change: serde_json::Value) -> (Homes, Lying, Lying) {
     let (armed, homes) = (Arc::new(AtomicBool::new(false)), Homes::default());
     let mut story = watched(&armed, &homes).await;
