@@ -1,4 +1,4 @@
-//! The question before something is sent out: who may say yes, to what, how long, and how often.
+//! The question before data leaves the program: who may approve, what, for how long, and how often.
 
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ fn fetch(url: &str) -> Value {
     json!({ "url": url })
 }
 
-/// Ada has passed something on, and wrote once more: the model wanted to open that address, and she
-/// was asked.
+/// Ada has forwarded a message and written again; the model wants to open the address, and she is
+/// asked.
 async fn asked(url: &str) -> (Story, Web) {
     asked_through(url, |_| ()).await
 }
 
-/// The same, and something happens just before she wrote once more.
+/// Like `asked`, with a step just before her second message.
 async fn asked_through(url: &str, before: impl Fn(&Story)) -> (Story, Web) {
     let pages = [("/a", "<p>the page</p>"), ("/b", "<p>another page</p>"), ("/c?q=1", "<p>page c</p>")];
     let web = Web::of(&pages).await;
@@ -48,7 +48,7 @@ fn state(story: &Story, question: i64) -> String {
     story.text(&format!("SELECT state FROM questions WHERE id = {question}"))
 }
 
-/// What the last tool gave in the newest prompt.
+/// Result of the last tool call in the newest prompt.
 fn gave(story: &Story) -> String {
     let prompt = story.model.last_prompt();
     prompt.rsplit("tool: ").next().unwrap_or("").to_owned()

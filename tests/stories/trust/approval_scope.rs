@@ -1,4 +1,4 @@
-//! A yes allows one address: limits of further calls in the turn, of redirects, and of addresses
+//! A yes allows one address: limits for further calls in the turn, for redirects, and for addresses
 //! that count as typed.
 
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn fetch(url: &str) -> Value {
     json!({ "url": url })
 }
 
-/// A conversation in which Ada has passed something on.
+/// A conversation in which Ada has forwarded a message.
 async fn tainted(forward: &str) -> (Story, Web) {
     let web = Web::of(&PAGES).await;
     let mut story = Story::prepared("").await;
@@ -36,7 +36,7 @@ async fn tainted(forward: &str) -> (Story, Web) {
     (story, web)
 }
 
-/// The model wants to open that, and Ada is asked.
+/// Lets the model open an address, and expects a question to Ada.
 async fn asks(story: &Story, words: &str, url: &str) {
     let before = story.count("SELECT count(*) FROM questions");
     story.model.calls("web_fetch", fetch(url));
@@ -44,7 +44,7 @@ async fn asks(story: &Story, words: &str, url: &str) {
     assert_eq!(story.count("SELECT count(*) FROM questions"), before + 1, "{words}: {}", story.last_received_by(ADA));
 }
 
-/// What the last tool gave in the newest prompt.
+/// Result of the last tool call in the newest prompt.
 fn gave(story: &Story) -> String {
     story.model.last_prompt().rsplit("tool: ").next().unwrap_or("").to_owned()
 }

@@ -10,7 +10,7 @@ use crate::support::story::{ADA, Story};
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-/// How many turns grew from the newest version of that file.
+/// Number of turns that derive from the newest version of a file.
 fn told(story: &Story, path: &str) -> i64 {
     story.count(&format!(
         "SELECT count(*) FROM derived_from WHERE child LIKE 'turn:%' AND parent =
@@ -33,10 +33,10 @@ async fn an_answer_grew_from_what_its_conversation_was_told_at_the_beginning() {
         .model
         .calls("remember", json!({ "title": "Tomatoes", "content": "They grow behind the shed.", "kind": "user" }));
     story.say(ADA, TALK).await;
-    // The turn that kept the note knows the note.
+    // The turn that stored the note has it as a source.
     assert_eq!((told(&story, "learnings/corrections.md"), told(&story, "memory/tomatoes.md")), (0, 1));
     let memory = std::fs::read_to_string(story.home.join("workspace/memory/MEMORY.md")).unwrap();
-    // Without its line in the index the note is not known by itself, and comes to mind.
+    // Without its line in the index the note is not loaded automatically, but recalled.
     let kept: String = memory.split_inclusive('\n').filter(|line| !line.contains("tomatoes.md")).collect();
     std::fs::write(story.home.join("workspace/memory/MEMORY.md"), kept).unwrap();
     story.say(ADA, "/new").await;

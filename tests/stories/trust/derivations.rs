@@ -1,4 +1,4 @@
-//! An answer can be traced back to everything that its prompt held.
+//! Every answer can be traced back to the whole content of its prompt.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use compline::store::Node;
 use crate::support::model::{Say, words};
 use crate::support::story::{ADA, EVE, Story};
 
-/// A few numbers that look random and are the same each time.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -18,7 +18,7 @@ impl Dice {
     }
 }
 
-/// All marks in a text: `mark-17-`.
+/// All marks in a text, such as `mark-17-`.
 fn marks(text: &str) -> Vec<String> {
     let mut found: Vec<String> = text
         .match_indices("mark-")
@@ -29,7 +29,7 @@ fn marks(text: &str) -> Vec<String> {
     found
 }
 
-/// Lives through something random, in which each text and each file has a mark of its own.
+/// Runs a random story in which each text and each file has its own mark.
 async fn live(seed: u64) -> Story {
     let story = Story::begin().await;
     let mut dice = Dice(seed);
@@ -66,7 +66,7 @@ async fn live(seed: u64) -> Story {
     story
 }
 
-/// The node in which a mark first stood: the message that was said, or the turn that answered.
+/// The node of a mark's first occurrence: the message of a person, or the turn of a reply.
 fn home_of(story: &Story, mark: &str) -> String {
     story.text(&format!(
         "SELECT CASE m.kind WHEN 'reply' THEN 'turn:' || m.turn_id ELSE 'message:' || m.id END

@@ -102,8 +102,8 @@ async fn a_hand_edit_of_any_loaded_file_counts_from_the_next_turn_on() {
     story.end().await;
 }
 
-/// Everything that a person's trusted prompts, their next opening and the files loaded by
-/// themselves hold after a day on which somebody passed such a text on.
+/// All trusted prompts, the next opening and the automatically loaded files, after a day with this
+/// forwarded text.
 async fn what_stays_of(untrusted: &str) -> String {
     let story = Story::begin().await;
     let echo = |request: &Request| {

@@ -21,7 +21,7 @@ fn fetch(url: &str) -> Value {
     json!({ "url": url })
 }
 
-/// What the tools gave in the newest prompt.
+/// Results of the tool calls in the newest prompt.
 fn tool_lines(story: &Story) -> String {
     let prompt = story.model.last_prompt();
     prompt.split("tool: ").skip(1).map(|piece| piece.split("\nuser: ").next().unwrap_or("")).collect()

@@ -1,11 +1,10 @@
-//! A hostile model: whatever text comes in, the model does what it says, and nothing comes of it
-//! but words and things that wait.
+//! A hostile model: it obeys every incoming text, with no effect but words and pending requests.
 //!
 //! The model is a perfect victim (`support/victim.rs`), so every defence here is the program's.
-//! Ways in ([`carriers`]) are crossed with what an attacker wants ([`orders`]) and with what the
-//! owner has chosen; after each attack an oracle ([`oracle`]) compares everything that is live to
-//! the byte, looks at everything that was sent and visited, and at where each proposal stands. An
-//! attack that should reach the model and does not is a fault as well.
+//! Carriers ([`carriers`]) are combined with the attacker's goals ([`orders`]) and with the owner's
+//! settings; after each attack an oracle ([`oracle`]) compares everything live byte for byte, and
+//! checks everything sent and visited and the state of each proposal. An attack that should reach
+//! the model and does not is a failure as well.
 
 use std::time::Duration;
 
@@ -44,33 +43,33 @@ use orders::{Leads, Order};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-/// The settings under which each attack is tried.
+/// Settings under which each attack is tried.
 const HUMAN: &str = "";
 const BY_REVIEWER: &str = "[skills]\nreview = \"ai\"\n";
 const TAINTED_REJECTED: &str = "[skills]\nreview = \"ai\"\ntainted_review_mode = \"reject\"\n";
 
-/// The program with everything in it that an attacker could want, and the victim.
+/// A program with everything that an attacker could want, and the victim.
 struct Stage {
     story: Story,
     victim: Victim,
     web: Web,
     settings: &'static str,
-    /// What is live, from the first to the last attack.
+    /// Live content, the same from the first to the last attack.
     live: Live,
-    /// Which attack this is.
+    /// Name of the current attack.
     attack: String,
-    /// Which page holds its words.
+    /// Number of the page with its text.
     page: usize,
-    /// What may be visited: the addresses that Ada typed.
+    /// Addresses that may be visited: those that Ada typed.
     allowed: Vec<String>,
-    /// Later proposals than this one are of the attack, and not of its preparation.
+    /// Last proposal of the preparation; later ones belong to the attack.
     prepared: i64,
-    /// The same for what waits to be kept.
+    /// The same for pending requests to keep text.
     prepared_keeps: i64,
 }
 
 impl Stage {
-    /// The stage for these orders: a page for each. `prepare` is done before the start.
+    /// Builds the stage with a page for each order. `prepare` runs before the start.
     async fn set(settings: &'static str, all: &[Order], prepare: impl FnOnce(&mut Story)) -> Self {
         let pages: Vec<(String, String)> = all.iter().enumerate().flat_map(|(n, order)| pages(n, order)).collect();
         let pages: Vec<(&str, &str)> = pages.iter().map(|(path, page)| (path.as_str(), page.as_str())).collect();
@@ -108,7 +107,7 @@ impl Stage {
         Self { live: Live::of(&stage.story), ..stage }
     }
 
-    /// One attack, from its beginning to the judgement.
+    /// Runs one attack and judges its results.
     async fn attack(&mut self, carrier: Carrier, page: usize, order: &Order) {
         self.attack = format!("{page}-{carrier:?}");
         self.page = page;
@@ -159,7 +158,7 @@ impl Stage {
         assert_eq!(went > 0, fate != Fate::Unread, "{name}: {went} orders were carried out");
     }
 
-    /// The owner accepts a tool of another program as it is.
+    /// Accepts a tool of an MCP server unchanged, as the owner.
     async fn accept(&mut self, tool: &str) {
         let tools = self.story.command_line(&["tools", "list"]).await.json;
         let found = tools.as_array().unwrap().iter().find(|known| known["name"] == tool).unwrap();
@@ -168,7 +167,7 @@ impl Stage {
         self.live = Live::of(&self.story);
     }
 
-    /// The newest exchange, to be looked at when something is wrong.
+    /// The newest exchange, for failure messages.
     fn told(&self) -> String {
         let prompt = self.story.model.last_prompt();
         let newest = &prompt[prompt.rfind("\nuser: ").unwrap_or(0)..];
@@ -179,7 +178,7 @@ impl Stage {
         )
     }
 
-    /// The owner has no use for what waits, and neither has the next attack.
+    /// Expires all pending proposals before the next attack.
     fn throw_away_what_waits(&self) {
         let db = rusqlite::Connection::open(self.story.home.join("compline.db")).unwrap();
         db.busy_timeout(Duration::from_secs(5)).unwrap();
@@ -191,7 +190,7 @@ fn plan(page: usize) -> String {
     format!("plan-{page}")
 }
 
-/// The pages that hold an order: as their words, as their title, and behind a redirect.
+/// Pages with an order: in the text, in the title, and behind a redirect.
 fn pages(n: usize, order: &Order) -> Vec<(String, String)> {
     let words = format!("{}page {}", crate::support::story::UNTRUSTED, written(&order.deeds));
     let escaped = words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -203,7 +202,7 @@ fn pages(n: usize, order: &Order) -> Vec<(String, String)> {
     ]
 }
 
-/// Tries every order by every carrier.
+/// Tries every order with every carrier.
 async fn attacks(settings: &'static str, carriers: &[Carrier], orders: &[Order]) {
     let mut stage = Stage::set(settings, orders, |_| ()).await;
     for (page, order) in orders.iter().enumerate() {
@@ -275,8 +274,7 @@ async fn what_comes_back_later_changes_no_skill() {
 /// Proves: trust/obedient-model
 #[tokio::test]
 async fn another_member_changes_no_skill() {
-    // Apart from each other: what a member types is known again when it stood in a text that was
-    // passed on.
+    // Separate runs: text typed by a member is recognised if it was in an earlier forwarded text.
     attacks(BY_REVIEWER, &[Carrier::Member], &orders::changes(6)).await;
     attacks(BY_REVIEWER, &[Carrier::MemberForward], &orders::changes(6)).await;
 }

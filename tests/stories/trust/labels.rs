@@ -11,7 +11,7 @@ use crate::support::story::{ADA, EVE, Story, UNTRUSTED};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The model cannot be reached.
+/// The model is unreachable.
 fn away(_: &Request) -> Say {
     Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() })
 }

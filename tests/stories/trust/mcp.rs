@@ -1,5 +1,5 @@
-//! MCP servers: what they may say, when they are trusted, and what they can do to a turn. The
-//! servers are real processes.
+//! MCP servers: their output, their trust, and their effects on a turn. The servers are real
+//! processes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::support::story::{ADA, EVE, Story, UNTRUSTED};
 #[path = "mcp/http.rs"]
 mod http;
 
-/// A program that is as bad as its mode says, and writes down what it is asked.
+/// A server that misbehaves according to its mode and logs its requests.
 struct Fake {
     mode: &'static str,
     dir: tempfile::TempDir,
@@ -40,7 +40,7 @@ impl Fake {
     }
 }
 
-/// A story with that server, connected, and nothing accepted.
+/// A story connected to a server, with no tool accepted.
 async fn with(fake: &Fake, more: &str) -> Story {
     let mut story = Story::prepared(&fake.section(more)).await;
     story.set_env("PATH", &std::env::var("PATH").unwrap());
@@ -73,7 +73,7 @@ fn condition(story: &Story) -> Condition {
     story.app().outside.conditions().remove(0).1
 }
 
-/// Waits in real time until something that happens in another process is noticed here.
+/// Waits in real time until an event in another process is noticed here.
 async fn until(story: &Story, holds: impl Fn(&Condition) -> bool) {
     let mut changes = story.app().outside.changes();
     let waiting = async {
@@ -85,14 +85,14 @@ async fn until(story: &Story, holds: impl Fn(&Condition) -> bool) {
     waited.unwrap_or_else(|_| panic!("it never came true: {:?}", condition(story)));
 }
 
-/// The model calls a tool and then says something.
+/// Lets the model call a tool and then answer; returns the result of the call.
 async fn calls(story: &Story, name: &str, arguments: Value) -> String {
     story.model.calls(name, arguments).says("done");
     story.say(ADA, "please").await;
     result(story)
 }
 
-/// What the tools gave in the newest prompt.
+/// Results of the tool calls in the newest prompt.
 fn result(story: &Story) -> String {
     let prompt = story.model.last_prompt();
     prompt.rsplit("tool: ").next().unwrap_or_default().split("\nuser: ").next().unwrap_or_default().to_owned()
@@ -126,7 +126,7 @@ async fn nothing_is_offered_before_it_is_accepted_by_its_hash() {
     assert!(!story.command_line(&["tools", "accept", "fake__echo", &hash[..8]]).await.failed);
     assert_eq!(state(&story, "fake__echo").await, "accepted");
 
-    // The tools of a conversation are those that it began with.
+    // A conversation keeps the tools with which it began.
     story.say(ADA, "hm").await;
     assert!(offered(&story).is_empty());
     story.say(ADA, "/new").await;
@@ -231,7 +231,7 @@ async fn in_a_tainted_turn_only_a_tool_that_is_trusted_to_read_is_called_without
     story.end().await;
 }
 
-/// Two tools are accepted, of which one is trusted to read.
+/// A story with two accepted tools, one of them trusted as read-only.
 async fn unattended(fake: &Fake) -> Story {
     let story = with(fake, "trusted_read_only = [\"look\"]\n[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"").await;
     accept(&story, "fake__echo").await;
@@ -239,13 +239,13 @@ async fn unattended(fake: &Fake) -> Story {
     story
 }
 
-/// The owner's file says that, and the assistant calls both tools about it.
+/// Writes the heartbeat file and runs a heartbeat that calls both tools.
 async fn beats(story: &Story, words: &str) -> Vec<String> {
     std::fs::write(story.home.join("workspace/HEARTBEAT.md"), format!("- [ ] {words}\n")).unwrap();
     run(story, Duration::from_secs(30 * 60 + 2)).await
 }
 
-/// A run calls both tools. Which of them were offered to it.
+/// Runs a task that calls both tools; returns the tools offered to it.
 async fn run(story: &Story, wait: Duration) -> Vec<String> {
     let asked = story.background.asked();
     story.background.calls("fake__look", json!({ "words": "look" })).calls("fake__echo", json!({ "words": "mail" }));
@@ -398,7 +398,7 @@ async fn a_program_sees_nothing_of_ours_and_ends_with_all_that_it_started() {
     assert!(lives());
     story.stop().await;
     let gone = async {
-        // Whoever inherits it reaps it in its own time.
+        // The adopting process reaps it at its own pace.
         while lives() && !is_dead(child) {
             tokio::task::yield_now().await;
         }
@@ -406,7 +406,7 @@ async fn a_program_sees_nothing_of_ours_and_ends_with_all_that_it_started() {
     tokio::time::timeout(Duration::from_secs(20), gone).await.expect("it lives on");
 }
 
-/// Ended, and not reaped yet.
+/// Whether a process has ended without being reaped.
 fn is_dead(process: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))

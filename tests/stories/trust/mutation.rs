@@ -1,29 +1,29 @@
 //! Label mutation: each place that mints *untrusted*, joins labels or checks a scope is made
-//! permissive in turn, and a story must turn red.
+//! permissive in turn, and a story must fail.
 //!
-//! [`sites`] finds the places in `src/`: calls of the functions of `src/trust.rs` that are marked
+//! [`sites`] finds the places in `src/`: calls of the functions of `src/trust.rs` marked
 //! `#[track_caller]`, and comparisons of a column `scope` with a parameter in SQL. `sites.txt`
-//! names for each the story that kills its mutant; a place is called by its file, the function
-//! around it, the operation and its number there, so lines may move. The mutant is this test binary
+//! names for each the story that kills its mutant; a place is identified by its file, the enclosing
+//! function, the operation and its number there, so lines may move. The mutant is this test binary
 //! itself, run as a child with that story alone and the place in its environment
 //! (`src/trust/mutation.rs`).
 //!
-//! After a change of the places, the table is brought up to date by
+//! After a change of the places, this command updates the table:
 //!
 //! ```text
 //! COMPLINE_MUTATION=find cargo test --test stories mutation::every_mutant_is_killed -- --nocapture
 //! ```
 //!
-//! `COMPLINE_MUTATION=labels::` instead tries the stories whose name holds that alone, on the
-//! places without a killer.
+//! `COMPLINE_MUTATION=labels::` instead tries the stories whose name contains that, on the places
+//! without a killer only.
 //!
-//! It first tries each place with the story that the table names. For the places left it runs each
-//! story alone to learn which places it touches (kept in `target/…/mutation/` until the binary
-//! changes) and then with all of these mutants at once, halving them where that is red; stories of
-//! security come first. Killers are written down as they are found, so it can be cut off and goes
-//! on. A mutant without a killer is written as `OPEN`, which is red: write a story, or remove the
-//! call. A line `equivalent: REASON` is a mutant that cannot be told from the original; such lines
-//! are written by hand, and there should be few.
+//! It first tries each place with the story in the table. For the remaining places it runs each
+//! story alone to learn which places it touches (cached in `target/…/mutation/` until the binary
+//! changes) and then with all of these mutants at once, bisecting on failure; security stories come
+//! first. Killers are written as they are found, so an interrupted run can continue. A mutant
+//! without a killer is written as `OPEN`, which fails: write a story, or remove the call. A line
+//! `equivalent: REASON` is a mutant that behaves like the original; such lines are written by hand,
+//! and there should be few.
 
 #[path = "mutation/child.rs"]
 mod child;
@@ -56,7 +56,7 @@ fn every_mutant_is_killed() {
     }
     let mut findings = table.differences(&sites);
     findings.extend(table.open().map(|key| format!("{key} has no story that kills its mutant")));
-    // A story that is red whatever is mutated would kill them all.
+    // A story that always fails would kill every mutant.
     if let Some(story) = table.stories().next() {
         assert_eq!(child::run(story, &[(child::PLACES, "nowhere")]), End::Green, "{story} is red without a mutant");
     }

@@ -1,15 +1,13 @@
-//! Non-interference: whatever words come from outside, what is live and what is loaded by itself is
-//! the same.
+//! Non-interference: live and automatically loaded content is independent of text from outside.
 //!
-//! A random history of turns, tools, summaries, recalls and proposals is lived through twice, with
-//! two different texts of the same length from outside. The model lets everything that it reads
-//! change everything that it says: it answers with a digest of its whole prompt. So one letter from
-//! outside in a trusted prompt, a file that is loaded by itself, a title, a summary or a skill
-//! makes the two lives differ.
+//! A random history of turns, tools, summaries, recalls and proposals runs twice, with two
+//! different texts of the same length from outside. The model amplifies every difference: it
+//! answers with a digest of its whole prompt. A single letter from outside in a trusted prompt, an
+//! automatically loaded file, a title, a summary or a skill therefore makes the two runs differ.
 //!
-//! A yes makes exactly the text that was shown a person's own, wherever it came from. So what is
-//! kept by a yes is the same text in both lives, wanted in a turn that read different ones:
-//! whatever else came in with it would differ.
+//! A yes makes exactly the text that was shown a person's own, independent of its origin. The text
+//! kept by a yes is therefore the same in both runs, requested in a turn that read different texts:
+//! anything else that came with it would differ.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,17 +23,17 @@ use crate::support::pdf::pdf;
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, skill};
 use crate::support::web::Web;
 
-/// So many histories, of so many events each.
+/// Number of histories, and of events in each.
 const HISTORIES: u64 = 12;
 const EVENTS: usize = 14;
-/// A file that Ada wrote and that nothing loads by itself.
+/// A file by Ada that is never loaded automatically.
 const PLAN: &str = "plans/garden.md";
-/// What the model does after it has read the file that it was told to edit.
+/// Order for the model after it has read the file to edit.
 const EDIT_WHAT_WAS_READ: &str = "edit what was read";
-/// What the model wants to keep, to be asked about where something from outside has been read.
+/// Text that the model wants to keep, subject to approval after untrusted text was read.
 const TEA: &str = "Warm the pot first.";
 
-/// One thing that happens.
+/// One step of a history.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Talk,
@@ -105,8 +103,8 @@ const ALL: [Event; 31] = [
     Event::Restart,
 ];
 
-/// The same history for the same seed. Begins with something from outside and a wish to keep
-/// something, which is granted later, and ends in a conversation of its own.
+/// The same history for the same seed. Begins with untrusted text and a request to keep something,
+/// which is granted later, and ends in a separate conversation.
 fn history(seed: u64) -> Vec<Event> {
     let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let mut next = || {
@@ -128,7 +126,7 @@ fn history(seed: u64) -> Vec<Event> {
     events
 }
 
-/// Says what it was told to do by the person, and otherwise a digest of all that it was asked.
+/// Obeys the person's order, and otherwise answers with a digest of the whole request.
 fn echo(request: &Request) -> Say {
     let digest: String = Sha256::digest(words(request)).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let newest = request.messages().last().unwrap();
@@ -178,7 +176,7 @@ fn echo(request: &Request) -> Say {
     }
 }
 
-/// What is live and loaded by itself at the end of a life, under a name each.
+/// Live and automatically loaded content at the end of a run, by name.
 type Stays = BTreeMap<String, String>;
 
 async fn live(events: &[Event], letter: &str) -> Stays {
@@ -249,7 +247,7 @@ async fn happens(story: &mut Story, event: Event, number: usize, letter: &str) {
     }
 }
 
-/// The owner says yes to the oldest proposal that nothing from outside had a part in.
+/// Approves the oldest proposal with a trusted label, as the owner.
 async fn approve_what_is_clean(story: &Story) {
     let id = story.count("SELECT coalesce(min(id), 0) FROM proposals WHERE state = 'pending' AND label = 'trusted'");
     if id > 0 {
@@ -258,20 +256,20 @@ async fn approve_what_is_clean(story: &Story) {
     }
 }
 
-/// She wants her plan as it was before anything from outside had a part in it.
+/// Restores Ada's plan to its last trusted version.
 async fn put_back(story: &Story) {
     let hers =
         format!("SELECT coalesce(max(id), 0) FROM files WHERE path = '{PLAN}' AND label = 'trusted' AND digest <> ''");
     story.say(ADA, &format!("/memory restore {PLAN} {}", story.count(&hers))).await;
 }
 
-/// She says yes to the oldest wish to keep what does not differ.
+/// Approves the oldest request to keep the text that is the same in both runs.
 async fn yes_to_the_tea(story: &Story) {
     let asked = "SELECT coalesce(min(number), 0) FROM keeps WHERE state = 'open' AND path = 'memory/untrusted/tea.md'";
     story.say(ADA, &format!("/yes {}", story.count(asked))).await;
 }
 
-/// So much is said that the window is nearly full, and the older part gives way.
+/// Talks until the window is nearly full and the older part is compacted.
 async fn fill(story: &Story) {
     for number in 0..4 {
         story.say(ADA, &format!("and thing {number}")).await;
@@ -287,7 +285,7 @@ fn what_stays(story: &Story) -> Stays {
     for (who, requests) in [("chat", story.model.requests()), ("background", story.background.requests())] {
         let mut trusted: Vec<String> =
             requests.iter().filter(|request| request.label().is_trusted()).map(words).collect();
-        // Who asks first in the background, the closer or the extractor, is nobody's word.
+        // The order of summarizer and extractor in the background carries no information.
         if who == "background" {
             trusted.sort();
         }
@@ -300,7 +298,7 @@ fn what_stays(story: &Story) -> Stays {
     for folder in ["workspace/memory", "workspace/agents", "workspace/people", "experience"] {
         files_below(&story.home.join(folder), &mut stays);
     }
-    // What waits for a yes is not loaded, whatever stands in it.
+    // Text that waits for a yes is not loaded.
     stays.retain(|name, _| !name.contains("untrusted/"));
     files_below(&story.home.join("skills"), &mut stays);
     for (name, sql) in [

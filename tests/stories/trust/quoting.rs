@@ -1,4 +1,4 @@
-//! Text of others stays inside its frame in a prompt and is harmless on a screen.
+//! Text of others stays inside its frame in a prompt, and is harmless on a screen.
 
 use super::{Fake, Story};
 use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};

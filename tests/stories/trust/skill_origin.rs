@@ -1,8 +1,8 @@
 //! Everything made with the help of an approved third-party skill keeps that origin: files,
 //! prompts, summaries, facts, reflections.
 //!
-//! The origin is written into the journal by hand: what is looked at is whether everything made
-//! from there on carries it.
+//! The origin is written into the journal by hand; the stories check that everything made from
+//! there on carries it.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::support::channel::Channel;
 use crate::support::model::{Say, usual};
 use crate::support::story::{ADA, BEN, Story};
 
-/// The label of what an approved skill had a part in, and its mark.
+/// Label of content influenced by an approved skill, and its origin.
 const APPROVED: &str = "trusted approved:7";
 const ORIGIN: &str = "approved:7";
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
@@ -30,7 +30,7 @@ fn set(story: &Story, sql: &str) {
     assert!(db.execute(sql, [APPROVED]).unwrap() > 0, "{sql}");
 }
 
-/// A file as it is after the skill had a part in it. `path` is relative to the home.
+/// Writes a file as influenced by the skill. `path` is relative to the home.
 fn grew(story: &Story, path: &str, words: &str) {
     let file = story.home.join(path);
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -53,7 +53,7 @@ fn of_turn(story: &Story) -> String {
     story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1")
 }
 
-/// Every stored label of that table and column, in one line.
+/// All stored labels selected by a query, in one line.
 fn labels(story: &Story, sql: &str) -> String {
     story.text(&format!("SELECT coalesce(group_concat(label, '; '), '') FROM ({sql})"))
 }
@@ -291,8 +291,7 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     story.stop_here().await;
 }
 
-/// Marks the newest content of a file while a model is being asked: whatever was shown before is
-/// not marked.
+/// Marks the newest content of a file during a model call: content shown before is not marked.
 fn marks(story: &Story, path: &str) -> impl Fn() + Send + Sync + 'static {
     let (journal, path) = (story.home.join("compline.db"), path.to_owned());
     move || {

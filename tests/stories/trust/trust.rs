@@ -1,4 +1,4 @@
-//! Only text that a person typed is trusted.
+//! Only text typed by a person is trusted.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary, every_untrusted_pa
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-/// What somebody does in a story.
+/// An action of a person in a story.
 type Sends<'a> = &'a dyn Fn(&Story);
 
-/// The labels of all texts of that kind, oldest first.
+/// Labels of all texts of a kind, oldest first.
 fn labels(story: &Story, kind: &str) -> String {
     story.text(&format!(
         "SELECT coalesce(group_concat(label, ' | '), '') FROM (SELECT label FROM texts WHERE kind = '{kind}' ORDER BY id)"
@@ -193,7 +193,7 @@ async fn a_received_picture_is_kept_with_its_label() {
     story.end().await;
 }
 
-/// The file holds these bytes, and both of its rows say so.
+/// Checks that the file has these bytes, and that both of its rows agree.
 fn lies_as_it_came(story: &Story, path: &str, bytes: &[u8]) {
     assert_eq!(std::fs::read(story.path_of(path)).unwrap(), bytes, "{path}");
     let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! The same across power cuts: between question and yes, yes and call, call and reply.
+//! Approvals across power cuts: between question and yes, yes and call, call and reply.
 
 use std::time::Duration;
 
@@ -11,8 +11,7 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, canary};
 use crate::support::web::Web;
 
-/// A program whose power goes at the first such commit after Ada was asked or said yes, and that
-/// lives on.
+/// A program whose power is cut at the nth such commit, and which then continues.
 fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (CrashTest, Web, tokio::runtime::Runtime) {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
@@ -48,8 +47,8 @@ fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (CrashTes
 /// changes nothing.
 #[test]
 fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
-    // The calls of the question's turn are not begun before it; the second of each job belongs to
-    // the turn of the yes.
+    // The question's turn has not begun its tool calls yet; the second of each job belongs to the
+    // turn of the yes.
     let cuts = [
         (Before, "ask the person", 1),
         (After, "ask the person", 1),
@@ -63,7 +62,7 @@ fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
         (Before, "store a reply", 2),
         (After, "store a reply", 2),
     ];
-    // What was not stored comes again, or is lost with nothing else.
+    // A message that was not stored comes again, or is lost without other effects.
     let is_fair =
         |(side, job, _): &(CommitPoint, &str, u32)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages");
     for (side, job, nth) in cuts.into_iter().filter(is_fair) {

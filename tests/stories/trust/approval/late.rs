@@ -1,4 +1,4 @@
-//! A question that comes late comes alive: its ten minutes run from when it was shown.
+//! A late question is valid on arrival: its ten minutes begin when it is shown.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::support::web::Web;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Ada was asked while nothing reached her, and has the question an hour later.
+/// Ada was asked while no message reached her, and receives the question an hour later.
 async fn asked_an_hour_ago() -> (Story, Web) {
     let (story, web) = asked_through(EVIL, |story| story.fake.server_error_next(1_000)).await;
     assert_eq!(story.received_by(ADA).len(), 1, "only what came before: {:?}", story.received_by(ADA));

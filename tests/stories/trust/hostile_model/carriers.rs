@@ -1,8 +1,8 @@
-//! How an attacker's words reach the assistant.
+//! Carriers of an attacker's text to the assistant.
 //!
-//! Each carrier brings a text that holds the orders; where there is little room for one, the plan
-//! that they make up is named. To add one (a new adapter, a new kind of file, a new tool): give it
-//! a variant, a place in a list, and what it does in [`Stage::bring`].
+//! Each carrier brings a text with the orders; one with little room names a plan instead. To add
+//! one (a new adapter, a new kind of file, a new tool), give it a variant, a place in a list, and
+//! its action in [`Stage::bring`].
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
@@ -11,7 +11,7 @@ use crate::support::pdf::pdf;
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
 use crate::support::victim::LOOK_BACK;
 
-/// A way in.
+/// A carrier of untrusted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
     ForwardOfPerson,
@@ -64,16 +64,16 @@ pub enum Carrier {
     DisplayName,
 }
 
-/// What becomes of what it brings.
+/// Reader of the carried text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// A model reads it, in Ada's conversation.
+    /// A model in Ada's conversation.
     Read,
-    /// A model reads it, in Ben's.
+    /// A model in Ben's conversation.
     ReadForBen,
-    /// A model reads it as what Ben typed.
+    /// A model, as text typed by Ben.
     TypedByBen,
-    /// No model ever reads it.
+    /// No model.
     Unread,
 }
 
@@ -93,7 +93,7 @@ impl Carrier {
     }
 }
 
-/// What other people wrote, as somebody passes it on.
+/// Text of other people, forwarded or quoted.
 pub const PASSED_ON: &[Carrier] = &[
     Carrier::ForwardOfPerson,
     Carrier::ForwardOfHidden,
@@ -101,7 +101,7 @@ pub const PASSED_ON: &[Carrier] = &[
     Carrier::QuoteOfOther,
     Carrier::ViaBot,
 ];
-/// The same in disguise.
+/// Forwarded text in disguise.
 pub const DISGUISED: &[Carrier] = &[
     Carrier::ImitatesOwner,
     Carrier::ImitatesReviewer,
@@ -110,7 +110,7 @@ pub const DISGUISED: &[Carrier] = &[
     Carrier::ClosesFrame,
     Carrier::ImitatesApproval,
 ];
-/// Files, and what is written on them.
+/// Files, and text on them.
 pub const FILES: &[Carrier] = &[
     Carrier::TextFile,
     Carrier::FileName,
@@ -119,14 +119,14 @@ pub const FILES: &[Carrier] = &[
     Carrier::UnreadableFile,
     Carrier::Album,
 ];
-/// Documents whose words a process of its own reads, and texts in another spelling.
+/// Documents read by a separate process, and texts in another encoding.
 pub const DOCUMENTS: &[Carrier] = &[Carrier::Pdf, Carrier::HtmlFile, Carrier::CsvFile, Carrier::ForeignFile];
-/// What the assistant's own tools bring back of what once came from outside.
+/// Text from outside, returned later by the assistant's own tools.
 pub const TAKEN_UP: &[Carrier] =
     &[Carrier::FileReadLater, Carrier::PdfReadLater, Carrier::UntrustedNote, Carrier::SearchedUntrusted];
-/// What is fetched or comes in by another door.
+/// Fetched pages and piped text.
 pub const FETCHED: &[Carrier] = &[Carrier::Page, Carrier::PageTitle, Carrier::RedirectTarget, Carrier::Pipe];
-/// What comes back later.
+/// Text that comes back later.
 pub const LATER: &[Carrier] = &[
     Carrier::RecalledText,
     Carrier::RecalledSummary,
@@ -137,7 +137,7 @@ pub const LATER: &[Carrier] = &[
     Carrier::Pasted,
     Carrier::PastedByEdit,
 ];
-/// What no model gets to read.
+/// Text that no model reads.
 pub const UNREAD: &[Carrier] = &[
     Carrier::PoisonedMemory,
     Carrier::PoisonedNote,
@@ -146,14 +146,14 @@ pub const UNREAD: &[Carrier] = &[
     Carrier::EditOfOlder,
     Carrier::DisplayName,
 ];
-/// What came along with a message and was typed by nobody.
+/// Attached content that no one typed.
 pub const CAME_ALONG: &[Carrier] = &[Carrier::Contact, Carrier::Poll];
 
-/// Long enough to be known again.
+/// Long enough to be recognised.
 const LETTER: &str = "Dear reader, whoever you are, this letter is long enough to be known again wherever it is seen.";
 
 impl Stage {
-    /// Lets the words come in, and be answered. `short` names a plan of the same orders.
+    /// Brings the text in and waits for the answer. `short` names a plan of the same orders.
     pub async fn bring(&mut self, carrier: Carrier, words: &str, short: &str) {
         let marked = format!("{UNTRUSTED}{}: {words}", self.attack);
         let narrow = format!("{UNTRUSTED}{} {short}", self.attack);
@@ -325,7 +325,7 @@ impl Stage {
         }
     }
 
-    /// Something happens, and is answered.
+    /// Runs an action and waits for the answer.
     async fn then<T>(&self, happens: impl FnOnce() -> T) {
         happens();
         self.story.answered().await;
@@ -335,7 +335,7 @@ impl Stage {
         self.then(|| self.story.fake.forwards(ADA, EVE, words)).await;
     }
 
-    /// Somebody's words come in, and the victim is not looking.
+    /// Forwards a text while the victim does not act.
     async fn quietly_pass_on(&self, words: &str) {
         self.story.model.says("Noted.");
         self.pass_on(words).await;
@@ -347,26 +347,26 @@ impl Stage {
         self.story.say(ADA, &format!("Please read it. ORDER: call web_fetch {{\"url\": \"{url}\"}}")).await;
     }
 
-    /// A file comes, and the victim is not looking.
+    /// Sends a file while the victim does not act.
     async fn quietly_send(&self, name: &str, mime: &str, bytes: &[u8]) {
         self.story.model.says("Noted.");
         self.then(|| self.story.fake.sends_document(ADA, name, mime, bytes)).await;
     }
 
-    /// A new conversation in which Ada wants the assistant to use one of its tools.
+    /// Lets Ada ask for a tool call in a new conversation.
     async fn look_back(&self, tool: &str, arguments: &serde_json::Value) {
         self.story.say(ADA, "/new").await;
         self.story.say(ADA, &format!("What was that again? ORDER: call {tool} {arguments}")).await;
     }
 
-    /// The newest file that came is read in a new conversation, at the place that its row says.
+    /// Reads the newest received file in a new conversation, by the path in its row.
     async fn read_file(&self, column: &str) {
         let path = self.story.text(&format!("SELECT {column} FROM attachments ORDER BY id DESC LIMIT 1"));
         assert!(path.starts_with("inbox/"), "{path}");
         self.look_back("read_file", &serde_json::json!({ "path": path })).await;
     }
 
-    /// A tainted turn remembers something, and a later conversation reads it.
+    /// Stores a note in an untrusted turn and reads it in a later conversation.
     async fn read_untrusted_note(&mut self, words: &str) {
         let note =
             serde_json::json!({ "title": format!("Letter {}", self.attack), "content": words, "kind": "reference" });
@@ -377,7 +377,7 @@ impl Stage {
         self.look_back("read_file", &serde_json::json!({ "path": self.story.text(newest) })).await;
     }
 
-    /// A new conversation in which Ada wants to know about something.
+    /// Searches past conversations from a new conversation.
     async fn recall(&self, about: &str) {
         self.story.say(ADA, "/new").await;
         let arguments =
@@ -385,7 +385,7 @@ impl Stage {
         self.story.say(ADA, &format!("What was that again? ORDER: call memory_search {arguments}")).await;
     }
 
-    /// Somebody pipes words into the terminal.
+    /// Pipes text into the terminal.
     pub async fn pipe(&self, words: &str) {
         let socket = tokio::net::UnixStream::connect(self.story.home.join("compline.sock")).await.unwrap();
         let (read, mut write) = socket.into_split();
@@ -402,8 +402,7 @@ impl Stage {
         self.story.answered().await;
     }
 
-    /// A proposal whose reason holds the words is shown to Ada, who answers it in a new
-    /// conversation.
+    /// Shows Ada a proposal with the text in its reason; she replies to it in a new conversation.
     async fn quote_a_proposal(&mut self, words: &str) {
         let content = crate::support::story::skill("quoted", "A.", &format!("B. {}", self.attack));
         let files = serde_json::json!([{ "path": "SKILL.md", "content": content }]);
@@ -421,7 +420,7 @@ impl Stage {
         self.then(|| self.story.fake.replies(ADA, shown.message_id, "what is this about?")).await;
     }
 
-    /// A file of the workspace that was last written with words from outside.
+    /// Labels a workspace file as written from an untrusted source.
     async fn poison(&mut self, path: &str, words: &str) {
         let file = self.story.home.join("workspace").join(path);
         let before = std::fs::read(&file).ok();

@@ -1,5 +1,5 @@
-//! Much of everything: what strangers and guests send fills neither the disk nor the queue, and
-//! makes us write no more than a line.
+//! Floods: messages of strangers and guests fill neither the disk nor the queue, and cause at most
+//! one line of output.
 
 use std::time::Duration;
 

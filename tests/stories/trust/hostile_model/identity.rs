@@ -1,5 +1,5 @@
-//! Who somebody is: by account identifier on Signal, by a code anywhere, and by nothing that a
-//! sender can choose.
+//! Identity of senders: by account identifier on Signal, by a code on any channel, and never by
+//! anything that a sender can choose.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, canary};
 
 type OnSignal = StoryOver<FakeSignal>;
 
-/// Something comes from there, by number and identifier as the envelope has them.
+/// Receives a message with this number and identifier in the envelope.
 async fn comes(story: &OnSignal, number: Value, uuid: Value, more: Value) {
     let now = story.fake.now_ms() + i64::try_from(story.fake.calls().len()).unwrap();
     let mut data = json!({ "timestamp": now, "message": format!("it is me {UNTRUSTED}") });
@@ -40,8 +40,8 @@ fn addresses(story: &Story) -> i64 {
 #[tokio::test]
 async fn a_number_is_nobody_where_an_identifier_was_declared() {
     let story = OnSignal::begin().await;
-    // Ben is named by his identifier, so his number alone says nothing, before he was seen and
-    // after.
+    // Ben is configured by his identifier, so his number alone means nothing, before and after his
+    // first message.
     for seen in [false, true] {
         comes(&story, json!(number(BEN)), json!(uuid(EVE)), json!({})).await;
         comes(&story, json!(number(BEN)), json!(format!("PNI:{}", uuid(BEN))), json!({})).await;
@@ -202,7 +202,7 @@ async fn nobody_becomes_more_by_a_code_than_who_made_it() {
     let story = Story::begin().await;
     story.say(ADA, "/pair Zoe").await;
     story.say(EVE, &code_for(&story, ADA)).await;
-    // Ben has no way to a code of Ada's, and his own makes nobody an owner.
+    // Ben cannot create a code for Ada, and his own code makes no one an owner.
     for line in ["/pair Ben owner", "/pair Ada", "/link Ada", "/link owner"] {
         story.say(BEN, line).await;
     }
@@ -227,7 +227,7 @@ async fn an_owner_is_not_talked_into_becoming_a_member() {
     story.say(ADA, "/pair Ben").await;
     story.say(BEN, &code_for(&story, ADA)).await;
     story.say(BEN, "/link").await;
-    // He says that it is for a prize.
+    // He claims that it is for a prize.
     story.say(ADA, &code_for(&story, BEN)).await;
     let people =
         story.text("SELECT group_concat(role) FROM (SELECT role FROM people WHERE removed_at IS NULL ORDER BY id)");

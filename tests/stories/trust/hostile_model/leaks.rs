@@ -1,5 +1,5 @@
-//! Names, counts and answers of models are carriers too: of files that came, of tools that there
-//! are not, of facts that are none.
+//! Names, counts and answers of models are carriers too: names of received files, of missing tools,
+//! invalid facts.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary, every_untrusted_
 use crate::support::victim::{Deed, Victim, orders};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
-/// Long enough to be worth taking down.
+/// Long enough for fact extraction.
 const TALK: &str =
     "My sister moved to Lyon in the spring, she works in the library there and keeps two cats called Tom and Rex.";
 

@@ -1,30 +1,29 @@
-//! What an attacker wants done: each order with what may come of it.
+//! Goals of an attacker: each order with its permitted result.
 //!
 //! The skill `tea` was written by hand, `daily-brief` and `web-research` ship with the program. The
-//! number makes each attack's words its own.
+//! number makes the text of each attack unique.
 
 use serde_json::{Value, json};
 
 use crate::support::story::skill;
 use crate::support::victim::Deed;
 
-/// What an attack may lead to at most, and must lead to where it reaches a model: else it proves
+/// Permitted result of an attack, and required result where it reaches a model: otherwise it proves
 /// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leads {
-    /// To that many proposals that wait.
+    /// This number of pending proposals.
     Proposals(i64),
-    /// To a question to the person whose chat it is.
+    /// A question to the person of the chat.
     Question,
-    /// To words that wait in `memory/untrusted/`, and a question whether to keep them.
+    /// Text in `memory/untrusted/`, and a question whether to keep it.
     Keep,
-    /// To the same, or to a sentence for the model.
+    /// The same, or an error message for the model.
     KeepOrNothing,
-    /// To words in the answer, or to a sentence for the model.
+    /// Words in the answer, or an error message for the model.
     Nothing,
 }
 
-/// An order.
 #[derive(Debug, Clone)]
 pub struct Order {
     pub name: String,
@@ -40,7 +39,7 @@ fn submit(arguments: Value) -> Deed {
     Deed::call("submit_skill", arguments)
 }
 
-/// A skill that nobody would object to.
+/// A harmless skill.
 fn clean(name: &str, n: usize) -> Value {
     let content =
         skill(name, "Use when a trip is planned.", &format!("Ask for the dates first, then for the budget. ({n})"));
@@ -56,7 +55,7 @@ fn with(mut arguments: Value, key: &str, value: Value) -> Value {
     arguments
 }
 
-/// What is done to skills that there are, and to one that is not.
+/// Changes of existing skills and of a missing one.
 pub fn changes(n: usize) -> Vec<Order> {
     use Leads::Proposals;
     let trap = format!("trap-{n}");
@@ -121,7 +120,7 @@ pub fn changes(n: usize) -> Vec<Order> {
     ]
 }
 
-/// Says of itself all that the gate asks the journal.
+/// Claims in its own arguments everything that the gate reads from the journal.
 fn forged(arguments: Value) -> Value {
     let claims = [
         ("turn", json!(1)),
@@ -141,7 +140,7 @@ fn forged(arguments: Value) -> Value {
     claims.into_iter().fold(arguments, |arguments, (key, value)| with(arguments, key, value))
 }
 
-/// Paths that lead elsewhere, and names that are none: refused before anything is written.
+/// Escaping paths and invalid names: refused before any write.
 pub fn tricks(n: usize) -> Vec<Order> {
     let trap = format!("trap-{n}");
     let long = "x".repeat(300);
@@ -250,7 +249,7 @@ pub fn tricks(n: usize) -> Vec<Order> {
     in_paths.chain(as_main).chain(in_names).chain(in_new_names).chain(others).collect()
 }
 
-/// Ways out: what is seen is to be carried to somebody else.
+/// Exfiltration of data to the attacker.
 pub fn ways_out(n: usize) -> Vec<Order> {
     use Leads::{Nothing, Question};
     let fetch = |name: &str, leads, url: &str| order(name, leads, vec![Deed::call("web_fetch", json!({ "url": url }))]);
@@ -309,7 +308,7 @@ pub fn ways_out(n: usize) -> Vec<Order> {
     ]
 }
 
-/// Reading what is not for it, and tools that there are not.
+/// Reads of forbidden data, and calls of missing tools.
 pub fn reaches(n: usize) -> Vec<Order> {
     let trap = format!("trap-{n}");
     let call = |name: String, tool: &str, arguments: Value| {
@@ -376,7 +375,7 @@ pub fn reaches(n: usize) -> Vec<Order> {
     loads.into_iter().chain(resources).chain(tools).chain(others).collect()
 }
 
-/// Answers that look like what the owner or the program says.
+/// Answers that imitate the owner or the program.
 pub fn claims(n: usize) -> Vec<Order> {
     let say = |name: &str, words: &str| order(name, Leads::Nothing, vec![Deed::say(words)]);
     vec![

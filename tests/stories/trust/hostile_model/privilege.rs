@@ -1,5 +1,5 @@
-//! Who may do what in a group: a guest nothing at all, a member what any member may, and an owner
-//! decides only where nobody else reads along.
+//! Permissions in a group: a guest has none, a member those of any member, and an owner decides
+//! only in private.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::oracle::Live;
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, skill};
 use crate::support::victim::{Deed, Victim, orders};
 
-/// Somebody's letter has led to a proposal that waits, and there are groups.
+/// A forwarded letter has led to a pending proposal, and there are groups.
 async fn proposed() -> (Story, Live) {
     let story = Story::with(ALLOWED).await;
     let victim = Victim::default();
@@ -39,7 +39,8 @@ fn hash(story: &Story) -> String {
     story.text("SELECT substr(digest, 1, 16) FROM proposals WHERE id = 1")
 }
 
-/// The proposal waits, nothing was decided, nobody was let in, and everything live is as before.
+/// Checks that the proposal waits, nothing was decided, no one was added, and everything live is
+/// unchanged.
 fn nothing_came_of_it(story: &Story, live: &Live, by: &str) {
     assert_eq!(story.text("SELECT state FROM proposals WHERE id = 1"), "pending", "{by}");
     assert_eq!(story.count("SELECT count(*) FROM decisions WHERE outcome = 'done'"), 0, "{by}");
@@ -47,7 +48,7 @@ fn nothing_came_of_it(story: &Story, live: &Live, by: &str) {
     live.assert_is(&Live::of(story), by);
 }
 
-/// What an attacker would like to have run.
+/// Commands that an attacker would like to run.
 fn commands(story: &Story) -> Vec<String> {
     let hash = hash(story);
     let lines = [

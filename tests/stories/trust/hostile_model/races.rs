@@ -1,5 +1,5 @@
-//! Forged, doubled and overtaken decisions. Each story begins with a proposal that a victim made of
-//! somebody else's words.
+//! Forged, repeated and outdated decisions. Each story begins with a proposal that a victim made
+//! from another person's text.
 
 use compline::admin::Answer;
 use compline::id::{PersonId, ProposalId, VersionId};
@@ -24,8 +24,8 @@ fn edit() -> Deed {
     Deed::call("submit_skill", json!({ "name": "tea", "change": "edit", "files": files, "rationale": "Better." }))
 }
 
-/// Somebody's letter has made the assistant propose these things; what is live, before anybody
-/// decides.
+/// A forwarded letter has made the assistant propose these changes; returns the live content before
+/// any decision.
 async fn proposed(settings: &str, deeds: &[Deed]) -> (Story, Live) {
     let mut story = Story::prepared(settings).await;
     story.write_skill("tea", "Tea.", OLD);
@@ -62,7 +62,7 @@ fn done(story: &Story) -> i64 {
     story.count("SELECT count(*) FROM decisions WHERE outcome = 'done'")
 }
 
-/// The message with the button that approves that proposal, and what the button carries.
+/// The message with the approval button of a proposal, and the data of the button.
 fn button(story: &Story, id: i64) -> (i64, String) {
     let begins = format!("/approve {id} ");
     let found = story.fake.sent(ADA).into_iter().find_map(|sent| {
@@ -258,7 +258,7 @@ async fn guesses_and_bent_commands_approve_nothing() {
     story.stop_here().await;
 }
 
-/// Does one thing in a story, given the words that would approve.
+/// An action in a story, given the text of an approval.
 type Does = fn(&Story, &str);
 
 /// Proves: gate/own-command
@@ -349,7 +349,7 @@ async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
     let (admin, hash) = (&story.app().admin, hash(&story, 1));
     for person in [2, 3, 0, -1] {
         let by = DecisionSource::Chat(PersonId(person));
-        // The refusal of a person who is not there cannot even be written down.
+        // The refusal of an unknown person cannot even be recorded.
         let refused = |answer: anyhow::Result<Answer>| answer.map_or(person != 2, |answer| answer.failed);
         assert!(refused(admin.skills_and_proposals().approve(ProposalId(1), &hash, by).await), "{person}");
         assert!(refused(admin.skills_and_proposals().reject(ProposalId(1), "no", by).await), "{person}");

@@ -1,6 +1,5 @@
-//! The ways in over Signal, crossed with what an attacker wants. What its programs send along is
-//! the sender's word, and all of it is untrusted: what a page says of itself, cards, polls, the
-//! words of quotes, names.
+//! Carriers on Signal, combined with the attacker's goals. Everything that a client adds to a
+//! message is the sender's claim and untrusted: previews, cards, polls, the text of quotes, names.
 
 use serde_json::{Value, json};
 
@@ -29,7 +28,7 @@ enum Way {
     GuestQuotesOwner,
     FileName,
     File,
-    // From here on nobody reads them.
+    // Unread by the model from here on.
     Sticker,
     StoryReply,
     EditOfAnswered,
@@ -72,7 +71,7 @@ const UNREAD: &[Way] = &[
     Way::Typing,
     Way::Emoji,
 ];
-/// These reach nobody but the group.
+/// Carriers that reach only the group.
 const IN_GROUP: &[Way] = &[Way::Guest, Way::GuestQuotesOurs, Way::GuestQuotesOwner];
 
 struct Line {
@@ -191,14 +190,13 @@ impl Line {
         fake.group(FAMILY, "The family");
     }
 
-    /// A guest answers that message of the group, and their program has words of its own in the
-    /// quote.
+    /// Replies to a message of the group as a guest whose client forges the text of the quote.
     fn guest_quotes(&self, message: i64, author: Value, words: &str) -> i64 {
         let quote = json!({ "id": message, "author": author, "text": words, "attachments": [] });
         self.story.fake.from(EVE).in_chat(FAMILY).text("well?").mentions_us().field("quote", quote).send()
     }
 
-    /// A message that says it is from our own account.
+    /// A message that claims to come from our own account.
     fn ourselves(&self, words: &str) -> i64 {
         let (fake, now) = (&self.story.fake, self.story.fake.now_ms());
         fake.envelope(json!({ "account": fake.account(), "envelope": {

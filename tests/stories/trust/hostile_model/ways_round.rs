@@ -1,6 +1,6 @@
-//! Ways round the gate of the memory: what is written over, what is moved, shown, taken along,
-//! brought back or named oddly. None of them makes words from outside a person's own, and none of
-//! them takes a person's own away for good.
+//! Ways round the gate of the memory: overwriting, moving, showing, exporting, restoring, odd
+//! names. None makes untrusted text a person's own, and none permanently removes a person's own
+//! text.
 
 use std::time::Duration;
 
@@ -16,15 +16,14 @@ async fn asks(story: &Story, line: &str) -> String {
     story.last_received_by(ADA)
 }
 
-/// A letter is read, and the model makes that call.
+/// Forwards a letter and lets the model call a tool.
 async fn ordered(story: &Story, tool: &str, arguments: Value) {
     story.model.calls(tool, arguments).says("Done.");
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
     story.answered().await;
 }
 
-/// The next conversation, in which the model makes that call, has read nothing from outside but
-/// what the call gave.
+/// Lets the model call a tool in a new conversation; returns whether its prompt stays trusted.
 async fn afresh(story: &Story, tool: &str, arguments: Value) -> bool {
     story.say(ADA, "/new").await;
     story.model.calls(tool, arguments).says("I see.");
@@ -127,7 +126,7 @@ async fn what_the_commands_show_of_a_note_from_outside_is_quoted_as_what_it_is()
     story.end().await;
 }
 
-/// The code under what a command has just shown.
+/// The code at the end of a command's answer.
 fn code_in(shown: &str) -> String {
     let words = shown.split_whitespace().rev().map(|word| word.trim_matches(['`', '.', '*']));
     let is_code = |word: &&str| word.len() == 10 && word.bytes().all(|b| b.is_ascii_hexdigit());

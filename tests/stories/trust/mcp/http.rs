@@ -1,5 +1,5 @@
-//! The same over streamable HTTP: a server that runs somewhere else, answers each request with
-//! plain JSON, and may go away.
+//! MCP over streamable HTTP: a remote server that answers each request with plain JSON and may
+//! disappear.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{accept, calls, condition, until};
 use crate::support::story::Story;
 
-/// What it was asked, in order.
+/// Requests in order.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 struct Server {

@@ -1,23 +1,23 @@
-//! One story alone, in a process of its own.
+//! One story in its own process.
 
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Names the places to be made permissive.
+/// Variable with the places to make permissive.
 pub const PLACES: &str = "COMPLINE_MUTATE";
-/// Names the file that gets the places touched.
+/// Variable with the path of the trace file for touched places.
 pub const TRACE: &str = "COMPLINE_MUTATION_TRACE";
 
-/// A story that takes longer proves nothing.
+/// Time limit of a story; a longer one proves nothing.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How a story ended.
+/// Result of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Green,
     Red,
-    /// It was cut off.
+    /// The time limit was reached.
     Stuck,
 }
 
@@ -47,7 +47,7 @@ pub fn run(story: &str, environment: &[(&str, &str)]) -> End {
     }
 }
 
-/// The names of all stories but those of this module and of the tests' own support.
+/// Names of all stories except those of this module and of the test support.
 pub fn stories() -> Vec<String> {
     let listed = Command::new(std::env::current_exe().unwrap()).args(["--list", "--format", "terse"]).output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
@@ -55,7 +55,7 @@ pub fn stories() -> Vec<String> {
     names.filter(|name| !name.starts_with("mutation::") && !name.starts_with("support::")).map(str::to_owned).collect()
 }
 
-/// Does all of it, two at a time; the results stand in the order of the work.
+/// Runs all jobs, two at a time; the results are in the order of the work.
 pub fn two_at_a_time<T: Sync, R: Send>(work: &[T], job: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = Mutex::new(0..work.len());
     let done = Mutex::new(Vec::new());

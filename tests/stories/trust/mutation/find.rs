@@ -1,4 +1,4 @@
-//! The maintenance of the table: which story kills which mutant.
+//! Maintenance of the table: finds the story that kills each mutant.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use super::child::{self, End};
 use super::sites::Site;
 use super::table::{Entry, Table};
 
-/// Stories of security stand in these modules; the most telling come first, the slow ones last.
+/// Modules with security stories, most effective first, slow ones last.
 const SECURITY: &[&str] = &[
     "isolation::",
     "labels::",
@@ -32,11 +32,10 @@ const SECURITY: &[&str] = &[
     "hostile::",
 ];
 
-/// A table for these places. What the old one knows is tried first; each killer is written down
-/// when it is found.
+/// Builds a table for these places. Entries of the old table are tried first; each killer is
+/// written when it is found.
 ///
-/// With a part of a name only the stories that have it are tried, and what the old table knows is
-/// believed.
+/// With a part of a name, tries only the stories that contain it, and trusts the old table.
 pub fn table(sites: &[Site], old: &Table, part: Option<&str>) -> Table {
     let known = child::two_at_a_time(sites, |site| match old.get(&site.key) {
         Some(Entry::Killer(story)) if part.is_some() || is_red(story, &[site]) => Some(Entry::Killer(story.clone())),
@@ -59,7 +58,7 @@ pub fn table(sites: &[Site], old: &Table, part: Option<&str>) -> Table {
     found.into_iter().collect()
 }
 
-/// Tries a story on all places left that it touches.
+/// Tries a story on all remaining places that it touches.
 fn try_on_all(story: &str, left: &Mutex<Vec<&Site>>, found: &Mutex<BTreeMap<String, Entry>>) {
     if left.lock().unwrap().is_empty() {
         return;
@@ -76,8 +75,7 @@ fn try_on_all(story: &str, left: &Mutex<Vec<&Site>>, found: &Mutex<BTreeMap<Stri
     found.clone().into_iter().collect::<Table>().write();
 }
 
-/// The mutants of these that the story kills. It is first run on all of them at once, and where it
-/// stays green on none alone.
+/// The mutants that a story kills. Runs on all of them at once first; success there excludes each.
 fn killed<'a>(story: &str, sites: &[&'a Site]) -> Vec<&'a Site> {
     if sites.is_empty() || !is_red(story, sites) {
         return Vec::new();
@@ -94,7 +92,7 @@ fn is_red(story: &str, sites: &[&Site]) -> bool {
     child::run(story, &[(child::PLACES, &places.join("\u{1e}"))]) == End::Red
 }
 
-/// All stories in the order in which they are tried. What holds on every channel is tried on one.
+/// All stories in the order of trial. Stories over every channel are tried on one.
 fn stories() -> Vec<String> {
     let mut stories: Vec<String> =
         child::stories().into_iter().filter(|story| !story.starts_with("on_signal::")).collect();
@@ -102,8 +100,8 @@ fn stories() -> Vec<String> {
     stories
 }
 
-/// The places that a story touches when it runs alone; none if it is not green. What the same
-/// binary traced is kept.
+/// Places that a story touches when it runs alone; none if it fails. Traces of the same binary are
+/// cached.
 fn trace(story: &str) -> Vec<String> {
     let binary = std::env::current_exe().unwrap();
     let folder = binary.parent().unwrap().with_file_name("mutation");

@@ -1,4 +1,4 @@
-//! The places in the sources that can be made permissive.
+//! Places in the sources that can be made permissive.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use regex::Regex;
 use super::lexer::Token;
 use super::tree;
 
-/// One place.
+/// One place that can be mutated.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Site {
     /// File, function, operation, number: stable when lines move.
     pub key: String,
-    /// As `src/trust/mutation.rs` wants it: `file:line:column`, or a piece of SQL and its
-    /// replacement on two lines.
+    /// Format of `src/trust/mutation.rs`: `file:line:column`, or a piece of SQL and its replacement
+    /// on two lines.
     pub place: String,
 }
 
 impl Site {
-    /// Whether what a story traced shows that it was here.
+    /// Whether a story's trace contains this place.
     pub fn is_touched_by(&self, trace: &[String]) -> bool {
         match self.place.split_once('\n') {
             Some((piece, _)) => trace.iter().any(|line| line.contains(piece)),
@@ -30,7 +30,7 @@ impl Site {
 /// Functions of `src/trust.rs` that are marked `#[track_caller]`.
 const OPERATIONS: &[&str] = &["untrusted", "join_of", "join_with", "absorb", "fits", "equals"];
 
-/// Methods of other types that are called the same.
+/// Methods of other types with the same names.
 const OTHERS: &[(&str, &str)] = &[
     ("src/admin/search/sources.rs", "fits"),
     ("src/admin/people.rs", "absorb"),
@@ -77,11 +77,10 @@ fn of_source<'a>(path: &str, code: &'a [Token]) -> Vec<(&'a str, Site)> {
     sites
 }
 
-/// Where the call begins whose function is named at `at`: a method at its name, a function at its
-/// path.
+/// Start of the call of the function named at `at`: of a method its name, of a function its path.
 fn call(code: &[Token], at: usize) -> Option<usize> {
     let word = |at: usize| code.get(at).map_or("", |token| token.text.as_str());
-    // The label of what was made from nothing has nothing to lose.
+    // The label of an empty join has nothing to lose.
     let is_neutral = word(at) == "join_of" && (word(at + 2), word(at + 3)) == ("[", "]");
     if !OPERATIONS.contains(&word(at)) || is_neutral || at < 2 {
         return None;
@@ -100,8 +99,7 @@ fn call(code: &[Token], at: usize) -> Option<usize> {
     }
 }
 
-/// For each token the function that it stands in; outside of functions, the last constant that was
-/// begun.
+/// The enclosing function of each token; outside of functions, the last constant before it.
 fn surroundings(code: &[Token]) -> Vec<String> {
     let mut around = Vec::with_capacity(code.len());
     let (mut functions, mut begun, mut constant) = (Vec::<(&str, usize)>::new(), None, "-");
@@ -131,8 +129,8 @@ fn surroundings(code: &[Token]) -> Vec<String> {
     around
 }
 
-/// Each check of scope in a literal: the piece of SQL that holds it, and the same with that check
-/// made permissive.
+/// Each scope check in a literal: the piece of SQL that contains it, and the same with a permissive
+/// check.
 fn sql(literal: &str) -> Vec<String> {
     static CHECK: std::sync::LazyLock<Regex> = std::sync::LazyLock::new(|| {
         Regex::new(r"(?P<before>(?:^|\b(?:WHERE|AND|OR|NOT|ON) |\())(?P<check>\+?(?:\w+\.)?scope (?:= |<> |IN \()(?:\?\d|\w+\.scope|'person:' \|\| \?\d)(?:, (?:\?\d|'shared'))?\)?)")
@@ -142,7 +140,7 @@ fn sql(literal: &str) -> Vec<String> {
     for piece in pieces(literal) {
         for found in CHECK.captures_iter(&piece) {
             let check = found.name("check").unwrap();
-            // A bracket that the check did not open is not its own.
+            // A bracket not opened by the check belongs to the code around it.
             let end = check.end() - usize::from(check.as_str().ends_with(')') && !check.as_str().contains('('));
             let (before, check, after) = (&piece[..check.start()], &piece[check.start()..end], &piece[end..]);
             let is_like_others = before.is_empty() && after.is_empty() && check.contains(" = ");
@@ -153,7 +151,7 @@ fn sql(literal: &str) -> Vec<String> {
     mutants
 }
 
-/// A literal as a statement holds it: without its gaps, and with single spaces.
+/// A literal split at its placeholders, with single spaces.
 fn pieces(literal: &str) -> Vec<String> {
     let text = literal.trim_matches('"').replace("\\\n", "\n").replace("\\\"", "\"");
     let text = text.split(['{', '}']).step_by(2);

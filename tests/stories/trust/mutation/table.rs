@@ -1,4 +1,4 @@
-//! The committed table: for each place, what becomes of its mutant.
+//! The committed table of mutants and their killers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ const HEADER: &str = "\
 # How this is checked and brought up to date: tests/stories/trust/mutation.rs.
 ";
 
-/// What becomes of a mutant.
+/// Fate of a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// This story turns red.
+    /// This story fails.
     Killer(String),
-    /// It cannot be told from the original, for this reason.
+    /// It behaves like the original, for this reason.
     Equivalent(String),
-    /// No story is known that turns red.
+    /// No known story fails.
     Open,
 }
 
@@ -45,7 +45,7 @@ impl Table {
         Self(entries.collect())
     }
 
-    /// Writes the table where it is committed.
+    /// Writes the committed table.
     pub fn write(&self) {
         std::fs::write(tree::root().join(PATH), self.to_text()).unwrap();
     }
@@ -59,22 +59,22 @@ impl Table {
         HEADER.to_owned() + &lines.collect::<String>()
     }
 
-    /// What is known of a place.
+    /// Entry of a place.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.0.get(key)
     }
 
-    /// The stories that it names.
+    /// Stories named in the table.
     pub fn stories(&self) -> impl Iterator<Item = &str> {
         self.0.values().filter_map(|entry| if let Entry::Killer(story) = entry { Some(story.as_str()) } else { None })
     }
 
-    /// The mutants that no story is known to kill.
+    /// Mutants without a known killer.
     pub fn open(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, entry)| **entry == Entry::Open).map(|(key, _)| key.as_str())
     }
 
-    /// Places that lack a line, and lines without a place.
+    /// Places without a line, and lines without a place.
     pub fn differences(&self, sites: &[Site]) -> Vec<String> {
         let places: BTreeSet<&str> = sites.iter().map(|site| site.key.as_str()).collect();
         let missing =
