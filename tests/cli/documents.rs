@@ -14,7 +14,7 @@ fn a_document_is_read_behind_a_filter_of_system_calls() {
     let mut child = program();
     child.args(["read-document", "html"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = child.spawn().unwrap();
-    // It waits for the document and has not received a byte of it.
+    // The process waits for the document and has not received a byte of it.
     let status = format!("/proc/{}/status", child.id());
     let begun = Instant::now();
     loop {

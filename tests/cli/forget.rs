@@ -16,7 +16,7 @@ fn lived_in() -> Home {
     home
 }
 
-/// Whether a word is in any file of the home.
+/// Returns whether a word is in any file of the home.
 fn stands(home: &Home, word: &str) -> bool {
     let mut folders = vec![home.path().to_owned()];
     while let Some(folder) = folders.pop() {

@@ -15,7 +15,7 @@ fn a_gateway_starts_answers_and_stops_cleanly() {
     let (code, last) = gateway.stop();
     assert_eq!(code, Some(0), "{last}");
     assert!(!home.file("compline.sock").exists());
-    // Its answers are available without it too.
+    // The answers are available without the gateway too.
     assert!(home.run("search 84").done().contains("84"));
     let log = std::fs::read_dir(home.file("logs")).unwrap().next().unwrap().unwrap();
     let log = std::fs::read_to_string(log.path()).unwrap();

@@ -253,7 +253,7 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c == '_' || c.is_alphabetic())
 }
 
-/// Whether one file is a part of another: a descendant.
+/// Returns whether one file is a part of another: a descendant.
 fn is_part(part: &[String], of: &[String]) -> bool {
     part.len() > of.len() && part.starts_with(of)
 }

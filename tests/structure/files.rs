@@ -89,7 +89,7 @@ fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
     paths.map(|path| format!("{path}: no module line leads to it")).collect()
 }
 
-/// Whether cargo builds a file of `tests/` as its own crate.
+/// Returns whether cargo builds a file of `tests/` as its own crate.
 fn is_crate(path: &str) -> bool {
     match path.split('/').collect::<Vec<_>>()[..] {
         [_, _] => true,

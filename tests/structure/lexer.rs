@@ -33,7 +33,7 @@ pub fn lex_with_docs(source: &str) -> Vec<Token> {
     lexer.tokens
 }
 
-/// Whether a token is a line of a doc comment.
+/// Returns whether a token is a line of a doc comment.
 pub fn is_doc(token: &Token) -> bool {
     token.text.starts_with("//")
 }

@@ -28,7 +28,7 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// Whether an SPDX expression can be met with allowed licences only.
+/// Returns whether an SPDX expression can be met with allowed licences only.
 fn allowed(expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

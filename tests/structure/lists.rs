@@ -12,7 +12,7 @@ use super::tree::{File, Source, sources};
 struct Rule {
     /// Completes "… may not".
     act: &'static str,
-    /// Its form, as Rust tokens.
+    /// Form of the act, as Rust tokens.
     looks: &'static [&'static str],
     /// Whole modules that may do it.
     places: &'static [(&'static str, Why)],

@@ -144,7 +144,7 @@ impl Promises {
     }
 }
 
-/// Whether a name is a known area and a few words joined by hyphens.
+/// Returns whether a name is a known area and a few words joined by hyphens.
 fn is_name(name: &str) -> bool {
     name.split_once('/').is_some_and(|(area, words)| {
         let of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -197,7 +197,7 @@ fn head(tokens: &[Token], start: usize) -> (usize, Vec<&str>, bool) {
     (at, lines, is_test)
 }
 
-/// Whether an attribute's path ends in `test`: `test`, `tokio::test`,
+/// Returns whether an attribute's path ends in `test`: `test`, `tokio::test`,
 /// `tokio::test(start_paused = true)`.
 fn makes_test(attribute: &[Token]) -> bool {
     let path: Vec<&str> =

@@ -113,7 +113,7 @@ fn tables() -> Vec<String> {
     tables
 }
 
-/// Whether a string of the code changes a table, or names it in a list.
+/// Returns whether a string of the code changes a table, or names it in a list.
 fn changes(code: &[Token], table: &str) -> bool {
     code.iter().filter(|token| token.text.starts_with('"')).any(|token| {
         let words: Vec<&str> = token.text.split(|c: char| c != '_' && !c.is_alphanumeric()).collect();
@@ -122,7 +122,7 @@ fn changes(code: &[Token], table: &str) -> bool {
     })
 }
 
-/// Whether the words before a table begin a statement that changes it.
+/// Returns whether the words before a table begin a statement that changes it.
 fn is_changed(before: &[&str]) -> bool {
     matches!(before, [.., "UPDATE" | "INTO"] | [.., "UPDATE", "OR", "IGNORE"] | [.., "DELETE", "FROM"])
 }

@@ -13,7 +13,7 @@ const MADE: &[&str] = &[".git", "target", "node_modules", "venv", "proptest-regr
 pub struct File {
     /// Relative to the root of the repository, with slashes.
     pub path: String,
-    /// Its content.
+    /// Content of the file.
     pub text: String,
 }
 

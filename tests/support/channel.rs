@@ -16,7 +16,7 @@ use super::telegram::FakeTelegram;
 pub trait Channel: Clone + Send + Sync + 'static {
     /// The adapter's name, as addresses have it.
     const NAME: &'static str;
-    /// Whether an adapter must acknowledge stored items explicitly, because the wire does not.
+    /// True if an adapter must acknowledge stored items explicitly, because the wire does not.
     const IS_TOLD: bool;
 
     fn start_sync() -> Self;

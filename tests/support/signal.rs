@@ -92,7 +92,7 @@ impl FakeSignal {
     pub const PASSED_ON_AS: &'static str = "carried";
     /// Number of cases per kind in tests that simulate days.
     pub const MANY: usize = 2;
-    /// Whether items that were not stored are delivered again.
+    /// True if items that were not stored are delivered again.
     pub const GIVES_AGAIN: bool = false;
     /// Journal jobs that this channel never needs.
     pub const NEVER_COMMITS: &'static [&'static str] = &["begin a preview", "keep a preview", "drop a preview"];

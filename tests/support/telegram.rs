@@ -68,7 +68,7 @@ impl FakeTelegram {
     pub const PASSED_ON_AS: &'static str = "said";
     /// Number of cases per kind in tests that simulate days.
     pub const MANY: usize = 99;
-    /// Whether items that were not stored are delivered again.
+    /// True if items that were not stored are delivered again.
     pub const GIVES_AGAIN: bool = true;
     /// Journal jobs that this channel never needs.
     pub const NEVER_COMMITS: &'static [&'static str] = &[];

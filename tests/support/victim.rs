@@ -222,7 +222,7 @@ fn first_json(text: &str) -> Option<(Value, usize)> {
     Some((value, values.byte_offset()))
 }
 
-/// Whether a message asks something, and does not only report the limit of tool calls.
+/// Returns whether a message asks something, and does not only report the limit of tool calls.
 fn is_question(message: &Message) -> bool {
     message.role() == Role::User && !read(&[message]).contains("limit of tool calls")
 }

@@ -300,7 +300,7 @@ async fn what_cannot_be_stored_is_given_back_and_never_handed_over_again() {
     let (mut ada, mut other) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     ada.say("a1", "good evening").await;
     assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a1"]);
-    // A client that still waits for storing is not told twice, and one without messages waits for
+    // A client that still waits for storing is not warned twice, and one without messages waits for
     // nothing.
     terminal.warn_waiting("It is full.");
     terminal.reject_batch("It is full.").await;

@@ -398,7 +398,8 @@ enum Deed {
     Delete,
 }
 
-/// A person at the keyboard: every text has its own name, so that they never overwrite their own.
+/// A person at the keyboard: every text has its own name, so that they never overwrite their own
+/// text.
 #[derive(Debug, Default)]
 struct Person {
     texts: Vec<String>,

@@ -1,4 +1,4 @@
-//! The memory is searchable for the model's tools and its own people only, in its current state.
+//! Only the model's tools and a memory's own people can search it, in its current state.
 
 use std::time::Duration;
 

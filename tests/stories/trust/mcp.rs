@@ -406,7 +406,7 @@ async fn a_program_sees_nothing_of_ours_and_ends_with_all_that_it_started() {
     tokio::time::timeout(Duration::from_secs(20), gone).await.expect("it lives on");
 }
 
-/// Whether a process has ended without being reaped.
+/// Returns whether a process has ended without being reaped.
 fn is_dead(process: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))

@@ -38,12 +38,12 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Whether the message has styles instead of plain text.
+    /// Returns whether the message has styles instead of plain text.
     pub fn is_marked_up(&self) -> bool {
         !self.styles.is_empty()
     }
 
-    /// Whether a timestamp names this message: its own, or that of an edit.
+    /// Returns whether a timestamp names this message: its own, or that of an edit.
     pub fn is_named(&self, message: MessageId) -> bool {
         self.message_id == message || self.edits.iter().any(|edit| edit.message_id == message)
     }
@@ -115,7 +115,7 @@ impl FakeSignal {
         self.read(|state| state.typing.get(&chat).map(begun).unwrap_or_default())
     }
 
-    /// Whether people see us typing: for 15 seconds after the last start sign.
+    /// Returns whether people see us typing: for 15 seconds after the last start sign.
     pub fn is_typing(&self, chat: ChatId) -> bool {
         self.read(|state| {
             let last = state.typing.get(&chat).and_then(|signs| signs.last());

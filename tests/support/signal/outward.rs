@@ -92,7 +92,7 @@ impl State {
     }
 }
 
-/// Whether a client must store it: all other envelopes may get lost.
+/// Returns whether a client must store it: all other envelopes may get lost.
 fn matters(body: &Value) -> bool {
     let envelope = &body["envelope"];
     !envelope["dataMessage"].is_null() || !envelope["editMessage"].is_null()

@@ -159,7 +159,7 @@ fn check_text(state: &mut State, call: &Call, chats: &[ChatId], text: &str) {
 }
 
 impl State {
-    /// Whether a message of the chat is by this author.
+    /// Returns whether a message of the chat is by this author.
     pub(super) fn was_written_by(&self, chat: ChatId, message: MessageId, author: &str) -> bool {
         if author == OWN_NUMBER || author.eq_ignore_ascii_case(OWN_UUID) {
             return self.sent.iter().any(|sent| sent.chat == chat && sent.is_named(message));

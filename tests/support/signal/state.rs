@@ -100,7 +100,7 @@ pub(super) struct Subscription {
     pub(super) connection: ConnectionId,
     /// Account of the subscription; all accounts if absent.
     pub(super) account: Option<String>,
-    /// Whether the request was answered: messages come only after that, unless the test asks
+    /// True if the request was answered: messages come only after that, unless the test asks
     /// otherwise.
     pub(super) is_answered: bool,
 }
@@ -327,7 +327,7 @@ impl State {
         id
     }
 
-    /// Whether an account is ours: by number, and by identifier in daemons that support it.
+    /// Returns whether an account is ours: by number, and by identifier in daemons that support it.
     pub(super) fn has_account(&self, account: &str) -> bool {
         let is_own = account.eq_ignore_ascii_case(OWN_UUID) && !self.version.starts_with("0.13");
         self.accounts.iter().any(|number| number == account) || (is_own && self.has_account(OWN_NUMBER))

@@ -48,7 +48,7 @@ pub struct Upload {
 }
 
 impl Sent {
-    /// Whether the message has markup instead of plain text.
+    /// Returns whether the message has markup instead of plain text.
     pub fn is_marked_up(&self) -> bool {
         self.parse_mode.as_deref() == Some("HTML")
     }
@@ -123,7 +123,7 @@ impl FakeTelegram {
         self.read(|state| state.polls)
     }
 
-    /// Whether a poll is open.
+    /// Returns whether a poll is open.
     pub fn polling(&self) -> bool {
         self.read(|state| state.parked > 0)
     }

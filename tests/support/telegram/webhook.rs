@@ -41,7 +41,7 @@ impl FakeTelegram {
 }
 
 impl State {
-    /// Whether updates are delivered by webhook calls.
+    /// Returns whether updates are delivered by webhook calls.
     pub(super) fn calls_the_bot(&self) -> bool {
         !self.webhook.is_empty() && self.leads_to.is_some()
     }

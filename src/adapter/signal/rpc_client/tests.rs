@@ -76,7 +76,7 @@ async fn an_end_without_an_answer_leaves_what_was_written_unclear() {
 
 #[tokio::test]
 async fn what_was_never_written_is_certain() {
-    // So small that the first request does not fit, and the second one waits for it.
+    // Too small for the first request; the second one waits for it.
     let (exchange, daemon, clock) = pair(8);
     let none = Params::new();
     let asking =

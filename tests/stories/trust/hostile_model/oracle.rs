@@ -74,7 +74,7 @@ impl Live {
     }
 }
 
-/// Whether a path is never loaded automatically.
+/// Returns whether a path is never loaded automatically.
 fn is_nobodys_word(path: &str) -> bool {
     path.contains("/inbox/") || path.contains("memory/untrusted/")
 }
@@ -180,7 +180,7 @@ pub fn kept(story: &StoryOver<impl Channel>, attack: &str) {
     }
 }
 
-/// Whether a file is loaded automatically, now or in future.
+/// Returns whether a file is loaded automatically, now or in future.
 fn is_loaded(path: &str) -> bool {
     ["memory/", "agents/", "learnings/", "experience/", "AGENTS.md", "SOUL.md", "USER.md", "HEARTBEAT.md", "skills/"]
         .iter()

@@ -18,7 +18,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Whether a story's trace contains this place.
+    /// Returns whether a story's trace contains this place.
     pub fn is_touched_by(&self, trace: &[String]) -> bool {
         match self.place.split_once('\n') {
             Some((piece, _)) => trace.iter().any(|line| line.contains(piece)),

@@ -16,7 +16,7 @@ const HEADER: &str = "\
 pub enum Entry {
     /// This story fails.
     Killer(String),
-    /// It behaves like the original, for this reason.
+    /// Behaves like the original, for this reason.
     Equivalent(String),
     /// No known story fails.
     Open,
