@@ -1,4 +1,4 @@
-//! The client for the OpenAI protocol.
+//! Our own client for the OpenAI protocol, which checks the stream exactly.
 
 use std::sync::Arc;
 use std::time::Duration;

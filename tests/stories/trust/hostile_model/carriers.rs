@@ -420,7 +420,7 @@ impl Stage {
         self.then(|| self.story.fake.replies(ADA, shown.message_id, "what is this about?")).await;
     }
 
-    /// Labels a workspace file as written from an untrusted source.
+    /// Lets Ada talk while a workspace file contains untrusted text, then restores the file.
     async fn poison(&mut self, path: &str, words: &str) {
         let file = self.story.home.join("workspace").join(path);
         let before = std::fs::read(&file).ok();
