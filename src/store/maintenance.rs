@@ -141,7 +141,8 @@ impl MaintenanceMut<'_> {
             return Ok(steps);
         }
         for sql in [
-            "UPDATE turns SET context = '', reacted = '' WHERE conversation_id = ?1 AND (context <> '' OR reacted <> '')",
+            "UPDATE turns SET context = '', reacted = '', recalled = '' WHERE conversation_id = ?1
+                 AND (context <> '' OR reacted <> '' OR recalled <> '')",
             "UPDATE questions SET call = '{}' WHERE conversation_id = ?1",
             "UPDATE keeps SET shown = '' WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1)",
             // Parts that were sent are blank already; abandoned ones still have their text.

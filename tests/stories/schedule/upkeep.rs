@@ -55,6 +55,8 @@ async fn old_words_go_younger_ones_and_every_row_stay() {
     let story = Story::with(TEN_DAYS).await;
     story.model.says("Orchids want little water.").says("Tulips want more.");
     story.say(ADA, &format!("How do I water orchids? {}", canary(ADA))).await;
+    let recalled = "UPDATE turns SET recalled = 'Orchids stand on the window sill.'";
+    rusqlite::Connection::open(story.home.join("compline.db")).unwrap().execute(recalled, []).unwrap();
     rounds(&story, 8).await;
     story.say(ADA, "And tulips?").await;
     let rows = story.count("SELECT count(*) FROM texts");
@@ -63,7 +65,7 @@ async fn old_words_go_younger_ones_and_every_row_stay() {
     rounds(&story, 2).await;
     assert_eq!((blank(&story), found(&story, "orchids").await, found(&story, "tulips").await), (2, 0, 2));
     assert_eq!(story.count("SELECT count(*) FROM texts"), rows);
-    assert_eq!(story.count("SELECT count(*) FROM turns WHERE context <> '' AND conversation_id = 1"), 0);
+    assert_eq!(story.count("SELECT count(*) FROM turns WHERE context || recalled <> '' AND conversation_id = 1"), 0);
     assert_eq!(
         story.count(
             "SELECT count(*) FROM steps s JOIN turns t ON t.id = s.turn_id WHERE t.conversation_id = 1 AND s.text <> ''"
