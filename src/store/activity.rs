@@ -4,8 +4,8 @@
 //! last (exclusive). System runs are counted apart from chats, so that reflection never counts
 //! itself.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::Activity;
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use crate::id::{MessageId, PersonId, TurnId};

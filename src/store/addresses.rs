@@ -1,7 +1,7 @@
 //! Addresses of people, and contact attempts by strangers.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Addresses, AddressesMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use crate::id::{AddressId, PersonId};
@@ -9,9 +9,7 @@ use crate::people::{Address, KnownAddress};
 use crate::time::Timestamp;
 
 from_row! {
-    KnownAddress {
-        id,
-    }
+    KnownAddress from "addresses", "adapter, account, peer" { id }
     with |row| {
         address: Address { adapter: row.get("adapter")?, account: row.get("account")?, peer: row.get("peer")? },
     }
@@ -40,17 +38,13 @@ impl Addresses<'_> {
 
     /// Returns the address in that row.
     pub fn address(&self, id: AddressId) -> anyhow::Result<Option<Address>> {
-        let known: Option<KnownAddress> =
-            self.db.first("SELECT id, adapter, account, peer FROM addresses WHERE id = ?1", [id])?;
+        let known: Option<KnownAddress> = self.db.row("WHERE id = ?1", [id])?;
         Ok(known.map(|known| known.address))
     }
 
     /// Returns a person's addresses, most recently used first.
     pub fn addresses_of(&self, person: PersonId) -> anyhow::Result<Vec<KnownAddress>> {
-        self.db.all(
-            "SELECT id, adapter, account, peer FROM addresses WHERE person_id = ?1 ORDER BY last_heard_at DESC, id",
-            [person],
-        )
+        self.db.rows("WHERE person_id = ?1 ORDER BY last_heard_at DESC, id", [person])
     }
 
     /// Returns the address for messages to a person: the preferred channel, else the one they last
@@ -175,11 +169,11 @@ impl AddressesMut<'_> {
              ON CONFLICT (adapter, account, sender) DO UPDATE SET last_at = ?4, count = count + 1",
             params![at.adapter, at.account, at.peer, now],
         )?;
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE strangers SET told_day = ?4 WHERE adapter = ?1 AND account = ?2 AND sender = ?3
              AND told_day <> ?4",
             params![at.adapter, at.account, at.peer, day],
-        )? == 1)
+        )
     }
 
     /// Records a wrong code from a stranger. Returns the number of wrong codes on this local day.

@@ -1,13 +1,12 @@
 //! Files that came with messages: metadata from their senders, and paths once they are fetched.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Attachments, AttachmentsMut};
+use crate::store::rows::{from_row, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AttachmentId, MessageId, TurnId};
 use crate::message::{FileKind, RemoteFile};
-use crate::store::stored_word::stored_word;
 use crate::trust::{Label, Scope};
 
 /// State of an attached file.
@@ -24,7 +23,8 @@ pub enum AttachmentState {
     Gone,
 }
 
-stored_word!(FileKind, AttachmentState);
+stored_word!(AttachmentState);
+stored_word!(foreign FileKind);
 
 /// A file that came with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,9 @@ pub struct Attachment {
 }
 
 from_row! {
-    Attachment { id, message: "message_id", state, path, trouble, label, scope, text_path, is_part }
+    Attachment from "attachments", "kind, reference, mime, name, size" {
+        id, message: "message_id", state, path, trouble, label, scope, text_path, is_part
+    }
     with |row| {
         remote: RemoteFile {
             kind: row.get("kind")?,
@@ -67,13 +69,7 @@ from_row! {
 impl Attachments<'_> {
     /// Returns the files of a message.
     pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
-        self.db.all(
-            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope,
-             text_path, is_part
-             FROM attachments
-             WHERE message_id = ?1 ORDER BY id",
-            [id],
-        )
+        self.db.rows("WHERE message_id = ?1 ORDER BY id", [id])
     }
 
     /// Returns true if any message that a turn answers holds text.
@@ -96,13 +92,11 @@ impl AttachmentsMut<'_> {
         scope: Scope,
     ) -> anyhow::Result<AttachmentId> {
         let size = file.size.and_then(|size| i64::try_from(size).ok());
-        self.db
-            .insert(
-                "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
+        self.db.insert(
+            "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
-                params![message, file.kind, file.reference, file.mime, file.name, size, label, scope],
-            )
-            .map(AttachmentId)
+            params![message, file.kind, file.reference, file.mime, file.name, size, label, scope],
+        )
     }
 
     /// Records that a file was fetched to `path`. If the message was deleted meanwhile, the file is

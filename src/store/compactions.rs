@@ -3,8 +3,8 @@
 //! A row is first a job, then its result. The transaction that stores the summary also moves the
 //! conversation's pointer. Messages are never changed.
 
-use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Compactions, CompactionsMut};
+use crate::store::rows::{from_row, text};
 use std::time::Duration;
 
 use rusqlite::params;
@@ -30,21 +30,17 @@ pub struct Compaction {
     pub summary: Text,
 }
 
-const COLUMNS: &str = "id, conversation_id, upto_turn, upto_message, attempts, summary, label, scope";
-
 from_row! {
-    Compaction { id, conversation: "conversation_id", upto_turn, upto_message, attempts }
+    Compaction from "compactions", "summary, label, scope" { id, conversation: "conversation_id", upto_turn, upto_message, attempts }
     with |row| { summary: text(row, "summary")? }
 }
 
 impl Compactions<'_> {
     /// Returns the summary that prompts show for the older part of a conversation, if any.
     pub fn compacted(&self, conversation: ConversationId) -> anyhow::Result<Option<Compaction>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM compactions WHERE conversation_id = ?1 AND state = 'made'
-                 AND upto_turn = (SELECT compacted_upto FROM conversations WHERE id = ?1)"
-            ),
+        self.db.row(
+            "WHERE conversation_id = ?1 AND state = 'made'
+                 AND upto_turn = (SELECT compacted_upto FROM conversations WHERE id = ?1)",
             [conversation],
         )
     }
@@ -92,11 +88,9 @@ impl Compactions<'_> {
     /// Returns the next compaction due at `now`. A retry more than `longest` ahead was set by a
     /// clock that was fast, and counts as due.
     pub fn due_compaction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Compaction>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND (retry_at <= ?1 OR retry_at > ?2)
-                 ORDER BY retry_at, id LIMIT 1"
-            ),
+        self.db.row(
+            "WHERE state = 'wanted' AND (retry_at <= ?1 OR retry_at > ?2)
+                 ORDER BY retry_at, id LIMIT 1",
             [now, now.plus(longest)],
         )
     }

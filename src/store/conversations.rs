@@ -1,14 +1,13 @@
 //! Streams and their conversations.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Conversations, ConversationsMut};
+use crate::store::rows::{from_row, stored_word};
 use std::sync::Arc;
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -26,13 +25,6 @@ pub enum ConversationKind {
     Task,
 }
 
-impl ConversationKind {
-    /// Returns the stored word.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// Reason why a conversation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -45,13 +37,6 @@ pub enum BoundaryReason {
     New,
     /// A system run.
     Schedule,
-}
-
-impl BoundaryReason {
-    /// Returns the stored word.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// State of an opening.
@@ -97,12 +82,8 @@ pub struct Conversation {
     pub kind: ConversationKind,
 }
 
-const COLUMNS: &str =
-    "id, stream_id, scope, began_because, opened_at, last_at, last_message_id, messages, closed_at, opening,
-    opening_state, kind, opening_label";
-
 from_row! {
-    Conversation {
+    Conversation from "conversations", "opening, opening_label" {
         id, stream: "stream_id", scope, began_because, opened_at, last_at, last_message: "last_message_id", messages,
         closed_at, opening_state, kind,
     }
@@ -152,48 +133,34 @@ impl Conversations<'_> {
 
     /// Returns the newest chat of a stream.
     pub fn newest_conversation(&self, stream: StreamId) -> anyhow::Result<Option<Conversation>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1"
-            ),
-            [stream],
-        )
+        self.db.row("WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1", [stream])
     }
 
     /// Returns a conversation by id.
     pub fn conversation(&self, id: ConversationId) -> anyhow::Result<Option<Conversation>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the chats of a stream before the given one, newest first.
     pub fn conversations_before(&self, of: &Conversation, limit: u32) -> anyhow::Result<Vec<Conversation>> {
-        self.db.all(
-            &format!(
-                "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat'
-                 ORDER BY id DESC LIMIT ?3"
-            ),
+        self.db.rows(
+            "WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat'
+                 ORDER BY id DESC LIMIT ?3",
             params![of.stream, of.id, limit],
         )
     }
 
     /// Returns conversations, newest first; of one stream, or of all.
     pub fn conversations(&self, stream: Option<StreamId>, limit: u32) -> anyhow::Result<Vec<Conversation>> {
-        self.db.all(
-            &format!(
-                "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2"
-            ),
-            params![stream, limit],
-        )
+        self.db.rows("WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2", params![stream, limit])
     }
 
     /// Returns the chats that need a summary: closed ones, and open ones silent since
     /// `silent_since`.
     pub fn ended_without_summary(&self, silent_since: Timestamp) -> anyhow::Result<Vec<Conversation>> {
-        self.db.all(
-            &format!(
-                "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
-                 AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id"
-            ),
+        self.db.rows(
+            "WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
+                 AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id",
             [silent_since],
         )
     }
@@ -230,12 +197,10 @@ impl ConversationsMut<'_> {
         if let Some(id) = self.db.first("SELECT id FROM streams WHERE work_of = ?1", [person])? {
             return Ok(id);
         }
-        self.db
-            .insert(
-                "INSERT INTO streams (person_id, scope, work_of) VALUES (NULL, ?1, ?2)",
-                params![Scope::Person(person), person],
-            )
-            .map(StreamId)
+        self.db.insert(
+            "INSERT INTO streams (person_id, scope, work_of) VALUES (NULL, ?1, ?2)",
+            params![Scope::Person(person), person],
+        )
     }
 
     /// Makes the next message of the stream begin a new conversation; `None` cancels that.
@@ -245,13 +210,11 @@ impl ConversationsMut<'_> {
 
     /// Opens a conversation.
     pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
-        self.db
-            .insert(
-                "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
+        self.db.insert(
+            "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
              VALUES (?1, ?5, ?2, ?3, ?4, ?4)",
-                params![new.stream, new.scope, new.because, new.at, new.kind],
-            )
-            .map(ConversationId)
+            params![new.stream, new.scope, new.because, new.at, new.kind],
+        )
     }
 
     /// Closes a conversation, unless it is closed.

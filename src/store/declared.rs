@@ -3,8 +3,8 @@
 //! They are stored with the person, independently of our account on a channel, so that people are
 //! identified before any channel is connected.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{People, PeopleMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use crate::id::{AddressId, PersonId};

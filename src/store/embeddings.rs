@@ -256,26 +256,19 @@ fn lacking(row: &Row<'_>) -> rusqlite::Result<MissingVector> {
 impl EmbeddingsMut<'_> {
     /// Stores the digest of a text, unless its text was deleted meanwhile.
     pub fn store_digest(&self, text: i64, digest: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT OR IGNORE INTO text_digests (text_id, digest) SELECT id, ?2 FROM texts WHERE id = ?1 AND text <> ''",
-            )?
-            .execute(params![text, digest])?;
-        Ok(())
+        self.db.run("INSERT OR IGNORE INTO text_digests (text_id, digest) SELECT id, ?2 FROM texts WHERE id = ?1 AND text <> ''", params![text, digest])
     }
 
     /// Stores the vector of a text that still exists; an empty one if the model rejects it.
     pub fn store_embedding(&self, model: &str, digest: &str, vector: &[f32]) -> anyhow::Result<()> {
         let blob: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
-        self.db
-            .prepare_cached(
-                "INSERT INTO embeddings (model, digest, vector)
+        self.db.run(
+            "INSERT INTO embeddings (model, digest, vector)
                  SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM text_digests WHERE digest = ?2)
                      OR EXISTS (SELECT 1 FROM entries WHERE digest = ?2)
                  ON CONFLICT (model, digest) DO UPDATE SET vector = excluded.vector",
-            )?
-            .execute(params![model, digest, blob])?;
-        Ok(())
+            params![model, digest, blob],
+        )
     }
 
     /// Removes the digest of a deleted text, and the vector unless the same text exists elsewhere.
@@ -290,13 +283,11 @@ impl EmbeddingsMut<'_> {
 
     /// Deletes a vector whose text exists nowhere.
     pub fn drop_embedding(&self, digest: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached(
-                "DELETE FROM embeddings WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM text_digests WHERE digest = ?1)
+        self.db.run(
+            "DELETE FROM embeddings WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM text_digests WHERE digest = ?1)
                      AND NOT EXISTS (SELECT 1 FROM entries WHERE digest = ?1)",
-            )?
-            .execute([digest])?;
-        Ok(())
+            [digest],
+        )
     }
 
     /// Deletes some unused vectors (texts that no longer exist, other models) and returns how many.

@@ -21,7 +21,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use strum::{EnumString, IntoStaticStr};
 
-use crate::store::stored_word::stored_word;
+use crate::store::rows::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 use words::IndexedText;
@@ -49,11 +49,6 @@ pub enum EntryKind {
 stored_word!(EntryKind);
 
 impl EntryKind {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// All kinds.
     pub const ALL: [Self; 7] =
         [Self::Fact, Self::Note, Self::Day, Self::Text, Self::File, Self::Conversation, Self::Reflection];
@@ -191,12 +186,8 @@ struct Sameness {
 impl EntriesMut<'_> {
     /// Replaces a file and all its entries. Returns the number of new or changed entries.
     pub fn put_indexed(&self, file: &Indexed, entries: &[NewEntry]) -> anyhow::Result<usize> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO indexed (path, scope, stamp, digest, label, trouble, size, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                 ON CONFLICT (path) DO UPDATE SET scope = ?2, stamp = ?3, digest = ?4, label = ?5, trouble = ?6, size = ?7, at = ?8",
-            )?
-            .execute(params![
+        self.db.run("INSERT INTO indexed (path, scope, stamp, digest, label, trouble, size, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (path) DO UPDATE SET scope = ?2, stamp = ?3, digest = ?4, label = ?5, trouble = ?6, size = ?7, at = ?8", params![
                 file.path,
                 file.scope,
                 file.stamp,
@@ -220,18 +211,14 @@ impl EntriesMut<'_> {
 
     /// Removes a file that no longer exists or must not be found.
     pub fn drop_indexed(&self, path: &str) -> anyhow::Result<()> {
-        self.db
-            .prepare_cached("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE path = ?1)")?
-            .execute([path])?;
-        self.db.prepare_cached("DELETE FROM entries WHERE path = ?1")?.execute([path])?;
-        self.db.prepare_cached("DELETE FROM indexed WHERE path = ?1")?.execute([path])?;
-        Ok(())
+        self.db.run("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE path = ?1)", [path])?;
+        self.db.run("DELETE FROM entries WHERE path = ?1", [path])?;
+        self.db.run("DELETE FROM indexed WHERE path = ?1", [path])
     }
 
     /// Marks a journal item as indexed.
     pub fn mark_indexed(&self, path: &str) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM unindexed WHERE path = ?1")?.execute([path])?;
-        Ok(())
+        self.db.run("DELETE FROM unindexed WHERE path = ?1", [path])
     }
 
     /// Deletes the whole index; the next full scan rebuilds it.
@@ -294,18 +281,16 @@ impl EntriesMut<'_> {
             if before.same == now {
                 if (before.line, before.at) != (entry.line, at) {
                     let sql = "UPDATE entries SET line = ?2, at = ?3 WHERE id = ?1";
-                    self.db.prepare_cached(sql)?.execute(params![before.id, entry.line, at])?;
+                    self.db.run(sql, params![before.id, entry.line, at])?;
                 }
                 return Ok(false);
             }
             self.drop_entry(before.id)?;
         }
-        self.db
-            .prepare_cached(
-                "INSERT INTO entries (key, path, section, line, name, kind, category, text, digest, label, scope, at)
+        self.db.run(
+            "INSERT INTO entries (key, path, section, line, name, kind, category, text, digest, label, scope, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-            )?
-            .execute(params![
+            params![
                 key,
                 file.path,
                 now.section,
@@ -318,7 +303,8 @@ impl EntriesMut<'_> {
                 label,
                 file.scope,
                 at,
-            ])?;
+            ],
+        )?;
         let id = self.db.last_insert_rowid();
         let told = IndexedText {
             path: &file.path,
@@ -335,9 +321,8 @@ impl EntriesMut<'_> {
     }
 
     fn drop_entry(&self, id: i64) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM entries_fts WHERE rowid = ?1")?.execute([id])?;
-        self.db.prepare_cached("DELETE FROM entries WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.db.run("DELETE FROM entries_fts WHERE rowid = ?1", [id])?;
+        self.db.run("DELETE FROM entries WHERE id = ?1", [id])
     }
 }
 
@@ -366,8 +351,7 @@ mod for_tests {
     impl EntriesMut<'_> {
         /// Blanks a summary as a deletion does.
         pub fn blank_summary_for_tests(&self, id: SummaryId) -> anyhow::Result<()> {
-            self.db.execute("UPDATE summaries SET title = '', topics = '[]' WHERE id = ?1", [id])?;
-            Ok(())
+            self.db.run("UPDATE summaries SET title = '', topics = '[]' WHERE id = ?1", [id])
         }
     }
 }

@@ -28,7 +28,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ErasureId, PersonId};
 use crate::store::handles::{Erasure, ErasureMut};
-use crate::store::stored_word::stored_word;
+use crate::store::rows::stored_word;
 use crate::text::erasure_query::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -297,7 +297,7 @@ impl Erasure<'_> {
     pub fn erased_words(&self, scope: Scope) -> anyhow::Result<ErasedWords> {
         let sql = "SELECT needles FROM forgettings WHERE scope = ?1 AND state <> 'done' ORDER BY id";
         let mut words = ErasedWords::default();
-        for query in self.db.column::<String>(sql, [scope])? {
+        for query in self.db.all::<_, String>(sql, [scope])? {
             match serde_json::from_str(&query) {
                 Ok(query) => words.queries.push(query),
                 Err(_) => words.is_unreadable = true,
@@ -311,7 +311,7 @@ impl ErasureMut<'_> {
     /// Begins an erasure. Records its source messages at once, because the file versions that lead
     /// to them are deleted with it.
     pub fn begin(&self, new: &NewErasure<'_>) -> anyhow::Result<ErasureId> {
-        self.db.execute(
+        self.db.run(
             "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, 'wanted', ?6, ?7, ?8)",
             params![
@@ -334,8 +334,7 @@ impl ErasureMut<'_> {
     /// Restarts an erasure so that it deletes its source messages too.
     pub fn include_source_messages(&self, id: ErasureId) -> anyhow::Result<()> {
         let sql = "UPDATE forgettings SET messages = 1, state = 'wanted' WHERE id = ?1 AND state <> 'done'";
-        self.db.execute(sql, [id])?;
-        Ok(())
+        self.db.run(sql, [id])
     }
 
     /// Adds to the counts of an erasure.
@@ -343,8 +342,7 @@ impl ErasureMut<'_> {
         let so_far = self.row(id)?.map(|row| row.counts).unwrap_or_default();
         let counts = serde_json::to_string(&so_far.and(more))?;
         let sql = "UPDATE forgettings SET counts = ?2 WHERE id = ?1";
-        self.db.execute(sql, params![id, counts])?;
-        Ok(())
+        self.db.run(sql, params![id, counts])
     }
 
     /// Ends an erasure. If nothing remains, its words are deleted from the row too.
@@ -354,7 +352,7 @@ impl ErasureMut<'_> {
         } else {
             "UPDATE forgettings SET state = 'done', target = '', needles = '[]', ended_at = ?2 WHERE id = ?1"
         };
-        self.db.execute(sql, params![id, now])?;
+        self.db.run(sql, params![id, now])?;
         self.head(id)?.map_or(Ok(()), |head| self.invalidate_derivations(head.scope))
     }
 
@@ -362,7 +360,6 @@ impl ErasureMut<'_> {
     /// contains erased words. It will be derived again.
     fn invalidate_derivations(&self, scope: Scope) -> anyhow::Result<()> {
         let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
-        self.db.execute(sql, [scope])?;
-        Ok(())
+        self.db.run(sql, [scope])
     }
 }

@@ -7,8 +7,8 @@
 //! step of a piece moves the watermark. So everything below it is in the files, and everything
 //! above it will be extracted.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Extractions, ExtractionsMut};
+use crate::store::rows::{from_row, stored_word};
 use std::time::Duration;
 
 use rusqlite::types::FromSqlError;
@@ -18,7 +18,6 @@ use strum::{EnumString, IntoStaticStr};
 
 use super::Node;
 use crate::id::{ConversationId, ExtractionId, MessageId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
@@ -142,11 +141,8 @@ impl Extraction {
     }
 }
 
-const COLUMNS: &str =
-    "id, conversation_id, upto_message, cause, state, attempts, facts, corrections, label, scope, wanted_at";
-
 from_row! {
-    Extraction {
+    Extraction from "extractions", "facts, corrections, label, scope" {
         id, conversation: "conversation_id", upto: "upto_message", cause, state, attempts, wanted_at,
     }
     with |row| {
@@ -165,29 +161,25 @@ fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
 impl Extractions<'_> {
     /// Returns a job by id.
     pub fn extraction(&self, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM extractions WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the next job due at `now`. A retry more than `longest` ahead was set by a clock that
     /// was fast, and counts as due.
     pub fn due_extraction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Extraction>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1
-                 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
-            ),
+        self.db.row(
+            "WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1
+                 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1",
             [now, now.plus(longest)],
         )
     }
 
     /// Returns the next open job of a conversation up to that message.
     pub fn open_extraction(&self, conversation: ConversationId, upto: MessageId) -> anyhow::Result<Option<Extraction>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM extractions WHERE conversation_id = ?1 AND upto_message <= ?2
+        self.db.row(
+            "WHERE conversation_id = ?1 AND upto_message <= ?2
                  AND state IN ('wanted', 'asked')
-                 ORDER BY state = 'wanted', upto_message LIMIT 1"
-            ),
+                 ORDER BY state = 'wanted', upto_message LIMIT 1",
             params![conversation, upto],
         )
     }

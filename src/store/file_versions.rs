@@ -8,8 +8,8 @@
 //! untrusted text causes a rewrite, the trusted version can be restored. Author and time are kept
 //! for every version.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{FileVersions, FileVersionsMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use super::Node;
@@ -70,17 +70,17 @@ pub struct FileRow {
     pub size: u64,
 }
 
-const COLUMNS: &str =
+const FILE: &str =
     "SELECT f.id, f.path, f.digest, f.label, f.scope, f.author, f.cause, f.written_at, c.file_id IS NOT NULL AS has_content,
         coalesce(length(c.content), 0) AS size
     FROM files f LEFT JOIN file_contents c ON c.file_id = f.id";
 
 from_row! {
-    FileRow {
+    FileRow from FILE {
         id, path, digest, label, scope, author, cause, at: "written_at", has_content,
     }
     with |row| {
-        size: u64::from(row.get::<_, u32>("size")?),
+        size: u64::from(row.get::<_, u32>("size")?)
     }
 }
 
@@ -104,11 +104,11 @@ from_row! { Unplaced { id, path, digest, replaces, content } }
 impl FileVersionsMut<'_> {
     /// Records a version that is about to be written, or was found.
     pub fn file_version_of(&self, new: &NewFile<'_>) -> anyhow::Result<FileId> {
-        let id = FileId(self.db.insert(
+        let id = self.db.insert(
             "INSERT INTO files (path, digest, label, scope, written_at, author, cause)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![new.path, new.digest, new.label, new.scope, new.at, new.author, new.cause],
-        )?);
+        )?;
         if let Some(content) = new.content {
             self.db.run("INSERT INTO file_contents (file_id, content) VALUES (?1, ?2)", params![id, content])?;
             self.drop_old_contents(new.path)?;
@@ -213,14 +213,14 @@ impl FileVersions<'_> {
 
     /// Returns the versions of a path, newest first.
     pub fn file_history(&self, path: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
-        self.db.all(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"), params![path, limit])
+        self.db.rows("WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2", params![path, limit])
     }
 
     /// Returns the newest trusted version of a path whose content is kept.
     pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
-        self.db.first(
+        self.db.row(
             &format!(
-                "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
+                "WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
                 Label::is_trusted_sql("f.label")
             ),
             [path],
@@ -229,7 +229,7 @@ impl FileVersions<'_> {
 
     /// Returns a version by id.
     pub fn file_row(&self, id: FileId) -> anyhow::Result<Option<FileRow>> {
-        self.db.first(&format!("{COLUMNS} WHERE f.id = ?1"), [id])
+        self.db.row("WHERE f.id = ?1", [id])
     }
 
     /// Returns the content of a version; `None` if it is no longer kept.

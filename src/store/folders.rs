@@ -4,14 +4,13 @@
 //! first use, so a new name of theirs neither loses the folder nor gives it to another person.
 //! While a move is open, [`Folders::folder_of`] returns no folder for the people it concerns.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Folders, FoldersMut};
+use crate::store::rows::{from_row, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::PersonId;
 use crate::people::{Person, Role};
-use crate::store::stored_word::stored_word;
 use crate::trust::Scope;
 
 /// Location of the files of a person or group.
@@ -93,7 +92,7 @@ pub struct WrittenFor {
 from_row! { WrittenFor { path, scope } }
 
 from_row! {
-    FolderMove {
+    FolderMove from "folder_moves" {
         id, kind, state, person: "person_id", heir: "heir_id", source, target,
     }
 }
@@ -221,7 +220,7 @@ impl Folders<'_> {
 
     /// Returns the pending moves in order.
     pub fn folder_moves(&self) -> anyhow::Result<Vec<FolderMove>> {
-        self.db.all("SELECT id, kind, state, person_id, heir_id, source, target FROM folder_moves ORDER BY id", [])
+        self.db.rows("ORDER BY id", [])
     }
 
     /// Returns true while a turn, an erasure or a move of a person is in progress.

@@ -49,10 +49,9 @@ impl GroupsMut<'_> {
         }
         let address = self.tx().addresses().link(at, None, now)?;
         // The scope is named after the stream, whose number is known only after the insert.
-        let stream = StreamId(
-            self.db
-                .insert("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)", params![address, Scope::Shared])?,
-        );
+        let stream = self
+            .db
+            .insert("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)", params![address, Scope::Shared])?;
         self.db.run("UPDATE streams SET scope = ?2 WHERE id = ?1", params![stream, Scope::Group(stream)])?;
         Ok((stream, address))
     }

@@ -4,16 +4,15 @@
 //! methods, and reaches other families through `self.db` or `self.tx()`. All SQL passes through
 //! [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a scope check permissive.
 //!
-//! Most queries need one of [`Db::one`], [`Db::first`], [`Db::all`], [`Db::exists`], [`Db::run`],
-//! [`Db::execute`] and [`Db::insert`]. The first three read whatever type the caller expects: a
-//! value, a tuple, or a struct with a [`from_row!`] declaration.
+//! [`Db::one`], [`Db::first`] and [`Db::all`] read whatever type the caller expects: a value, a
+//! tuple, or a struct with a [`from_row!`] declaration. [`Db::row`] and [`Db::rows`] read structs
+//! that are declared with their table, and take only the rest of the query.
 
 use std::ops::Deref;
 
-use rusqlite::types::FromSql;
 use rusqlite::{CachedStatement, OptionalExtension, Params, Row, Statement};
 
-use super::from_row::FromRow;
+use super::rows::{FromRow, Selected};
 use crate::trust::mutation;
 
 /// A read-only connection. Every method of a handle fails if the database or the disk fails; a
@@ -36,17 +35,6 @@ impl<'a> Db<'a> {
 
     pub(super) fn prepare_cached(self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
         self.0.prepare_cached(&mutation::statement(sql))
-    }
-
-    /// Returns the first column of all rows.
-    pub(super) fn column<T: FromSql>(self, sql: &str, values: impl Params) -> rusqlite::Result<Vec<T>> {
-        self.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
-    }
-
-    /// Returns the only number of a query.
-    pub(super) fn count(self, sql: &str, values: impl Params) -> anyhow::Result<usize> {
-        let count: i64 = self.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
-        Ok(usize::try_from(count)?)
     }
 
     pub(super) fn query_row<T>(
@@ -73,6 +61,22 @@ impl<'a> Db<'a> {
         Ok(self.prepare_cached(sql)?.query_map(values, T::from_row)?.collect::<Result<_, _>>()?)
     }
 
+    /// Returns the first struct of a table, if there is one. `rest` is the query after the table.
+    pub(super) fn row<T: Selected>(self, rest: &str, values: impl Params) -> anyhow::Result<Option<T>> {
+        self.first(&format!("{} {rest}", T::SELECT), values)
+    }
+
+    /// Returns all structs of a table. `rest` is the query after the table.
+    pub(super) fn rows<T: Selected>(self, rest: &str, values: impl Params) -> anyhow::Result<Vec<T>> {
+        self.all(&format!("{} {rest}", T::SELECT), values)
+    }
+
+    /// Returns the only number of a query.
+    pub(super) fn count(self, sql: &str, values: impl Params) -> anyhow::Result<usize> {
+        let count: i64 = self.one(sql, values)?;
+        Ok(usize::try_from(count)?)
+    }
+
     /// Returns true if there is a row.
     pub(super) fn exists(self, sql: &str, values: impl Params) -> anyhow::Result<bool> {
         Ok(self.prepare_cached(sql)?.exists(values)?)
@@ -88,10 +92,15 @@ impl<'a> Db<'a> {
         Ok(self.prepare_cached(sql)?.execute(values)?)
     }
 
+    /// Runs a statement and returns true if it changed one row.
+    pub(super) fn changed(self, sql: &str, values: impl Params) -> anyhow::Result<bool> {
+        Ok(self.execute(sql, values)? == 1)
+    }
+
     /// Inserts a row and returns its id.
-    pub(super) fn insert(self, sql: &str, values: impl Params) -> anyhow::Result<i64> {
+    pub(super) fn insert<T: From<i64>>(self, sql: &str, values: impl Params) -> anyhow::Result<T> {
         self.run(sql, values)?;
-        Ok(self.last_insert_rowid())
+        Ok(self.last_insert_rowid().into())
     }
 
     pub(super) fn execute_batch(self, sql: &str) -> rusqlite::Result<()> {

@@ -5,7 +5,7 @@ use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::InboxId;
-use crate::store::stored_word::stored_word;
+use crate::store::rows::stored_word;
 use crate::time::Timestamp;
 
 /// Outcome of a raw item.

@@ -6,15 +6,14 @@
 //! same counter as those of other questions, so `/yes 7` is unambiguous. The time limit starts when
 //! the question is delivered or given up.
 
-use crate::store::from_row::{from_row, text};
 use crate::store::handles::{KeepRequests, KeepRequestsMut};
+use crate::store::rows::{from_row, stored_word, text};
 use std::time::Duration;
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 
@@ -77,11 +76,8 @@ impl KeepRow {
     }
 }
 
-const COLUMNS: &str =
-    "id, number, turn_id, person_id, address_id, path, digest, shown, label, scope, state, expires_at, decided_at";
-
 from_row! {
-    KeepRow {
+    KeepRow from "keeps", "shown, label, scope" {
         id, number, turn: "turn_id", person: "person_id", address: "address_id", path, digest, state, expires_at,
         decided_at,
     }
@@ -96,18 +92,17 @@ pub(super) const YES_TO: &str = "SELECT m.external_id FROM messages m JOIN texts
 impl KeepRequests<'_> {
     /// Returns the requests of that turn that are not yet asked.
     pub fn unasked_keep_requests(&self, turn: TurnId) -> anyhow::Result<Vec<KeepRow>> {
-        self.keep_requests_where("turn_id = ?1 AND state = 'new'", turn)
+        self.db.rows("WHERE turn_id = ?1 AND state = 'new' ORDER BY id", [turn])
     }
 
     /// Returns the request with that question number, if it is one.
     pub fn keep_request_by_number(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"), [number])
+        self.db.row("WHERE number = ?1", [number])
     }
 
     /// Returns the first accepted request after that one that is not yet carried out.
     pub fn next_accepted_keep(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
-        let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
-        self.db.first(&sql, [after])
+        self.db.row("WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1", [after])
     }
 
     /// Returns the first file written because of a person's yes at that time.
@@ -117,10 +112,6 @@ impl KeepRequests<'_> {
              ORDER BY id LIMIT 1",
             params![scope, at],
         )
-    }
-
-    fn keep_requests_where(&self, whose: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Vec<KeepRow>> {
-        self.db.all(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"), [id])
     }
 }
 
@@ -185,11 +176,11 @@ impl KeepRequestsMut<'_> {
         address: Option<AddressId>,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
              WHERE id = ?1 AND state = ?2",
             params![id, before, state, address, now],
-        )? == 1)
+        )
     }
 
     /// Returns the external id of the command that said yes, which the result answers; blank if

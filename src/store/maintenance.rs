@@ -7,8 +7,8 @@
 //! Each method handles at most `limit` rows and returns their number. The caller decides on the
 //! schedule.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Maintenance, MaintenanceMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use super::fingerprints::FingerprintOwner;

@@ -4,8 +4,8 @@
 //! available. A tool that was never accepted and is no longer listed is deleted, so that a server
 //! that invents names cannot fill the journal.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{McpTools, McpToolsMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use crate::id::PersonId;
@@ -42,6 +42,21 @@ pub struct OutsideToolRow {
     pub scope: Scope,
 }
 
+from_row! {
+    OutsideToolRow from "outside_tools", "name, description, schema, digest, label" {
+        server, scope, seen_at, accepted_digest,
+    }
+    with |row| {
+        seen: SeenTool {
+            name: row.get("name")?,
+            description: row.get("description")?,
+            schema: row.get("schema")?,
+            digest: row.get("digest")?,
+            label: row.get("label")?,
+        },
+    }
+}
+
 impl OutsideToolRow {
     /// Returns true if the last description seen is accepted.
     pub fn is_accepted(&self) -> bool {
@@ -49,13 +64,10 @@ impl OutsideToolRow {
     }
 }
 
-const COLUMNS: &str =
-    "SELECT server, name, description, schema, digest, label, scope, seen_at, accepted_digest FROM outside_tools";
-
 impl McpTools<'_> {
     /// Returns all tools, by server and name.
     pub fn outside_tools(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
-        self.db.all(&format!("{COLUMNS} ORDER BY server, name"), [])
+        self.db.rows("ORDER BY server, name", [])
     }
 }
 
@@ -88,25 +100,10 @@ impl McpToolsMut<'_> {
         by: Option<PersonId>,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE outside_tools SET accepted_digest = digest, accepted_at = ?4, accepted_by = ?5
              WHERE server = ?1 AND name = ?2 AND digest = ?3",
             params![server, name, digest, now, by],
-        )? == 1)
-    }
-}
-
-from_row! {
-    OutsideToolRow {
-        server, scope, seen_at, accepted_digest,
-    }
-    with |row| {
-        seen: SeenTool {
-            name: row.get("name")?,
-            description: row.get("description")?,
-            schema: row.get("schema")?,
-            digest: row.get("digest")?,
-            label: row.get("label")?,
-        },
+        )
     }
 }

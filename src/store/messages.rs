@@ -1,13 +1,12 @@
 //! Messages and their texts. Each text is stored once; other rows refer to it.
 
-use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Messages, MessagesMut};
+use crate::store::rows::{from_row, stored_word, text};
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope, Text};
 
@@ -129,14 +128,11 @@ pub struct StoredMessage {
     pub gone: bool,
 }
 
-const COLUMNS: &str =
-    "id, conversation_id, address_id, person_id, kind, received_at, effective_at, turn_id, state, reason, album,
-    nullif(guest, 0) AS guest, external_id, gone_at IS NOT NULL AS gone";
-
 from_row! {
-    StoredMessage {
-        id, conversation: "conversation_id", address: "address_id", person: "person_id", guest, external_id,
-        kind, received_at, effective_at, turn: "turn_id", state, reason, album, gone,
+    StoredMessage from "messages" {
+        id, conversation: "conversation_id", address: "address_id", person: "person_id",
+        guest = "nullif(guest, 0)", external_id, kind, received_at, effective_at, turn: "turn_id", state, reason,
+        album, gone = "gone_at IS NOT NULL",
     }
 }
 
@@ -152,7 +148,7 @@ pub struct StoredText {
 }
 
 from_row! {
-    StoredText { message: "message_id", kind }
+    StoredText from "texts", "text, label, scope" { message: "message_id", kind }
     with |row| { text: text(row, "text")? }
 }
 
@@ -162,10 +158,9 @@ impl Messages<'_> {
 
     /// Returns the queued messages of a stream, in order.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
-        self.db.all(
+        self.db.rows(
             &format!(
-                "SELECT {COLUMNS} FROM messages
-                 WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued'
+                "WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued'
                  AND kind IN ('said', 'task') ORDER BY id"
             ),
             [stream],
@@ -220,33 +215,28 @@ impl Messages<'_> {
 
     /// Returns the messages that a turn answers, in order.
     pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
-        self.db.all(
-            &format!("SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id"),
-            [turn],
-        )
+        self.db.rows("WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id", [turn])
     }
 
     /// Returns all messages of a conversation, in order.
     pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
-        self.db.all(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"), [conversation])
+        self.db.rows("WHERE conversation_id = ?1 ORDER BY id", [conversation])
     }
 
     /// Returns a message by id.
     pub fn message(&self, id: MessageId) -> anyhow::Result<Option<StoredMessage>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the texts of a message, in order.
     pub fn texts_of(&self, id: MessageId) -> anyhow::Result<Vec<StoredText>> {
-        self.db.all("SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id", [id])
+        self.db.rows("WHERE message_id = ?1 ORDER BY id", [id])
     }
 
     /// Returns the texts of all messages of a conversation, in order.
     pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
-        self.db.all(
-            "SELECT t.message_id, t.kind, t.text, t.label, t.scope FROM messages m JOIN texts t
-             ON t.message_id = m.id
-             WHERE m.conversation_id = ?1 ORDER BY m.id, t.id",
+        self.db.rows(
+            "WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = ?1) ORDER BY message_id, id",
             [id],
         )
     }
@@ -286,15 +276,13 @@ impl Messages<'_> {
 // condition.
 fn waiting_commands() -> String {
     format!(
-        "SELECT {COLUMNS} FROM messages INDEXED BY messages_waiting
+        "INDEXED BY messages_waiting
          WHERE state IN ('queued', 'claimed') AND state = 'queued' AND kind = 'command' ORDER BY id"
     )
 }
 
 fn named(name: &str) -> String {
-    format!(
-        "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND {name} = ?2 AND {name} <> '' ORDER BY id DESC LIMIT 1"
-    )
+    format!("WHERE address_id = ?1 AND {name} = ?2 AND {name} <> '' ORDER BY id DESC LIMIT 1")
 }
 
 const ALBUM: &str = "SELECT id FROM messages INDEXED BY messages_waiting
@@ -312,31 +300,29 @@ impl MessagesMut<'_> {
             MessageKind::Reply | MessageKind::Reflection => MessageState::Done,
             MessageKind::Said | MessageKind::Command | MessageKind::Task => MessageState::Queued,
         };
-        self.db
-            .insert(
-                "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope,
+        self.db.insert(
+            "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope,
              external_id,
              album, received_at, server_at, effective_at, state, turn_id, guest)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-                params![
-                    new.stream,
-                    new.conversation,
-                    new.inbox,
-                    new.address,
-                    new.person,
-                    new.kind,
-                    new.scope,
-                    new.external_id,
-                    new.album,
-                    new.received_at,
-                    new.server_at,
-                    new.effective_at,
-                    state,
-                    new.turn,
-                    new.guest.unwrap_or(0),
-                ],
-            )
-            .map(MessageId)
+            params![
+                new.stream,
+                new.conversation,
+                new.inbox,
+                new.address,
+                new.person,
+                new.kind,
+                new.scope,
+                new.external_id,
+                new.album,
+                new.received_at,
+                new.server_at,
+                new.effective_at,
+                state,
+                new.turn,
+                new.guest.unwrap_or(0),
+            ],
+        )
     }
 
     /// Adds a text to a message and to the search index, which excludes commands. Does nothing for
@@ -399,10 +385,10 @@ impl MessagesMut<'_> {
     /// Marks a queued message as answered, or closed for a reason. Returns false if it was not
     /// queued.
     pub fn settle_message(&self, id: MessageId, state: MessageState, reason: &str) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE messages SET state = ?2, reason = ?3 WHERE id = ?1 AND state = 'queued'",
             params![id, state, reason],
-        )? == 1)
+        )
     }
 
     /// Records the start of a command. Returns the number of starts, including this one.

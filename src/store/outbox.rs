@@ -4,14 +4,13 @@
 //! is unknown: it is sent again and marked as possibly repeated. Parts are sent in order, so at
 //! most one part of an address is ever in doubt.
 
-use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Outbox, OutboxMut};
+use crate::store::rows::{from_row, stored_word, text};
 
 use rusqlite::{Row, params};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, MessageId, OutboxId, PartId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::Text;
 
@@ -149,7 +148,9 @@ fn buttons(row: &Row<'_>) -> rusqlite::Result<Vec<(String, String)>> {
 }
 
 from_row! {
-    PartRow { id, seq, rich, plain, state, plain_only, repeated, external_id, file, digest }
+    PartRow from "parts", "buttons" {
+        id, seq, rich, plain, state, plain_only = "form = 'plain'", repeated, external_id, file, digest
+    }
     with |row| { buttons: buttons(row)? }
 }
 
@@ -234,11 +235,7 @@ impl Outbox<'_> {
 
     /// Returns the parts of a delivery, in order.
     pub fn parts(&self, of: OutboxId) -> anyhow::Result<Vec<PartRow>> {
-        self.db.all(
-            "SELECT id, seq, rich, plain, buttons, state, form = 'plain' AS plain_only, repeated, external_id,
-             file, digest FROM parts WHERE outbox_id = ?1 ORDER BY seq",
-            [of],
-        )
+        self.db.rows("WHERE outbox_id = ?1 ORDER BY seq", [of])
     }
 
     /// Returns the external id of a turn's live preview message: `Some("")` until its first sending
@@ -253,24 +250,22 @@ impl OutboxMut<'_> {
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
         let (words, label, scope) = new.text.open();
         let own_words: &str = if new.message.is_some() { "" } else { words };
-        self.db
-            .insert(
-                "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at,
+        self.db.insert(
+            "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at,
              quotes)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)",
-                params![
-                    new.address,
-                    new.kind,
-                    new.message,
-                    own_words,
-                    label,
-                    scope,
-                    serde_json::to_string(new.buttons)?,
-                    new.at,
-                    new.quotes,
-                ],
-            )
-            .map(OutboxId)
+            params![
+                new.address,
+                new.kind,
+                new.message,
+                own_words,
+                label,
+                scope,
+                serde_json::to_string(new.buttons)?,
+                new.at,
+                new.quotes,
+            ],
+        )
     }
 
     /// Stores the parts of a delivery before the first is sent.

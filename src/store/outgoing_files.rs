@@ -3,13 +3,12 @@
 //! A row is written during the turn and belongs to it. It becomes part of the delivery when the
 //! reply is posted, so a turn without a reply sends nothing.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{OutgoingFiles, OutgoingFilesMut};
+use crate::store::rows::{from_row, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::TurnId;
-use crate::store::stored_word::stored_word;
 
 /// Kind of enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -19,7 +18,7 @@ enum OutgoingFileKind {
     Reaction,
 }
 
-stored_word!(OutgoingFileKind);
+stored_word!(foreign OutgoingFileKind);
 
 /// A file or reaction sent with a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +50,12 @@ pub struct EnclosedFile {
     pub digest: String,
 }
 
-from_row! { EnclosedFile { path: "what", digest } }
+from_row! { EnclosedFile from "enclosures" { path: "what", digest } }
 
 impl OutgoingFiles<'_> {
     /// Returns the files sent with a turn's reply, in the order in which they were added.
     pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
-        self.db.all("SELECT what, digest FROM enclosures WHERE turn_id = ?1 AND kind = 'file' ORDER BY id", [turn])
+        self.db.rows("WHERE turn_id = ?1 AND kind = 'file' ORDER BY id", [turn])
     }
 
     /// Returns the emoji sent with a turn's reply.

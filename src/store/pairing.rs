@@ -3,8 +3,8 @@
 //! A code names a known person or describes a newcomer, and records its issuer. Its permission is
 //! checked at use: by then the issuer may be removed or demoted, or the newcomer's name taken.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Pairing, PairingMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 

@@ -1,21 +1,17 @@
 //! Admitted people. The configuration declares them, pairing adds more, and the configuration takes
 //! precedence.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{People, PeopleMut};
+use crate::store::rows::{from_row, stored_word};
 use anyhow::Context;
 use rusqlite::params;
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
-stored_word!(Role);
-
-const COLUMNS: &str = "id, name, role";
-const FORMER: &str = "id, name, role, created_at, removed_at";
+stored_word!(foreign Role);
 
 /// A removed person who may be readmitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,20 +28,19 @@ pub struct FormerPerson {
     pub until: Timestamp,
 }
 
-from_row! { Person { id, name, role } }
+from_row! { Person from "people" { id, name, role } }
 
-from_row! { FormerPerson { id, name, role, since: "created_at", until: "removed_at" } }
+from_row! { FormerPerson from "people" { id, name, role, since: "created_at", until: "removed_at" } }
 
 impl People<'_> {
     /// Returns all admitted people, owners first.
     pub fn people(&self) -> anyhow::Result<Vec<Person>> {
-        self.db
-            .all(&format!("SELECT {COLUMNS} FROM people WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id"), [])
+        self.db.rows("WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id", [])
     }
 
     /// Returns an admitted person by id.
     pub fn person(&self, id: PersonId) -> anyhow::Result<Option<Person>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"), [id])
+        self.db.row("WHERE id = ?1 AND removed_at IS NULL", [id])
     }
 
     /// Returns the party of a scope; `None` for a removed person, or for the shared scope.
@@ -64,10 +59,7 @@ impl People<'_> {
 
     /// Returns an admitted person by name, ignoring case.
     pub fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
-        self.db.first(
-            &format!("SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"),
-            [name],
-        )
+        self.db.row("WHERE lower(name) = lower(?1) AND removed_at IS NULL", [name])
     }
 
     /// Returns true if a person was admitted by pairing, not by the configuration.
@@ -79,11 +71,9 @@ impl People<'_> {
 impl People<'_> {
     /// Returns the removed people of that name (ignoring case) who may be readmitted, latest first.
     pub fn formerly_named(&self, name: &str) -> anyhow::Result<Vec<FormerPerson>> {
-        let mut former: Vec<FormerPerson> = self.db.all(
-            &format!(
-                "SELECT {FORMER} FROM people WHERE removed_at IS NOT NULL AND ended = ''
-                 ORDER BY removed_at DESC, id DESC"
-            ),
+        let mut former: Vec<FormerPerson> = self.db.rows(
+            "WHERE removed_at IS NOT NULL AND ended = ''
+                 ORDER BY removed_at DESC, id DESC",
             [],
         )?;
         former.retain(|person| person.name.to_lowercase() == name.to_lowercase());
@@ -92,10 +82,7 @@ impl People<'_> {
 
     /// Returns a removed person by id, if they may be readmitted.
     pub fn former_person(&self, id: PersonId) -> anyhow::Result<Option<FormerPerson>> {
-        self.db.first(
-            &format!("SELECT {FORMER} FROM people WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''"),
-            [id],
-        )
+        self.db.row("WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''", [id])
     }
 
     /// Returns the people for whom no owner has decided whether they are an earlier person of the

@@ -1,8 +1,8 @@
 //! Skill proposals, the verdict of each stage, and every decision attempt. Only the state of a
 //! proposal ever changes.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Proposals, ProposalsMut};
+use crate::store::rows::{from_row, stored_word};
 use std::time::Duration;
 
 use rusqlite::params;
@@ -10,7 +10,6 @@ use strum::{EnumString, IntoStaticStr};
 
 use super::skills::SkillFile;
 use crate::id::{PersonId, ProposalId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -33,13 +32,6 @@ pub enum ProposalState {
     Conflict,
 }
 
-impl ProposalState {
-    /// Returns the stored word.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// Origin of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -56,13 +48,6 @@ pub enum OriginKind {
     Folder,
     /// A newer version of a built-in skill.
     Shipped,
-}
-
-impl OriginKind {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// Stage of the review.
@@ -83,13 +68,6 @@ pub enum ReviewStage {
     Person,
 }
 
-impl ReviewStage {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// Outcome of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -104,13 +82,6 @@ pub enum StageOutcome {
     Skipped,
     /// Refused.
     Refused,
-}
-
-impl StageOutcome {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 stored_word!(ProposalState, OriginKind, ReviewStage, StageOutcome);
@@ -223,7 +194,7 @@ pub struct VerdictRow {
     pub label: Label,
 }
 
-from_row! { VerdictRow { stage, outcome, note, findings, label } }
+from_row! { VerdictRow from "verdicts" { stage, outcome, note, findings, label } }
 
 /// A decision attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,18 +217,14 @@ pub struct NewDecision<'a> {
     pub at: Timestamp,
 }
 
-/// An owner counts as notified only once the notice has left the outbox.
-const COLUMNS: &str =
-    "id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn_id, person_id, standing, label, scope,
-    state, reviewed, told, created_at,
-    CASE WHEN told = 1 AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.state = 'pending' AND o.kind = 'notice'
-                                       AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %') THEN expires_at END AS expiry,
-    decided_at, reason";
-
 from_row! {
-    ProposalRow {
+    ProposalRow from "proposals" {
         id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn: "turn_id",
-        person: "person_id", standing, label, scope, state, reviewed, told, created_at, expires_at: "expiry",
+        person: "person_id", standing, label, scope, state, reviewed, told, created_at,
+        // An owner counts as notified only once the notice has left the outbox.
+        expires_at = "CASE WHEN told = 1 AND NOT EXISTS (
+            SELECT 1 FROM outbox o WHERE o.state = 'pending' AND o.kind = 'notice'
+            AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %') THEN expires_at END",
         decided_at, reason,
     }
 }
@@ -265,28 +232,26 @@ from_row! {
 impl Proposals<'_> {
     /// Returns a proposal by id.
     pub fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<ProposalRow>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the pending proposals, oldest first.
     pub fn pending_proposals(&self) -> anyhow::Result<Vec<ProposalRow>> {
-        self.db.all(&format!("SELECT {COLUMNS} FROM proposals WHERE state = 'pending' ORDER BY id"), [])
+        self.db.rows("WHERE state = 'pending' ORDER BY id", [])
     }
 
     /// Returns the newest proposals, newest first.
     pub fn newest_proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
-        self.db.all(&format!("SELECT {COLUMNS} FROM proposals ORDER BY id DESC LIMIT ?1"), [limit])
+        self.db.rows("ORDER BY id DESC LIMIT ?1", [limit])
     }
 
     /// Returns the first proposal approved by a policy without notice to the owner.
     pub fn unannounced_approval(&self) -> anyhow::Result<Option<ProposalRow>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
+        self.db.row(
+            "WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
                  (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id
                  AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
-                 ORDER BY id LIMIT 1"
-            ),
+                 ORDER BY id LIMIT 1",
             [],
         )
     }
@@ -308,26 +273,23 @@ impl Proposals<'_> {
         new_name: &str,
         content: &str,
     ) -> anyhow::Result<Vec<ProposalRow>> {
-        self.db.all(
-            &format!(
-                "SELECT {COLUMNS} FROM proposals WHERE skill = ?1 AND content = ?4 AND change = ?2
-                 AND new_name = ?3 ORDER BY id DESC"
-            ),
+        self.db.rows(
+            "WHERE skill = ?1 AND content = ?4 AND change = ?2
+                 AND new_name = ?3 ORDER BY id DESC",
             [skill, change, new_name, content],
         )
     }
 
     /// Returns the verdicts on a proposal, in order.
     pub fn verdicts_of(&self, id: ProposalId) -> anyhow::Result<Vec<VerdictRow>> {
-        self.db
-            .all("SELECT stage, outcome, note, findings, label FROM verdicts WHERE proposal_id = ?1 ORDER BY id", [id])
+        self.db.rows("WHERE proposal_id = ?1 ORDER BY id", [id])
     }
 }
 
 impl ProposalsMut<'_> {
     /// Stores a proposal.
     pub fn stage(&self, new: &NewProposal<'_>) -> anyhow::Result<ProposalId> {
-        let id = ProposalId(self.db.insert(
+        let id: ProposalId = self.db.insert(
             "INSERT INTO proposals (skill, change, new_name, base, content, nonce, digest, rationale, origin,
              turn_id, person_id,
              standing, label, scope, state, created_at, expires_at)
@@ -350,7 +312,7 @@ impl ProposalsMut<'_> {
                 new.at,
                 new.at.plus(PROPOSAL_WAITS),
             ],
-        )?);
+        )?;
         self.tx().skills().add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
         self.tx().fingerprints().fingerprint_reason(id, new.rationale, new.label)?;
         Ok(id)
@@ -393,10 +355,10 @@ impl ProposalsMut<'_> {
         reason: &str,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE proposals SET state = ?2, reason = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'pending'",
             params![id, state, reason, now],
-        )? == 1)
+        )
     }
 
     /// Marks an approved proposal as not applicable, because the folder has changed.

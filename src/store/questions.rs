@@ -5,15 +5,14 @@
 //! that was not shown does not expire. The row names the turn that a yes began, and that turn's
 //! permission is read from it, so it survives a crash and covers no other turn.
 
-use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Questions, QuestionsMut};
+use crate::store::rows::{from_row, stored_word, text};
 use std::time::Duration;
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::Text;
 
@@ -178,29 +177,27 @@ impl QuestionsMut<'_> {
     /// Stores a question.
     pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
         let (call, label, scope) = new.call.open();
-        self.db
-            .insert(
-                "INSERT INTO questions (stream_id, conversation_id, turn_id, step_id, person_id, address_id, call,
+        self.db.insert(
+            "INSERT INTO questions (stream_id, conversation_id, turn_id, step_id, person_id, address_id, call,
              covers, digest,
              state, asked_at, expires_at, label, scope)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'open', ?10, ?11, ?12, ?13)",
-                params![
-                    new.stream,
-                    new.conversation,
-                    new.turn,
-                    new.step,
-                    new.person,
-                    new.address,
-                    &**call,
-                    new.covers.encode(),
-                    new.digest,
-                    new.at,
-                    new.at.plus(new.waits),
-                    label,
-                    scope,
-                ],
-            )
-            .map(QuestionId)
+            params![
+                new.stream,
+                new.conversation,
+                new.turn,
+                new.step,
+                new.person,
+                new.address,
+                &**call,
+                new.covers.encode(),
+                new.digest,
+                new.at,
+                new.at.plus(new.waits),
+                label,
+                scope,
+            ],
+        )
     }
 
     /// Closes an open question; a yes names the turn that continues.

@@ -4,8 +4,8 @@
 //! A reaction is not a message: it opens no conversation and calls no model. The next turn of the
 //! stream gets a text about it, which is stored with the turn.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Reactions, ReactionsMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use crate::id::{MessageId, PersonId, StreamId, TurnId};

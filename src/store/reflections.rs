@@ -4,13 +4,12 @@
 //! action goes `new` → `taken` → `proposed`, or ends before that; a final state never changes. The
 //! transaction that takes an action checks the limit for its local day.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Reflections, ReflectionsMut};
+use crate::store::rows::{from_row, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ActionId, MessageId, ProposalId, ReflectionId, SlotId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -81,11 +80,6 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Returns true if the program executes the action, within its limits.
     pub fn is_done(self) -> bool {
         self.is_for_the_gate() || self == Self::Memory
@@ -122,11 +116,6 @@ pub enum ActionState {
 stored_word!(ActionKind, ActionState);
 
 impl ActionState {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// All states.
     pub const ALL: [Self; 8] = [
         Self::New,
@@ -196,18 +185,15 @@ pub struct ActionRow {
 
 const REFLECTION: &str = "SELECT r.id, r.slot_id, r.turn_id, r.message_id, r.title, r.label, r.scope, r.at,
     s.job, s.period, s.from_at, s.to_at FROM reflections r JOIN slots s ON s.id = r.slot_id";
-const ACTION: &str =
-    "SELECT id, reflection_id, seq, kind, title, payload, state, day, proposal_id, reason, label, scope FROM actions";
-
 from_row! {
-    ReflectionRow {
+    ReflectionRow from REFLECTION {
         id, slot: "slot_id", turn: "turn_id", message: "message_id", title, label, scope, at, job, period,
         from: "from_at", to: "to_at",
     }
 }
 
 from_row! {
-    ActionRow {
+    ActionRow from "actions" {
         id, reflection: "reflection_id", seq, kind, title, payload, state, day, proposal: "proposal_id", reason,
         label, scope,
     }
@@ -216,28 +202,22 @@ from_row! {
 impl Reflections<'_> {
     /// Returns a reflection by id.
     pub fn reflection(&self, id: ReflectionId) -> anyhow::Result<Option<ReflectionRow>> {
-        self.db.first(&format!("{REFLECTION} WHERE r.id = ?1"), [id])
+        self.db.row("WHERE r.id = ?1", [id])
     }
 
     /// Returns the reflection with its text in that message.
     pub fn reflection_in(&self, message: MessageId) -> anyhow::Result<Option<ReflectionRow>> {
-        self.db.first(&format!("{REFLECTION} WHERE r.message_id = ?1"), [message])
+        self.db.row("WHERE r.message_id = ?1", [message])
     }
 
     /// Returns the newest reflection on a period, by the period's name.
     pub fn reflection_on(&self, scope: Scope, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
-        self.db.first(
-            &format!("{REFLECTION} WHERE r.scope = ?1 AND s.period = ?2 ORDER BY s.run DESC LIMIT 1"),
-            params![scope, period],
-        )
+        self.db.row("WHERE r.scope = ?1 AND s.period = ?2 ORDER BY s.run DESC LIMIT 1", params![scope, period])
     }
 
     /// Returns reflections, latest first; of one scope, or of all.
     pub fn reflections(&self, scope: Option<Scope>, limit: u32) -> anyhow::Result<Vec<ReflectionRow>> {
-        self.db.all(
-            &format!("{REFLECTION} WHERE ?1 IS NULL OR r.scope = ?1 ORDER BY r.id DESC LIMIT ?2"),
-            params![scope, limit],
-        )
+        self.db.rows("WHERE ?1 IS NULL OR r.scope = ?1 ORDER BY r.id DESC LIMIT ?2", params![scope, limit])
     }
 
     /// Returns a job's reflections on periods that end within these instants, oldest period first,
@@ -249,13 +229,11 @@ impl Reflections<'_> {
         from: Timestamp,
         to: Timestamp,
     ) -> anyhow::Result<Vec<ReflectionRow>> {
-        self.db.all(
-            &format!(
-                "{REFLECTION} WHERE s.scope = ?1 AND s.job = ?2 AND s.to_at > ?3 AND s.to_at <= ?4
+        self.db.rows(
+            "WHERE s.scope = ?1 AND s.job = ?2 AND s.to_at > ?3 AND s.to_at <= ?4
                  AND s.run = (SELECT max(o.run) FROM slots o JOIN reflections n ON n.slot_id = o.id
                  WHERE o.job = s.job AND o.scope = s.scope AND o.period = s.period)
-                 ORDER BY s.to_at, s.period"
-            ),
+                 ORDER BY s.to_at, s.period",
             params![scope, job, from, to],
         )
     }
@@ -268,28 +246,26 @@ impl Reflections<'_> {
         slot: SlotId,
         to: Timestamp,
     ) -> anyhow::Result<Option<ReflectionRow>> {
-        self.db.first(
-            &format!(
-                "{REFLECTION} WHERE s.scope = ?1 AND s.job = ?2 AND s.id <> ?3 AND s.to_at <= ?4
-                 ORDER BY s.to_at DESC, s.run DESC LIMIT 1"
-            ),
+        self.db.row(
+            "WHERE s.scope = ?1 AND s.job = ?2 AND s.id <> ?3 AND s.to_at <= ?4
+                 ORDER BY s.to_at DESC, s.run DESC LIMIT 1",
             params![scope, job, slot, to],
         )
     }
 
     /// Returns an action by id.
     pub fn action(&self, id: ActionId) -> anyhow::Result<Option<ActionRow>> {
-        self.db.first(&format!("{ACTION} WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the actions of a reflection, in order.
     pub fn actions_of(&self, of: ReflectionId) -> anyhow::Result<Vec<ActionRow>> {
-        self.db.all(&format!("{ACTION} WHERE reflection_id = ?1 ORDER BY seq"), [of])
+        self.db.rows("WHERE reflection_id = ?1 ORDER BY seq", [of])
     }
 
     /// Returns the open actions, in order.
     pub fn open_actions(&self) -> anyhow::Result<Vec<ActionRow>> {
-        self.db.all(&format!("{ACTION} WHERE state IN ('new', 'taken') ORDER BY id"), [])
+        self.db.rows("WHERE state IN ('new', 'taken') ORDER BY id", [])
     }
 
     /// Counts the actions submitted for review on that local day.
@@ -305,36 +281,32 @@ impl ReflectionsMut<'_> {
     /// # Errors
     /// If the slot has one.
     pub fn store_reflection(&self, new: &NewReflection<'_>) -> anyhow::Result<ReflectionId> {
-        self.db
-            .insert(
-                "INSERT INTO reflections (slot_id, turn_id, message_id, title, label, scope, at)
+        self.db.insert(
+            "INSERT INTO reflections (slot_id, turn_id, message_id, title, label, scope, at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                params![new.slot, new.turn, new.message, new.title, new.label, new.scope, new.at],
-            )
-            .map(ReflectionId)
+            params![new.slot, new.turn, new.message, new.title, new.label, new.scope, new.at],
+        )
     }
 
     /// Stores an action.
     pub fn add_action(&self, new: &NewAction<'_>) -> anyhow::Result<ActionId> {
         let ended = (new.state != ActionState::New).then_some(new.at);
-        self.db
-            .insert(
-                "INSERT INTO actions (reflection_id, seq, kind, title, payload, state, reason, label, scope, ended_at)
+        self.db.insert(
+            "INSERT INTO actions (reflection_id, seq, kind, title, payload, state, reason, label, scope, ended_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                params![
-                    new.reflection,
-                    new.seq,
-                    new.kind,
-                    new.title,
-                    new.payload,
-                    new.state,
-                    new.reason,
-                    new.label,
-                    new.scope,
-                    ended,
-                ],
-            )
-            .map(ActionId)
+            params![
+                new.reflection,
+                new.seq,
+                new.kind,
+                new.title,
+                new.payload,
+                new.state,
+                new.reason,
+                new.label,
+                new.scope,
+                ended,
+            ],
+        )
     }
 
     /// Takes an action if fewer than `most` are taken on that local day. Returns false if not.
@@ -342,25 +314,23 @@ impl ReflectionsMut<'_> {
         if self.actions_on(day)? >= most {
             return Ok(false);
         }
-        Ok(self.db.execute(
-            "UPDATE actions SET state = 'taken', day = ?2 WHERE id = ?1 AND state = 'new'",
-            params![id, day],
-        )? == 1)
+        self.db
+            .changed("UPDATE actions SET state = 'taken', day = ?2 WHERE id = ?1 AND state = 'new'", params![id, day])
     }
 
     /// Links a taken action to its proposal. Returns false if it was not taken, or has ended.
     pub fn action_proposed(&self, id: ActionId, proposal: ProposalId, now: Timestamp) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE actions SET state = 'proposed', proposal_id = ?2, ended_at = ?3 WHERE id = ?1 AND state = 'taken'",
             params![id, proposal, now],
-        )? == 1)
+        )
     }
 
     /// Ends an open action. Returns false if it had ended.
     pub fn end_action(&self, id: ActionId, state: ActionState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE actions SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1 AND state IN ('new', 'taken')",
             params![id, state, reason, now],
-        )? == 1)
+        )
     }
 }

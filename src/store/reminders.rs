@@ -4,14 +4,13 @@
 //! recurring one moves on, a single one is done after that. Rows of removed people are skipped, and
 //! wait until they are readmitted.
 
-use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Reminders, RemindersMut};
+use crate::store::rows::{from_row, stored_word, text};
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{PersonId, ReminderId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::{Cron, Timestamp};
 use crate::trust::{Scope, Text};
 
@@ -23,13 +22,6 @@ pub enum ReminderKind {
     Reminder,
     /// The assistant carries out the text.
     Task,
-}
-
-impl ReminderKind {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// State.
@@ -105,35 +97,28 @@ impl ReminderRow {
     }
 }
 
-const COLUMNS: &str =
-    "id, person_id, kind, text, label, scope, nullif(cron, '') AS cron, next_at, turn_id, created_at, state";
-
 from_row! {
-    ReminderRow { id, person: "person_id", kind, cron, next_at, turn: "turn_id", created_at, state }
+    ReminderRow from "reminders", "text, label, scope" {
+        id, person: "person_id", kind, cron = "nullif(cron, '')", next_at, turn: "turn_id", created_at, state }
     with |row| { text: text(row, "text")? }
 }
 
 impl Reminders<'_> {
     /// Returns a reminder by id.
     pub fn reminder(&self, id: ReminderId) -> anyhow::Result<Option<ReminderRow>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM reminders WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns a person's waiting reminders, next due first.
     pub fn reminders_of(&self, person: PersonId) -> anyhow::Result<Vec<ReminderRow>> {
-        self.db.all(
-            &format!("SELECT {COLUMNS} FROM reminders WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id"),
-            [person],
-        )
+        self.db.rows("WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id", [person])
     }
 
     /// Returns the waiting reminders of admitted people, next due first.
     pub fn waiting_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
-        self.db.all(
-            &format!(
-                "SELECT {COLUMNS} FROM reminders WHERE state = 'waiting'
-                 AND person_id IN (SELECT id FROM people WHERE removed_at IS NULL) ORDER BY next_at, id"
-            ),
+        self.db.rows(
+            "WHERE state = 'waiting'
+                 AND person_id IN (SELECT id FROM people WHERE removed_at IS NULL) ORDER BY next_at, id",
             [],
         )
     }
@@ -154,23 +139,21 @@ impl RemindersMut<'_> {
     /// Stores a reminder or task.
     pub fn add_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<ReminderId> {
         let (words, label, scope) = new.text.open();
-        self.db
-            .insert(
-                "INSERT INTO reminders (person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state)
+        self.db.insert(
+            "INSERT INTO reminders (person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting')",
-                params![
-                    new.person,
-                    new.kind,
-                    &**words,
-                    label,
-                    scope,
-                    new.cron.unwrap_or_default(),
-                    new.next_at,
-                    new.turn,
-                    new.at
-                ],
-            )
-            .map(ReminderId)
+            params![
+                new.person,
+                new.kind,
+                &**words,
+                label,
+                scope,
+                new.cron.unwrap_or_default(),
+                new.next_at,
+                new.turn,
+                new.at
+            ],
+        )
     }
 
     /// Sets the next due time.
@@ -180,9 +163,9 @@ impl RemindersMut<'_> {
 
     /// Ends a reminder. Returns false if it had ended.
     pub fn end_reminder(&self, id: ReminderId, state: ReminderState, now: Timestamp) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE reminders SET state = ?2, next_at = NULL, ended_at = ?3 WHERE id = ?1 AND state = 'waiting'",
             params![id, state, now],
-        )? == 1)
+        )
     }
 }

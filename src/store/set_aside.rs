@@ -2,8 +2,8 @@
 //! rows whose parts still wait, so all handling of failed rows applies, and a resend continues
 //! where it stopped.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Outbox, OutboxMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 
 use super::{NewOutbox, OutboxRow};
@@ -63,7 +63,7 @@ impl OutboxMut<'_> {
     pub fn resend(&self, id: OutboxId) -> anyhow::Result<bool> {
         let sql = "UPDATE outbox SET state = 'pending', set_aside = 0, attempts = 0, retry_at = 0, failed_at = 0, ended_at = NULL
              WHERE id = ?1 AND set_aside > 0 AND state = 'failed'";
-        Ok(self.db.execute(sql, [id])? == 1)
+        self.db.changed(sql, [id])
     }
 
     /// Posts a notice that a delivery was set aside.

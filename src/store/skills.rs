@@ -3,8 +3,8 @@
 //!
 //! Digests are 64 hexadecimal digits; blank means an absent folder.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Skills, SkillsMut};
+use crate::store::rows::{from_row, stored_word};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ChangeId, ProposalId, VersionId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -152,65 +151,51 @@ pub struct ChangeRow {
     pub follows: Option<ChangeId>,
 }
 
-from_row! { ChangeRow { id, proposal: "proposal_id", skill, base, version: "version_id", follows: "follows_id" } }
-
-const VERSION: &str = "id, skill, digest, origin, proposal_id, accepted, label, made_at";
+from_row! { ChangeRow from "skill_changes" { id, proposal: "proposal_id", skill, base, version: "version_id", follows: "follows_id" } }
 
 from_row! {
-    VersionRow {
+    VersionRow from "skill_versions" {
         id, skill, digest, origin, proposal: "proposal_id", accepted, label, made_at,
     }
 }
 
-const SKILL: &str = "name, state, digest, description, origin, shipped, installed, changed_at, version_id";
-
 from_row! {
-    SkillRow {
+    SkillRow from "skills" {
         name, state, digest, description, origin, shipped, installed, changed_at, version: "version_id",
     }
-}
-
-fn file((path, bytes): (String, Vec<u8>)) -> SkillFile {
-    (path, Arc::from(bytes))
 }
 
 impl Skills<'_> {
     /// Returns all skills ever seen, by name.
     pub fn skills(&self) -> anyhow::Result<Vec<SkillRow>> {
-        self.db.all(&format!("SELECT {SKILL} FROM skills ORDER BY name"), [])
+        self.db.rows("ORDER BY name", [])
     }
 
     /// Returns a skill as last seen.
     pub fn skill(&self, name: &str) -> anyhow::Result<Option<SkillRow>> {
-        self.db.first(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"), [name])
+        self.db.row("WHERE name = ?1", [name])
     }
 
     /// Returns the last decided version of a skill with that content.
     pub fn version_with(&self, skill: &str, digest: &str) -> anyhow::Result<Option<VersionRow>> {
-        self.db.first(
-            &format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1"),
-            [skill, digest],
-        )
+        self.db.row("WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1", [skill, digest])
     }
 
     /// Returns a version by id.
     pub fn version_row(&self, id: VersionId) -> anyhow::Result<Option<VersionRow>> {
-        self.db.first(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the versions of a skill, oldest first.
     pub fn versions_of(&self, skill: &str) -> anyhow::Result<Vec<VersionRow>> {
-        self.db.all(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"), [skill])
+        self.db.rows("WHERE skill = ?1 ORDER BY id", [skill])
     }
 
     /// Returns the files of a version.
     pub fn files_of_version(&self, id: VersionId) -> anyhow::Result<Vec<SkillFile>> {
-        Ok(self
-            .db
-            .all("SELECT path, bytes FROM skill_files WHERE version_id = ?1", [id])?
-            .into_iter()
-            .map(file)
-            .collect())
+        let files: Vec<(String, Vec<u8>)> =
+            self.db.all("SELECT path, bytes FROM skill_files WHERE version_id = ?1", [id])?;
+        Ok(files.into_iter().map(|(path, bytes)| (path, Arc::from(bytes))).collect())
     }
 
     /// Returns the hosts shown when those versions were accepted.
@@ -226,21 +211,14 @@ impl Skills<'_> {
 
     /// Returns the files of a proposal.
     pub fn files_of_proposal(&self, id: ProposalId) -> anyhow::Result<Vec<SkillFile>> {
-        Ok(self
-            .db
-            .all("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1", [id])?
-            .into_iter()
-            .map(file)
-            .collect())
+        let files: Vec<(String, Vec<u8>)> =
+            self.db.all("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1", [id])?;
+        Ok(files.into_iter().map(|(path, bytes)| (path, Arc::from(bytes))).collect())
     }
 
     /// Returns the intended changes not known to be done, in order.
     pub fn intended_changes(&self) -> anyhow::Result<Vec<ChangeRow>> {
-        self.db.all(
-            "SELECT id, proposal_id, skill, base, version_id, follows_id FROM skill_changes
-             WHERE state = 'intended' ORDER BY id",
-            [],
-        )
+        self.db.rows("WHERE state = 'intended' ORDER BY id", [])
     }
 }
 
@@ -280,11 +258,11 @@ impl SkillsMut<'_> {
 
     /// Stores a version.
     pub fn add_version(&self, new: &NewVersion<'_>) -> anyhow::Result<VersionId> {
-        let id = VersionId(self.db.insert(
+        let id: VersionId = self.db.insert(
             "INSERT INTO skill_versions (skill, digest, origin, proposal_id, accepted, label, scope, made_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![new.skill, new.digest, new.origin, new.proposal, new.accepted, new.label, Scope::Shared, new.at,],
-        )?);
+        )?;
         self.add_skill_files("version_id", id.0, new.files, new.label, Scope::Shared)?;
         Ok(id)
     }
@@ -318,13 +296,11 @@ impl SkillsMut<'_> {
         follows: Option<ChangeId>,
         now: Timestamp,
     ) -> anyhow::Result<ChangeId> {
-        self.db
-            .insert(
-                "INSERT INTO skill_changes (proposal_id, skill, base, version_id, follows_id, state, begun_at)
+        self.db.insert(
+            "INSERT INTO skill_changes (proposal_id, skill, base, version_id, follows_id, state, begun_at)
              VALUES (?1, ?2, ?3, ?4, ?5, 'intended', ?6)",
-                params![proposal, skill, base, version, follows, now],
-            )
-            .map(ChangeId)
+            params![proposal, skill, base, version, follows, now],
+        )
     }
 
     /// Ends a change of the folder: `done` or `conflict`.

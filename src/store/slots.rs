@@ -3,13 +3,12 @@
 //! `claimed` → `working` → `done`, `quiet` or `failed`; or `missed` from the start. A finished slot
 //! never reopens: to process a period again, another run of it is added.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Slots, SlotsMut};
+use crate::store::rows::{from_row, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, SlotId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
@@ -34,11 +33,6 @@ pub enum SlotState {
 stored_word!(SlotState);
 
 impl SlotState {
-    /// Returns the word by which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Returns true if work remains.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Claimed | Self::Working)
@@ -105,12 +99,8 @@ pub struct SlotRow {
     pub ended_at: Option<Timestamp>,
 }
 
-const COLUMNS: &str =
-    "id, job, scope, period, run, from_at, to_at, due_at, state, conversation_id, tries, reason, claimed_at, ended_at,
-    retry_at";
-
 from_row! {
-    SlotRow {
+    SlotRow from "slots" {
         id, job, scope, period, run, from: "from_at", to: "to_at", due_at, state,
         conversation: "conversation_id", tries, reason, claimed_at, ended_at, retry_at,
     }
@@ -119,30 +109,23 @@ from_row! {
 impl Slots<'_> {
     /// Returns a slot by id.
     pub fn slot(&self, id: SlotId) -> anyhow::Result<Option<SlotRow>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM slots WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the open slots, oldest first.
     pub fn open_slots(&self) -> anyhow::Result<Vec<SlotRow>> {
-        self.db.all(&format!("SELECT {COLUMNS} FROM slots WHERE state IN ('claimed', 'working') ORDER BY id"), [])
+        self.db.rows("WHERE state IN ('claimed', 'working') ORDER BY id", [])
     }
 
     /// Returns the slot of a job with the latest end of its period.
     pub fn last_slot(&self, scope: Scope, job: &str) -> anyhow::Result<Option<SlotRow>> {
-        self.db.first(
-            &format!("SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 ORDER BY to_at DESC, id DESC LIMIT 1"),
-            params![scope, job],
-        )
+        self.db.row("WHERE scope = ?1 AND job = ?2 ORDER BY to_at DESC, id DESC LIMIT 1", params![scope, job])
     }
 
     /// Returns the newest run of a slot.
     pub fn newest_run(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<Option<SlotRow>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1"
-            ),
-            params![job, scope, period],
-        )
+        self.db
+            .row("WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1", params![job, scope, period])
     }
 
     /// Returns true if there are slots in the future without a result.
@@ -162,18 +145,16 @@ impl Slots<'_> {
         from: Timestamp,
         to: Timestamp,
     ) -> anyhow::Result<Vec<SlotRow>> {
-        self.db.all(
-            &format!(
-                "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 AND to_at > ?3 AND to_at <= ?4
-                 ORDER BY to_at, id"
-            ),
+        self.db.rows(
+            "WHERE scope = ?1 AND job = ?2 AND to_at > ?3 AND to_at <= ?4
+                 ORDER BY to_at, id",
             params![scope, job, from, to],
         )
     }
 
     /// Returns the newest slots of all jobs, newest first.
     pub fn newest_slots(&self, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
-        self.db.all(&format!("SELECT {COLUMNS} FROM slots ORDER BY id DESC LIMIT ?1"), [limit])
+        self.db.rows("ORDER BY id DESC LIMIT ?1", [limit])
     }
 }
 
@@ -226,10 +207,10 @@ impl SlotsMut<'_> {
 
     /// Ends a slot. Returns false if it had ended.
     pub fn end_slot(&self, id: SlotId, state: SlotState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
-        Ok(self.db.execute(
+        self.db.changed(
             "UPDATE slots SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1
              AND state IN ('claimed', 'working')",
             params![id, state, reason, now],
-        )? == 1)
+        )
     }
 }

@@ -1,15 +1,14 @@
 //! Summaries of ended conversations. A row that is `wanted`, or holds only a stand-in, is also the
 //! job to make the final one.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{Summaries, SummariesMut};
+use crate::store::rows::{from_row, stored_word};
 use std::time::Duration;
 
 use rusqlite::{Row, params};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, MessageId, SummaryId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
@@ -37,13 +36,6 @@ pub enum SummaryState {
     Made,
     /// Discarded: text was deleted, or the conversation continued.
     Void,
-}
-
-impl SummaryState {
-    /// Returns the stored word.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// Content of a summary.
@@ -85,11 +77,8 @@ pub struct Summary {
     pub model: String,
 }
 
-const COLUMNS: &str = "id, conversation_id, last_message_id, view, state, attempts, retry_at, title, topics, decisions,
-    preferences, pending, model, label, scope";
-
 from_row! {
-    Summary {
+    Summary from "summaries", "title, topics, decisions, preferences, pending, label, scope" {
         id, conversation: "conversation_id", last_message: "last_message_id", view, state, attempts, retry_at, model,
     }
     with |row| {
@@ -114,12 +103,10 @@ fn content(row: &Row<'_>) -> rusqlite::Result<SummaryContent> {
 impl Summaries<'_> {
     /// Returns the newest summary of a conversation with content, for the given inputs.
     pub fn summary_of(&self, conversation: ConversationId, view: SummaryInputs) -> anyhow::Result<Option<Summary>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2
+        self.db.row(
+            "WHERE conversation_id = ?1 AND view = ?2
                  AND state IN ('standin', 'made')
-                 ORDER BY last_message_id DESC LIMIT 1"
-            ),
+                 ORDER BY last_message_id DESC LIMIT 1",
             params![conversation, view],
         )
     }
@@ -160,17 +147,15 @@ impl Summaries<'_> {
 
     /// Returns a summary by id.
     pub fn summary(&self, id: SummaryId) -> anyhow::Result<Option<Summary>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the next summary due at `now`. A retry more than `longest` ahead was set by a clock
     /// that was fast, and counts as due.
     pub fn due_summary(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Summary>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1
-                 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
-            ),
+        self.db.row(
+            "WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1
+                 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1",
             [now, now.plus(longest), Timestamp::NEVER],
         )
     }

@@ -1,14 +1,13 @@
 //! Turns and their steps. A step is `started` before any external call, and `done` before the next
 //! step.
 
-use crate::store::from_row::{from_row, text};
 use crate::store::handles::{Turns, TurnsMut};
+use crate::store::rows::{from_row, stored_word, text};
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
-use crate::store::stored_word::stored_word;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -26,13 +25,6 @@ pub enum TurnState {
     Stopped,
     /// Ended without an answer.
     GaveUp,
-}
-
-impl TurnState {
-    /// Returns the stored word.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// Kind of step.
@@ -114,12 +106,8 @@ impl TurnRow {
     }
 }
 
-const COLUMNS: &str =
-    "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
-    label, attempts, retry_at, noticed, recalled, counted, lives";
-
 from_row! {
-    TurnRow {
+    TurnRow from "turns", "context, context_label, recalled, counted" {
         id, stream: "stream_id", conversation: "conversation_id", person: "person_id", address: "address_id", scope,
         state, claimed_at, label, attempts, retry_at, noticed, lives,
     }
@@ -173,29 +161,27 @@ pub struct StepRow {
 }
 
 from_row! {
-    StepRow { id, turn: "turn_id", seq, kind, done, tool, call }
+    StepRow from "steps", "text, label, scope" {
+        id, turn: "turn_id", seq, kind, done = "state = 'done'", tool, call
+    }
     with |row| { text: text(row, "text")? }
 }
 
 impl Turns<'_> {
     /// Returns the open turn of a stream.
     pub fn open_turn(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
-        self.db.first(
-            &format!(
-                "SELECT {COLUMNS} FROM turns WHERE stream_id = ?1 AND state IN ('running', 'waiting')
-                 ORDER BY id LIMIT 1"
-            ),
+        self.db.row(
+            "WHERE stream_id = ?1 AND state IN ('running', 'waiting')
+                 ORDER BY id LIMIT 1",
             [stream],
         )
     }
 
     /// Returns the ended turns of a conversation, in order.
     pub fn past_turns(&self, conversation: ConversationId) -> anyhow::Result<Vec<TurnRow>> {
-        self.db.all(
-            &format!(
-                "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')
-                 ORDER BY id"
-            ),
+        self.db.rows(
+            "WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')
+                 ORDER BY id",
             [conversation],
         )
     }
@@ -210,16 +196,12 @@ impl Turns<'_> {
 
     /// Returns a turn by id.
     pub fn turn(&self, id: TurnId) -> anyhow::Result<Option<TurnRow>> {
-        self.db.first(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"), [id])
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the steps of a turn, in order.
     pub fn steps(&self, id: TurnId) -> anyhow::Result<Vec<StepRow>> {
-        self.db.all(
-            "SELECT id, turn_id, seq, kind, state = 'done' AS done, tool, call, text, label, scope FROM steps
-             WHERE turn_id = ?1 ORDER BY seq",
-            [id],
-        )
+        self.db.rows("WHERE turn_id = ?1 ORDER BY seq", [id])
     }
 }
 
@@ -228,9 +210,11 @@ impl TurnsMut<'_> {
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
         let (context, context_label, _) = new.context.open();
         let (recalled, recalled_label, _) = new.recalled.open();
-        self.db.insert("INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
+        self.db.insert(
+            "INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
              context_label, label, recalled)
-             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10)", params![
+             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10)",
+            params![
                 new.stream,
                 new.conversation,
                 new.person,
@@ -241,7 +225,8 @@ impl TurnsMut<'_> {
                 context_label.join_with(recalled_label),
                 new.label,
                 &**recalled,
-            ]).map(TurnId)
+            ],
+        )
     }
 
     /// Records the token count of a turn's last model call.

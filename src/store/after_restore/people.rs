@@ -5,8 +5,8 @@
 //! there. Everyone else is removed until an owner admits them. Only an unused home imposes no such
 //! limit.
 
-use crate::store::from_row::from_row;
 use crate::store::handles::{AfterRestore, AfterRestoreMut};
+use crate::store::rows::from_row;
 use rusqlite::params;
 use serde::Serialize;
 

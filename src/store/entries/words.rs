@@ -62,14 +62,14 @@ impl EntriesMut<'_> {
     /// Adds the terms of a row to the index.
     pub(super) fn put_entry_words(&self, id: i64, told: &IndexedText<'_>) -> anyhow::Result<()> {
         let place = place(told.scope, told.label.is_trusted());
-        self.db.prepare_cached("INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)")?.execute(
+        self.db.run(
+            "INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)",
             params![
                 id,
                 fold::under(&place, told.name),
                 fold::under(&place, told.text),
                 fold::under(&place, &told.places())
             ],
-        )?;
-        Ok(())
+        )
     }
 }

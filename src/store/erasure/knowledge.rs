@@ -40,8 +40,7 @@ impl ErasureMut<'_> {
 
     /// Removes the rows of a deleted archive.
     pub fn forget_export(&self, path: &str, digest: &str) -> anyhow::Result<()> {
-        self.db.execute("DELETE FROM files WHERE path = ?1 AND digest = ?2", [path, digest])?;
-        Ok(())
+        self.db.run("DELETE FROM files WHERE path = ?1 AND digest = ?2", [path, digest])
     }
 
     /// Drops a file from the index; its remaining text is indexed again.
@@ -61,7 +60,7 @@ impl ErasureMut<'_> {
 
     fn drop_entries(&self, which: &str, of: &str) -> anyhow::Result<()> {
         let sql = format!("SELECT DISTINCT digest FROM entries WHERE {which}");
-        let digests: Vec<String> = self.db.column(&sql, [of])?;
+        let digests: Vec<String> = self.db.all(&sql, [of])?;
         for sql in [
             format!("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE {which})"),
             format!("DELETE FROM entries WHERE {which}"),
@@ -72,7 +71,7 @@ impl ErasureMut<'_> {
             ),
             format!("DELETE FROM indexed WHERE ({which}) AND path NOT IN (SELECT path FROM entries)"),
         ] {
-            self.db.execute(&sql, [of])?;
+            self.db.run(&sql, [of])?;
         }
         digests.iter().try_for_each(|digest| self.tx().embeddings().drop_embedding(digest))
     }
@@ -81,7 +80,7 @@ impl ErasureMut<'_> {
     pub(super) fn drop_entry(&self, row: i64) -> anyhow::Result<()> {
         let mut query = self.db.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
         let (path, key): (String, String) = query.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.db.execute("DELETE FROM entry_uses WHERE key = ?1", [key])?;
+        self.db.run("DELETE FROM entry_uses WHERE key = ?1", [key])?;
         self.drop_entries_at(&path)
     }
 }

@@ -252,8 +252,7 @@ impl ErasureMut<'_> {
         }
         let set = |text: &str| -> anyhow::Result<()> {
             let sql = format!("UPDATE {table} SET {column} = ?2 WHERE rowid = ?1");
-            self.db.execute(&sql, params![row, text])?;
-            Ok(())
+            self.db.run(&sql, params![row, text])
         };
         match place.redaction {
             ColumnRedaction::Lines => set(&without_lines(&text, is_match))?,
@@ -261,7 +260,7 @@ impl ErasureMut<'_> {
             ColumnRedaction::Whole(replacement) => set(replacement)?,
             ColumnRedaction::Row if *table == "entries" => self.drop_entry(row)?,
             ColumnRedaction::Row => {
-                self.db.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
+                self.db.run(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
             }
             ColumnRedaction::Text => self.redact_text(row, &without_lines(&text, is_match))?,
             ColumnRedaction::Step => {
@@ -271,7 +270,7 @@ impl ErasureMut<'_> {
         }
         if let Some(conversation) = conversation {
             let sql = "UPDATE conversations SET revision = revision + 1 WHERE id = ?1";
-            self.db.execute(sql, [conversation])?;
+            self.db.run(sql, [conversation])?;
         }
         self.end_dependent_work(place, row)?;
         Ok(true)
@@ -287,7 +286,7 @@ impl ErasureMut<'_> {
         if kind == "command" || rest.trim().is_empty() {
             return Ok(());
         }
-        self.db.execute("UPDATE texts SET text = ?2 WHERE id = ?1", params![id, rest])?;
+        self.db.run("UPDATE texts SET text = ?2 WHERE id = ?1", params![id, rest])?;
         self.tx().fingerprints().fingerprint_text(id, rest, &label)?;
         if kind == "reflection" { self.tx().message_search().index_text(id) } else { Ok(()) }
     }
@@ -307,8 +306,7 @@ impl ErasureMut<'_> {
             }
             _ => return Ok(()),
         };
-        self.db.execute(sql, [row])?;
-        Ok(())
+        self.db.run(sql, [row])
     }
 
     /// Deletes matching or source messages, as if their senders had deleted them. A message that
@@ -344,7 +342,7 @@ impl ErasureMut<'_> {
         self.drop_entries_at(path)?;
         let contents = "DELETE FROM file_contents WHERE file_id IN (SELECT id FROM files WHERE path = ?1)";
         let versions = self.db.execute(contents, [path])?;
-        self.db.execute(
+        self.db.run(
             "UPDATE files SET path = 'forgotten/' || ?2, digest = '', replaces = NULL WHERE path = ?1",
             params![path, id],
         )?;

@@ -26,7 +26,7 @@ impl Erasure<'_> {
     /// Returns a person's messages in groups that still have text.
     pub fn group_messages(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
         let sql = "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2";
-        Ok(self.db.column(sql, params![person, limit])?)
+        self.db.all(sql, params![person, limit])
     }
 
     /// Returns the facts extracted for groups from that person's messages alone: each group once,
@@ -64,7 +64,7 @@ impl Erasure<'_> {
 
     fn messages_in_groups(&self, which: &str, person: PersonId) -> anyhow::Result<BTreeSet<MessageId>> {
         let sql = format!("SELECT id FROM messages WHERE scope LIKE 'group:%' AND {which}");
-        Ok(self.db.column(&sql, [person])?.into_iter().collect())
+        Ok(self.db.all(&sql, [person])?.into_iter().collect())
     }
 
     /// Counts the messages with a person that still have text.
@@ -78,7 +78,7 @@ impl Erasure<'_> {
         // Paths written for another scope since then belong to it.
         let sql = "SELECT path FROM files f WHERE scope = ?1 AND path NOT LIKE 'forgotten/%'
             AND id = (SELECT max(id) FROM files WHERE path = f.path) ORDER BY path";
-        Ok(self.db.column(sql, [Scope::Person(person)])?)
+        self.db.all(sql, [Scope::Person(person)])
     }
 
     /// Returns the tables that still hold text of a person, with their numbers of rows, by checking
@@ -141,7 +141,7 @@ impl ErasureMut<'_> {
             ColumnRedaction::Row if *table == "entries" => {
                 let count = self.db.count("SELECT count(*) FROM entries WHERE scope = ?1", [scope])?;
                 let uses = "DELETE FROM entry_uses WHERE key IN (SELECT key FROM entries WHERE scope = ?1)";
-                self.db.execute(uses, [scope])?;
+                self.db.run(uses, [scope])?;
                 self.drop_entries_of(scope)?;
                 return Ok(count);
             }
@@ -172,7 +172,7 @@ impl ErasureMut<'_> {
             "UPDATE summaries SET state = 'void' WHERE scope = ?1 AND ?2 = ?2",
             "UPDATE conversations SET revision = revision + 1, written_down = 1, closed_at = coalesce(closed_at, ?2) WHERE scope = ?1",
         ] {
-            self.db.execute(sql, params![scope, now])?;
+            self.db.run(sql, params![scope, now])?;
         }
         self.erase_identity(person, now)
     }
@@ -205,13 +205,12 @@ impl ErasureMut<'_> {
             "UPDATE people SET namesake_id = NULL WHERE ?1 IN (id, namesake_id)".to_owned(),
             format!("UPDATE addresses SET peer = 'forgotten:' || id, alias = '', person_id = NULL WHERE id IN {whose}"),
         ] {
-            self.db.execute(&sql, [person])?;
+            self.db.run(&sql, [person])?;
         }
         self.tx().people().disallow(person, now)?;
         let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', declared = 'pairing',
                 ended = 'forgotten' WHERE id = ?1";
-        self.db.execute(sql, [person])?;
-        Ok(())
+        self.db.run(sql, [person])
     }
 
     /// Removes the names and contents of a person's erased files from the journal.
@@ -221,12 +220,12 @@ impl ErasureMut<'_> {
         let versions = self
             .db
             .execute(&format!("DELETE FROM file_contents WHERE file_id IN ({these})"), params![scope, folder])?;
-        self.db.execute(
+        self.db.run(
             &format!("UPDATE files SET path = 'forgotten/' || ?3, digest = '', replaces = NULL WHERE id IN ({these})"),
             params![scope, folder, id],
         )?;
         let attachments = "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE scope = ?1";
-        self.db.execute(attachments, [scope])?;
+        self.db.run(attachments, [scope])?;
         Ok(ErasureCounts { versions, ..ErasureCounts::default() })
     }
 }

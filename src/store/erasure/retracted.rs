@@ -131,7 +131,7 @@ impl RedactionMut<'_> {
             // A reply that was set aside still has its unsent text.
             "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE outbox_id IN (SELECT id FROM outbox WHERE message_id = ?1)",
         ] {
-            self.db.execute(sql, [id])?;
+            self.db.run(sql, [id])?;
         }
         Ok(())
     }
@@ -154,14 +154,14 @@ impl RedactionMut<'_> {
                 [turn],
             )?;
             let next = "SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL";
-            turns.extend(self.db.column::<TurnId>(next, [turn])?);
+            turns.extend(self.db.all::<_, TurnId>(next, [turn])?);
             for sql in [
                 "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
                      state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
                 "UPDATE keeps SET shown = '', decided_at = coalesce(decided_at, ?2),
                      state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",
             ] {
-                self.db.execute(sql, params![turn, now])?;
+                self.db.run(sql, params![turn, now])?;
             }
         }
         Ok(is_ended)
@@ -170,15 +170,15 @@ impl RedactionMut<'_> {
     /// Invalidates everything not yet derived from a conversation; it will be derived from the
     /// remaining text.
     fn invalidate_derived(&self, id: ConversationId) -> anyhow::Result<()> {
-        self.db.execute("UPDATE conversations SET revision = revision + 1 WHERE id = ?1", [id])?;
+        self.db.run("UPDATE conversations SET revision = revision + 1 WHERE id = ?1", [id])?;
         self.tx().extractions().answers_void(id)?;
         self.tx().compactions().void_compactions(id)?;
         let provisional = "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')";
         if self.db.execute(provisional, [id])? > 0 {
-            self.db.execute("UPDATE conversations SET written_down = 0 WHERE id = ?1", [id])?;
+            self.db.run("UPDATE conversations SET written_down = 0 WHERE id = ?1", [id])?;
             let opening = "UPDATE conversations SET opening = '', opening_state = 'none' WHERE opening_state = 'standin' AND id > ?1
                  AND stream_id = (SELECT stream_id FROM conversations WHERE id = ?1)";
-            self.db.execute(opening, [id])?;
+            self.db.run(opening, [id])?;
         }
         Ok(())
     }
@@ -189,23 +189,21 @@ impl RedactionMut<'_> {
         let sql = "UPDATE inbox SET message_id = ?2,
                  raw = CASE WHEN EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND gone_at IS NOT NULL) THEN '' ELSE raw END
              WHERE id = ?1";
-        self.db.execute(sql, params![item, message])?;
-        Ok(())
+        self.db.run(sql, params![item, message])
     }
 
     /// Remembers the deletion of a message that has not arrived. Only the newest of these are kept.
     pub fn deleted_ahead(&self, address: AddressId, sender: &str, of: &str, now: Timestamp) -> anyhow::Result<()> {
-        self.db.execute(
+        self.db.run(
             "INSERT INTO deleted_ahead (address_id, sender, external_id, at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (address_id, sender, external_id) DO NOTHING",
             params![address, sender, of, now],
         )?;
-        self.db.execute(
+        self.db.run(
             "DELETE FROM deleted_ahead WHERE address_id = ?1 AND id NOT IN
                      (SELECT id FROM deleted_ahead WHERE address_id = ?1 ORDER BY id DESC LIMIT ?2)",
             params![address, MAX_AHEAD],
-        )?;
-        Ok(())
+        )
     }
 
     /// Returns true if that message was deleted before it arrived, and blanks its item.
@@ -221,7 +219,7 @@ impl RedactionMut<'_> {
             .prepare_cached("SELECT 1 FROM deleted_ahead WHERE address_id = ?1 AND sender = ?2 AND external_id = ?3")?;
         let late = query.exists(params![address, sender, of])?;
         if late {
-            self.db.execute("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1", [item])?;
+            self.db.run("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1", [item])?;
         }
         Ok(late)
     }
@@ -247,7 +245,7 @@ impl RedactionMut<'_> {
                  UNION SELECT text_path FROM attachments WHERE id = ?1 AND text_path <> '')",
             "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE id = ?1",
         ] {
-            self.db.execute(sql, [id])?;
+            self.db.run(sql, [id])?;
         }
         Ok(())
     }

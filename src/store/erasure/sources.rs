@@ -49,7 +49,7 @@ impl ErasureMut<'_> {
         }
         let mut nodes = match row.kind {
             ErasureKind::Note => {
-                let versions = self.db.column("SELECT id FROM files WHERE path = ?1", [&row.target])?;
+                let versions = self.db.all("SELECT id FROM files WHERE path = ?1", [&row.target])?;
                 self.parents_of(versions.into_iter().map(Node::File))?
             }
             ErasureKind::Fact => self.first_versions_with(&row)?,
@@ -112,8 +112,8 @@ impl ErasureMut<'_> {
              AND m.id > e.after_message AND m.id <= e.upto_message AND m.kind IN ('said', 'reply') WHERE e.id = ?1";
         let (all, is_span): (Vec<MessageId>, bool) = match node {
             Node::Message(id) => (vec![id], row.kind == ErasureKind::Fact),
-            Node::Turn(id) => (self.db.column(of_turn, [id])?, false),
-            Node::Extraction(id) => (self.db.column(of_span, [id])?, true),
+            Node::Turn(id) => (self.db.all(of_turn, [id])?, false),
+            Node::Extraction(id) => (self.db.all(of_span, [id])?, true),
             _ => return Ok(Vec::new()),
         };
         let mut near = Vec::new();

@@ -30,13 +30,13 @@ impl MessageSearchMut<'_> {
 
     /// Removes a text and its vector from the index.
     pub(in crate::store) fn unindex_text(&self, row: i64) -> anyhow::Result<()> {
-        self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
+        self.db.run("DELETE FROM texts_fts WHERE rowid = ?1", [row])?;
         self.tx().embeddings().drop_digest(row)
     }
 
     /// Rebuilds the index from the texts.
     pub fn rebuild_index(&self) -> anyhow::Result<()> {
-        self.db.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
+        self.db.run("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
         let mut query = self.db.prepare(&format!(
             "SELECT t.id, t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id
              WHERE {SEARCHED} AND t.text <> '' ORDER BY t.id"
@@ -59,12 +59,10 @@ impl MessageSearchMut<'_> {
     }
 
     fn put_text(&self, row: i64, words: &str, place: String, at: Timestamp) -> anyhow::Result<()> {
-        self.db.prepare_cached("INSERT INTO texts_fts (rowid, body, day) VALUES (?1, ?2, ?3)")?.execute(params![
-            row,
-            fold::under(&place, words),
-            fold::under(&place, &day(at))
-        ])?;
-        Ok(())
+        self.db.run(
+            "INSERT INTO texts_fts (rowid, body, day) VALUES (?1, ?2, ?3)",
+            params![row, fold::under(&place, words), fold::under(&place, &day(at))],
+        )
     }
 }
 

@@ -1,13 +1,133 @@
-//! Enums stored as words: strum names the words, and [`stored_word!`] lets SQL parameters and rows
-//! carry the enum itself. A word that the enum lacks is an error at the read, never a default.
+//! How rows are read: as values, tuples and structs, and words as enums.
+//!
+//! strum names the words of a stored enum, and [`stored_word!`] lets SQL parameters and rows carry
+//! the enum itself. A word that the enum lacks is an error at the read, never a default.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
-use rusqlite::types::{FromSqlError, FromSqlResult, ValueRef};
+use rusqlite::Row;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 
-/// Implements `ToSql` and `FromSql` for enums that derive `EnumString` and `IntoStaticStr`.
+use crate::trust::{Labelled, Text};
+
+/// A type that a row is read as. `K` tells the compiler which of the forms below it has.
+pub(super) trait FromRow<K>: Sized {
+    /// Reads the row.
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self>;
+}
+
+/// A struct with the beginning of the queries for it.
+pub(super) trait Selected: FromRow<Record> {
+    /// `SELECT … FROM …`.
+    const SELECT: &str;
+}
+
+/// A row read as the value of its first column.
+pub(super) enum Value {}
+/// A row read as a tuple, by position.
+pub(super) enum Tuple {}
+/// A row read as a struct, by the names of its columns.
+pub(super) enum Record {}
+
+impl<T: FromSql> FromRow<Value> for T {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        row.get(0)
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident $index:literal)+;)+) => {
+        $(
+            impl<$($name: FromSql),+> FromRow<Tuple> for ($($name,)+) {
+                fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+                    Ok(($(row.get::<_, $name>($index)?,)+))
+                }
+            }
+        )+
+    };
+}
+
+tuples! {
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+}
+
+/// Declares how a struct is read from a row: fields in columns of the same name, fields in columns
+/// of another name (`field: "column"`), SQL expressions (`field = "expression"`), and computed
+/// fields (`with |row| { field: expression }`).
+///
+/// `Struct from "table"` also declares the beginning of its queries. Columns of computed fields
+/// follow the table: `Struct from "table", "text, label, scope"`. A query with a join has a constant
+/// of its own: `Struct from SELECT`.
+macro_rules! from_row {
+    (
+        $name:ident from $table:literal $(, $columns:literal)? {
+            $first:ident $(: $first_column:literal)?
+            $(, $field:ident $(: $column:literal)? $(= $expression:literal)?)* $(,)?
+        }
+        $($computed:tt)*
+    ) => {
+        impl crate::store::rows::Selected for $name {
+            const SELECT: &str = concat!(
+                "SELECT ", crate::store::rows::from_row!(@column $first $($first_column)?),
+                $(", ", crate::store::rows::from_row!(@column $field $($column)? $(= $expression)?),)*
+                $(", ", $columns,)? " FROM ", $table
+            );
+        }
+        crate::store::rows::from_row! {
+            $name { $first $(: $first_column)? $(, $field $(: $column)?)* } $($computed)*
+        }
+    };
+    ($name:ident from $select:ident $($fields:tt)*) => {
+        impl crate::store::rows::Selected for $name {
+            const SELECT: &str = $select;
+        }
+        crate::store::rows::from_row! { $name $($fields)* }
+    };
+    (
+        $name:ident { $($field:ident $(: $column:literal)?),* $(,)? }
+        $(with |$row:ident| { $($other:ident: $value:expr),+ $(,)? })?
+    ) => {
+        impl crate::store::rows::FromRow<crate::store::rows::Record> for $name {
+            fn from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+                $(let $row = row;)?
+                Ok(Self {
+                    $($field: row.get(crate::store::rows::from_row!(@column $field $($column)?))?,)*
+                    $($($other: $value,)+)?
+                })
+            }
+        }
+    };
+    (@column $field:ident) => { stringify!($field) };
+    (@column $field:ident $column:literal) => { $column };
+    (@column $field:ident = $expression:literal) => { concat!($expression, " AS ", stringify!($field)) };
+}
+pub(super) use from_row;
+
+/// Reads the text in a column, with the label and scope of its row.
+pub(super) fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<Text> {
+    let words: Arc<str> = row.get(column)?;
+    Ok(Labelled::new(words, row.get("label")?, row.get("scope")?))
+}
+
+/// Implements `ToSql` and `FromSql` for enums that derive `EnumString` and `IntoStaticStr`, and
+/// `as_str` for those listed without `foreign`.
 macro_rules! stored_word {
     ($($name:ty),+ $(,)?) => {
+        crate::store::rows::stored_word! { foreign $($name),+ }
+        $(
+            impl $name {
+                /// Returns the word by which it is stored and shown.
+                pub fn as_str(self) -> &'static str {
+                    self.into()
+                }
+            }
+        )+
+    };
+    (foreign $($name:ty),+) => {
         $(
             impl rusqlite::types::ToSql for $name {
                 fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
@@ -17,14 +137,13 @@ macro_rules! stored_word {
 
             impl rusqlite::types::FromSql for $name {
                 fn column_result(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
-                    crate::store::stored_word::read_word(value, stringify!($name))
+                    crate::store::rows::read_word(value, stringify!($name))
                 }
             }
         )+
     };
 }
 pub(super) use stored_word;
-
 /// A stored word that its enum does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Unknown {name} {word:?}")]
