@@ -52,7 +52,7 @@ use crate::store::{Issuer, Journal};
 use crate::time::{Clock, Zone};
 use crate::tool::mcp::Servers;
 use crate::wording::command as says;
-use crate::wording::review_command::Surface;
+use crate::wording::review::Surface;
 use command::{COMMANDS, ChatCommand, InGroup};
 
 /// The origin of a command.

@@ -43,7 +43,7 @@ use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::text;
 use crate::time::{Clock, Timestamp};
-use crate::wording::telegram as words;
+use crate::wording::channel as words;
 
 /// Name of the channel in addresses.
 const NAME: &str = ChannelKind::Telegram.name();
@@ -262,9 +262,9 @@ impl Adapter for Telegram {
         let state = self.state();
         let silent = state.last_poll_at.map(|at| self.clock.now().since(at) > poll::SILENCE);
         let unheard = match silent {
-            Some(true) => Some(words::SILENT),
+            Some(true) => Some(words::TELEGRAM_SILENT),
             Some(false) => None,
-            None => Some(words::NOT_YET),
+            None => Some(words::TELEGRAM_NOT_YET),
         };
         let problem = state.problem.or(unheard).map(str::to_owned);
         Health { problem, last_event_at: state.last_poll_at, ..Health::default() }

@@ -14,7 +14,7 @@ use crate::people::{Person, Role};
 use crate::review::DecisionSource;
 use crate::store::{Db, Issuer};
 use crate::wording::command as says;
-use crate::wording::review_command::Surface;
+use crate::wording::review::Surface;
 
 /// Number of days shown by `compline usage`, including today.
 const DAYS: u32 = 30;

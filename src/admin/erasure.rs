@@ -22,8 +22,8 @@ use crate::people::{Party, Person, Role};
 use crate::store::{Db, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, Paraphrases, RemainingMatches};
 use crate::text::erasure_query::ErasureQuery;
 use crate::trust::Scope;
-use crate::wording::erasure as says;
-use crate::wording::review_command::Surface;
+use crate::wording::personal_data as says;
+use crate::wording::review::Surface;
 
 impl ErasureAdmin<'_> {
     fn erasure(&self) -> Erasure<'_> {

@@ -23,7 +23,7 @@ use crate::store::{Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryIn
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Label, Labelled, Scope};
-use crate::wording::{self, command, export as says};
+use crate::wording::{self, command, personal_data as says};
 
 /// Maximum size, in bytes, of one of the person's files; no channel delivers larger ones.
 const MAX_FILE_SIZE: u64 = 256 << 20;
@@ -40,13 +40,13 @@ impl HistoryAdmin<'_> {
         let now = self.clock.now();
         let made = self.pack(person, Vec::new(), MAX_FILE, now).await;
         let (bytes, label) = match made {
-            Err(error) if error.is::<Full>() => return Ok(Answer::refusal(says::too_large(MAX_FILE >> 20))),
+            Err(error) if error.is::<Full>() => return Ok(Answer::refusal(says::export_too_large(MAX_FILE >> 20))),
             made => made?,
         };
         let who = Party::One(person.clone());
         let size = u64::try_from(bytes.len())?.div_ceil(1024);
         let (path, digest) = self.tree.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
-        let words = says::comes(size);
+        let words = says::export_attached(size);
         let (file, scope) = (path.clone(), who.scope());
         let post = move |tx: Tx<'_>| {
             let text = wording::own(words.clone(), scope);
@@ -57,7 +57,7 @@ impl HistoryAdmin<'_> {
         };
         self.journal.write("send what is kept of somebody", post).await?;
         self.engine.audience.posted(address);
-        Ok(Answer::ours(says::SENT, json!({ "file": path, "kib": size })))
+        Ok(Answer::ours(says::EXPORT_IN_DIRECT_CHAT, json!({ "file": path, "kib": size })))
     }
 
     /// Writes all data of a person to a new file.
@@ -68,7 +68,7 @@ impl HistoryAdmin<'_> {
         let shown = plain(file);
         let out = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
             Ok(out) => out,
-            Err(error) => return Ok(Answer::refusal(says::not_written(&shown, &error.to_string()))),
+            Err(error) => return Ok(Answer::refusal(says::export_not_written(&shown, &error.to_string()))),
         };
         let made = self.pack(&person, std::io::BufWriter::new(out), u64::MAX, self.clock.now()).await;
         let written = made.and_then(|(out, _)| {
@@ -79,7 +79,10 @@ impl HistoryAdmin<'_> {
         match written {
             Ok(size) => {
                 let kib = size.div_ceil(1024);
-                Ok(Answer::ours(says::written(&person.name, &shown, kib), json!({ "file": file, "bytes": size })))
+                Ok(Answer::ours(
+                    says::export_written(&person.name, &shown, kib),
+                    json!({ "file": file, "bytes": size }),
+                ))
             }
             Err(error) => {
                 let _ = std::fs::remove_file(Path::new(file));
@@ -98,7 +101,7 @@ impl HistoryAdmin<'_> {
     ) -> anyhow::Result<(W, Label)> {
         let mut archive = Archive::new(out, most, now);
         let mut shown = ShownLabel::nothing();
-        archive.put("README.md", says::readme(&person.name, &self.zone.show(now)).as_bytes())?;
+        archive.put("README.md", says::export_readme(&person.name, &self.zone.show(now)).as_bytes())?;
         self.record(person, &mut archive, &mut shown).await?;
         let who = Party::One(person.clone());
         for file in self.tree.folders().files_of(&who).await? {

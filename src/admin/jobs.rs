@@ -15,7 +15,7 @@ use crate::schedule::OnDemandResult;
 use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
-use crate::wording::{command, reminder_command, schedule as says};
+use crate::wording::{command, reminder, schedule as says};
 
 /// Maximum number of characters shown of a reminder.
 const MAX_CHARACTERS: usize = 200;
@@ -32,9 +32,9 @@ impl JobsAdmin<'_> {
         let mut shown = ShownLabel::nothing();
         let (lines, json): (Vec<String>, Vec<Value>) = rows.iter().map(|row| self.reminder(&mut shown, row)).unzip();
         if lines.is_empty() {
-            return Ok(Answer::ours(reminder_command::NONE, json!([])));
+            return Ok(Answer::ours(reminder::NONE_PENDING, json!([])));
         }
-        Ok(Answer::showing(shown, reminder_command::list(&lines.join("\n"), self.zone.name()), json!(json)))
+        Ok(Answer::showing(shown, reminder::reminders(&lines.join("\n"), self.zone.name()), json!(json)))
     }
 
     /// Cancels one of a person's reminders.
@@ -49,8 +49,8 @@ impl JobsAdmin<'_> {
             _ => Ok(false),
         });
         match cancel.await? {
-            true => Ok(Answer::ours(reminder_command::cancelled(id), json!({ "cancelled": id }))),
-            false => Ok(Answer::refusal(reminder_command::none_such(id))),
+            true => Ok(Answer::ours(reminder::cancelled(id), json!({ "cancelled": id }))),
+            false => Ok(Answer::refusal(reminder::no_such_reminder(id))),
         }
     }
 
@@ -59,7 +59,7 @@ impl JobsAdmin<'_> {
         let times = self.times(row);
         let readable: Vec<String> = times.iter().map(|at| self.zone.show_short(*at)).collect();
         let readable = readable.join(", ");
-        let when = if row.cron.is_none() { readable } else { reminder_command::again(&readable) };
+        let when = if row.cron.is_none() { readable } else { reminder::recurring(&readable) };
         let line = plain(&crate::text::shorten(words, MAX_CHARACTERS));
         let json = json!({
             "id": row.id,
@@ -69,7 +69,7 @@ impl JobsAdmin<'_> {
             "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
             "untrusted": sources(label),
         });
-        (reminder_command::line(row.id, kind, &when, &line, &sources_in_words(label)), json)
+        (reminder::reminder(row.id, kind, &when, &line, &sources_in_words(label)), json)
     }
 
     /// The next times, starting with the stored one.
@@ -255,10 +255,10 @@ mod tests {
         assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "untrusted"]);
 
         let stolen = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {theirs}")).await;
-        assert!(stolen.failed && stolen.markdown == reminder_command::none_such(theirs));
+        assert!(stolen.failed && stolen.markdown == reminder::no_such_reminder(theirs));
         for _ in 0..2 {
             let cancelled = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {once}")).await;
-            assert_eq!(cancelled.markdown, reminder_command::cancelled(once), "also when it is run again");
+            assert_eq!(cancelled.markdown, reminder::cancelled(once), "also when it is run again");
         }
         assert!(!fixture.admin.chat(&fixture.ada(), "/reminders").await.markdown.contains("mum"));
         assert!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown.contains("boat"));
@@ -267,6 +267,6 @@ mod tests {
     #[tokio::test]
     async fn an_empty_list_says_what_it_is_for() {
         let fixture = Fixture::new().await;
-        assert_eq!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown, reminder_command::NONE);
+        assert_eq!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown, reminder::NONE_PENDING);
     }
 }

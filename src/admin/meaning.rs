@@ -5,17 +5,19 @@ use serde_json::{Value, json};
 use super::answer::plain;
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::time::{Timestamp, Zone};
-use crate::wording::meaning as says;
+use crate::wording::search as says;
 
 /// One line for people.
 pub(super) fn line(health: &VectorHealth, zone: Zone) -> String {
     let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
-    let what = says::model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
+    let what = says::embedding_model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
     let what = match &health.away {
-        Some(away) => says::away(&what, &away.why, &zone.show_short(away.since), &zone.show_short(away.next)),
+        Some(away) => {
+            says::embedding_unreachable(&what, &away.why, &zone.show_short(away.since), &zone.show_short(away.next))
+        }
         None => what,
     };
-    says::status(&plain(&what))
+    says::embedding_status(&plain(&what))
 }
 
 /// The same for programs; `null` if no vectors are computed. `trouble` and `next_at` are present

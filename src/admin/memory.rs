@@ -30,7 +30,7 @@ use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::time::Timestamp;
 use crate::trust::Text;
-use crate::wording::review_command::Surface;
+use crate::wording::review::Surface;
 use crate::wording::{self, memory as says};
 
 use name::Name;

@@ -17,8 +17,8 @@ use crate::memory::{HandOverRefusal, HandOverResult};
 use crate::people::{Address, KnownAddress, Party, Person, Role};
 use crate::store::{Db, Tx};
 use crate::time::Timestamp;
-use crate::wording::review_command::Surface;
-use crate::wording::{access as of_access, command as says, hand_over as of_hand_over};
+use crate::wording::review::Surface;
+use crate::wording::{access as of_access, command as says};
 
 /// Maximum number of strangers shown.
 const STRANGERS: u32 = 5;
@@ -183,7 +183,7 @@ impl PeopleAdmin<'_> {
             return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
         };
         if heir.role != Role::Owner {
-            return Ok(Answer::refusal(of_hand_over::not_an_owner(&heir.name)));
+            return Ok(Answer::refusal(of_access::not_an_owner(&heir.name)));
         }
         let party = Party::One(heir.clone());
         let result = match sure {
@@ -201,12 +201,12 @@ impl PeopleAdmin<'_> {
             "folders": { "from": from_folder, "to": heir_folder } });
         if sure == Confirmation::NotYet {
             let way = if by.is_some() { Surface::Chat } else { Surface::CommandLine };
-            let text = of_hand_over::would(&before, &heir.name, &from_folder, &heir_folder, way);
+            let text = of_access::hand_over_preview(&before, &heir.name, &from_folder, &heir_folder, way);
             return Ok(Answer::ours(text, json));
         }
         tracing::info!(person.id = %heir.id, "The root of the workspace belongs to person {} from now on", heir.id);
         self.index.discard_disk_state();
-        let text = of_hand_over::done(&before, &heir.name, &from_folder);
+        let text = of_access::handed_over(&before, &heir.name, &from_folder);
         let (notice, now) = (OwnerNotice::handed_over(text.clone()), self.clock.now());
         let tell = move |tx: Tx<'_>| {
             let mut owners = tx.people().reachable_owners()?;
@@ -297,11 +297,11 @@ fn merge_into(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Timestamp) ->
 
 fn not_done(why: &HandOverRefusal, heir: &str) -> String {
     match why {
-        HandOverRefusal::NoOwner => of_hand_over::NO_OWNER.to_owned(),
-        HandOverRefusal::Same => of_hand_over::same(heir),
-        HandOverRefusal::NotAnOwner => of_hand_over::not_an_owner(heir),
-        HandOverRefusal::Busy => of_hand_over::BUSY.to_owned(),
-        HandOverRefusal::Unmovable(path) => of_hand_over::unmovable(&plain(path)),
+        HandOverRefusal::NoOwner => of_access::NO_OWNER.to_owned(),
+        HandOverRefusal::Same => of_access::owns_root_already(heir),
+        HandOverRefusal::NotAnOwner => of_access::not_an_owner(heir),
+        HandOverRefusal::Busy => of_access::HAND_OVER_BUSY.to_owned(),
+        HandOverRefusal::Unmovable(path) => of_access::unmovable(&plain(path)),
     }
 }
 

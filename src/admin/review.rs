@@ -17,8 +17,8 @@ use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why}
 use crate::store::{ProposalRow, ProposalState};
 use crate::time::Timestamp;
 use crate::wording::command::OWNER_ONLY;
-use crate::wording::proposal::TAMPERED;
-use crate::wording::review_command::{self as says, Surface};
+use crate::wording::review::{self as says, Surface};
+use crate::wording::skill::TAMPERED;
 use crate::wording::why::all_in_words;
 
 /// Maximum number of proposals listed on the command line, including decided ones.

@@ -27,7 +27,7 @@ use crate::store::{Db, OriginKind, ProposalState, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::command::OWNER_ONLY;
-use crate::wording::review_command::{self as says, Surface};
+use crate::wording::review::{self as says, Surface};
 
 /// Maximum number of characters of a description in a list.
 const MAX_DESCRIPTION: usize = 160;

@@ -14,7 +14,7 @@ use crate::spend::RemainingBudget;
 use crate::store::{Conversation, Db, ParkedWork, RESTORED_AT, SlotState, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::trust::Scope;
-use crate::wording::{command as says, review_command as says_of_gate, schedule as says_of_time, upkeep as of_upkeep};
+use crate::wording::{command as says, review as says_of_gate, schedule as says_of_time, upkeep as of_upkeep};
 
 /// Number of upcoming slots shown.
 const SLOTS: usize = 3;

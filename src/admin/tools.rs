@@ -15,7 +15,7 @@ use crate::review::reveal::reveal;
 use crate::store::OutsideToolRow;
 use crate::time::Timestamp;
 use crate::tool::mcp::{Condition, offered_name};
-use crate::wording::mcp as says;
+use crate::wording::tool as says;
 
 /// Number of digest digits shown, and the minimum number to be repeated.
 const DIGITS: (usize, usize) = (16, 8);
@@ -90,14 +90,20 @@ impl ReportsAdmin<'_> {
         if !is_meant || !self.outside.accept(row, None).await? {
             return Ok(Answer::refusal(says::other_digest(name)));
         }
-        Ok(Answer::ours(says::accepted(name), json!({ "accepted": name, "hash": hash(row) })))
+        Ok(Answer::ours(says::tool_accepted(name), json!({ "accepted": name, "hash": hash(row) })))
     }
 
     /// One line per server.
     pub(super) fn servers(&self, conditions: &BTreeMap<String, Condition>) -> String {
         let line = |(name, condition): (&String, &Condition)| {
             let since = condition.since.map(|since| self.zone.show_short(since));
-            says::server(name, since.as_deref(), condition.trouble.as_deref(), condition.restarts, condition.refused)
+            says::mcp_server(
+                name,
+                since.as_deref(),
+                condition.trouble.as_deref(),
+                condition.restarts,
+                condition.refused,
+            )
         };
         conditions.iter().map(line).collect::<Vec<_>>().join("\n")
     }
@@ -119,7 +125,7 @@ pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
 
 fn page(row: &OutsideToolRow, state: ToolState) -> String {
     let name = offered_name(&row.server, &row.seen.name);
-    let line = says::tool(&name, state.as_str(), hash(row));
+    let line = says::mcp_tool(&name, state.as_str(), hash(row));
     if !state.waits() {
         return line;
     }

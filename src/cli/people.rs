@@ -16,7 +16,7 @@ use super::config::CliPaths;
 use super::forward::People;
 use super::print::{CliError, Printer, ask, is_dialogue, print_remark};
 use crate::id::PersonId;
-use crate::wording::{access as says, erasure, export, hand_over};
+use crate::wording::{access as says, personal_data};
 
 /// Runs one of the commands.
 pub fn run(command: &People, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
@@ -62,18 +62,18 @@ fn same_or_new(name: &str, paths: &CliPaths, printer: Printer) -> Result<Option<
 fn hand_over(name: &str, yes: bool, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if !yes {
         if !io::stdin().is_terminal() {
-            return Err(CliError::Wrong(hand_over::NEEDS_YES.to_owned()));
+            return Err(CliError::Wrong(says::HAND_OVER_NEEDS_YES.to_owned()));
         }
         let exit = client::run(&["people", "hand-over", name], paths, printer)?;
         if exit != Exit::Done {
             return Ok(exit);
         }
-        if !ask(hand_over::CONFIRM)?.eq_ignore_ascii_case("yes") {
-            print_remark(hand_over::NOT_CONFIRMED);
+        if !ask(says::CONFIRM_HAND_OVER)?.eq_ignore_ascii_case("yes") {
+            print_remark(says::HAND_OVER_NOT_CONFIRMED);
             return Ok(Exit::Failed);
         }
     }
-    client::patiently(&["people", "hand-over", name, "--yes"], hand_over::GOES_ON, paths, printer)
+    client::patiently(&["people", "hand-over", name, "--yes"], says::MOVING_FILES, paths, printer)
 }
 
 /// `compline forget …`
@@ -100,21 +100,26 @@ pub fn forget(options: &Forget, paths: &CliPaths, printer: Printer) -> Result<Ex
     let person = &*options.person;
     if !options.yes {
         if !io::stdin().is_terminal() {
-            return Err(CliError::Wrong(erasure::NEEDS_YES.to_owned()));
+            return Err(CliError::Wrong(personal_data::NEEDS_YES.to_owned()));
         }
-        if ask(&erasure::confirm(person))? != person.trim() {
-            print_remark(erasure::NOT_CONFIRMED);
+        if ask(&personal_data::confirm(person))? != person.trim() {
+            print_remark(personal_data::NOT_CONFIRMED);
             return Ok(Exit::Failed);
         }
     }
-    client::patiently(&["forget", person, "--yes"], &erasure::goes_on(person), paths, printer)
+    client::patiently(&["forget", person, "--yes"], &personal_data::goes_on(person), paths, printer)
 }
 
 /// Exports all data of a person into a file.
 pub fn export(options: &Export, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let file = std::path::absolute(&options.file)?;
     let Some(file) = file.to_str() else {
-        return Err(CliError::Wrong(export::not_written("FILE", "its name is no text")));
+        return Err(CliError::Wrong(personal_data::export_not_written("FILE", "its name is no text")));
     };
-    client::patiently(&["export", &*options.person, file], &export::goes_on(&options.person), paths, printer)
+    client::patiently(
+        &["export", &*options.person, file],
+        &personal_data::export_goes_on(&options.person),
+        paths,
+        printer,
+    )
 }

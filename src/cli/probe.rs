@@ -16,7 +16,7 @@ use crate::time::clock::real_sleep;
 use crate::trust::Scope;
 use crate::wording;
 use crate::wording::cli as says;
-use crate::wording::meaning as of_meaning;
+use crate::wording::search as of_meaning;
 
 /// Time limit of a test, because a person is waiting.
 const TIMEOUT: Duration = Duration::from_secs(10);

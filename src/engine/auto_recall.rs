@@ -19,7 +19,7 @@ use crate::search::{EntryHit, EntryQuery};
 use crate::store::{EntryKind, Node};
 use crate::text::{one_line, shorten};
 use crate::trust::{Labelled, Text};
-use crate::wording::{self, agent as says};
+use crate::wording::{self, agent_memory as says};
 
 /// Maximum number of facts recalled for their importance.
 const SALIENT: usize = 10;

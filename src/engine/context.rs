@@ -20,7 +20,7 @@ use crate::people::Party;
 use crate::store::{Attachment, Conversation, Node, StoredMessage, StoredText, TextKind};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::document::{self, Sent};
+use crate::wording::attachments::{self, ReceivedFile};
 use crate::wording::{self, prompt};
 
 use super::context_budget::{Block, ContextBudget, truncate_end, truncate_memory, truncate_start};
@@ -93,9 +93,10 @@ pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, bud
             }
         }
     }
-    for (heading, block) in
-        [(wording::agent::AGENT_MEMORY, &loaded.agent), (wording::agent::SUPPLEMENTARY, &loaded.experience)]
-    {
+    for (heading, block) in [
+        (wording::agent_memory::AGENT_MEMORY, &loaded.agent),
+        (wording::agent_memory::SUPPLEMENTARY, &loaded.experience),
+    ] {
         let (text, of, _) = block.open();
         if !text.is_empty() {
             words.push_str(&format!("\n\n## {heading}\n\n{}", defused(text)));
@@ -182,7 +183,7 @@ fn message_parts<'a>(
     let mut parts: Vec<Text> = texts.map(|text| framed(text, message, &time)).collect();
     for file in files {
         // The name is the sender's: it travels as labelled text, never as the program's own.
-        let words = document::sent(&Sent {
+        let words = attachments::received(&ReceivedFile {
             kind: file.remote.kind,
             name: &file.remote.name,
             mime: &file.remote.mime,

@@ -33,7 +33,7 @@ use crate::store::{
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{extraction, prompt};
+use crate::wording::{agent_memory, prompt};
 
 /// Minimum length of a conversation, in characters. Nothing is extracted from a shorter one.
 const LEAST: usize = 100;
@@ -222,12 +222,12 @@ async fn extract_piece(
     let (mut all, mut label, mut model) = (ExtractedItems::default(), known.label().clone(), String::new());
     let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, &piece.sources).is_some();
     for text in &piece.texts {
-        let material = extraction::material(known.open().0, text.open().0);
+        let material = agent_memory::extraction_input(known.open().0, text.open().0);
         let joined = known.label().join_with(text.label());
         let material = Labelled::new(Arc::from(material), joined, scope);
         let (answer, by) = engine
             .background
-            .ask_once(Purpose::Extraction, MAX_ANSWER, extraction::TAKE_DOWN, material, &is_sound)
+            .ask_once(Purpose::Extraction, MAX_ANSWER, agent_memory::EXTRACT_FACTS, material, &is_sound)
             .await?;
         let (words, of, _) = answer.open();
         let taken = answer::parse(words, &piece.sources).ok_or(ModelError::Cut)?;
@@ -355,7 +355,7 @@ fn chunk_texts(lines: &[&SummaryLine], scope: Scope) -> Vec<Text> {
         for part in chars.chunks(MAX_CHUNK) {
             let length = part.len();
             let part: String = part.iter().collect();
-            let spoken = extraction::line(number, who, &part);
+            let spoken = agent_memory::transcript_line(number, who, &part);
             match texts.last_mut() {
                 Some((text, so_far, joined)) if *so_far + length <= MAX_CHUNK => {
                     text.push_str(&spoken);

@@ -29,7 +29,7 @@ use crate::store::{Attachment, AttachmentState, Node, TextKind, TurnRow, Tx};
 use crate::time::Backoff;
 use crate::time::clock::suspend_activity;
 use crate::trust::{Label, Labelled, Scope, Source, Text};
-use crate::wording::{document as says, prompt};
+use crate::wording::{attachments as says, prompt};
 use document::DocumentKind;
 use reader::{Document, DocumentContent, MAX_WORDS};
 

@@ -11,7 +11,7 @@ use crate::store::{
 };
 use crate::time::Zone;
 use crate::trust::Scope;
-use crate::wording::reaction as says;
+use crate::wording::attachments as says;
 
 /// Everything that the journal holds about one turn.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub fn store_reactions(tx: Tx<'_>, stream: StreamId, turn: TurnId, zone: Zone) -
         return Ok(());
     }
     let lines: Vec<String> = reactions.iter().map(|reaction| line(*tx, reaction, zone)).collect::<Result<_, _>>()?;
-    tx.reactions().store_reaction_text(turn, &says::block(&lines), &reactions)
+    tx.reactions().store_reaction_text(turn, &says::reactions(&lines), &reactions)
 }
 
 fn line(db: Db<'_>, reaction: &Reaction, zone: Zone) -> anyhow::Result<String> {
@@ -95,5 +95,5 @@ fn line(db: Db<'_>, reaction: &Reaction, zone: Zone) -> anyhow::Result<String> {
     let words = said.map(|text| excerpt(text.text.open().0));
     let ours = message.kind == MessageKind::Reply;
     let at = zone.show_short(message.effective_at);
-    Ok(says::line(&who, &reaction.emoji, &reaction.told, ours, &at, words.as_deref()))
+    Ok(says::reaction(&who, &reaction.emoji, &reaction.told, ours, &at, words.as_deref()))
 }

@@ -16,7 +16,7 @@ use crate::store::{Conversation, Db, Node, OpeningState, Summary, SummaryInputs,
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
-use crate::wording::agent as says;
+use crate::wording::agent_memory as says;
 
 /// Number of earlier conversations whose titles the next one is shown.
 const TITLES: u32 = 3;

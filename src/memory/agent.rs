@@ -11,7 +11,7 @@ use super::memory_md::{self, INSIGHTS, RECENT};
 use super::{layout, section};
 use crate::config::{self, Placement};
 use crate::text::estimate_tokens;
-use crate::wording::agent as says;
+use crate::wording::agent_memory as says;
 
 /// Heading of layer A in the file of an agent without a profile.
 const EXPERIENCE: &str = "Experience";

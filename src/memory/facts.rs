@@ -33,7 +33,7 @@ use crate::people::Party;
 use crate::store::{Fact, Layer};
 use crate::text::one_line;
 use crate::trust::{Label, Labelled, Text};
-use crate::wording::agent as says;
+use crate::wording::agent_memory as says;
 
 /// Size limit of one list of facts, in bytes.
 const MOST: usize = 16 * 1024;

@@ -15,7 +15,7 @@ use crate::people::Party;
 use crate::store::{Correction, Node};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Text};
-use crate::wording::{self, agent as says};
+use crate::wording::{self, agent_memory as says};
 
 const ERRORS: &str = "learnings/errors.md";
 const CORRECTIONS: &str = "learnings/corrections.md";
@@ -142,7 +142,7 @@ fn counted(text: &str, section: &str, key: &str, says: &str, day: &str) -> Strin
     // The stored key may lack some characters, such as asterisks.
     let known = memory_md::facts_in(text, section).into_iter().find(|known| memory_md::is_same_key(&known.key, key));
     let before = known.and_then(|known| count(&known.value, says)).unwrap_or(0);
-    let times = wording::agent::times(before + 1);
+    let times = wording::agent_memory::times(before + 1);
     let value = if says.is_empty() { times } else { format!("{says} [{times}]") };
     let fact = Fact { key: key.to_owned(), value, day: day.to_owned() };
     let text = memory_md::add_fact(&memory_md::remove_fact(text, section, key), section, &fact, MOST).text;
@@ -154,7 +154,7 @@ fn counted(text: &str, section: &str, key: &str, says: &str, day: &str) -> Strin
 fn count(value: &str, says: &str) -> Option<u64> {
     let rest = value.strip_prefix(says)?.trim();
     let times = if says.is_empty() { rest } else { rest.strip_prefix('[')?.strip_suffix(']')? };
-    if times == wording::agent::times(1) { Some(1) } else { times.split(' ').next()?.parse().ok() }
+    if times == wording::agent_memory::times(1) { Some(1) } else { times.split(' ').next()?.parse().ok() }
 }
 
 /// Returns the newest lines that fit, newest first; `None` if there are none.

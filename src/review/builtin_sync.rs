@@ -125,7 +125,7 @@ impl Review {
                     skill: builtin.name.to_owned(),
                     change: ProposalChange::Edit,
                     files: proposal::replacing(&present, &folder),
-                    rationale: crate::wording::proposal::NEWER_BUILTIN.to_owned(),
+                    rationale: crate::wording::skill::NEWER_BUILTIN.to_owned(),
                     origin: ProposalOrigin::Shipped,
                 };
                 if let Staged::New(..) = self.stage(draft).await? {

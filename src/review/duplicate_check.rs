@@ -6,7 +6,7 @@ use super::{ProposalChange, Refused};
 use crate::id::ProposalId;
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{Db, ProposalRow, ProposalState};
-use crate::wording::proposal as says;
+use crate::wording::skill as says;
 
 /// The verdict on a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]

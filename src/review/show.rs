@@ -17,8 +17,8 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{OriginKind, ProposalState, ReviewStage, StageOutcome, VerdictRow};
 use crate::text::one_line;
 use crate::trust::Label;
-use crate::wording::proposal as says;
-use crate::wording::review_command::Surface;
+use crate::wording::review::Surface;
+use crate::wording::skill as says;
 
 /// The maximum length in characters of a proposal that is pushed; longer ones are displayed on
 /// request.

@@ -19,7 +19,7 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{NewProposal, Node, ReviewStage, StageOutcome, Tx, VerdictRow};
 use crate::time::Timestamp;
 use crate::trust::Label;
-use crate::wording::proposal as says;
+use crate::wording::skill as says;
 
 /// The maximum numbers of waiting proposals by models: trusted ones, and ones with untrusted text,
 /// which could otherwise flood the owner.

@@ -16,7 +16,7 @@ use crate::id::PersonId;
 use crate::people::Role;
 use crate::store::{Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Scope, Source};
-use crate::wording::proposal as says;
+use crate::wording::skill as says;
 
 /// The number of typed characters in one turn above which they are more than a request.
 const LONG: usize = 1_000;

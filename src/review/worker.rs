@@ -33,7 +33,7 @@ use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{self, proposal as says};
+use crate::wording::{self, skill as says};
 
 /// The setting by which a reviewer approves a person's request.
 const BY_REVIEW: &str = "[skills] review = \"ai\"";

@@ -20,7 +20,7 @@ use crate::id::{PersonId, StreamId};
 use crate::store::{Node, SlotState, Tx};
 use crate::time::{Cron, Timestamp, Zone};
 use crate::trust::{Scope, Text};
-use crate::wording::heartbeat as says;
+use crate::wording::schedule as says;
 use crate::wording::{self, turn::EMPTY_ANSWER};
 
 /// The job name of heartbeat slots.
@@ -123,7 +123,7 @@ fn begin(
     }
     let state = (SlotState::Claimed, "");
     let Some(slot) = claim_occurrence(tx, JOB, scope, due, state, now)? else { return Ok(None) };
-    let words = [wording::own(says::look(&zone.show_long(now)), scope), file.clone()];
+    let words = [wording::own(says::heartbeat(&zone.show_long(now)), scope), file.clone()];
     let from: Vec<Node> = row.iter().map(|row| Node::File(*row)).collect();
     let run =
         assign(tx, &Assignment { person: *owner, kind: RunKind::Heartbeat, words: &words, from: &from, at: now })?
@@ -138,7 +138,7 @@ fn is_nothing(answer: &Text) -> bool {
     let (words, _, _) = answer.open();
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let text = letters(&without_tags(words));
-    text.is_empty() || text == letters(says::NOTHING) || **words == *EMPTY_ANSWER
+    text.is_empty() || text == letters(says::NOTHING_TO_REPORT) || **words == *EMPTY_ANSWER
 }
 
 fn without_tags(words: &str) -> String {

@@ -111,7 +111,7 @@ impl SkillCache {
         let mut seen = BTreeMap::new();
         let mut broken = Vec::new();
         let unlisted =
-            |why| vec![ListedFolder::Broken(UnloadableSkill { folder: wording::skill::FOLDER.to_owned(), why })];
+            |why| vec![ListedFolder::Broken(UnloadableSkill { folder: wording::skill::SKILLS_FOLDER.to_owned(), why })];
         for entry in list(&self.dir).unwrap_or_else(unlisted) {
             match entry {
                 ListedFolder::Folder(name) => {
@@ -153,12 +153,12 @@ fn again(path: &Path, name: &str, before: Option<&FolderStamp>) -> Option<Folder
 
 fn load(path: &Path, name: &str, stamps: &Stamps) -> Option<LoadResult> {
     let main = match stamps {
-        Stamps::TooMany => return Some(Err(LoadFailure::from(wording::skill::TOO_LARGE.to_owned()))),
+        Stamps::TooMany => return Some(Err(LoadFailure::from(wording::skill::FOLDER_TOO_LARGE.to_owned()))),
         Stamps::Failed(why) => return Some(Err(LoadFailure::from(wording::skill::cannot_list(why)))),
         Stamps::All(_) => stamps.top().find(|file| file.eq_ignore_ascii_case(MAIN))?,
     };
     if main != MAIN && !stamps.top().any(|file| file == MAIN) {
-        return Some(Err(LoadFailure::from(wording::skill::SPELLING.to_owned())));
+        return Some(Err(LoadFailure::from(wording::skill::MISSPELT.to_owned())));
     }
     Some(read(path, name).map(Arc::new))
 }

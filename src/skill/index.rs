@@ -67,7 +67,7 @@ impl SkillLine {
 fn written(skills: &[SkillLine], intro: &str, longest: u64) -> String {
     let mut list = format!("{intro}\n");
     for skill in skills {
-        list.push_str(&wording::skill::entry(&skill.name, &skill.folder, &cut(&skill.description, longest)));
+        list.push_str(&wording::skill::listed(&skill.name, &skill.folder, &cut(&skill.description, longest)));
     }
     list
 }

@@ -23,7 +23,7 @@ use crate::text::{one_line, shorten};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
-use crate::wording::memory_search as says;
+use crate::wording::search as says;
 
 /// The maximum number of hits, or of entries of each sort.
 const MOST: usize = 20;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::review_command::Surface;
+use super::review::Surface;
 use crate::id::{FileId, QuestionId};
 
 /// Reply to `/memory edit` on a channel without an editor.

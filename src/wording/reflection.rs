@@ -1,7 +1,8 @@
 //! Prompts for reflections, and the text that people read about them.
 
-use super::ProgramText;
 use std::fmt::Write as _;
+
+use super::ProgramText;
 
 /// Error: an action is no object with a kind and a title.
 pub const ACTION_UNNAMED: &str = "A proposed action is an object with a kind and a title.";

@@ -1,5 +1,5 @@
-//! Text about reminders and scheduled tasks: for the model that sets them, and for the person when
-//! they are due.
+//! Text about reminders and scheduled tasks: for the model that sets them, for the person when they
+//! are due, and replies to `/reminders`.
 
 use std::time::Duration;
 
@@ -162,4 +162,33 @@ pub fn why_not(reason: &str) -> &'static str {
         "stopped" => "it was stopped",
         _ => "there was no answer",
     }
+}
+
+/// An empty list.
+pub const NONE_PENDING: &str = "Nothing waits. Ask me to remind you of something, or to do something every morning.";
+
+/// List of reminders and tasks.
+pub fn reminders(lines: &str, zone: &str) -> String {
+    format!("Times are those of {zone}.\n\n{lines}\n\n/reminders cancel NUMBER takes one off.")
+}
+
+/// A reminder or task in the list.
+pub fn reminder(id: ReminderId, kind: &str, times: &str, words: &str, sources: &str) -> String {
+    let sources = if sources.is_empty() { String::new() } else { format!(" (from outside: {sources})") };
+    format!("- **{id}** {kind}, {times}: {words}{sources}")
+}
+
+/// Next times of a recurring item.
+pub fn recurring(times: &str) -> String {
+    format!("next {times}, and so on")
+}
+
+/// Reply to a cancellation.
+pub fn cancelled(id: ReminderId) -> String {
+    format!("{id} is cancelled.")
+}
+
+/// Error: unknown number.
+pub fn no_such_reminder(id: ReminderId) -> String {
+    format!("Nothing with number {id} waits. /reminders shows what does.")
 }

@@ -1,6 +1,362 @@
-//! Prompt of the skill reviewer, and the reasons for a missing verdict.
+//! Text about reviews: the reviewer's prompt and its failures, and replies to the commands about
+//! skills and proposals.
 
-use super::ProgramText;
+use std::time::Duration;
+
+use super::{ProgramText, span};
+use crate::id::{ProposalId, VersionId};
+
+/// An empty list of pending proposals.
+pub const NOTHING_WAITS: &str = "Nothing waits for you.";
+/// An empty list of all proposals.
+pub const NO_PROPOSALS: &str = "Nothing was ever proposed.";
+/// An empty list of skills.
+pub const NO_SKILLS: &str = "There are no skills: no folder with a SKILL.md lies in the skills folder.";
+/// State of a skill that needs a missing tool or another platform.
+pub const HIDDEN: &str = "not offered, because it needs a tool or a platform that is not here";
+/// Hint below a list that contains invalid skill folders.
+pub const CHECK_THEM: &str = "On the computer, `compline skills check` says what is wrong and where.";
+
+/// State of a held skill, with its pending or rejected proposal.
+pub fn held(waits: Option<ProposalId>, refused: Option<ProposalId>) -> String {
+    match (waits, refused) {
+        (Some(id), _) => {
+            format!("held back until you decide about proposal {id}")
+        }
+        (None, Some(id)) => format!("held back, because you refused it as it is: proposal {id}"),
+        (None, None) => "held back until you accept it".to_owned(),
+    }
+}
+
+/// State of a skill with a held change.
+pub fn change_held(why: &str) -> String {
+    format!("in use as you accepted it last; a change of its folder is {why}")
+}
+
+/// Additional remark about an active skill.
+pub fn note(note: &str) -> String {
+    format!("It is {note}.")
+}
+
+/// Reply to the acceptance of a skill that cannot be accepted.
+pub fn cannot_accept(name: &str, why: &str) -> String {
+    format!("The skill {name} stays held back: {why} Change its folder and it is looked at again, or delete it.")
+}
+
+/// Reply to the acceptance of a skill that is not held.
+pub fn not_held(name: &str) -> String {
+    format!("The skill {name} is in use as it lies in its folder: nothing of it is held back.")
+}
+
+/// Surface on which a command was given; decides the syntax of suggested commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    /// Chat command.
+    Chat,
+    /// Command line.
+    CommandLine,
+}
+
+impl Surface {
+    fn pending(self) -> &'static str {
+        match self {
+            Self::Chat => "/pending",
+            Self::CommandLine => "compline review list",
+        }
+    }
+
+    fn show(self, id: ProposalId) -> String {
+        match self {
+            Self::Chat => format!("/show {id}"),
+            Self::CommandLine => format!("compline review show {id}"),
+        }
+    }
+
+    fn history(self, name: &str) -> String {
+        let name = typed(name);
+        self.command(&format!("history {name}"), &format!("skills history {name}"))
+    }
+
+    fn skills(self) -> &'static str {
+        match self {
+            Self::Chat => "/skills",
+            Self::CommandLine => "compline skills list",
+        }
+    }
+
+    pub(super) fn command(self, chat: &str, line: &str) -> String {
+        match self {
+            Self::Chat => format!("/{chat}"),
+            Self::CommandLine => format!("compline {line}"),
+        }
+    }
+}
+
+/// A proposal in the list.
+pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> String {
+    format!("- **{id}** {what}: {standing}, {} old", span(age))
+}
+
+/// Effect of a proposal, on one line.
+pub fn change(origin: &str, change: &str, skill: &str, new_name: &str) -> String {
+    match (origin, change) {
+        ("folder", _) => format!("use the skill {skill} as it lies there"),
+        (_, "create") => format!("add the skill {skill}"),
+        (_, "delete") => format!("delete the skill {skill}"),
+        (_, "rename") => format!("rename the skill {skill} to {new_name}"),
+        _ => format!("change the skill {skill}"),
+    }
+}
+
+/// Reason why a proposal is pending, in a few words.
+pub fn standing(standing: &str, sources: &str) -> String {
+    match standing {
+        "clean" => "clean".to_owned(),
+        "careful" => "clean, yours to decide".to_owned(),
+        _ => format!("untrusted ({sources})"),
+    }
+}
+
+/// Outcome of a closed proposal, in a few words.
+pub fn ended(state: &str) -> &'static str {
+    match state {
+        "approved" => "approved",
+        "rejected" => "refused",
+        "conflict" => "not applied, because the skill was changed meanwhile",
+        _ => "void",
+    }
+}
+
+/// Hint below the list of pending proposals.
+pub fn how_to_look(way: Surface) -> String {
+    format!("`{}` shows one of them and how to decide.", way.command("show NUMBER", "review show NUMBER"))
+}
+
+/// Reply to an unknown proposal number.
+pub fn no_such_proposal(id: ProposalId, way: Surface) -> String {
+    format!("There is no proposal {id}. `{}` lists what waits.", way.pending())
+}
+
+/// Reply to an approval without a hash.
+pub fn hash_missing(id: ProposalId, way: Surface) -> String {
+    format!(
+        "To approve, repeat the hash of what you were shown: `{}` gives all of it, with the hash at its end.",
+        way.show(id)
+    )
+}
+
+/// Reply to an approval with too short a hash.
+pub fn hash_too_short(id: ProposalId, way: Surface) -> String {
+    format!("Give at least the first 8 digits of the hash; nothing was changed. `{}` has it at its end.", way.show(id))
+}
+
+/// Reply to an approval with a wrong hash.
+pub fn wrong_hash(id: ProposalId, way: Surface) -> String {
+    format!("That is not the hash of proposal {id}, so nothing was changed. `{}` has it at its end.", way.show(id))
+}
+
+/// Reply to a decision on a closed proposal.
+pub fn over(id: ProposalId, state: &str) -> String {
+    let became = match state {
+        "approved" => "was approved already.",
+        "rejected" => "was refused already, and exactly that is not proposed again.",
+        "conflict" => {
+            "could not be applied, because the skill was changed meanwhile. If it is still wanted, ask for it again."
+        }
+        _ => {
+            "is void, because nobody decided in time or what it was about has changed. If it is still wanted, ask for it again."
+        }
+    };
+    format!("Nothing was changed: proposal {id} {became}")
+}
+
+/// Reply to a decision on an expired proposal.
+pub fn expired(id: ProposalId) -> String {
+    format!("Nothing was changed: proposal {id} waited too long and is void. If it is still wanted, ask for it again.")
+}
+
+/// Reply to an approval whose skill has changed in the meantime.
+pub fn conflict(id: ProposalId) -> String {
+    format!(
+        "Nothing was changed: the skill was edited after proposal {id} was made, and the edit stays. Ask for the change again."
+    )
+}
+
+/// Reply to a decision that is applied as soon as the disk allows it.
+pub const LATER: &str = "Your decision counts, but the skills folder cannot be written now. Make room on the disk and see that the folder can be \
+    written; it is tried again by itself.";
+
+/// Reply to an approved skill.
+pub fn live(skill: &str) -> String {
+    format!("Done: the skill {skill} is live from the next message on.")
+}
+
+/// Reply to a deleted skill.
+pub fn deleted(skill: &str, way: Surface) -> String {
+    format!("Done: the skill {skill} is deleted. `{}` leads back.", way.history(skill))
+}
+
+/// Reply to a rejection.
+pub fn rejected(id: ProposalId) -> String {
+    format!("Refused: proposal {id} is void, and exactly this will not be proposed again.")
+}
+
+/// A skill with its description.
+pub fn skill(name: &str, state: &str, description: &str) -> String {
+    let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
+    let colon = if description.is_empty() { "" } else { ": " };
+    format!("- **{name}**{state}{colon}{description}")
+}
+
+/// State of an invalid skill folder.
+pub fn broken(why: &str) -> String {
+    format!("does not load: {why}")
+}
+
+/// Heading of a skill's details.
+pub fn skill_head(name: &str, version: VersionId, origin: &str, description: &str) -> String {
+    format!("**{name}**, version {version}, {}\n\n{description}", origin_of(origin))
+}
+
+/// A file of a skill.
+pub fn file(path: &str, bytes: usize) -> String {
+    format!("- {path}, {bytes} bytes")
+}
+
+/// Reply to an unknown skill name.
+pub fn no_such_skill(name: &str, way: Surface) -> String {
+    format!("There is no skill {name}. `{}` lists them.", way.skills())
+}
+
+/// Reply to a request for an inactive skill.
+pub fn not_live(name: &str, why: &str) -> String {
+    format!("The skill {name} is not used ({why}).")
+}
+
+/// A version of a skill. `mark` is a remark such as [`PRESENT`].
+pub fn version(id: VersionId, at: &str, origin: &str, proposal: Option<ProposalId>, mark: &str) -> String {
+    let origin = proposal.map_or_else(|| origin_of(origin).to_owned(), |id| format!("proposal {id}"));
+    format!("- version {id}, {at}, {origin}{mark}")
+}
+
+/// Mark of the current version.
+pub const PRESENT: &str = " (there now)";
+/// Mark of a held version that was never accepted.
+pub const NEVER_ACCEPTED: &str = " (never accepted)";
+
+/// Heading of the versions of a skill.
+pub fn history_head(name: &str) -> String {
+    format!("**{name}**, newest first")
+}
+
+/// Note below the versions of a skill that is deleted or invalid.
+pub const NONE_PRESENT: &str = "None of them is there now.";
+
+/// Number of older versions that are not listed.
+pub fn older(count: usize) -> String {
+    format!("and {count} older ones")
+}
+
+/// Instructions below the versions of a skill.
+pub fn how_to_roll_back(name: &str, way: Surface) -> String {
+    let name = typed(name);
+    let command = way.command(&format!("rollback {name} VERSION"), &format!("skills rollback {name} VERSION"));
+    format!("`{command}` leads back to one of them.")
+}
+
+/// Reply to a rollback.
+pub fn rolled_back(name: &str, version: VersionId) -> String {
+    format!("Done: the skill {name} is again what it was in version {version}, from the next message on.")
+}
+
+/// Reply to an unknown version number.
+pub fn no_such_version(name: &str, version: VersionId, way: Surface) -> String {
+    format!("The skill {name} has no version {version}. `{}` lists them.", way.history(name))
+}
+
+/// Reply to a rollback to a version that was never accepted.
+pub fn never_accepted(version: VersionId) -> String {
+    format!(
+        "Nothing was changed: version {version} was held back and never accepted. Only what was live once can come back."
+    )
+}
+
+/// Reply to a rollback to the current content.
+pub fn same_content(name: &str, version: VersionId) -> String {
+    format!("Nothing had to be changed: the skill {name} is what it was in version {version}.")
+}
+
+/// Reply to a rollback that a concurrent edit prevented.
+pub fn edited_meanwhile(name: &str) -> String {
+    format!("Nothing was changed: the skill {name} was edited at this very moment, and the edit stays. Try again.")
+}
+
+/// Reply to a new proposal.
+pub fn staged(id: ProposalId, what: &str, standing: &str) -> String {
+    format!(
+        "Proposal {id} would {what}. It waits for you ({standing}).\n\n`{}` shows all of it, and how to decide.",
+        Surface::CommandLine.show(id)
+    )
+}
+
+/// Reply to a duplicate of a pending proposal.
+pub fn waits_already(id: ProposalId) -> String {
+    format!(
+        "Exactly this waits for you already, as proposal {id}. `{}` shows it, and how to decide.",
+        Surface::CommandLine.show(id)
+    )
+}
+
+/// Reply to a rejected draft.
+pub fn not_proposed(why: &str) -> String {
+    format!("Nothing was proposed:\n\n{why}")
+}
+
+/// Error: a folder cannot be imported.
+pub fn cannot_import(path: &str, why: &str) -> String {
+    format!("{path} cannot be brought in: {why}. Mend that and try again.")
+}
+
+/// Error: the existing folder of a skill is unreadable.
+pub fn place_is_taken(name: &str, why: &str) -> String {
+    format!("The folder of the skill {name} cannot be read ({why}). Mend or move it, then try again.")
+}
+
+/// Error: a note is unreadable.
+pub fn cannot_read_note(path: &str, why: &str) -> String {
+    format!("The note {path} cannot be used: {why}. Name one of your own notes, such as `memory/tea.md`.")
+}
+
+/// Error: a note cannot be made into a skill.
+pub fn cannot_use_note(path: &str, why: &str) -> String {
+    format!("The note {path} cannot be made into a skill: {why}.")
+}
+
+/// Reason: the note yields no description.
+pub const NOTE_WITHOUT_WORDS: &str =
+    "there is no description and no paragraph in it that could be one; write what it is for, and when to use it";
+/// Reason: the note's name yields no skill name.
+pub const NAME_NEEDED: &str = "no name for a skill can be made of its own; give one with --name";
+
+/// Number of pending proposals, in `/status`.
+pub fn status(pending: usize) -> String {
+    format!("- proposals that wait for you: {pending}")
+}
+
+/// Returns the name if it can be typed as it stands in a command.
+fn typed(name: &str) -> &str {
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if is_plain && !name.is_empty() { name } else { "NAME" }
+}
+
+fn origin_of(origin: &str) -> &'static str {
+    match origin {
+        "shipped" => "shipped with the program",
+        "proposal" => "from a proposal",
+        "rollback" => "rolled back",
+        _ => "written by hand",
+    }
+}
 
 /// Task of the reviewer. The boundary is derived from the text that it encloses.
 pub fn reviewer(boundary: &str) -> ProgramText {

@@ -1,4 +1,6 @@
-//! Text about reflections on demand and other scheduled work.
+//! Text about reflections on demand, the heartbeat and other scheduled work.
+
+use super::ProgramText;
 
 /// Reply: reflections are disabled.
 pub const OFF: &str =
@@ -99,4 +101,16 @@ pub fn reflection(
 /// Error: unknown reflection.
 pub fn no_such_reflection(wanted: &str) -> String {
     format!("There is no reflection {wanted}. `compline reflections list` lists them.")
+}
+
+/// Answer of the model when there is nothing to report.
+pub const NOTHING_TO_REPORT: &str = "HEARTBEAT_OK";
+
+/// Introduction to the file.
+pub fn heartbeat(due: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "This is a heartbeat, {due}: nobody wrote, and nobody reads along, so ask nothing. Below stands HEARTBEAT.md, which the owner keeps by \
+         hand. Do what it asks for as far as it is due now; what is ticked is done already. Then answer with what the owner has to hear, and with \
+         nothing else: your answer is sent to them. If there is nothing that they have to hear, answer {NOTHING_TO_REPORT} alone."
+    ))
 }

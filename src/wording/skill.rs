@@ -1,4 +1,11 @@
-//! Text about skills: the list in the prompt, and the reasons why a folder does not load.
+//! Text about skills: their list in the prompt, the reasons why a folder does not load, and the
+//! proposals that change them.
+
+use super::ProgramText;
+use super::review::Surface;
+use super::why::all_in_words;
+use crate::id::ProposalId;
+use crate::trust::Label;
 
 /// Heading of the list of skills.
 pub const LISTING: &str = "## Skills\n\nInstructions for one kind of task each. When a task fits one, read it with `load_skill` before you begin; the descriptions \
@@ -12,11 +19,12 @@ pub const IS_LINK: &str = "it is a link; links are not followed, so copy the fol
 pub const ODD_NAME: &str =
     "its name is blank, longer than 64 characters, or has characters that cannot be seen; rename it";
 /// Reason: the main file is not spelt `SKILL.md`.
-pub const SPELLING: &str = "its main file must be named SKILL.md in exactly this spelling; rename it";
+pub const MISSPELT: &str = "its main file must be named SKILL.md in exactly this spelling; rename it";
 /// Reason: too many files and folders.
-pub const TOO_LARGE: &str = "it has far too many files and folders; move what is no part of the skill to another place";
+pub const FOLDER_TOO_LARGE: &str =
+    "it has far too many files and folders; move what is no part of the skill to another place";
 /// Name of the folder of all skills.
-pub const FOLDER: &str = "skills";
+pub const SKILLS_FOLDER: &str = "skills";
 
 /// Reason: the folder cannot be listed.
 pub fn cannot_list(why: &str) -> String {
@@ -24,7 +32,298 @@ pub fn cannot_list(why: &str) -> String {
 }
 
 /// A skill in the list.
-pub fn entry(name: &str, folder: &str, description: &str) -> String {
+pub fn listed(name: &str, folder: &str, description: &str) -> String {
     let colon = if description.is_empty() { "" } else { ": " };
     format!("- {name} (skills/{folder}/SKILL.md){colon}{description}\n")
+}
+
+/// Reason for a decision by the owner: made from a note.
+pub const FROM_A_NOTE: &str = "What is made from a note is yours to decide.";
+/// Reason for a decision by the owner: a third party's skill had a part in it.
+pub const FROM_A_SKILL: &str = "A skill of a third party had a part in it.";
+/// Reason for a decision by the owner: a newer version of a built-in skill that the owner changed.
+pub const SHIPPED: &str = "You changed this skill, so its newer version is yours to decide.";
+/// Reason for a decision by the owner: comes from a person who is not an owner.
+pub const NOT_THE_OWNERS: &str = "It comes from a conversation with a person who is not an owner.";
+/// Reason for a decision by the owner: pasted text in the material of a reflection.
+pub const PASTED_AMONG: &str = "Among what the reflection looked back on stands a message with a quoted or code block, or one of more than 1,000 characters.";
+/// Rejection: the reflection is not an owner's.
+pub const REFLECTION_OF_A_MEMBER: &str = "Only what an owner's own reflection proposes goes to the gate.";
+/// Note that `review_mode` skips the reviewer.
+pub const NOT_REVIEWED: &str = "Not asked: `[reflection] review_mode = \"none\"` leaves it out.";
+/// Reason for a decision by the owner: the message answers a quoted one.
+pub const HAS_A_QUOTE: &str = "The message that led to it answers a quoted one.";
+/// Reason for a decision by the owner: the message contains a quoted or code block.
+pub const HAS_A_BLOCK: &str = "The message that led to it holds a quoted or code block.";
+/// Reason for a decision by the owner: the message exceeds 1,000 characters.
+pub const IS_LONG: &str = "More than 1,000 characters were typed or pasted in the message that led to it.";
+/// Reason for a decision by the owner: pasted text earlier in the conversation.
+pub const PASTED_EARLIER: &str =
+    "Earlier in the conversation stands a message with a quoted or code block, or one of more than 1,000 characters.";
+/// Reason for a decision by the owner: no typed message asks for it.
+pub const NOTHING_TYPED: &str = "Nobody typed anything that asks for it.";
+/// Rejection: no change.
+pub const NO_CHANGE: &str = "The skill has exactly this content already.";
+/// Rejection: a deletion that lists files.
+pub const DELETE_HAS_NO_FILES: &str = "To delete a skill, give no files; to take a file out of it, edit the skill.";
+/// Rejection: duplicate path.
+pub const FILE_TWICE: &str = "The same path stands twice in `files`.";
+
+/// Reason for a decision by the owner under every policy: untrusted text had a part in it.
+pub fn tainted(label: &Label) -> String {
+    format!("Text from outside had a part in it: {}.", all_in_words(label))
+}
+
+/// Rejection: untrusted text had a part in it, and the draft is not stored.
+pub fn tainted_refused(label: &Label) -> String {
+    format!(
+        "Text from outside had a part in this ({}), and the owner has chosen that such proposals are not kept.",
+        all_in_words(label)
+    )
+}
+
+/// Rejection: the skill does not exist.
+pub fn no_such_skill(name: &str) -> String {
+    format!("There is no skill named {:?}.", crate::text::shorten(name, 80))
+}
+
+/// Rejection: the new name is taken.
+pub fn name_is_taken(name: &str) -> String {
+    format!("Something named {:?} lies in the skills folder already.", crate::text::shorten(name, 80))
+}
+
+/// Rejection: the skill to be changed is held back.
+pub fn base_is_held(name: &str) -> String {
+    let name = crate::text::shorten(name, 80);
+    format!(
+        "What lies in the folder of the skill {name:?} is held back, or cannot be read as a skill: it waits for the owner. Nothing can be made of it until then."
+    )
+}
+
+/// Rejection: the file to be removed does not exist.
+pub fn no_such_file(path: &str) -> String {
+    format!("The skill has no file {:?}.", crate::text::shorten(path, 200))
+}
+
+/// Rejection: the same proposal was rejected before.
+pub fn rejected_before(id: ProposalId, reason: &str) -> String {
+    let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    format!("Exactly this was proposed before as number {id}, and the owner refused it{because}.")
+}
+
+/// Rejection: too many proposals of this kind are pending.
+pub fn too_many_wait(count: usize) -> String {
+    format!("{count} proposals of this kind wait for the owner already; none is added until some are decided.")
+}
+
+/// Number of findings of the scan.
+pub fn findings(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "One place in it looks like an attack or would not be seen.".to_owned(),
+        _ => format!("{count} places in it look like an attack or would not be seen."),
+    }
+}
+
+/// Reason given for an update of a built-in skill.
+pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept. With a yes the newer one takes its place; yours stays among its versions.";
+/// Note that the reviewer could not be asked.
+pub const REVIEW_IMPOSSIBLE: &str = "The reviewer could not be asked.";
+/// Heading of the proposal's own reason.
+pub const RATIONALE: &str = "Its reason, in its own words:";
+/// Error: the stored proposal differs from the staged one.
+pub const TAMPERED: &str =
+    "What the journal holds of this proposal is not what was staged. It cannot be approved; reject it.";
+/// Title of the button that approves.
+pub const APPROVE: &str = "Approve";
+/// Title of the button that rejects.
+pub const REJECT: &str = "Reject";
+/// Title of the button that shows the origin.
+pub const WHY: &str = "Where from?";
+
+/// Title of a proposal.
+pub fn title(id: ProposalId, origin: &str, change: &str, skill: &str, new_name: &str) -> String {
+    let what = match (origin, change) {
+        ("folder", _) => format!("use the skill `{skill}` as it lies in the skills folder"),
+        (_, "create") => format!("add the skill `{skill}`"),
+        (_, "delete") => format!("delete the skill `{skill}`"),
+        (_, "rename") => format!("rename the skill `{skill}` to `{new_name}`"),
+        _ => format!("change the skill `{skill}`"),
+    };
+    format!("**Proposal {id}: {what}**")
+}
+
+/// Origin of a proposal.
+pub fn origin(origin: &str) -> String {
+    match origin {
+        "turn" => "The assistant proposes it.",
+        "note" => "It was made from a note.",
+        "import" => "It was imported. Who wrote it is not known here.",
+        "folder" => {
+            "Its folder was put among the skills by hand, or changed so that the scan finds something in it. It is not used until you accept it."
+        }
+        "shipped" => NEWER_BUILTIN,
+        _ => "A reflection proposes it.",
+    }
+    .to_owned()
+}
+
+/// Result of a review stage.
+pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
+    let (name, said) = match (stage, outcome) {
+        ("taint", "passed") => ("Origin", "clean."),
+        ("taint", _) => ("Origin", "waits for you."),
+        ("hash", _) => ("Base", "unchanged, and not decided before."),
+        ("structure", _) => ("Form", "in order."),
+        ("scan", "passed") => ("Scan", "nothing found."),
+        ("scan", _) => ("Scan", "waits for you."),
+        ("reviewer", "passed") => ("AI reviewer", "sees nothing against it. That is advice; you decide."),
+        ("reviewer", "refused") => ("AI reviewer", "advises against it."),
+        ("reviewer", "skipped") => ("AI reviewer", "left out."),
+        ("reviewer", "later") => ("AI reviewer", "was not asked yet."),
+        ("reviewer", _) => return format!("- AI reviewer: no verdict, because {note}."),
+        (other, _) => (other, ""),
+    };
+    let note = if note.is_empty() { String::new() } else { format!(" {note}") };
+    format!("- {name}: {said}{note}")
+}
+
+/// Notification of several skill folders that were added by hand.
+pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
+    let lines: Vec<String> = folders.iter().map(|(id, name)| format!("- proposal {id}: `{name}`")).collect();
+    format!(
+        "{} folders were put among the skills by hand. None is used until you accept it; `/show NUMBER` shows one of them, and how to decide.\n\n{}",
+        folders.len(),
+        lines.join("\n")
+    )
+}
+
+/// Notification of skills that were added by hand before such folders were held.
+pub fn carried_over(names: &[String]) -> ProgramText {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    ProgramText::message(format!(
+        "From this version on, a folder added to the skills by hand is not used until you accept it. These skills were put there by hand \
+         before, and stay in use: {}. If you do not know one of them, look at it on the computer with `compline skills show NAME`, and delete its folder.",
+        names.join(", ")
+    ))
+}
+
+/// Note that the last accepted version stays in use.
+pub const LAST_ACCEPTED_STAYS: &str = "Meanwhile the version that you accepted last stays in use.";
+
+/// A file of a third party's skill.
+pub fn file(path: &str, bytes: usize, script: bool) -> String {
+    format!("{path}, {bytes} bytes{}", if script { ", a script" } else { "" })
+}
+
+/// Heading of the files of a third party's skill.
+pub fn files(count: usize, scripts: usize) -> String {
+    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    match scripts {
+        0 => format!("It has {files}, and no script:"),
+        1 => format!("It has {files}. One is a script, which Compline shows to the assistant and never runs:"),
+        _ => format!("It has {files}. {scripts} are scripts, which Compline shows to the assistant and never runs:"),
+    }
+}
+
+/// Note that a third party's skill contains no web address.
+pub const NO_HOSTS: &str = "It contains no web address. While it is in use, you are asked before anything is sent out.";
+
+/// Heading of the hosts in a third party's skill.
+pub fn hosts(more: usize) -> String {
+    let rest = match more {
+        0 => String::new(),
+        _ => format!(" It names {more} more, which are not listed and are asked about."),
+    };
+    format!(
+        "It names addresses on these hosts. With your yes they are opened without a question while it is in use; anything else that is sent out is asked about.{rest}"
+    )
+}
+
+/// Heading of the reviewer's own words.
+pub const REVIEWER: &str = "The AI reviewer, in its own words:";
+
+/// A finding of the scan.
+pub fn finding(says: &str) -> String {
+    format!("Found: {says}")
+}
+
+/// Location of a finding.
+pub fn place(path: &str, line: usize, column: usize) -> String {
+    let path = if path.is_empty() { "reason" } else { path };
+    format!("{path}:{line}:{column}")
+}
+
+/// Instructions for the decision. The digest is shown only here.
+pub fn how_to_decide(id: ProposalId, digest: &str, way: Surface) -> String {
+    let (approve, others) = match way {
+        Surface::Chat => (
+            format!("/approve {id} {digest}"),
+            format!("To refuse it: `/reject {id} why`\nWhere it comes from: `/why {id}`"),
+        ),
+        Surface::CommandLine => (
+            format!("compline review approve {id} {digest}"),
+            format!("To refuse it: `compline review reject {id} --reason WHY`"),
+        ),
+    };
+    format!("Hash: `{digest}`\n\nTo make exactly this live:\n`{approve}`\n\n{others}")
+}
+
+/// State of a proposal.
+pub fn state(state: &str, reason: &str) -> String {
+    let words = match state {
+        "approved" => "It was approved.",
+        "rejected" => "It was refused.",
+        "expired" => "Nobody decided in time, or its subject no longer exists. It has expired.",
+        "conflict" => "The skill was changed meanwhile, so it was not applied.",
+        _ => "It waits.",
+    };
+    if reason.is_empty() { words.to_owned() } else { format!("{words}\n\n```\n{}\n```", reason.replace("```", "'''")) }
+}
+
+/// Note that a proposal is too long for a notification.
+pub fn too_long_to_push(id: ProposalId) -> String {
+    format!("It is too long to be sent unasked. `/show {id}` shows all of it, and how to decide.")
+}
+
+/// Note that a proposal is too long for a chat.
+pub fn too_long_for_chat(id: ProposalId) -> String {
+    format!(
+        "It is too long for a chat. On the computer, `compline review show {id}` shows all of it, and how to decide."
+    )
+}
+
+/// Reason for a decision by policy: approved by the reviewer.
+pub fn reviewer_approved(id: ProposalId) -> String {
+    format!("The reviewer approved proposal {id}")
+}
+
+/// Reason for a decision by policy: passed every automatic stage.
+pub fn passed_every_stage(id: ProposalId) -> String {
+    format!("Proposal {id} of a reflection passed every stage that nobody has to decide")
+}
+
+/// Notification of a decision by policy.
+pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: ApplyOutcome) -> String {
+    match ended {
+        ApplyOutcome::Done => format!(
+            "{why}, and the skill `{skill}` is changed, as `{setting}` allows. `/show {id}` shows what changed; \
+             `/history {skill}` leads back."
+        ),
+        ApplyOutcome::Conflict => format!("Proposal {id} was not applied: the skill `{skill}` was changed meanwhile."),
+        ApplyOutcome::Later => format!(
+            "{why}, but the skill `{skill}` cannot be written now, perhaps because the disk is full. It is tried again."
+        ),
+    }
+}
+
+/// Outcome of applying a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApplyOutcome {
+    /// Applied and active.
+    Done,
+    /// The skill has changed in the meantime.
+    Conflict,
+    /// The folder cannot be written now.
+    Later,
 }

@@ -1,7 +1,8 @@
 //! Text about retention, upkeep, backups, and the state after a restore.
 
-use super::ProgramText;
 use std::path::Path;
+
+use super::ProgramText;
 
 /// Placeholder for text that retention deleted.
 pub const FORGOTTEN: &str = "(forgotten)";

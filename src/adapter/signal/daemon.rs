@@ -29,7 +29,7 @@ use super::socket::RETRY;
 use crate::time::Clock;
 use crate::time::clock::real_sleep;
 use crate::time::task::guarded;
-use crate::wording::signal as words;
+use crate::wording::channel as words;
 
 /// Runtime after which a start no longer counts as failed.
 const STABLE_AFTER: Duration = Duration::from_secs(60);

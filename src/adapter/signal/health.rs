@@ -12,7 +12,7 @@ use super::jsonrpc::code;
 use super::subscription::{SILENCE, SubscriptionError};
 use crate::message::Health;
 use crate::time::Timestamp;
-use crate::wording::signal as words;
+use crate::wording::channel as words;
 
 /// Number of problems remembered; the oldest is dropped first.
 const MAX_PROBLEMS: usize = 16;
@@ -67,8 +67,8 @@ impl HealthTracker {
     /// Records the loss of the subscription.
     pub(super) fn lost(&self, lost: &SubscriptionError) {
         let sentence = match lost {
-            SubscriptionError::Disconnected(_) => words::UNREACHABLE.to_owned(),
-            SubscriptionError::Silent => words::DEAF.to_owned(),
+            SubscriptionError::Disconnected(_) => words::SIGNAL_UNREACHABLE.to_owned(),
+            SubscriptionError::Silent => words::SIGNAL_SILENT.to_owned(),
             SubscriptionError::Rejected(code::ACCOUNT) => words::ACCOUNT_UNKNOWN.to_owned(),
             SubscriptionError::Rejected(code) => words::not_received(*code),
         };
@@ -119,9 +119,9 @@ impl HealthTracker {
         let state = self.state();
         let mut sentences: Vec<&str> = Vec::new();
         match (&state.receiving, state.last_activity_at) {
-            (ReceiveState::NotYet, _) => sentences.push(words::NOT_YET),
+            (ReceiveState::NotYet, _) => sentences.push(words::SIGNAL_NOT_YET),
             (ReceiveState::Fails(sentence), _) => sentences.push(sentence),
-            (ReceiveState::Works, Some(at)) if now.since(at) > SILENCE => sentences.push(words::DEAF),
+            (ReceiveState::Works, Some(at)) if now.since(at) > SILENCE => sentences.push(words::SIGNAL_SILENT),
             (ReceiveState::Works, _) => {}
         }
         let mut chat_sentences: Vec<&str> = Vec::new();
@@ -173,11 +173,11 @@ mod tests {
     #[test]
     fn silence_is_trouble_whoever_looks() {
         let tracker = HealthTracker::default();
-        assert_eq!(problem(&tracker, START).as_deref(), Some(words::NOT_YET));
+        assert_eq!(problem(&tracker, START).as_deref(), Some(words::SIGNAL_NOT_YET));
         tracker.record_activity(START);
         assert_eq!(problem(&tracker, START.plus(SILENCE)), None);
         let late = START.plus(SILENCE + Duration::from_millis(1));
-        assert_eq!(problem(&tracker, late).as_deref(), Some(words::DEAF));
+        assert_eq!(problem(&tracker, late).as_deref(), Some(words::SIGNAL_SILENT));
         tracker.record_activity(late);
         assert_eq!(tracker.health(late), Health { last_event_at: Some(late), ..Health::default() });
     }
@@ -187,8 +187,8 @@ mod tests {
         let tracker = HealthTracker::default();
         tracker.record_activity(START);
         for (lost, sentence) in [
-            (SubscriptionError::Disconnected("x".to_owned()), words::UNREACHABLE),
-            (SubscriptionError::Silent, words::DEAF),
+            (SubscriptionError::Disconnected("x".to_owned()), words::SIGNAL_UNREACHABLE),
+            (SubscriptionError::Silent, words::SIGNAL_SILENT),
             (SubscriptionError::Rejected(code::ACCOUNT), words::ACCOUNT_UNKNOWN),
         ] {
             tracker.lost(&lost);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Signal;
 use super::jsonrpc::{Params, RpcError, code, method};
 use crate::adapter::PollError;
-use crate::wording::signal as words;
+use crate::wording::channel as words;
 
 /// Time allowed for a simple request.
 const TIMEOUT: Duration = Duration::from_secs(15);

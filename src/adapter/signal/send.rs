@@ -33,7 +33,7 @@ use super::send_results::{FailureCause, RecipientKind, SendFailure, SendReceipt,
 use crate::adapter::{FetchFileError, OutgoingPart, PartFormat, SendError, Typing};
 use crate::message::{FileKind, OutgoingFile};
 use crate::time::Clock;
-use crate::wording::signal as words;
+use crate::wording::channel as words;
 
 /// Prefix of a group id in addresses.
 const GROUP: &str = "group:";

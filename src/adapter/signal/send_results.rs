@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::jsonrpc::{RpcError, RpcRefusal, code};
 use crate::adapter::SendError;
-use crate::wording::signal as words;
+use crate::wording::channel as words;
 
 /// Wait after a rate limit without a duration.
 const DEFAULT_WAIT: Duration = Duration::from_secs(60);

@@ -12,7 +12,7 @@ use super::socket::{LineReader, LineWriter, halves};
 use super::*;
 use crate::message::FileKind;
 use crate::time::{SimulatedClock, Timestamp};
-use crate::wording::signal as words;
+use crate::wording::channel as words;
 
 const OURS: &str = "+431110000";
 const ADA: &str = "0a0a0a0a-0000-4000-8000-00000000000a";
@@ -187,7 +187,7 @@ async fn both_forms_come_through_also_before_the_subscription_is_answered() {
 async fn a_silent_daemon_is_reported_within_75_seconds() {
     let daemon = Daemon::new();
     let (clock, signal) = daemon.adapter();
-    assert_eq!(signal.health().problem.as_deref(), Some(words::NOT_YET));
+    assert_eq!(signal.health().problem.as_deref(), Some(words::SIGNAL_NOT_YET));
     let (_, mut line) = tokio::join!(signal.next(None), daemon.subscribed());
     assert_eq!(signal.health().problem, None);
     let heard_at = {
@@ -216,7 +216,7 @@ async fn a_silent_daemon_is_reported_within_75_seconds() {
         heard_at
     };
     let health = signal.health();
-    assert_eq!((health.problem.as_deref(), health.last_event_at), (Some(words::DEAF), Some(heard_at)));
+    assert_eq!((health.problem.as_deref(), health.last_event_at), (Some(words::SIGNAL_SILENT), Some(heard_at)));
     let again = async { tokio::join!(daemon.subscribed(), clock.advance(Duration::from_secs(1))).0 };
     let (next, _line) = tokio::join!(signal.next(None), again);
     assert!(next.unwrap().items.is_empty());

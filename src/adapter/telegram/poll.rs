@@ -19,7 +19,7 @@ use super::bot_api::{BotApi, CallError};
 use super::parse::update_id;
 use crate::adapter::{Batch, PollError};
 use crate::time::Timestamp;
-use crate::wording::telegram as words;
+use crate::wording::channel as words;
 
 /// Time for which the server holds a poll without updates.
 const POLL_TIMEOUT: Duration = Duration::from_secs(50);
@@ -128,7 +128,7 @@ impl From<PollError> for TelegramProblem {
             PollError::Conflict => words::CONFLICT,
             PollError::BadToken => words::BAD_TOKEN,
             PollError::Wait(_) => words::WAIT,
-            PollError::Unreachable(_) | PollError::Closed => words::UNREACHABLE,
+            PollError::Unreachable(_) | PollError::Closed => words::TELEGRAM_UNREACHABLE,
         };
         Self { sentence, error }
     }

@@ -32,7 +32,7 @@ use super::poll::{self, TelegramProblem};
 use crate::adapter::{Batch, PollError};
 use crate::config;
 use crate::time::{Clock, Timestamp};
-use crate::wording::telegram as words;
+use crate::wording::channel as words;
 use server::{WebhookCall, WebhookCaller, WebhookServer};
 
 /// Maximum number of simultaneous calls by Telegram.

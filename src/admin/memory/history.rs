@@ -14,7 +14,7 @@ use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
 use crate::people::Person;
 use crate::store::FileRow;
 use crate::wording::memory as says;
-use crate::wording::review_command::Surface;
+use crate::wording::review::Surface;
 
 /// Maximum number of versions listed for a person.
 const MAX_VERSIONS: usize = 20;

@@ -15,7 +15,7 @@ use crate::text::cut_bytes;
 use crate::time::Timestamp;
 use crate::trust::{Label, Source};
 use crate::wording::memory::{self as says, Reads};
-use crate::wording::review_command::Surface;
+use crate::wording::review::Surface;
 
 /// Path of the index.
 pub(super) const INDEX: &str = "memory/MEMORY.md";

@@ -22,7 +22,7 @@ use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::trust::Label;
 use crate::wording::memory as says;
-use crate::wording::review_command::Surface;
+use crate::wording::review::Surface;
 
 /// Maximum length, in characters, of a text stored as a line. A longer one, or one with several
 /// lines, becomes a note.

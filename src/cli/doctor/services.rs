@@ -19,7 +19,7 @@ use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::store;
 use crate::time::{Timestamp, Zone};
 use crate::wording::cli::doctor as says;
-use crate::wording::meaning;
+use crate::wording::search;
 
 /// Tests each of them. A running gateway is also asked for its channels: only the gateway knows if
 /// they receive.
@@ -70,7 +70,7 @@ fn groups(config: &Config) -> Vec<Finding> {
 
 /// Returns the finding.
 async fn embedding_finding(config: &Config, gateway: &Gateway, offline: bool) -> Finding {
-    let Some(embedding) = &config.embedding else { return Finding::ok(says::MEANING, meaning::BY_WORDS) };
+    let Some(embedding) = &config.embedding else { return Finding::ok(says::MEANING, search::BY_WORDS) };
     if let Gateway::Runs(status) = gateway
         && let Some(state) = status.get("embeddings").filter(|state| state.is_object())
     {
@@ -81,7 +81,7 @@ async fn embedding_finding(config: &Config, gateway: &Gateway, offline: bool) ->
         return Finding::note(says::MEANING, &says::not_tried(&state), "");
     }
     match probe::embedding(embedding).await {
-        Ok(dimensions) => Finding::ok(says::MEANING, &meaning::answers(&state, dimensions)),
+        Ok(dimensions) => Finding::ok(says::MEANING, &search::embedding_answers(&state, dimensions)),
         Err(trouble) => Finding::wrong(says::MEANING, &format!("{state}: {}", trouble.what), &trouble.fix),
     }
 }
@@ -93,12 +93,12 @@ fn reported_state(state: &Value, zone: Zone) -> Finding {
     let count = |key: &str| state.get(key).and_then(Value::as_u64);
     let dimensions = count("dimensions").and_then(|length| usize::try_from(length).ok());
     let (kept, lacking) = (count("with_vector").unwrap_or_default(), count("without_vector").unwrap_or_default());
-    let what = meaning::model(text("source"), text("model"), dimensions, kept, lacking, VECTORS_COUNTED_UP_TO);
+    let what = search::embedding_model(text("source"), text("model"), dimensions, kept, lacking, VECTORS_COUNTED_UP_TO);
     match text("trouble") {
         "" => Finding::ok(says::MEANING, &what),
         why => {
-            let away = meaning::away(&what, why, &shown("since"), &shown("next_at"));
-            Finding::wrong(says::MEANING, &away, meaning::FIX_AWAY)
+            let away = search::embedding_unreachable(&what, why, &shown("since"), &shown("next_at"));
+            Finding::wrong(says::MEANING, &away, search::FIX_AWAY)
         }
     }
 }
@@ -111,7 +111,7 @@ fn stored_state(config: &Config, embedding: &config::Embedding) -> String {
     health.map_or_else(
         |_| format!("{}/{}", model_info.provider, model_info.name),
         |VectorHealth { source, model, dimensions, kept, lacking, .. }| {
-            meaning::model(&source, &model, dimensions, kept, lacking, VECTORS_COUNTED_UP_TO)
+            search::embedding_model(&source, &model, dimensions, kept, lacking, VECTORS_COUNTED_UP_TO)
         },
     )
 }
@@ -187,6 +187,6 @@ mod tests {
         state["next_at"] = json!("2026-11-21T10:00:00.000Z");
         let ill = reported_state(&state, zone);
         assert!(ill.what.contains("The key is refused") && ill.what.contains("2026-11-21 11:00"), "{}", ill.what);
-        assert_eq!((ill.state, ill.fix.as_str()), (FindingState::Wrong, meaning::FIX_AWAY));
+        assert_eq!((ill.state, ill.fix.as_str()), (FindingState::Wrong, search::FIX_AWAY));
     }
 }

@@ -120,7 +120,7 @@ fn lines_of(one: &Checked) -> Vec<String> {
     }
     lines.extend(one.form.iter().map(|fault| says::line(&plain(fault))));
     for finding in &one.findings {
-        let place = crate::wording::proposal::place(&plain(&finding.path), finding.line, finding.column);
+        let place = crate::wording::skill::place(&plain(&finding.path), finding.line, finding.column);
         lines.push(says::finding(&place, &finding.says, &plain(&finding.excerpt)));
     }
     if one.held {

@@ -46,7 +46,9 @@ pub(super) fn plain_part(words: &str) -> OutgoingPart {
 
 /// Warns that the next file may be a repeat. Best effort.
 pub(super) async fn warn_of_repeat(queue: &DeliveryQueue, peer: &str, file: &OutgoingFile) {
-    if let Err(error) = queue.adapter.send(peer, &plain_part(&says::again(&file.name)), PartFormat::Plain).await {
+    if let Err(error) =
+        queue.adapter.send(peer, &plain_part(&says::possibly_repeated(&file.name)), PartFormat::Plain).await
+    {
         tracing::debug!("Nobody was told that a file may be a repeat: {error}");
     }
 }

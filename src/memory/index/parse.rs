@@ -37,7 +37,7 @@ pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
     if shape.markdown {
         let (front, body, above) = front_matter(text);
         reader.markdown(text, body, above, front);
-        let trouble = if front == Front::Endless { wording::index::ENDLESS_FRONT_MATTER } else { "" };
+        let trouble = if front == Front::Endless { wording::search::ENDLESS_FRONT_MATTER } else { "" };
         return Parsed { entries: reader.entries, trouble };
     }
     let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();

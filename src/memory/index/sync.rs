@@ -26,7 +26,7 @@ use crate::people::Party;
 use crate::store::{EntryKind, Indexed, NewEntry, Node, Tx};
 use crate::time::Timestamp;
 use crate::trust::Scope;
-use crate::wording::index as says;
+use crate::wording::search as says;
 
 /// Number of files in one transaction.
 const BATCH: usize = 16;

@@ -11,7 +11,7 @@ use super::{AutoApproval, TaintVerdict, careful, is_owner, may_be_pasted, read_i
 use crate::id::{ActionId, MessageId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, ReflectionRow};
 use crate::trust::{Label, Scope, Source};
-use crate::wording::proposal as says;
+use crate::wording::skill as says;
 
 /// Judges an action of a reflection. `note` is the label of the text that it takes from a note.
 pub(super) fn judge(

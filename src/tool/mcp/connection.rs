@@ -37,7 +37,7 @@ use url::Url;
 use super::register::MAX_TOOLS;
 use crate::config::{Mcp, McpReach};
 use crate::time::clock::real_sleep;
-use crate::wording::mcp as says;
+use crate::wording::tool as says;
 
 /// Maximum size of a server's message.
 const MESSAGE: usize = 8 * 1024 * 1024;
@@ -53,10 +53,10 @@ pub enum McpError {
     #[error("{}", says::CANNOT_START)]
     Start,
     /// The server did not answer in time.
-    #[error("{}", says::silent(.0.as_secs()))]
+    #[error("{}", says::server_silent(.0.as_secs()))]
     Silent(Duration),
     /// The connection broke, or its data is invalid.
-    #[error("{}", says::BROKEN)]
+    #[error("{}", says::CONNECTION_BROKEN)]
     Broken,
     /// The server rejects the request, in its own words.
     #[error("{}", says::OBJECTS)]

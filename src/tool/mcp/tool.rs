@@ -15,7 +15,7 @@ use super::register::Accepted;
 use super::register::source;
 use super::server::{CallRefusal, Server};
 use crate::tool::{AuthorizableCall, Effects, Egress, MAX_RESULT, Output, Tool, ToolDeclaration, ToolError};
-use crate::wording::mcp as says;
+use crate::wording::tool as says;
 
 /// An accepted tool of an MCP server.
 pub struct OutsideTool {
@@ -33,8 +33,8 @@ impl OutsideTool {
     fn error(&self, no: &CallRefusal) -> ToolError {
         let name = &self.accepted.spec.name;
         match no {
-            CallRefusal::Away => ToolError::Failed(says::unavailable(name)),
-            CallRefusal::Changed => ToolError::Refused(says::changed(name)),
+            CallRefusal::Away => ToolError::Failed(says::tool_unavailable(name)),
+            CallRefusal::Changed => ToolError::Refused(says::tool_changed(name)),
             CallRefusal::Trouble(McpError::Silent(limit)) => ToolError::Failed(says::no_answer(name, limit.as_secs())),
             CallRefusal::Trouble(_) => ToolError::Failed(says::broke_off(name)),
         }
@@ -68,7 +68,9 @@ impl Tool for OutsideTool {
         let name = &self.accepted.spec.name;
         match self.server.call(&self.accepted, arguments.clone()).await {
             Ok(given) => Ok(self.output(framed(name, &given))),
-            Err(CallRefusal::Trouble(McpError::Objects(words))) => Ok(self.output(frame(name, &words, says::FAILED))),
+            Err(CallRefusal::Trouble(McpError::Objects(words))) => {
+                Ok(self.output(frame(name, &words, says::CALL_FAILED)))
+            }
             Err(no) => Err(self.error(&no)),
         }
     }
@@ -82,13 +84,17 @@ const NAME: usize = 200;
 /// Returns the whole result in its frame.
 fn framed(tool: &str, result: &CallToolResult) -> String {
     let words = words(result);
-    if result.is_error == Some(true) { frame(tool, &words, says::FAILED) } else { frame(tool, &words, says::GAVE) }
+    if result.is_error == Some(true) {
+        frame(tool, &words, says::CALL_FAILED)
+    } else {
+        frame(tool, &words, says::OUTPUT_OF)
+    }
 }
 
 fn frame(tool: &str, words: &str, what: &str) -> String {
     let whole = crate::text::defuse(words, says::FRAME);
     let shown = crate::text::shorten(&whole, WORDS);
-    let shown = if shown.trim().is_empty() { says::NOTHING } else { &shown };
+    let shown = if shown.trim().is_empty() { says::NO_OUTPUT } else { &shown };
     says::framed(what, tool, shown)
 }
 
@@ -106,13 +112,13 @@ fn words(result: &CallToolResult) -> String {
 fn part(content: &ContentBlock) -> String {
     match content {
         ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => says::left_out("picture", &name(&image.mime_type), size(&image.data)),
-        ContentBlock::Audio(audio) => says::left_out("sound", &name(&audio.mime_type), size(&audio.data)),
+        ContentBlock::Image(image) => says::content_left_out("picture", &name(&image.mime_type), size(&image.data)),
+        ContentBlock::Audio(audio) => says::content_left_out("sound", &name(&audio.mime_type), size(&audio.data)),
         ContentBlock::ResourceLink(link) => says::link(&name(&link.uri)),
         ContentBlock::Resource(embedded) => match &embedded.resource {
             ResourceContents::TextResourceContents { text, .. } => text.clone(),
             ResourceContents::BlobResourceContents { blob, mime_type, .. } => {
-                says::left_out("file", &name(mime_type.as_deref().unwrap_or_default()), size(blob))
+                says::content_left_out("file", &name(mime_type.as_deref().unwrap_or_default()), size(blob))
             }
             _ => says::UNKNOWN_KIND.to_owned(),
         },
@@ -174,7 +180,7 @@ mod tests {
             text in "(</?tool_output>|< /TOOL_output>|[a<>/]|.){0,40}",
             times in 1_usize..2000,
         ) {
-            let framed = frame("s__t", &text.repeat(times), says::FAILED);
+            let framed = frame("s__t", &text.repeat(times), says::CALL_FAILED);
             prop_assert!(framed.chars().count() < MAX_RESULT);
             prop_assert_eq!(framed.to_lowercase().matches("</tool_output>").count(), 1);
             prop_assert!(framed.ends_with("\n</tool_output>"));

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use crate::adapter::signal::envelope::SignalParty;
-use crate::wording::signal::SOMEONE;
+use crate::wording::channel::SOMEONE;
 
 /// Text without placeholders.
 pub(super) struct ResolvedText {

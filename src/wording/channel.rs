@@ -1,13 +1,40 @@
-//! Health messages and errors of Signal, each with a fix.
+//! Health messages and errors of Telegram and Signal, each with a fix.
+
+/// Problem: another program polls with the same token.
+pub const CONFLICT: &str = "Another program is receiving for the same Telegram bot, so messages may go \
+    there. Stop it, or give each program a bot of its own; then it continues by itself.";
+/// Problem: Telegram refuses the token.
+pub const BAD_TOKEN: &str = "Telegram refuses the bot's token. Ask BotFather for the current one (/token), \
+    put it in place of the old one and start again.";
+/// Problem: the network, a proxy or the server failed.
+pub const TELEGRAM_UNREACHABLE: &str = "Telegram cannot be reached. This is tried again by itself; if it lasts, \
+    look at the network, the proxy and telegram.api_url.";
+/// Problem: status 429 while polling.
+pub const WAIT: &str = "Telegram asks to wait because it was called too often. It continues by itself.";
+/// Problem: no poll has succeeded within the time that one can take.
+pub const TELEGRAM_SILENT: &str = "Nothing was heard from Telegram for some minutes, not even that there is \
+    nothing new. If it lasts, start the gateway again.";
+/// Problem: the webhook address cannot be bound.
+pub const CANNOT_LISTEN: &str = "Telegram's calls cannot be received: the address in telegram.webhook_listen \
+    is taken or is none of this computer. Free it or name another one; this is tried again by itself.";
+/// Problem: Telegram reports failed webhook calls.
+pub const CALLS_FAIL: &str = "Telegram's calls do not arrive, and messages are waiting. Look whether \
+    telegram.webhook_url leads to telegram.webhook_listen (the proxy, its certificate, the firewall), or poll \
+    instead (telegram.mode = \"polling\").";
+/// Problem: the webhook points to another URL.
+pub const CALLS_ELSEWHERE: &str = "Telegram does not call telegram.webhook_url any more: another program uses the \
+    same Telegram bot. Stop it, or give each program a bot of its own, and start the gateway again.";
+/// State before the first contact.
+pub const TELEGRAM_NOT_YET: &str = "Telegram has not been reached since the start.";
 
 /// Problem: the daemon is unreachable.
-pub const UNREACHABLE: &str = "The Signal daemon cannot be reached. This is tried again by itself; if it lasts, look whether \
+pub const SIGNAL_UNREACHABLE: &str = "The Signal daemon cannot be reached. This is tried again by itself; if it lasts, look whether \
     the daemon runs and listens where signal.endpoint says.";
 /// Problem: the connection is silent.
-pub const DEAF: &str = "Nothing was heard from the Signal daemon for more than a minute, not even a sign of life. The \
+pub const SIGNAL_SILENT: &str = "Nothing was heard from the Signal daemon for more than a minute, not even a sign of life. The \
     program reconnects by itself; if this lasts, restart the daemon.";
 /// State before the first successful receive.
-pub const NOT_YET: &str = "Nothing could be received from the Signal daemon since the start.";
+pub const SIGNAL_NOT_YET: &str = "Nothing could be received from the Signal daemon since the start.";
 /// Problem: the daemon does not have the configured account.
 pub const ACCOUNT_UNKNOWN: &str = "The Signal daemon does not have the account in signal.account. Run `signal-cli \
     listAccounts` and write the number of one of them there, or link this account first.";
