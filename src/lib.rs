@@ -4,28 +4,28 @@
 //! `docs/architecture.md` describes the structure; `tests/structure` enforces the table of allowed
 //! imports.
 
-pub mod id;
-pub mod trust;
-pub mod time;
-pub mod people;
-pub mod message;
-pub mod text;
-pub mod wording;
-pub mod config;
-pub mod store;
-pub mod model;
-pub mod skill;
-pub mod adapter;
-pub mod spend;
-pub mod search;
-pub mod memory;
-pub mod review;
-pub mod erasure;
-pub mod tool;
-pub mod engine;
-pub mod reflection;
-pub mod schedule;
-pub mod admin;
-pub mod gateway;
-pub mod app;
-pub mod cli;
+pub mod id; // types of row ids
+pub mod trust; // labels, scopes, labelled text
+pub mod time; // timestamps, clocks, backoff, times as people write them
+pub mod people; // persons, roles, addresses
+pub mod message; // what channels and the gateway exchange
+pub mod text; // links, quotes, pasted text, server-sent events
+pub mod wording; // every sentence that the program says
+pub mod config; // settings: keys, defaults, checks
+pub mod store; // the journal (SQLite): every table, one file per table family
+pub mod model; // clients of model servers, their errors and retries; the offline model
+pub mod skill; // skills on disk: format, folder, index in the prompt
+pub mod adapter; // channels: Telegram, Signal, terminal
+pub mod spend; // budgets, metering, fallback to other models
+pub mod search; // one search over messages, memory, files, conversations
+pub mod memory; // the workspace: files, labels, versions, index
+pub mod review; // the gate: proposed skills, their stages and decisions
+pub mod erasure; // /forget: plan, execution, verification
+pub mod tool; // tools that a model may call
+pub mod engine; // streams, turns, boundaries, compaction, extraction, summaries
+pub mod reflection; // daily, weekly and monthly reflections
+pub mod schedule; // reminders, tasks, heartbeat, due reflections, upkeep
+pub mod admin; // operator commands of chat and command line
+pub mod gateway; // admission of messages, delivery of replies
+pub mod app; // assembly of all parts, start and stop
+pub mod cli; // the command line
