@@ -20,7 +20,7 @@ mod written_values;
 pub use difference::{Changed, Subject, difference};
 pub use error::ConfigError;
 pub use example::{Answers, SecretFrom, SignalAnswers, commented};
-pub use load::{LoadedConfig, load, mode_finding, parse, show};
+pub use load::{LoadedConfig, load, mode_finding, parse};
 pub use reader::EffectiveValue;
 pub use units::show_money;
 pub use written_values::ValueSource;
@@ -262,7 +262,7 @@ pub struct Telegram {
     /// Address of the Bot API; never ends in a slash.
     pub api_url: String,
     /// Delivery of updates: polling or webhook.
-    pub way_in: TelegramDelivery,
+    pub delivery: TelegramDelivery,
 }
 
 /// Delivery of Telegram updates.
@@ -428,7 +428,7 @@ pub struct Mcp {
     /// Name, and prefix of the names of its tools.
     pub name: String,
     /// Transport.
-    pub reach: McpReach,
+    pub transport: McpTransport,
     /// Tools that need no consent, even after untrusted text was read.
     pub trusted_read_only: BTreeSet<String>,
     /// Complete environment of the server's program.
@@ -437,17 +437,17 @@ pub struct Mcp {
 
 /// Transport of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum McpReach {
+pub enum McpTransport {
     /// Child process: program and arguments.
     Command(Vec<String>),
     /// Address of a running server.
     Url(Url),
 }
 
-impl McpReach {
+impl McpTransport {
     /// Working directory of the programs. It is fixed and not writable, so relative paths do not
     /// depend on where Compline was started.
-    pub const START: &'static str = "/";
+    pub const WORKING_DIR: &'static str = "/";
 }
 
 /// `[reflection]`

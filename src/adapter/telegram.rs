@@ -74,7 +74,7 @@ impl Telegram {
     /// Creates a bot that has not been reached yet.
     pub fn new(config: &config::Telegram, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let api = BotApi::new(&config.api_url, config.token.clone())?;
-        let webhook = match &config.way_in {
+        let webhook = match &config.delivery {
             TelegramDelivery::Polling => None,
             TelegramDelivery::Webhook(webhook) => Some(WebhookReceiver::new(webhook.clone(), Arc::clone(&clock))),
         };

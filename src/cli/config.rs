@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::Exit;
 use super::print::{CliError, Printer};
-use crate::config::{self, Config, ConfigError, Home, LoadedConfig, show};
+use crate::config::{self, Config, ConfigError, Home, LoadedConfig};
 use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::wording::cli as says;
@@ -63,7 +63,7 @@ fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, CliError> {
 }
 
 fn print(loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
-    let lines = show(loaded);
+    let lines = &loaded.origins;
     if printer.json {
         return printer.json(&lines);
     }

@@ -25,8 +25,8 @@ pub fn telegram(reader: &mut ConfigReader<'_>) -> Option<Telegram> {
     let problem = ValueError::new("This is no token of a Telegram bot", fix);
     let token = reader.need_secret(at, "token", is_bot_token, problem);
     let api_url = reader.get(at, "api_url", models::address);
-    let way_in = telegram_delivery(reader, at);
-    Some(Telegram { token: token?, api_url: api_url?, way_in: way_in? })
+    let delivery = telegram_delivery(reader, at);
+    Some(Telegram { token: token?, api_url: api_url?, delivery: delivery? })
 }
 
 fn telegram_delivery(reader: &mut ConfigReader<'_>, at: &str) -> Option<TelegramDelivery> {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_webhook_needs_a_public_address_and_a_secret() {
         let telegram = |more: &str| {
-            read(&format!("[telegram]\ntoken = \"1:x\"\n{more}")).map(|config| config.telegram.unwrap().way_in)
+            read(&format!("[telegram]\ntoken = \"1:x\"\n{more}")).map(|config| config.telegram.unwrap().delivery)
         };
         assert!(matches!(telegram(""), Ok(TelegramDelivery::Polling)));
         let whole =

@@ -79,27 +79,27 @@ pub fn example() -> String {
 /// example.
 pub fn commented(answers: &Answers) -> String {
     let mut set = BTreeMap::new();
-    let mut put = |path: &str, text: &str| set.insert(path.to_owned(), literal(text));
-    put("timezone", &answers.zone);
-    put("model.provider", answers.provider.as_str());
-    answers.model.as_deref().map(|name| put("model.name", name));
-    answers.base_url.as_deref().map(|url| put("model.base_url", url));
+    let mut set_text = |path: &str, text: &str| set.insert(path.to_owned(), literal(text));
+    set_text("timezone", &answers.zone);
+    set_text("model.provider", answers.provider.as_str());
+    answers.model.as_deref().map(|name| set_text("model.name", name));
+    answers.base_url.as_deref().map(|url| set_text("model.base_url", url));
     for (path, from) in [("model.api_key", &answers.api_key), ("telegram.token", &answers.telegram)] {
         match from {
-            Some(SecretFrom::Inline(secret)) => put(path, secret.expose_secret()),
-            Some(SecretFrom::Environment(variable)) => put(&format!("{path}_env"), variable),
-            Some(SecretFrom::File(file)) => put(&format!("{path}_file"), file),
+            Some(SecretFrom::Inline(secret)) => set_text(path, secret.expose_secret()),
+            Some(SecretFrom::Environment(variable)) => set_text(&format!("{path}_env"), variable),
+            Some(SecretFrom::File(file)) => set_text(&format!("{path}_file"), file),
             None => None,
         };
     }
     if let Some(signal) = &answers.signal {
-        put("signal.endpoint", &signal.endpoint);
-        signal.account.as_deref().map(|account| put("signal.account", account));
+        set_text("signal.endpoint", &signal.endpoint);
+        signal.account.as_deref().map(|account| set_text("signal.account", account));
     }
     for (number, person) in (1..).zip(&answers.people) {
-        put(&format!("people[{number}].name"), &person.name);
-        put(&format!("people[{number}].role"), person.role.as_str());
-        person.signal.as_deref().map(|account| put(&format!("people[{number}].signal"), account));
+        set_text(&format!("people[{number}].name"), &person.name);
+        set_text(&format!("people[{number}].role"), person.role.as_str());
+        person.signal.as_deref().map(|account| set_text(&format!("people[{number}].signal"), account));
     }
     if let Some(signal) = answers.signal.as_ref().filter(|signal| !signal.command.is_empty()) {
         set.insert("signal.command".to_owned(), toml::Value::from(signal.command.clone()).to_string());
@@ -110,7 +110,7 @@ pub fn commented(answers: &Answers) -> String {
     document(&set)
 }
 
-const HEAD: &str = "# Compline's configuration. Lines that begin with # show defaults, or values to put in.
+const HEAD: &str = "# Compline's configuration. Lines that begin with # show defaults, or values to set_text in.
 # Any key can also be set in the environment: COMPLINE__MODEL__NAME is name in [model], COMPLINE__PEOPLE__1__NAME
 # the name of the first person. Durations are written as \"6h\", \"10m\" or \"600ms\".
 ";
@@ -190,7 +190,7 @@ fn comment(words: &str) -> String {
 
 fn default_of(key: &Key) -> String {
     match key.unset {
-        Unset::Depends(told) => format!(" Default: {told}."),
+        Unset::Depends(description) => format!(" Default: {description}."),
         Unset::Is(text) if text != key.sample => format!(" Default: {}.", written(key, text)),
         Unset::Is(_) | Unset::Nothing | Unset::Instead => String::new(),
     }

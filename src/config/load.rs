@@ -21,7 +21,8 @@ use super::{Config, Home, written_values};
 pub struct LoadedConfig {
     /// Interpreted configuration.
     pub config: Config,
-    /// All effective values and their sources.
+    /// All effective values and their sources, in the order of the example file, with secrets
+    /// hidden.
     pub origins: Vec<EffectiveValue>,
     /// Permitted but questionable settings.
     pub warnings: Vec<String>,
@@ -76,11 +77,6 @@ pub fn parse(
     let own = holds_secret.then(|| PathBuf::from(file_name));
     let secret_files = own.into_iter().chain(secret_files).collect();
     Ok(LoadedConfig { config, origins: lines, warnings, secret_files })
-}
-
-/// Returns all effective values in the order of the example file, with secrets hidden.
-pub fn show(loaded: &LoadedConfig) -> Vec<EffectiveValue> {
-    loaded.origins.clone()
 }
 
 fn not_utf8(bytes: &[u8], valid: usize, file_name: &str) -> ConfigError {

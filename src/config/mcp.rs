@@ -13,7 +13,7 @@ use url::Url;
 use super::error::ValueError;
 use super::reader::ConfigReader;
 use super::units::{self, quoted, wrong};
-use super::{Mcp, McpReach, models};
+use super::{Mcp, McpTransport, models};
 
 /// Variables passed to every program, besides those that begin with `LC_`.
 const PASSED: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
@@ -25,12 +25,12 @@ pub fn servers(reader: &mut ConfigReader<'_>, workspace: &Path) -> Vec<Mcp> {
     let mut servers = Vec::new();
     for at in reader.each("mcp") {
         let name = reader.need(&at, "name", |text| unique_name(text, &mut names));
-        let reach = reach(reader, &at, &guarded);
+        let transport = transport(reader, &at, &guarded);
         let read_only = reader.get(&at, "trusted_read_only", units::list).unwrap_or_default();
         let environment = environment(reader, &at);
-        servers.extend(name.zip(reach).map(|(name, reach)| Mcp {
+        servers.extend(name.zip(transport).map(|(name, transport)| Mcp {
             name,
-            reach,
+            transport,
             trusted_read_only: read_only.into_iter().collect(),
             environment,
         }));
@@ -52,21 +52,21 @@ fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Value
     Ok(text.to_owned())
 }
 
-fn reach(reader: &mut ConfigReader<'_>, at: &str, guarded: &GuardedPaths) -> Option<McpReach> {
-    let ways = ["command", "url"].map(|way| reader.is_written(at, way));
-    if ways == [true, true] {
+fn transport(reader: &mut ConfigReader<'_>, at: &str, guarded: &GuardedPaths) -> Option<McpTransport> {
+    let is_set = ["command", "url"].map(|way| reader.is_written(at, way));
+    if is_set == [true, true] {
         let fix = "keep command for a program that is to be started, or url for a server that runs already";
         reader.refuse(at, "url", ValueError::new("Both command and url are set", fix));
         return None;
     }
-    if ways == [false, false] {
+    if is_set == [false, false] {
         let fix = "add command = [\"program\", \"argument\"], or url = \"https://mcp.example.org/mcp\"";
         let problem = ValueError::new("It does not say how the server is reached", fix);
         reader.lacks_because(at, "command", problem);
         return None;
     }
     let program = reader.get(at, "command", |text| command(text, guarded));
-    program.map(McpReach::Command).or_else(|| reader.get(at, "url", url).map(McpReach::Url))
+    program.map(McpTransport::Command).or_else(|| reader.get(at, "url", url).map(McpTransport::Url))
 }
 
 fn command(text: &str, guarded: &GuardedPaths) -> Result<Vec<String>, ValueError> {
@@ -148,8 +148,8 @@ impl GuardedPaths {
     /// Returns the guarded path that equals, contains or lies in this path.
     fn hit(&self, path: &str) -> Option<&'static str> {
         let path = self.absolute(path);
-        let ways = [followed(&path), plain(&path)];
-        let touches = |place: &Path| ways.iter().any(|way| way.starts_with(place) || place.starts_with(way));
+        let forms = [followed(&path), plain(&path)];
+        let touches = |place: &Path| forms.iter().any(|form| form.starts_with(place) || place.starts_with(form));
         self.places.iter().find(|(_, place)| touches(place)).map(|(name, _)| *name)
     }
 
@@ -158,7 +158,7 @@ impl GuardedPaths {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
                 home.join(rest.trim_start_matches('/'))
             }
-            _ => Path::new(McpReach::START).join(path),
+            _ => Path::new(McpTransport::WORKING_DIR).join(path),
         }
     }
 }
@@ -206,8 +206,8 @@ mod tests {
         )
         .unwrap();
         let [files, far] = servers.as_slice() else { panic!("{servers:?}") };
-        assert_eq!(files.reach, McpReach::Command(vec!["serve".to_owned(), "-q".to_owned()]));
-        assert_eq!(far.reach, McpReach::Url(Url::parse("http://127.0.0.1:1/mcp/").unwrap()));
+        assert_eq!(files.transport, McpTransport::Command(vec!["serve".to_owned(), "-q".to_owned()]));
+        assert_eq!(far.transport, McpTransport::Url(Url::parse("http://127.0.0.1:1/mcp/").unwrap()));
         assert!(files.trusted_read_only.contains("read") && far.trusted_read_only.is_empty());
         let given: Vec<_> =
             files.environment.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
@@ -219,7 +219,7 @@ mod tests {
         let env = [("COMPLINE__MCP__1__NAME", "files"), ("COMPLINE__MCP__1__COMMAND", "[\"serve\", \"a b\"]")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let config = parse("", "c.toml", &env, Home::at("/home/ada/compline")).unwrap().config;
-        assert_eq!(config.mcp[0].reach, McpReach::Command(vec!["serve".to_owned(), "a b".to_owned()]));
+        assert_eq!(config.mcp[0].transport, McpTransport::Command(vec!["serve".to_owned(), "a b".to_owned()]));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn model(reader: &mut ConfigReader<'_>, at: &str) -> Model {
     let is_orphan = reader.has(at) && !reader.is_written(at, "provider");
     let provider = reader.get(at, "provider", provider).unwrap_or(Provider::Offline);
     if is_orphan {
-        let fix = format!("add provider = \"openai\" (or {}) to [{at}]", spelt(Provider::ALL));
+        let fix = format!("add provider = \"openai\" (or {}) to [{at}]", quoted_list(Provider::ALL));
         reader.lacks_because(at, "provider", ValueError::new(format!("[{at}] has no provider"), fix));
     }
     let base_url = reader.get(at, "base_url", address);
@@ -36,8 +36,10 @@ pub fn model(reader: &mut ConfigReader<'_>, at: &str) -> Model {
         context_window,
         max_output,
         temperature: reader.get(at, "temperature", units::temperature),
-        images: reader.get_or(at, "images", units::flag, sees(provider, is_own_server), bool::to_string),
-        patience: reader.get(at, "patience", patience).unwrap_or_default(),
+        images: reader.get_or(at, "images", units::flag, accepts_images(provider, is_own_server), bool::to_string),
+        patience: reader
+            .get(at, "patience", |text| units::duration_within(text, Duration::from_secs(1), Duration::from_hours(1)))
+            .unwrap_or_default(),
         price: price(reader, &format!("{at}.price")),
         base_url,
         api_key,
@@ -105,16 +107,18 @@ pub fn model_name(text: &str) -> Result<String, ValueError> {
 
 fn provider(text: &str) -> Result<Provider, ValueError> {
     Provider::parse(text).ok_or_else(|| {
-        let meant = units::nearest(text, Provider::ALL.iter().map(|provider| provider.as_str()));
-        let fix = match meant {
-            Some(meant) => format!("write \"{meant}\", if that is what was meant; known are {}", spelt(Provider::ALL)),
-            None => format!("write one of {}; \"openai\" fits any compatible server", spelt(Provider::ALL)),
+        let suggestion = units::nearest(text, Provider::ALL.iter().map(|provider| provider.as_str()));
+        let fix = match suggestion {
+            Some(suggestion) => {
+                format!("write \"{suggestion}\", if that is what was meant; known are {}", quoted_list(Provider::ALL))
+            }
+            None => format!("write one of {}; \"openai\" fits any compatible server", quoted_list(Provider::ALL)),
         };
         ValueError::new(format!("There is no provider {}", units::quoted(text)), fix)
     })
 }
 
-fn spelt(providers: &[Provider]) -> String {
+fn quoted_list(providers: &[Provider]) -> String {
     providers.iter().map(|provider| format!("\"{}\"", provider.as_str())).collect::<Vec<_>>().join(", ")
 }
 
@@ -169,16 +173,12 @@ fn window_of(provider: Provider, is_own_server: bool) -> u64 {
     }
 }
 
-fn sees(provider: Provider, is_own_server: bool) -> bool {
+fn accepts_images(provider: Provider, is_own_server: bool) -> bool {
     match provider {
         Provider::Anthropic | Provider::Gemini => true,
         Provider::OpenAi => !is_own_server,
         Provider::Offline | Provider::Ollama => false,
     }
-}
-
-fn patience(text: &str) -> Result<Duration, ValueError> {
-    units::duration_within(text, Duration::from_secs(1), Duration::from_hours(1))
 }
 
 fn price(reader: &mut ConfigReader<'_>, at: &str) -> Option<Price> {

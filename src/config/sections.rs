@@ -1,7 +1,6 @@
 //! Interprets the written values section by section.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::error::ValueError;
@@ -17,7 +16,7 @@ use crate::time::{Cron, Zone};
 impl ConfigReader<'_> {
     /// Interprets the complete configuration. Values with faults are placeholders.
     pub fn config(&mut self) -> Config {
-        let (zone, workspace) = (self.zone(), self.workspace());
+        let (zone, workspace) = (self.zone(), self.folder("", "workspace"));
         Config {
             zone,
             conversation: self.conversation(),
@@ -39,11 +38,7 @@ impl ConfigReader<'_> {
             workspace,
             reflection: reflection(self),
             heartbeat: heartbeat(self),
-            retention: Retention {
-                messages_days: self.get("retention", "messages_days", days),
-                attachments_days: self.get("retention", "attachments_days", days),
-                logs_days: self.get("retention", "logs_days", days),
-            },
+            retention: self.retention(),
             home: self.home.clone(),
         }
     }
@@ -54,10 +49,6 @@ impl ConfigReader<'_> {
             self.warnings.push(warning.to_owned());
         }
         self.get("", "timezone", zone).unwrap_or(Zone::UTC)
-    }
-
-    fn workspace(&mut self) -> PathBuf {
-        self.folder("", "workspace")
     }
 
     fn skills(&mut self) -> Skills {
@@ -89,11 +80,11 @@ impl ConfigReader<'_> {
         };
         Budget {
             daily,
-            per_person_daily: self.limit("per_person_daily", fifths(daily, 4)),
-            per_group_daily: self.limit("per_group_daily", fifths(daily, 1)),
-            background_daily: self.limit("background_daily", fifths(daily, 1)),
-            owner_reserve: self.get("budget", "owner_reserve", owner_reserve).unwrap_or_default(),
-            tool_rounds: self.get("budget", "tool_rounds", tool_rounds).unwrap_or_default(),
+            per_person_daily: self.limit("per_person_daily", share_of(daily, 4)),
+            per_group_daily: self.limit("per_group_daily", share_of(daily, 1)),
+            background_daily: self.limit("background_daily", share_of(daily, 1)),
+            owner_reserve: self.get("budget", "owner_reserve", |text| units::count(text, 0, 90)).unwrap_or_default(),
+            tool_rounds: self.get("budget", "tool_rounds", |text| small_count(text, 1, 100)).unwrap_or_default(),
         }
     }
 
@@ -120,6 +111,15 @@ impl ConfigReader<'_> {
         people
     }
 
+    fn retention(&mut self) -> Retention {
+        let mut days = |name: &str| self.get("retention", name, |text| small_count(text, 1, 36_500));
+        Retention {
+            messages_days: days("messages_days"),
+            attachments_days: days("attachments_days"),
+            logs_days: days("logs_days"),
+        }
+    }
+
     fn agent(&mut self) -> Agent {
         Agent {
             name: self.get("agent", "name", name).unwrap_or_default(),
@@ -131,7 +131,7 @@ impl ConfigReader<'_> {
 fn zone(text: &str) -> Result<Zone, ValueError> {
     Zone::named(text).ok_or_else(|| {
         let fix = match nearest_zone(text) {
-            Some(meant) => format!("write \"{meant}\", if that is what was meant"),
+            Some(suggestion) => format!("write \"{suggestion}\", if that is what was meant"),
             None => "write an IANA zone, as \"Europe/Vienna\"".to_owned(),
         };
         ValueError::new(format!("There is no time zone {}", quoted(text)), fix)
@@ -199,36 +199,30 @@ fn above_zero(parse: fn(&str) -> Result<u64, ValueError>) -> impl FnOnce(&str) -
     }
 }
 
-fn fifths(daily: Limit, share: u64) -> Limit {
+fn share_of(daily: Limit, share: u64) -> Limit {
     let part = |whole: u64| (whole.saturating_mul(share) / 5).max(1);
     Limit { micros: part(daily.micros), tokens: part(daily.tokens) }
 }
 
-fn owner_reserve(text: &str) -> Result<u64, ValueError> {
-    units::count(text, 0, 90)
-}
-
-fn tool_rounds(text: &str) -> Result<u32, ValueError> {
-    Ok(u32::try_from(units::count(text, 1, 100)?).unwrap_or_default())
-}
-
-fn days(text: &str) -> Result<u32, ValueError> {
-    Ok(u32::try_from(units::count(text, 1, 36_500)?).unwrap_or_default())
+/// Parses a whole number between two bounds that fit.
+fn small_count(text: &str, least: u64, most: u64) -> Result<u32, ValueError> {
+    Ok(u32::try_from(units::count(text, least, most)?).unwrap_or_default())
 }
 
 const REFLECTION: &str = "reflection";
 
 /// Interprets `[reflection]`.
-pub fn reflection(reader: &mut ConfigReader<'_>) -> Reflection {
+fn reflection(reader: &mut ConfigReader<'_>) -> Reflection {
     let mut flag = |name: &str| reader.get(REFLECTION, name, units::flag).unwrap_or_default();
     let (enabled, members, auto_action, tell_owner) =
         (flag("enabled"), flag("members"), flag("auto_action"), flag("tell_owner"));
     let mut cron = |name: &str| reader.get(REFLECTION, name, cron).flatten();
     let (daily, weekly, monthly) = (cron("daily"), cron("weekly"), cron("monthly"));
     let mut count = |name: &str, least: u64, most: u64| {
-        let within = |text: &str| Ok(u32::try_from(units::count(text, least, most)?).unwrap_or_default());
-        reader.get(REFLECTION, name, within).unwrap_or_default()
+        reader.get(REFLECTION, name, |text| small_count(text, least, most)).unwrap_or_default()
     };
+    let authorities =
+        [("human", ReflectionReview::Human), ("ai", ReflectionReview::Ai), ("none", ReflectionReview::Nobody)];
     Reflection {
         enabled,
         members,
@@ -240,13 +234,13 @@ pub fn reflection(reader: &mut ConfigReader<'_>) -> Reflection {
         max_actions_per_reflection: count("max_actions_per_reflection", 0, 100),
         max_actions_per_day: count("max_actions_per_day", 0, 1000),
         catch_up_days: count("catch_up_days", 1, 60),
-        review: reader.get(REFLECTION, "review_mode", review).unwrap_or(ReflectionReview::Human),
+        review: reader.get(REFLECTION, "review_mode", |text| units::one_of(text, &authorities)).unwrap_or_default(),
         tell_owner,
     }
 }
 
 /// Interprets `[heartbeat]`.
-pub fn heartbeat(reader: &mut ConfigReader<'_>) -> Heartbeat {
+fn heartbeat(reader: &mut ConfigReader<'_>) -> Heartbeat {
     Heartbeat {
         interval: reader.get("heartbeat", "interval", interval).flatten(),
         quiet: reader.get("heartbeat", "quiet_hours", quiet_hours).flatten(),
@@ -262,11 +256,6 @@ fn cron(text: &str) -> Result<Option<Cron>, ValueError> {
     Cron::parse(text)
         .map(Some)
         .map_err(|error| ValueError::new(format!("{} is no schedule: {error}", quoted(text)), fix))
-}
-
-fn review(text: &str) -> Result<ReflectionReview, ValueError> {
-    let words = [("human", ReflectionReview::Human), ("ai", ReflectionReview::Ai), ("none", ReflectionReview::Nobody)];
-    units::one_of(text, &words)
 }
 
 fn interval(text: &str) -> Result<Option<Duration>, ValueError> {
@@ -303,23 +292,24 @@ const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA: &str = "http://127.0.0.1:11434";
 
 /// Interprets `[memory]`.
-pub fn memory(reader: &mut ConfigReader<'_>) -> Memory {
+fn memory(reader: &mut ConfigReader<'_>) -> Memory {
     let mut count =
-        |name: &str, least, most| reader.get(MEMORY, name, |text| units::count(text, least, most)).unwrap_or_default();
-    let (every, max_tokens, split) =
+        |name: &str, least, most| reader.get(MEMORY, name, |text| small_count(text, least, most)).unwrap_or_default();
+    let (extract_every, max_tokens, split) =
         (count("extract_every", 1, 1000), count("max_tokens", 0, 100_000), count("split", 5, 95));
+    let placement = |text: &str| units::one_of(text, &[("tail", Placement::Tail), ("system", Placement::System)]);
     Memory {
         enabled: reader.get(MEMORY, "enabled", units::flag).unwrap_or_default(),
         placement: reader.get(MEMORY, "placement", placement).unwrap_or(Placement::Tail),
-        extract_every: u32::try_from(every).unwrap_or(u32::MAX),
-        max_tokens,
-        split: u32::try_from(split).unwrap_or_default(),
+        extract_every,
+        max_tokens: u64::from(max_tokens),
+        split,
         experience_for_all: reader.get(MEMORY, "experience_for_all", units::flag).unwrap_or_default(),
     }
 }
 
 /// Interprets `[embedding]`.
-pub fn embedding(reader: &mut ConfigReader<'_>) -> Option<Embedding> {
+fn embedding(reader: &mut ConfigReader<'_>) -> Option<Embedding> {
     let provider = reader.get(EMBEDDING, "provider", provider).flatten();
     let base_url = reader.get(EMBEDDING, "base_url", models::address);
     let dimensions = reader.get(EMBEDDING, "dimensions", |text| units::count(text, 8, 8192));
@@ -342,10 +332,6 @@ pub fn embedding(reader: &mut ConfigReader<'_>) -> Option<Embedding> {
         dimensions: dimensions.and_then(|count| u32::try_from(count).ok()),
         api_key,
     })
-}
-
-fn placement(text: &str) -> Result<Placement, ValueError> {
-    units::one_of(text, &[("tail", Placement::Tail), ("system", Placement::System)])
 }
 
 fn provider(text: &str) -> Result<Option<EmbeddingProvider>, ValueError> {

@@ -45,12 +45,12 @@ pub fn duration_within(text: &str, least: Duration, most: Duration) -> Result<Du
 
 /// Formats a duration for [`duration`], to the millisecond.
 pub fn show_duration(span: Duration) -> String {
-    let mut left = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    let mut remaining = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     let mut shown = String::new();
     for (unit, millis) in UNITS {
-        if left >= millis {
-            shown.push_str(&format!("{}{unit}", left / millis));
-            left %= millis;
+        if remaining >= millis {
+            shown.push_str(&format!("{}{unit}", remaining / millis));
+            remaining %= millis;
         }
     }
     if shown.is_empty() { "0ms".to_owned() } else { shown }
@@ -182,7 +182,7 @@ pub fn unknown(section: &Section, name: &str) -> ValueError {
         return ValueError::new(what, format!("{name} belongs {}", heading(home)));
     }
     let fix = match nearest(name, known()) {
-        Some(meant) => format!("write {meant}, if that is what was meant; otherwise delete it"),
+        Some(suggestion) => format!("write {suggestion}, if that is what was meant; otherwise delete it"),
         None => format!("delete it; known here: {}", known().collect::<Vec<_>>().join(", ")),
     };
     ValueError::new(what, fix)

@@ -206,9 +206,9 @@ const PREFIX: &str = "COMPLINE__";
 /// Overlays the values with the environment.
 pub fn overlay(values: &mut WrittenValues, env: &BTreeMap<String, String>) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let mut laid = BTreeMap::new();
+    let mut overlaid = BTreeMap::new();
     if let Some(workspace) = env.get("WORKSPACE_PATH").filter(|path| !path.is_empty()) {
-        laid.insert("workspace".to_owned(), written("WORKSPACE_PATH", workspace));
+        overlaid.insert("workspace".to_owned(), written("WORKSPACE_PATH", workspace));
     }
     for (variable, text) in env.iter().filter(|(_, text)| !text.is_empty()) {
         let Some(rest) = variable.strip_prefix(PREFIX) else {
@@ -216,8 +216,8 @@ pub fn overlay(values: &mut WrittenValues, env: &BTreeMap<String, String>) -> Ve
         };
         match resolve(rest, &mut values.repeated) {
             Ok((at, key)) => {
-                insert_entry(values, &at, key);
-                laid.insert(join(&at, key.name), written(variable, text));
+                remove_other_spellings(values, &at, key);
+                overlaid.insert(join(&at, key.name), written(variable, text));
             }
             Err(problem) => {
                 let place = ConfigLocation::Environment { variable: variable.clone() };
@@ -225,7 +225,7 @@ pub fn overlay(values: &mut WrittenValues, env: &BTreeMap<String, String>) -> Ve
             }
         }
     }
-    values.by_path.extend(laid);
+    values.by_path.extend(overlaid);
     faults
 }
 
@@ -269,12 +269,12 @@ fn number(here: &Section, word: Option<&str>, count: &mut usize) -> Result<usize
     Ok(number)
 }
 
-fn insert_entry(values: &mut WrittenValues, at: &str, key: &Key) {
+fn remove_other_spellings(values: &mut WrittenValues, at: &str, key: &Key) {
     if !key.kind.is_delicate() {
         return;
     }
     let base = key.name.trim_end_matches("_env").trim_end_matches("_file");
-    for way in ["", "_env", "_file"] {
-        values.by_path.remove(&join(at, &format!("{base}{way}")));
+    for suffix in ["", "_env", "_file"] {
+        values.by_path.remove(&join(at, &format!("{base}{suffix}")));
     }
 }

@@ -80,7 +80,7 @@ fn bot(fake: &FakeTelegram, token: &str, clock: Arc<dyn Clock>) -> Telegram {
     let config = config::Telegram {
         token: SecretString::from(token),
         api_url: fake.url(),
-        way_in: config::TelegramDelivery::Polling,
+        delivery: config::TelegramDelivery::Polling,
     };
     Telegram::new(&config, clock).unwrap()
 }

@@ -98,16 +98,16 @@ fn free_port() -> SocketAddr {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
 }
 
-fn bot(fake: &FakeTelegram, way_in: config::TelegramDelivery, clock: Arc<dyn Clock>) -> Telegram {
+fn bot(fake: &FakeTelegram, delivery: config::TelegramDelivery, clock: Arc<dyn Clock>) -> Telegram {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let config = config::Telegram { token: SecretString::from(fake.token()), api_url: fake.url(), way_in };
+    let config = config::Telegram { token: SecretString::from(fake.token()), api_url: fake.url(), delivery };
     Telegram::new(&config, clock).unwrap()
 }
 
 fn called(fake: &FakeTelegram, listen: SocketAddr, clock: Arc<dyn Clock>) -> Telegram {
     let url = "https://bot.example.org/telegram".parse().unwrap();
-    let way_in = config::Webhook { url, listen, secret: SecretString::from(SECRET) };
-    bot(fake, config::TelegramDelivery::Webhook(way_in), clock)
+    let delivery = config::Webhook { url, listen, secret: SecretString::from(SECRET) };
+    bot(fake, config::TelegramDelivery::Webhook(delivery), clock)
 }
 
 fn update(id: i64) -> String {

@@ -119,14 +119,14 @@ fn stored_state(config: &Config, embedding: &config::Embedding) -> String {
 /// Queries Telegram.
 async fn telegram_findings(config: &config::Telegram, gateway: &Gateway, zone: Zone, offline: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let TelegramDelivery::Webhook(webhook) = &config.way_in {
+    if let TelegramDelivery::Webhook(webhook) = &config.delivery {
         findings.extend(listening(webhook, gateway));
     }
     if offline {
         findings.push(Finding::note(says::TELEGRAM, &says::not_tried(says::BOT), ""));
         return findings;
     }
-    match (probe::telegram(config).await, &config.way_in) {
+    match (probe::telegram(config).await, &config.delivery) {
         (Err(trouble), _) => findings.push(Finding::wrong(says::TELEGRAM, &trouble.what, &trouble.fix)),
         (Ok(bot), TelegramDelivery::Polling) => findings.push(polled(&bot)),
         (Ok(bot), TelegramDelivery::Webhook(webhook)) => findings.push(called(&bot, webhook, gateway, zone)),

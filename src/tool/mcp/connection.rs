@@ -35,7 +35,7 @@ use tokio::sync::Notify;
 use url::Url;
 
 use super::register::MAX_TOOLS;
-use crate::config::{Mcp, McpReach};
+use crate::config::{Mcp, McpTransport};
 use crate::time::clock::real_sleep;
 use crate::wording::tool as says;
 
@@ -75,13 +75,13 @@ impl McpConnection {
     /// Connects. `changed` is notified when the server reports that its tools have changed.
     pub async fn open(config: &Mcp, changed: Arc<Notify>, limit: Duration) -> Result<Self, McpError> {
         let client = Client { changed };
-        let (service, program) = match &config.reach {
-            McpReach::Command(words) => {
+        let (service, program) = match &config.transport {
+            McpTransport::Command(words) => {
                 let (program, output, input) = Program::start(config, words).map_err(|_| McpError::Start)?;
                 let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(MESSAGE);
                 (within(limit, rmcp::serve_client(client, transport)).await, Some(program))
             }
-            McpReach::Url(url) => {
+            McpTransport::Url(url) => {
                 let transport = http(url).map_err(|_| McpError::Start)?;
                 (within(limit, rmcp::serve_client(client, transport)).await, None)
             }
@@ -220,7 +220,7 @@ impl Program {
             .args(arguments)
             .env_clear()
             .envs(config.environment.iter().map(|(name, value)| (name, value.expose_secret())))
-            .current_dir(McpReach::START)
+            .current_dir(McpTransport::WORKING_DIR)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
