@@ -68,11 +68,11 @@ pub struct Embedded {
 /// # Errors
 /// If the address is invalid.
 pub fn build(config: &config::Embedding) -> anyhow::Result<Arc<dyn Embedder>> {
-    let (provider, usual, endpoint) = match config.provider {
+    let (provider, default_url, endpoint) = match config.provider {
         EmbeddingProvider::OpenAi => ("openai", "https://api.openai.com/v1/", "embeddings"),
         EmbeddingProvider::Ollama => ("ollama", "http://127.0.0.1:11434/", "api/embed"),
     };
-    let base = wire::base(Some(&config.base_url), usual)?;
+    let base = wire::base(Some(&config.base_url), default_url)?;
     Ok(Arc::new(EmbeddingServer {
         card: EmbedderCard {
             provider: provider.to_owned(),
@@ -132,13 +132,12 @@ impl EmbeddingServer {
     /// Sends one request and returns the answer if it is JSON and not an error.
     async fn ask(&self, body: &Value, patience: Duration) -> Result<Value, ModelError> {
         let key = wire::key(self.key.as_ref());
-        let post = self.http.post(self.url.clone()).json(body).timeout(patience);
-        let post = if key.is_empty() { post } else { post.bearer_auth(key) };
-        let response = post.send().await.map_err(|error| wire::lost(&error))?;
+        let post = wire::with_key(self.http.post(self.url.clone()).json(body).timeout(patience), key);
+        let response = post.send().await.map_err(|error| wire::connection_error(&error))?;
         if !response.status().is_success() {
             return Err(without_words(error::of_response(response, key, None).await));
         }
-        let text = wire::read_text(response, MOST_BYTES).await.map_err(|error| wire::lost(&error))?;
+        let text = wire::read_text(response, MOST_BYTES).await.map_err(|error| wire::connection_error(&error))?;
         let text = text.ok_or(ModelError::Cut)?;
         let answer: Value = serde_json::from_str(&text).map_err(|_| error::no_answer("something other than JSON"))?;
         if answer.get("error").is_some_and(|error| !error.is_null()) {
@@ -151,8 +150,8 @@ impl EmbeddingServer {
 /// Strips the server's own sentence from a rejection, because it might quote one of many texts.
 fn without_words(error: ModelError) -> ModelError {
     match error {
-        ModelError::Rejected(said) => {
-            let status = said.split(':').next().unwrap_or_default().to_owned();
+        ModelError::Rejected(message) => {
+            let status = message.split(':').next().unwrap_or_default().to_owned();
             ModelError::Rejected(status)
         }
         other => other,
@@ -172,7 +171,7 @@ fn checked(rows: &[&Value], texts: usize, dimensions: Option<usize>) -> Result<V
     if rows.len() != texts {
         return wrong("it gives fewer or more vectors than it was given texts");
     }
-    let Some(vectors) = rows.iter().map(|row| unit(row)).collect::<Option<Vec<_>>>() else {
+    let Some(vectors) = rows.iter().map(|row| normalised(row)).collect::<Option<Vec<_>>>() else {
         return wrong("a vector of its answer holds something other than finite numbers");
     };
     let length = dimensions.or_else(|| vectors.first().map(Vec::len)).unwrap_or_default();
@@ -183,7 +182,7 @@ fn checked(rows: &[&Value], texts: usize, dimensions: Option<usize>) -> Result<V
 }
 
 /// Normalises a vector to length one; `None` if it is invalid.
-fn unit(row: &Value) -> Option<Vec<f32>> {
+fn normalised(row: &Value) -> Option<Vec<f32>> {
     let numbers: Vec<f64> = row.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
     let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
     if numbers.is_empty() || !length.is_finite() || length <= f64::MIN_POSITIVE {

@@ -59,26 +59,26 @@ impl Fault<'_> {
     /// Classifies the failure. `key` and the text of `request` must not be repeated in the error.
     pub(super) fn classify(&self, key: &str, request: Option<&Request>) -> ModelError {
         let body: Value = serde_json::from_str(self.body).unwrap_or(Value::Null);
-        let said = ErrorBody::of(&body);
-        let says = |words: &[&str]| words.iter().any(|word| said.words.contains(word));
-        let status = if self.status == 200 { said.status.unwrap_or(200) } else { self.status };
-        if says(REFUSED) {
+        let error_body = ErrorBody::of(&body);
+        let has_any = |words: &[&str]| words.iter().any(|word| error_body.words.contains(word));
+        let status = if self.status == 200 { error_body.status.unwrap_or(200) } else { self.status };
+        if has_any(REFUSED) {
             return ModelError::Refused;
         }
-        if status == 402 || says(NO_CREDIT) {
+        if status == 402 || has_any(NO_CREDIT) {
             return ModelError::NoCredit;
         }
-        if status == 413 || says(TOO_LONG) {
+        if status == 413 || has_any(TOO_LONG) {
             return ModelError::TooLong;
         }
-        if matches!(status, 401 | 403) || says(BAD_KEY) {
+        if matches!(status, 401 | 403) || has_any(BAD_KEY) {
             return ModelError::BadKey;
         }
         // An error inside a stream: the request itself was accepted, so a retry may succeed.
-        if matches!(status, 200 | 408 | 409 | 425 | 429 | 500..) || says(LATER) {
+        if matches!(status, 200 | 408 | 409 | 425 | 429 | 500..) || has_any(LATER) {
             return self.later(status);
         }
-        ModelError::Rejected(sentence(status, &said.sentence, key, request))
+        ModelError::Rejected(sentence(status, &error_body.sentence, key, request))
     }
 
     fn later(&self, status: u16) -> ModelError {
@@ -134,17 +134,17 @@ impl ErrorBody {
 }
 
 /// Cleans the server's sentence for display.
-fn sentence(status: u16, said: &str, key: &str, request: Option<&Request>) -> String {
-    let visible: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+fn sentence(status: u16, message: &str, key: &str, request: Option<&Request>) -> String {
+    let visible: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let whole = text::one_line(&visible);
-    let said = text::shorten(&whole, MAX_SENTENCE - "HTTP 400: ".len());
-    let leaks = (!key.is_empty() && whole.contains(key)) || request.is_some_and(|request| quotes(&said, request));
-    if said.is_empty() || leaks { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") }
+    let message = text::shorten(&whole, MAX_SENTENCE - "HTTP 400: ".len());
+    let leaks = (!key.is_empty() && whole.contains(key)) || request.is_some_and(|request| quotes(&message, request));
+    if message.is_empty() || leaks { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") }
 }
 
 /// Returns true if a stretch of the sentence also occurs in the conversation.
-fn quotes(said: &str, request: &Request) -> bool {
-    let chars: Vec<char> = said.chars().collect();
+fn quotes(sentence: &str, request: &Request) -> bool {
+    let chars: Vec<char> = sentence.chars().collect();
     let windows: Vec<String> = chars.windows(QUOTE).map(|window| window.iter().collect()).collect();
     let messages = request.messages().iter().flat_map(|message| message.parts());
     messages.map(|part| part.open().0).any(|part| match part {

@@ -58,8 +58,8 @@ impl GenAi {
 
     /// Creates a Google model.
     pub(super) fn gemini(config: &config::Model) -> anyhow::Result<Self> {
-        const USUAL: &str = "https://generativelanguage.googleapis.com/v1beta/";
-        let mut model = Self::new(config, "gemini", AdapterKind::Gemini, USUAL)?;
+        const DEFAULT_URL: &str = "https://generativelanguage.googleapis.com/v1beta/";
+        let mut model = Self::new(config, "gemini", AdapterKind::Gemini, DEFAULT_URL)?;
         if EFFORTS.iter().any(|effort| config.name.ends_with(effort)) {
             // For these families only, the library sends nothing if the effort is a budget.
             anyhow::ensure!(
@@ -73,7 +73,7 @@ impl GenAi {
         Ok(model)
     }
 
-    fn new(config: &config::Model, provider: &str, kind: AdapterKind, usual: &str) -> anyhow::Result<Self> {
+    fn new(config: &config::Model, provider: &str, kind: AdapterKind, default_url: &str) -> anyhow::Result<Self> {
         anyhow::ensure!(
             !config.name.contains("::"),
             "The model name `{}` holds `::`, which this wire takes for another provider's name",
@@ -88,7 +88,7 @@ impl GenAi {
             card: wire::card(config, provider),
             client: Client::builder().with_reqwest(wire::client(config.patience)?).build()?,
             kind,
-            base: wire::base(config.base_url.as_deref(), usual)?,
+            base: wire::base(config.base_url.as_deref(), default_url)?,
             key: config.api_key.clone(),
             options,
         })
@@ -134,7 +134,8 @@ impl Model for GenAi {
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
-        let failure = |error: &Error, begun: bool| classify(error, begun, wire::key(self.key.as_ref()), request);
+        let failure =
+            |error: &Error, has_begun: bool| classify(error, has_begun, wire::key(self.key.as_ref()), request);
         let options = self.options(request);
         let begin = self.client.exec_chat_stream(self.target(), chat_request(request), Some(&options));
         let begin = begin.with_subscriber(NoSubscriber::new());
@@ -200,10 +201,10 @@ fn chat_request(request: &Request) -> ChatRequest {
 /// counts at the end of a message.
 fn messages(turn: &Turn<'_>) -> Vec<ChatMessage> {
     let mut messages = Vec::new();
-    for stretch in turn.parts.split_inclusive(|placed| placed.marked) {
-        let content: Vec<ContentPart> = stretch.iter().map(|placed| part(placed.part)).collect();
+    for stretch in turn.parts.split_inclusive(|marked_part| marked_part.marked) {
+        let content: Vec<ContentPart> = stretch.iter().map(|marked_part| part(marked_part.part)).collect();
         let message = ChatMessage::new(role(turn.role), MessageContent::from_parts(content));
-        let marked = stretch.last().is_some_and(|placed| placed.marked);
+        let marked = stretch.last().is_some_and(|marked_part| marked_part.marked);
         messages.push(if marked { message.with_options(CacheControl::Ephemeral) } else { message });
     }
     messages
@@ -241,17 +242,17 @@ fn tool(spec: &ToolSpec) -> Tool {
     Tool::new(spec.name.as_str()).with_description(spec.description.as_str()).with_schema(spec.schema.clone())
 }
 
-/// Classifies an error. `begun` is true if a part of the answer had arrived. Only kinds, statuses
-/// and headers are used; the printed form may hold the conversation.
-fn classify(error: &Error, begun: bool, key: &str, request: &Request) -> ModelError {
+/// Classifies an error. `has_begun` is true if a part of the answer had arrived. Only kinds,
+/// statuses and headers are used; the printed form may hold the conversation.
+fn classify(error: &Error, has_begun: bool, key: &str, request: &Request) -> ModelError {
     let of_fault = |fault: Fault<'_>| fault.classify(key, Some(request));
     match error {
         // While streaming, the real error is one level down.
         Error::WebStream { error, .. } => {
             if let Some(error) = error.downcast_ref::<Error>() {
-                return classify(error, begun, key, request);
+                return classify(error, has_begun, key, request);
             }
-            error.downcast_ref::<reqwest::Error>().map_or(ModelError::Cut, wire::lost)
+            error.downcast_ref::<reqwest::Error>().map_or(ModelError::Cut, wire::connection_error)
         }
         Error::HttpError { status, body, headers, .. } => {
             of_fault(Fault { status: status.as_u16(), headers: Some(headers), body })
@@ -261,12 +262,12 @@ fn classify(error: &Error, begun: bool, key: &str, request: &Request) -> ModelEr
                 of_fault(Fault { status: status.as_u16(), headers: Some(headers), body })
             }
             webc::Error::ResponseFailedNotJson { content_type, .. } => error::no_answer(content_type),
-            webc::Error::Reqwest(error) => wire::lost(error),
+            webc::Error::Reqwest(error) => wire::connection_error(error),
             _ => ModelError::Cut,
         },
         // A piece with neither answer nor error: Gemini declines the question itself this way.
         Error::ChatResponse { body, .. } if body.get("usageMetadata").is_some_and(serde_json::Value::is_null) => {
-            if begun {
+            if has_begun {
                 ModelError::Cut
             } else {
                 ModelError::Refused

@@ -40,9 +40,9 @@ pub(super) struct OpenAi {
 
 impl OpenAi {
     /// Creates the model from its configuration; `provider` is its name in the description and
-    /// `usual` the default address.
-    pub(super) fn new(config: &config::Model, provider: &str, usual: &str) -> anyhow::Result<Self> {
-        let base = wire::base(config.base_url.as_deref(), usual)?;
+    /// `default_url` the default address.
+    pub(super) fn new(config: &config::Model, provider: &str, default_url: &str) -> anyhow::Result<Self> {
+        let base = wire::base(config.base_url.as_deref(), default_url)?;
         Ok(Self {
             card: wire::card(config, provider),
             http: wire::client(config.patience)?,
@@ -56,11 +56,8 @@ impl OpenAi {
     async fn send(&self, request: &Request) -> Result<Response, ModelError> {
         let key = wire::key(self.key.as_ref());
         let body = body(request, &self.card, self.dialect, self.temperature);
-        let mut post = self.http.post(self.url.clone()).json(&body);
-        if !key.is_empty() {
-            post = post.bearer_auth(key);
-        }
-        let response = post.send().await.map_err(|error| wire::lost(&error))?;
+        let post = wire::with_key(self.http.post(self.url.clone()).json(&body), key);
+        let response = post.send().await.map_err(|error| wire::connection_error(&error))?;
         if response.status().is_success() {
             Ok(response)
         } else {
@@ -82,7 +79,7 @@ impl OpenAi {
                 Ok(None) => break,
                 // The answer is complete; only the connection ended badly.
                 Err(_) if draft.is_whole() => return Ok(draft),
-                Err(error) => return Err(wire::lost(&error)),
+                Err(error) => return Err(wire::connection_error(&error)),
             };
             events.feed(&piece).map_err(|_| ModelError::Cut)?;
             while let Some(data) = next_data(&mut events) {
@@ -108,14 +105,14 @@ impl OpenAi {
         request: &Request,
         live: &dyn StreamSink,
     ) -> Result<ReplyDraft, ModelError> {
-        let text = wire::read_text(response, wire::MAX_ANSWER).await.map_err(|error| wire::lost(&error))?;
+        let text = wire::read_text(response, wire::MAX_ANSWER).await.map_err(|error| wire::connection_error(&error))?;
         let mut draft = ReplyDraft::default();
         draft.take(&text.ok_or(ModelError::Cut)?, live).map_err(|refusal| self.refused(&refusal, request))?;
         Ok(draft)
     }
 
     fn refused(&self, refusal: &draft::DraftError, request: &Request) -> ModelError {
-        let draft::DraftError::Said(body) = refusal else {
+        let draft::DraftError::ServerError(body) = refusal else {
             return ModelError::Cut;
         };
         error::Fault { status: 200, headers: None, body }.classify(wire::key(self.key.as_ref()), Some(request))
@@ -218,7 +215,7 @@ fn message(role: &str, turn: &Turn<'_>, dialect: Dialect) -> Value {
 }
 
 fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
-    let calls: Vec<Value> = turn.parts.iter().filter_map(|placed| call(placed, dialect)).collect();
+    let calls: Vec<Value> = turn.parts.iter().filter_map(|marked_part| call(marked_part, dialect)).collect();
     let mut message = message("assistant", turn, dialect);
     if !calls.is_empty() {
         set(&mut message, "tool_calls", calls.into());
@@ -229,14 +226,14 @@ fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
 /// Plain text where possible, because every server accepts it; parts for pictures and marks; null
 /// for no content.
 fn content(parts: &[MarkedPart<'_>], dialect: Dialect) -> Value {
-    let marks = dialect == Dialect::OpenRouter && parts.iter().any(|placed| placed.marked);
-    let pictures = parts.iter().any(|placed| matches!(placed.part, RequestPart::Image { .. }));
+    let marks = dialect == Dialect::OpenRouter && parts.iter().any(|marked_part| marked_part.marked);
+    let pictures = parts.iter().any(|marked_part| matches!(marked_part.part, RequestPart::Image { .. }));
     if marks || pictures {
-        return parts.iter().filter_map(|placed| content_part(placed, marks)).collect();
+        return parts.iter().filter_map(|marked_part| content_part(marked_part, marks)).collect();
     }
     let texts: Vec<&str> = parts
         .iter()
-        .filter_map(|placed| match placed.part {
+        .filter_map(|marked_part| match marked_part.part {
             RequestPart::Text(text) => Some(&**text),
             _ => None,
         })
@@ -244,8 +241,8 @@ fn content(parts: &[MarkedPart<'_>], dialect: Dialect) -> Value {
     if texts.is_empty() { Value::Null } else { texts.join("\n\n").into() }
 }
 
-fn content_part(placed: &MarkedPart<'_>, marks: bool) -> Option<Value> {
-    let mut part = match placed.part {
+fn content_part(marked_part: &MarkedPart<'_>, marks: bool) -> Option<Value> {
+    let mut part = match marked_part.part {
         RequestPart::Text(text) => json!({ "type": "text", "text": text }),
         RequestPart::Image { mime, bytes } => {
             let url = format!("data:{mime};base64,{}", STANDARD.encode(bytes));
@@ -253,14 +250,14 @@ fn content_part(placed: &MarkedPart<'_>, marks: bool) -> Option<Value> {
         }
         RequestPart::Call { .. } | RequestPart::Result { .. } => return None,
     };
-    if marks && placed.marked {
+    if marks && marked_part.marked {
         set(&mut part, "cache_control", json!({ "type": "ephemeral" }));
     }
     Some(part)
 }
 
-fn call(placed: &MarkedPart<'_>, dialect: Dialect) -> Option<Value> {
-    let RequestPart::Call { id, name, arguments, extra } = placed.part else {
+fn call(marked_part: &MarkedPart<'_>, dialect: Dialect) -> Option<Value> {
+    let RequestPart::Call { id, name, arguments, extra } = marked_part.part else {
         return None;
     };
     let arguments = Value::Object(turns::arguments(arguments)).to_string();
@@ -274,8 +271,8 @@ fn call(placed: &MarkedPart<'_>, dialect: Dialect) -> Option<Value> {
     Some(call)
 }
 
-fn result(placed: &MarkedPart<'_>) -> Option<Value> {
-    let RequestPart::Result { id, text, .. } = placed.part else {
+fn result(marked_part: &MarkedPart<'_>) -> Option<Value> {
+    let RequestPart::Result { id, text, .. } = marked_part.part else {
         return None;
     };
     Some(json!({ "role": "tool", "tool_call_id": id, "content": text }))

@@ -44,7 +44,7 @@ pub async fn transcribe(config: &Transcription, bytes: Vec<u8>, mime: &str) -> R
     }
     let post = prepare(config, bytes, mime).map_err(|error| ModelError::Rejected(error.to_string()))?;
     let response = post.send().await.map_err(|error| match error.is_connect() {
-        true => wire::lost(&error),
+        true => wire::connection_error(&error),
         // The recording may have arrived.
         false => ModelError::Cut,
     })?;
@@ -102,9 +102,7 @@ fn prepare(config: &Transcription, bytes: Vec<u8>, mime: &str) -> anyhow::Result
     let file = Part::bytes(bytes).file_name(format!("voice.{}", extension(mime)));
     let file = file.mime_str(mime).context("The recording has no proper type")?;
     let form = Form::new().text("model", config.name.clone()).text("response_format", "json").part("file", file);
-    let key = wire::key(config.api_key.as_ref());
-    let post = wire::client(PATIENCE)?.post(url).multipart(form);
-    Ok(if key.is_empty() { post } else { post.bearer_auth(key) })
+    Ok(wire::with_key(wire::client(PATIENCE)?.post(url).multipart(form), wire::key(config.api_key.as_ref())))
 }
 
 fn extension(mime: &str) -> &'static str {

@@ -34,7 +34,7 @@ pub(super) fn of(request: &Request) -> Vec<Turn<'_>> {
         if message.ends_cached_stretch() {
             surplus = surplus.saturating_sub(1);
         }
-        let parts = placed(message, marked);
+        let parts = marked_parts(message, marked);
         if parts.is_empty() {
             continue;
         }
@@ -51,7 +51,7 @@ pub(super) fn of(request: &Request) -> Vec<Turn<'_>> {
     turns
 }
 
-fn placed(message: &Message, marked: bool) -> Vec<MarkedPart<'_>> {
+fn marked_parts(message: &Message, marked: bool) -> Vec<MarkedPart<'_>> {
     let mut parts: Vec<MarkedPart<'_>> = message
         .parts()
         .iter()
@@ -99,10 +99,10 @@ mod tests {
         let mut shape = String::new();
         for turn in of(request) {
             shape.push_str(&format!("{:?}:", turn.role).to_lowercase());
-            for placed in turn.parts {
-                let RequestPart::Text(text) = placed.part else { panic!() };
+            for marked_part in turn.parts {
+                let RequestPart::Text(text) = marked_part.part else { panic!() };
                 shape.push_str(text);
-                if placed.marked {
+                if marked_part.marked {
                     shape.push('!');
                 }
             }

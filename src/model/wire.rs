@@ -41,10 +41,10 @@ pub(super) fn client(patience: Duration) -> anyhow::Result<reqwest::Client> {
 /// Returns the base address: the configured one, or the provider's own. One without a path gets the
 /// provider's usual path, so that `http://localhost:11434` means the same as
 /// `http://localhost:11434/v1`. The result always ends with a slash.
-pub(super) fn base(configured: Option<&str>, usual: &str) -> anyhow::Result<Url> {
-    let usual = Url::parse(usual).context("The usual address does not parse")?;
+pub(super) fn base(configured: Option<&str>, default_url: &str) -> anyhow::Result<Url> {
+    let default_url = Url::parse(default_url).context("The usual address does not parse")?;
     let Some(configured) = configured else {
-        return Ok(usual);
+        return Ok(default_url);
     };
     let mut url = Url::parse(configured).with_context(|| format!("`{configured}` is not an address"))?;
     anyhow::ensure!(
@@ -52,7 +52,7 @@ pub(super) fn base(configured: Option<&str>, usual: &str) -> anyhow::Result<Url>
         "`{configured}` is not an http or https address"
     );
     if url.path().trim_end_matches('/').is_empty() {
-        url.set_path(usual.path());
+        url.set_path(default_url.path());
     } else if !url.path().ends_with('/') {
         let path = format!("{}/", url.path());
         url.set_path(&path);
@@ -63,6 +63,11 @@ pub(super) fn base(configured: Option<&str>, usual: &str) -> anyhow::Result<Url>
 /// Returns the key as text; empty if there is none.
 pub(super) fn key(key: Option<&SecretString>) -> &str {
     key.map_or("", |key| key.expose_secret()).trim()
+}
+
+/// Adds the key to a request, if there is one.
+pub(super) fn with_key(post: reqwest::RequestBuilder, key: &str) -> reqwest::RequestBuilder {
+    if key.is_empty() { post } else { post.bearer_auth(key) }
 }
 
 /// Builds the description of a configured model.
@@ -79,7 +84,7 @@ pub(super) fn card(config: &config::Model, provider: &str) -> ModelInfo {
 
 /// Classifies a missing or incomplete answer. The library's own messages may hold the address, so
 /// none of them are used.
-pub(super) fn lost(error: &reqwest::Error) -> ModelError {
+pub(super) fn connection_error(error: &reqwest::Error) -> ModelError {
     let what = if error.is_timeout() {
         "the server keeps silent"
     } else if error.is_connect() {
@@ -111,7 +116,7 @@ mod tests {
 
     #[test]
     fn an_address_without_a_path_gets_the_usual_one() {
-        let usual = "https://api.example.org/v1/";
+        let default_url = "https://api.example.org/v1/";
         let table = [
             (None, "https://api.example.org/v1/"),
             (Some("http://localhost:8080"), "http://localhost:8080/v1/"),
@@ -120,10 +125,10 @@ mod tests {
             (Some("https://host/openai/"), "https://host/openai/"),
         ];
         for (configured, expected) in table {
-            assert_eq!(base(configured, usual).unwrap().as_str(), expected);
+            assert_eq!(base(configured, default_url).unwrap().as_str(), expected);
         }
         for wrong in ["", "localhost", "localhost:8080", "ftp://host/v1", "file:///etc/passwd"] {
-            assert!(base(Some(wrong), usual).is_err(), "{wrong}");
+            assert!(base(Some(wrong), default_url).is_err(), "{wrong}");
         }
     }
 }

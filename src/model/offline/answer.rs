@@ -138,22 +138,25 @@ fn sum(question: &str) -> Option<String> {
 /// Finds the statements of the person or the notes that answer the question, best first and newer
 /// before older.
 fn known(view: &PromptView<'_>) -> Option<String> {
-    let mut asked = words::stems(&view.question);
-    asked.sort_unstable();
-    asked.dedup();
+    let mut question_stems = words::stems(&view.question);
+    question_stems.sort_unstable();
+    question_stems.dedup();
     let candidates = candidates(view);
-    let stems: Vec<Vec<String>> = candidates.iter().map(|told| words::stems(told.words)).collect();
-    let scores = words::score(&asked, &stems);
-    let covers = |stems: &[String]| asked.iter().filter(|word| stems.contains(word)).count() * 2 >= asked.len();
+    let stems: Vec<Vec<String>> = candidates.iter().map(|sentence| words::stems(sentence.words)).collect();
+    let scores = words::score(&question_stems, &stems);
+    let covers = |stems: &[String]| {
+        question_stems.iter().filter(|word| stems.contains(word)).count() * 2 >= question_stems.len()
+    };
     let scored = scores.into_iter().zip(stems.iter().zip(&candidates));
     let fitting = scored.filter(|(score, (stems, _))| *score > 0.0 && covers(stems));
-    let mut hits: Vec<(f64, &QuotedSentence<'_>)> = fitting.map(|(score, (_, told))| (score, told)).collect();
+    let mut hits: Vec<(f64, &QuotedSentence<'_>)> = fitting.map(|(score, (_, sentence))| (score, sentence)).collect();
     // The sort is stable, so among equals the newer stays first.
     hits.reverse();
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = hits.first()?.0;
     let good = hits.iter().take_while(|(score, _)| *score >= best * 0.75);
-    let mut lines: Vec<String> = good.map(|(_, told)| format!("{}\n{}", told.origin, quote(told.words))).collect();
+    let mut lines: Vec<String> =
+        good.map(|(_, sentence)| format!("{}\n{}", sentence.origin, quote(sentence.words))).collect();
     lines.dedup();
     lines.truncate(3);
     Some(lines.join("\n\n"))
@@ -170,8 +173,8 @@ fn candidates<'a>(view: &PromptView<'a>) -> Vec<QuotedSentence<'a>> {
     let mut candidates = Vec::new();
     for (origin, texts) in [
         (phrases::NOTES_SAY, &view.notes),
-        (phrases::YOU_TOLD, &view.said),
-        (phrases::PASSED_ON, &view.passed_on),
+        (phrases::YOU_TOLD, &view.typed),
+        (phrases::PASSED_ON, &view.forwarded),
         (phrases::PASSED_ON, &view.material),
     ] {
         let sentences = texts.iter().flat_map(|text| words::sentences(text));
@@ -183,23 +186,23 @@ fn candidates<'a>(view: &PromptView<'a>) -> Vec<QuotedSentence<'a>> {
 
 /// Renders the tool results as quotes under the tool's name.
 fn results(view: &PromptView<'_>) -> String {
-    let asked = words::stems(&view.question);
+    let question_stems = words::stems(&view.question);
     let shown = view.results.iter().map(|(tool, text)| {
         if text.trim().is_empty() {
             return phrases::found_nothing(tool);
         }
         // Search hits come in order of relevance; of a page only some sentences are relevant.
-        let shown = if *tool == "memory_search" { quotes(text.lines()) } else { extract(text, &asked) };
+        let shown = if *tool == "memory_search" { quotes(text.lines()) } else { extract(text, &question_stems) };
         format!("{}\n{shown}", phrases::found(tool))
     });
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The sentences of a text that best match the words, or its first ones, in their original order.
-fn extract(text: &str, asked: &[String]) -> String {
+fn extract(text: &str, question_stems: &[String]) -> String {
     let sentences: Vec<&str> = words::sentences(text).collect();
     let stems: Vec<Vec<String>> = sentences.iter().map(|sentence| words::stems(sentence)).collect();
-    let scores = words::score(asked, &stems);
+    let scores = words::score(question_stems, &stems);
     let mut order: Vec<usize> = (0..sentences.len()).collect();
     order.sort_by(|a, b| scores.get(*b).unwrap_or(&0.0).total_cmp(scores.get(*a).unwrap_or(&0.0)));
     order.truncate(MAX_QUOTES);

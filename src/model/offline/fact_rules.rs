@@ -18,15 +18,15 @@ use crate::text::{one_line, shorten};
 use crate::wording::{offline as phrases, prompt};
 
 /// Maximum number of words that name a thing, and that describe it.
-const NAME: usize = 4;
-const VALUE: usize = 20;
+const MAX_NAME_WORDS: usize = 4;
+const MAX_VALUE_WORDS: usize = 20;
 /// Maximum number of characters of the wrong and of the right statement.
-const RIGHTED: usize = 200;
+const MAX_CORRECTION: usize = 200;
 
 /// Phrases between a thing and its name.
 const CALLED: &[&str] = &[" is called ", " is named ", "'s name is ", " heißt ", " heisst "];
 /// Things of a person for which "is" states a lasting fact.
-const LASTING: &[&str] = &["birthday", "name", "job", "geburtstag", "name", "beruf"];
+const LASTING_FACTS: &[&str] = &["birthday", "name", "job", "geburtstag", "name", "beruf"];
 /// Phrases for likes, dislikes and allergies.
 const LIKING: &[(&str, &str)] = &[
     ("i'm allergic to ", "allergic to"),
@@ -73,8 +73,8 @@ pub(super) fn facts(request: &Request) -> String {
         for (before, line) in lines.iter().zip(lines.iter().skip(1)) {
             let spaced = words::spaced(line.words);
             if !before.by_person && line.by_person && words::has_cue(&spaced, WRONG) {
-                let was = shorten(&one_line(&before.words.replace(phrases::SIGNATURE, "")), RIGHTED);
-                let now = shorten(&one_line(line.words), RIGHTED);
+                let was = shorten(&one_line(&before.words.replace(phrases::SIGNATURE, "")), MAX_CORRECTION);
+                let now = shorten(&one_line(line.words), MAX_CORRECTION);
                 corrections.push(json!({ "was": was, "now": now, "sources": [line.number] }));
             }
         }
@@ -117,20 +117,24 @@ fn fact(sentence: &str) -> Option<(String, String)> {
 
 fn liked(said: &str) -> Option<(String, String)> {
     let (what, verb) = LIKING.iter().find_map(|(start, verb)| Some((after(said, start)?, verb)))?;
-    let fits = (1..=VALUE).contains(&what.split(' ').count());
+    let fits = (1..=MAX_VALUE_WORDS).contains(&what.split(' ').count());
     fits.then(|| (shorten(&format!("{verb} {what}"), 80), said.to_owned()))
 }
 
 fn owned(said: &str) -> Option<(String, String)> {
     let rest = ["my ", "meine ", "mein "].iter().find_map(|start| after(said, start))?;
     let called = CALLED.iter().find_map(|between| rest.split_once(between));
-    if let Some((what, name)) = called.filter(|(what, name)| is_short(what, NAME) && is_short(name, VALUE)) {
+    if let Some((what, name)) =
+        called.filter(|(what, name)| is_short(what, MAX_NAME_WORDS) && is_short(name, MAX_VALUE_WORDS))
+    {
         return Some((format!("{what}: name"), name.to_owned()));
     }
     let (what, value) = rest.split_once(" is ").or_else(|| rest.split_once(" ist "))?;
     let lower = what.to_lowercase();
-    let lasts = LASTING.contains(&lower.as_str()) || lower.starts_with("favo") || lower.starts_with("liebling");
-    (lasts && is_short(what, NAME) && is_short(value, VALUE)).then(|| (what.to_owned(), value.to_owned()))
+    let is_lasting =
+        LASTING_FACTS.contains(&lower.as_str()) || lower.starts_with("favo") || lower.starts_with("liebling");
+    (is_lasting && is_short(what, MAX_NAME_WORDS) && is_short(value, MAX_VALUE_WORDS))
+        .then(|| (what.to_owned(), value.to_owned()))
 }
 
 /// Extracts the content of a request to remember.
@@ -152,8 +156,8 @@ fn after<'s>(said: &'s str, start: &str) -> Option<&'s str> {
 }
 
 /// Maximum number of lines taken from earlier reflections, and of proposed memories.
-const MOST: usize = 8;
-const REMEMBERED: usize = 3;
+const MAX_EARLIER: usize = 8;
+const MAX_MEMORIES: usize = 3;
 
 /// Answers a request for a reflection.
 pub(super) fn reflection(request: &Request) -> String {
@@ -204,7 +208,7 @@ impl<'a> PromptActivity<'a> {
         for entries in [&found.decisions, &found.preferences, &found.pending] {
             observations.extend(entries.iter().cloned());
         }
-        observations.extend(self.earlier.iter().take(MOST).map(|line| (*line).to_owned()));
+        observations.extend(self.earlier.iter().take(MAX_EARLIER).map(|line| (*line).to_owned()));
         if observations.is_empty() && !found.topics.is_empty() {
             observations.push(phrases::talked_about(&found.topics));
         }
@@ -213,7 +217,7 @@ impl<'a> PromptActivity<'a> {
         }
         let title = if found.title.is_empty() { phrases::LOOKED_BACK.to_owned() } else { found.title };
         let remember = |words: &String| json!({ "kind": "memory", "title": shorten(words, 60), "why": phrases::SAID_SO, "text": words });
-        let actions: Vec<Value> = found.preferences.iter().take(REMEMBERED).map(remember).collect();
+        let actions: Vec<Value> = found.preferences.iter().take(MAX_MEMORIES).map(remember).collect();
         json!({ "title": title, "observations": observations, "patterns": [], "proposed_actions": actions })
     }
 }

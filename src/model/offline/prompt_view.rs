@@ -1,17 +1,17 @@
 //! The parts of a request that the offline model understands: speakers and their messages, known
 //! facts, and the current question.
 //!
-//! Only the newest [`REACH`] messages are read. The label separates text that a person typed from
-//! text that they forwarded: only typed text is a request.
+//! Only the newest [`MAX_MESSAGES`] messages are read. The label separates text that a person typed
+//! from text that they forwarded: only typed text is a request.
 
 use crate::model::request::{Message, Request, RequestPart, Role};
 use crate::text;
 
 /// Number of messages that are read.
-const REACH: usize = 200;
+const MAX_MESSAGES: usize = 200;
 
 /// Maximum number of bytes read of one message.
-const MAX_SAID: usize = 4_000;
+const MAX_MESSAGE: usize = 4_000;
 
 /// Maximum number of bytes read of one block of memory, page or other material.
 const MAX_BLOCK: usize = 32_000;
@@ -31,9 +31,9 @@ pub(super) struct PromptView<'a> {
     /// True if a picture came with it.
     pub(super) picture: bool,
     /// Earlier messages of people, oldest first.
-    pub(super) said: Vec<&'a str>,
+    pub(super) typed: Vec<&'a str>,
     /// Earlier forwarded text, oldest first.
-    pub(super) passed_on: Vec<&'a str>,
+    pub(super) forwarded: Vec<&'a str>,
     /// Lines of memory and of the last summary.
     pub(super) notes: Vec<&'a str>,
     /// Line that names the day.
@@ -50,7 +50,7 @@ impl<'a> PromptView<'a> {
     /// Creates the view of a request.
     pub(super) fn of(request: &'a Request) -> Self {
         let messages = request.messages();
-        let recent = messages.get(messages.len().saturating_sub(REACH)..).unwrap_or_default();
+        let recent = messages.get(messages.len().saturating_sub(MAX_MESSAGES)..).unwrap_or_default();
         let is = |message: &&std::sync::Arc<Message>, role| message.role() == role;
         let answered = recent.iter().rposition(|message| is(&message, Role::Assistant) && !calls_tools(message));
         let (before, since) = recent.split_at(answered.map_or(0, |at| at + 1));
@@ -85,11 +85,11 @@ impl<'a> PromptView<'a> {
         for part in message.parts() {
             let RequestPart::Text(text) = part.open().0 else { continue };
             if !part.label().is_trusted() {
-                self.passed_on.push(text::cut_bytes(after_time(text).1, MAX_SAID));
-            } else if let Some(said) = self.without_context(cut(text))
+                self.forwarded.push(text::cut_bytes(after_time(text).1, MAX_MESSAGE));
+            } else if let Some(words) = self.without_context(cut(text))
                 && message.role() == Role::User
             {
-                self.said.push(text::cut_bytes(after_time(said).1, MAX_SAID));
+                self.typed.push(text::cut_bytes(after_time(words).1, MAX_MESSAGE));
             }
         }
     }
@@ -100,9 +100,9 @@ impl<'a> PromptView<'a> {
                 let _ = self.without_context(text);
             }),
             Role::User => message.parts().iter().for_each(|part| {
-                let typed = part.label().is_trusted();
+                let is_typed = part.label().is_trusted();
                 match part.open().0 {
-                    RequestPart::Text(text) => self.read_newest(cut(text), typed),
+                    RequestPart::Text(text) => self.read_newest(cut(text), is_typed),
                     RequestPart::Image { .. } => self.picture = true,
                     RequestPart::Call { .. } | RequestPart::Result { .. } => {}
                 }
@@ -116,13 +116,13 @@ impl<'a> PromptView<'a> {
         }
     }
 
-    fn read_newest(&mut self, text: &'a str, typed: bool) {
+    fn read_newest(&mut self, text: &'a str, is_typed: bool) {
         let Some(text) = self.without_context(text) else {
             return;
         };
         let (time, words) = after_time(text);
         self.time = time.or(self.time);
-        if typed {
+        if is_typed {
             if !self.question.is_empty() {
                 self.question.push('\n');
             }

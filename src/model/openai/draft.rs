@@ -26,7 +26,7 @@ pub(super) struct ReplyDraft {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DraftError {
     /// Error reported by the server within the stream, verbatim.
-    Said(String),
+    ServerError(String),
     /// Malformed piece, or an answer above the size limits.
     Unreadable,
 }
@@ -52,7 +52,7 @@ impl ReplyDraft {
         }
         let chunk: Chunk = serde_json::from_str(piece).map_err(|_| DraftError::Unreadable)?;
         if chunk.error.is_some_and(|error| !error.is_null()) {
-            return Err(DraftError::Said(piece.to_owned()));
+            return Err(DraftError::ServerError(piece.to_owned()));
         }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
