@@ -118,7 +118,7 @@ pub(super) enum FindingState {
     Ok,
     /// Informational.
     Note,
-    /// Fixed during this run.
+    /// Fixed during this run. Serialised as `mended`: scripts of users read this word.
     #[serde(rename = "mended")]
     Fixed,
     /// Needs fixing.
