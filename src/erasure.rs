@@ -25,7 +25,7 @@ pub use plan::MessagePlan;
 use std::time::Duration;
 
 use crate::id::{ErasureId, PersonId};
-use crate::memory::{Author, ChangeOrigin, EXPERIENCE, New, OwnPath, Workspace, memory_md, unless_refused};
+use crate::memory::{Author, ChangeOrigin, EXPERIENCE, NewContent, OwnPath, Workspace, memory_md, unless_refused};
 use crate::people::Party;
 use crate::store::{
     AfterRedaction, Db, ErasureCounts, ErasureKind, ErasurePlan, ErasureRow, Journal, NewErasure, RemainingMatches, Tx,
@@ -137,12 +137,12 @@ impl<'a> Erasure<'a> {
         let archives = self.journal.read(move |db| db.erasure().exports_before(now.plus(FUTURE))).await?;
         for file in self.tree.folders().files_of(who).await? {
             let mut counts = ErasureCounts::default();
-            if note == Some(file.spot.as_str()) {
-                counts.notes = usize::from(self.tree.folders().drop_one(&file.spot).await?);
-            } else if let Some((_, digest)) = archives.iter().rfind(|(path, _)| *path == file.spot) {
+            if note == Some(file.location.as_str()) {
+                counts.notes = usize::from(self.tree.folders().drop_one(&file.location).await?);
+            } else if let Some((_, digest)) = archives.iter().rfind(|(path, _)| *path == file.location) {
                 // An archive of everything contains this too. A file that a person put next to it
                 // is theirs.
-                counts.archives = usize::from(self.tree.files().drop_export(&file.spot, digest).await?);
+                counts.archives = usize::from(self.tree.files().drop_export(&file.location, digest).await?);
             } else if is_memory(&file.path) {
                 counts.lines = self.erase_lines(row, who, &file, note, now).await?;
             }
@@ -174,7 +174,7 @@ impl<'a> Erasure<'a> {
         let link =
             note.filter(|_| holds_index(&file.path)).map(|note| note.rsplit('/').next().unwrap_or(note).to_owned());
         let erased = move |text: &str| -> String {
-            let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memory_md::drop_index_line(text, name));
+            let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memory_md::remove_index_line(text, name));
             row.without_matching_lines(&text).unwrap_or(text)
         };
         let Some(before) = self.tree.folders().words_of(who.scope(), file).await? else { return Ok(0) };
@@ -190,7 +190,8 @@ impl<'a> Erasure<'a> {
             from: Vec::new(),
             now,
         };
-        let change = move |text: Option<&str>| Ok(text.map_or(New::Gone, |text| New::Text(erased(text))));
+        let change =
+            move |text: Option<&str>| Ok(text.map_or(NewContent::Deleted, |text| NewContent::Text(erased(text))));
         let changed = self.tree.versions().change(&origin, &file.path, change).await;
         let is_made = unless_refused(changed)?.is_some();
         Ok(if is_made { lines } else { 0 })

@@ -17,7 +17,6 @@
 //! checks (`health`). [`Index`] keeps the entries that are searched.
 
 mod agent;
-mod current_file;
 mod disk;
 mod facts;
 mod files;
@@ -33,7 +32,6 @@ pub mod note;
 mod notes;
 mod owned_files;
 mod page;
-mod page_cache;
 mod path_walk;
 pub mod section;
 mod stored_files;
@@ -44,7 +42,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use disk::Received;
+pub use disk::RemoveOutcome;
 pub use files::{AccessError, AccessRefusal, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
 pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
 pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
@@ -56,7 +54,7 @@ pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
-pub use write::{Author, ChangeOrigin, New, WriteResult};
+pub use write::{Author, ChangeOrigin, NewContent, WriteResult};
 
 use crate::trust::Text;
 

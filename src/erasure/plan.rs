@@ -96,7 +96,7 @@ impl Erasure<'_> {
         let title = title_of(&text).unwrap_or_else(|| stem(&file.path).to_owned());
         Ok(ErasurePlan {
             kind: ErasureKind::Note,
-            target: file.spot.clone(),
+            target: file.location.clone(),
             query: ErasureQuery::of_note(&title, &text),
             label: self.label_of(file, &text).await?,
         })
@@ -132,7 +132,7 @@ impl Erasure<'_> {
         for file in files.iter().filter(|file| is_memory(&file.path)) {
             let text = self.text_of(who, file).await?;
             let item = text.lines().find(|line| is_item(line, words));
-            if let Some(fact) = item.filter(|_| holds_facts(&file.path)).and_then(memory_md::fact_of) {
+            if let Some(fact) = item.filter(|_| holds_facts(&file.path)).and_then(memory_md::parse_fact) {
                 return self.fact_plan(who, files, &fact.key).await;
             }
             if item.is_some() || text.lines().any(|line| ErasureQuery::are_same_words(line, words)) {
@@ -154,7 +154,7 @@ impl Erasure<'_> {
         let folder = self.tree.folder_of(who).await?;
         let contents = self.old_contents(who.scope()).await?;
         let deleted: Vec<&OldContent> =
-            contents.iter().filter(|old| !files.iter().any(|file| file.spot == old.path)).collect();
+            contents.iter().filter(|old| !files.iter().any(|file| file.location == old.path)).collect();
         let note = old_note_named(&deleted, &folder, name);
         let (mut query, mut label, mut is_found) = (ErasureQuery::default(), Label::neutral(), false);
         for old in &contents {
@@ -183,8 +183,8 @@ impl Erasure<'_> {
     }
 
     async fn label_of(&self, file: &OwnPath, text: &str) -> anyhow::Result<Label> {
-        let (spot, digest) = (file.spot.clone(), digest(text.as_bytes()));
-        let (_, label) = self.journal.read(move |db| label_of_content(db, &spot, &spot, &digest)).await?;
+        let (location, digest) = (file.location.clone(), digest(text.as_bytes()));
+        let (_, label) = self.journal.read(move |db| label_of_content(db, &location, &location, &digest)).await?;
         Ok(label)
     }
 
@@ -207,12 +207,12 @@ fn old_note_named(deleted: &[&OldContent], folder: &str, name: &str) -> Option<S
         .iter()
         .filter_map(|old| {
             let path = path_in_folder(folder, &old.path).filter(|path| is_note(path))?;
-            Some((OwnPath { path, spot: old.path.clone(), size: 0 }, old.text.as_str()))
+            Some((OwnPath { path, location: old.path.clone(), size: 0 }, old.text.as_str()))
         })
         .unzip();
     let is_titled = |text: &&str| title_of(text).is_some_and(|title| is_same(&title, name));
     let titled = || files.get(texts.iter().position(is_titled)?);
-    note_named(&files, name).or_else(titled).map(|file| file.spot.clone())
+    note_named(&files, name).or_else(titled).map(|file| file.location.clone())
 }
 
 /// Returns the values under that key in a text, and the lines that consist of just that name.
@@ -220,7 +220,7 @@ fn values_in(text: &str, name: &str) -> ErasureQuery {
     let mut query = ErasureQuery::default();
     for line in text.lines() {
         let is_item = is_item(line, name);
-        match memory_md::fact_of(line) {
+        match memory_md::parse_fact(line) {
             Some(fact) if is_item || is_same(&fact.key, name) => {
                 query.join(ErasureQuery::of_fact(&fact.key, &fact.value));
             }
@@ -232,7 +232,7 @@ fn values_in(text: &str, name: &str) -> ErasureQuery {
 }
 
 fn facts_called(text: &str, key: &str) -> Vec<memory_md::Fact> {
-    text.lines().filter_map(memory_md::fact_of).filter(|fact| is_same(&fact.key, key)).collect()
+    text.lines().filter_map(memory_md::parse_fact).filter(|fact| is_same(&fact.key, key)).collect()
 }
 
 /// Returns true if the line is a list item with just these words.

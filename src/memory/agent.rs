@@ -132,7 +132,8 @@ fn fit(title: &str, entries: &[String], max_tokens: u64, rest_in: &str) -> Strin
     if entries.is_empty() {
         return String::new();
     }
-    let remark = |left: usize| if left == 0 { String::new() } else { format!("\n{}", says::cut(left, rest_in)) };
+    let remark =
+        |left_out: usize| if left_out == 0 { String::new() } else { format!("\n{}", says::cut(left_out, rest_in)) };
     let (mut shown, mut used) = (title.to_owned(), estimate_tokens(title));
     let mut count = 0;
     for entry in entries {
@@ -166,7 +167,7 @@ fn entries(text: &str) -> Vec<String> {
     }
     let mut insights = blocks(section::read(text, INSIGHTS).unwrap_or_default());
     insights.reverse();
-    insights.sort_by(|one, other| memory_md::dated(other).1.cmp(memory_md::dated(one).1));
+    insights.sort_by(|one, other| memory_md::split_day(other).1.cmp(memory_md::split_day(one).1));
     entries.extend(insights);
     entries
 }

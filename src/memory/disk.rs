@@ -6,9 +6,10 @@
 //! compared after it was swapped out, so a save by a person at the last moment is noticed and put
 //! back; elsewhere it is compared right before. All of this blocks.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
@@ -57,9 +58,9 @@ pub(super) enum ReplaceOutcome {
 
 /// Result of deleting a received file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Received {
+pub enum RemoveOutcome {
     /// The file does not exist any more.
-    Gone,
+    Removed,
     /// The file was replaced by another one, which stays.
     Changed,
 }
@@ -155,15 +156,15 @@ impl Disk {
 
     /// Deletes the file at exactly that path if `ours` accepts its bytes. A link, or a file behind
     /// a link that leads out, is not deleted.
-    pub(super) fn remove(&self, path: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
+    pub(super) fn remove(&self, path: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<RemoveOutcome> {
         ensure!(layout::is_plain(path), "The path is not a plain one");
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = match walk(&self.root, self.lookup, folder, Absent::Fail) {
-            Err(error) if is_missing(&error) => return Ok(Received::Gone),
+            Err(error) if is_missing(&error) => return Ok(RemoveOutcome::Removed),
             found => found?,
         };
         match folder.kind {
-            PathType::Nothing => return Ok(Received::Gone),
+            PathType::Nothing => return Ok(RemoveOutcome::Removed),
             PathType::Folder => {}
             _ => anyhow::bail!("The folder is none"),
         }
@@ -171,12 +172,12 @@ impl Disk {
         ensure!(layout::is_inbox(&folder.real_path), "The folder leads elsewhere");
         match read_at(&folder.fd, name, max) {
             Ok(Some(bytes)) if ours(&bytes) => {}
-            Ok(None) => return Ok(Received::Gone),
-            _ => return Ok(Received::Changed),
+            Ok(None) => return Ok(RemoveOutcome::Removed),
+            _ => return Ok(RemoveOutcome::Changed),
         }
         unlink(&folder.fd, name)?;
         sync(&folder)?;
-        Ok(Received::Gone)
+        Ok(RemoveOutcome::Removed)
     }
 
     /// Reads a file of at most `max` bytes.
@@ -193,13 +194,13 @@ impl Disk {
         base: &str,
         new: Option<&[u8]>,
     ) -> anyhow::Result<ReplaceOutcome> {
-        let spare = format!(".{name}.new");
+        let temp_name = format!(".{name}.new");
         let placed = match new {
             Some(bytes) => {
                 prepare(folder, name, bytes)?;
-                self.swap_in(folder, name, &spare, base, bytes)
+                self.swap_in(folder, name, &temp_name, base, bytes)
             }
-            None => self.swap_out(folder, name, &spare, base),
+            None => self.swap_out(folder, name, &temp_name, base),
         };
         sync(folder)?;
         placed
@@ -209,45 +210,45 @@ impl Disk {
         &self,
         folder: &OpenFolder,
         name: &str,
-        spare: &str,
+        temp_name: &str,
         base: &str,
         bytes: &[u8],
     ) -> anyhow::Result<ReplaceOutcome> {
         if base.is_empty() {
-            return self.name_new(folder, spare, name);
+            return self.name_new(folder, temp_name, name);
         }
-        match self.rename_with(folder, spare, name, RenameFlags::EXCHANGE) {
+        match self.rename_with(folder, temp_name, name, RenameFlags::EXCHANGE) {
             Err(Errno::NOENT) => {
-                unlink(&folder.fd, spare)?;
+                unlink(&folder.fd, temp_name)?;
                 return Ok(ReplaceOutcome::Changed);
             }
             Err(error) if is_unsupported(error) => {
-                return self.swap_plainly(folder, name, spare, base);
+                return self.swap_plainly(folder, name, temp_name, base);
             }
             exchanged => exchanged.map_err(io::Error::from)?,
         }
-        if digest_at(folder, spare) == base {
-            unlink(&folder.fd, spare)?;
+        if digest_at(folder, temp_name) == base {
+            unlink(&folder.fd, temp_name)?;
             return Ok(ReplaceOutcome::Done);
         }
-        self.put_back(folder, name, spare, &page::digest(bytes))
+        self.put_back(folder, name, temp_name, &page::digest(bytes))
     }
 
     /// Restores the file of a person who saved at the same moment.
-    fn put_back(&self, folder: &OpenFolder, name: &str, spare: &str, ours: &str) -> anyhow::Result<ReplaceOutcome> {
-        self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
-        if digest_at(folder, spare) == ours {
-            unlink(&folder.fd, spare)?;
+    fn put_back(&self, folder: &OpenFolder, name: &str, temp_name: &str, ours: &str) -> anyhow::Result<ReplaceOutcome> {
+        self.rename_with(folder, temp_name, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
+        if digest_at(folder, temp_name) == ours {
+            unlink(&folder.fd, temp_name)?;
         } else {
             // The person has saved again since, in place of our file. The later save stays; the
-            // earlier one is recovered from the spare file.
-            self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
+            // earlier one is recovered from the temporary file.
+            self.rename_with(folder, temp_name, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
         }
         Ok(ReplaceOutcome::Changed)
     }
 
-    fn swap_out(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<ReplaceOutcome> {
-        match self.rename_with(folder, name, spare, RenameFlags::NOREPLACE) {
+    fn swap_out(&self, folder: &OpenFolder, name: &str, temp_name: &str, base: &str) -> anyhow::Result<ReplaceOutcome> {
+        match self.rename_with(folder, name, temp_name, RenameFlags::NOREPLACE) {
             Err(Errno::NOENT) => return Ok(ReplaceOutcome::Changed),
             Err(error) if is_unsupported(error) => {
                 if digest_at(folder, name) != base {
@@ -258,37 +259,43 @@ impl Disk {
             }
             moved => moved.map_err(io::Error::from)?,
         }
-        if digest_at(folder, spare) == base {
-            unlink(&folder.fd, spare)?;
+        if digest_at(folder, temp_name) == base {
+            unlink(&folder.fd, temp_name)?;
             return Ok(ReplaceOutcome::Done);
         }
         // Moves the file back, unless a newer one has its name by now.
-        let _ = self.rename_with(folder, spare, name, RenameFlags::NOREPLACE);
+        let _ = self.rename_with(folder, temp_name, name, RenameFlags::NOREPLACE);
         Ok(ReplaceOutcome::Changed)
     }
 
-    fn swap_plainly(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<ReplaceOutcome> {
+    fn swap_plainly(
+        &self,
+        folder: &OpenFolder,
+        name: &str,
+        temp_name: &str,
+        base: &str,
+    ) -> anyhow::Result<ReplaceOutcome> {
         if digest_at(folder, name) != base {
-            unlink(&folder.fd, spare)?;
+            unlink(&folder.fd, temp_name)?;
             return Ok(ReplaceOutcome::Changed);
         }
-        rustix::fs::renameat(&folder.fd, spare, &folder.fd, name).map_err(io::Error::from)?;
+        rustix::fs::renameat(&folder.fd, temp_name, &folder.fd, name).map_err(io::Error::from)?;
         Ok(ReplaceOutcome::Done)
     }
 
     /// Gives a new file its name, which must be free.
-    fn name_new(&self, folder: &OpenFolder, spare: &str, name: &str) -> anyhow::Result<ReplaceOutcome> {
-        let taken = match self.rename_with(folder, spare, name, RenameFlags::NOREPLACE) {
+    fn name_new(&self, folder: &OpenFolder, temp_name: &str, name: &str) -> anyhow::Result<ReplaceOutcome> {
+        let is_taken = match self.rename_with(folder, temp_name, name, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(ReplaceOutcome::Done),
             Err(Errno::EXIST) => true,
             Err(error) if is_unsupported(error) => exists(folder, name),
             Err(error) => return Err(io::Error::from(error).into()),
         };
-        if taken {
-            unlink(&folder.fd, spare)?;
+        if is_taken {
+            unlink(&folder.fd, temp_name)?;
             return Ok(ReplaceOutcome::Changed);
         }
-        rustix::fs::renameat(&folder.fd, spare, &folder.fd, name).map_err(io::Error::from)?;
+        rustix::fs::renameat(&folder.fd, temp_name, &folder.fd, name).map_err(io::Error::from)?;
         Ok(ReplaceOutcome::Done)
     }
 
@@ -315,15 +322,15 @@ impl Disk {
 /// Writes a whole file, atomically: a crash leaves the old file or the new one.
 pub(super) fn put(folder: &OpenFolder, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
     prepare(folder, name, bytes)?;
-    let spare = format!(".{name}.new");
-    let kept = existing == Existing::Keep && exists(folder, name);
-    let result = match kept {
-        true => unlink(&folder.fd, &spare),
-        false => rustix::fs::renameat(&folder.fd, &spare, &folder.fd, name).map_err(io::Error::from),
+    let temp_name = format!(".{name}.new");
+    let keeps_existing = existing == Existing::Keep && exists(folder, name);
+    let result = match keeps_existing {
+        true => unlink(&folder.fd, &temp_name),
+        false => rustix::fs::renameat(&folder.fd, &temp_name, &folder.fd, name).map_err(io::Error::from),
     };
     if result.is_err() {
         // The leftover is removed next time; the first error counts.
-        let _ = unlink(&folder.fd, &spare);
+        let _ = unlink(&folder.fd, &temp_name);
     }
     result?;
     Ok(sync(folder)?)
@@ -375,13 +382,14 @@ pub(super) fn is_missing(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// Writes and syncs a file under its spare name, `.NAME.new`. Only complete files bear that name.
+/// Writes and syncs a file under its temporary name, `.NAME.new`. Only complete files bear that
+/// name.
 fn prepare(folder: &OpenFolder, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
-    let (part, spare) = (format!(".{name}.part"), format!(".{name}.new"));
+    let (part, temp_name) = (format!(".{name}.part"), format!(".{name}.new"));
     // A leftover of a crash. If it were a link, it would not be followed.
     unlink(&folder.fd, &part)?;
     let written = write_whole(&folder.fd, &part, bytes)
-        .and_then(|()| Ok(rustix::fs::renameat(&folder.fd, &part, &folder.fd, &spare)?));
+        .and_then(|()| Ok(rustix::fs::renameat(&folder.fd, &part, &folder.fd, &temp_name)?));
     if written.is_err() {
         // Frees the space; the first error counts.
         let _ = unlink(&folder.fd, &part);
@@ -431,4 +439,29 @@ fn sync(folder: &OpenFolder) -> io::Result<()> {
 /// Returns true if the filesystem does not support the requested rename.
 fn is_unsupported(error: Errno) -> bool {
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&error)
+}
+
+/// Returns a text that changes with the file. The time of the last status change also reveals a
+/// write that resets the modification time.
+pub(super) fn stamp(of: &Metadata) -> String {
+    let (written, changed) = ((of.mtime(), of.mtime_nsec()), (of.ctime(), of.ctime_nsec()));
+    format!("{}:{}:{}:{}.{}:{}.{}", of.dev(), of.ino(), of.len(), written.0, written.1, changed.0, changed.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::stamp;
+
+    #[test]
+    fn a_stamp_changes_with_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.md");
+        fs::write(&path, "one").unwrap();
+        let first = stamp(&fs::metadata(&path).unwrap());
+        assert_eq!(first, stamp(&fs::metadata(&path).unwrap()));
+        fs::write(&path, "three").unwrap();
+        assert_ne!(first, stamp(&fs::metadata(&path).unwrap()));
+    }
 }

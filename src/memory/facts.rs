@@ -26,8 +26,8 @@ use std::sync::Arc;
 use super::agent::FactList;
 use super::notes::{NoteDraft, StoredNote, without_key};
 use super::page::DefaultFile;
-use super::workspace::{Notes, WriteError, WriteRefusal};
-use super::write::{ChangeOrigin, LabelSource, New};
+use super::workspace::{Notes, WriteError, WriteRefusal, unless_refused_logged};
+use super::write::{ChangeOrigin, LabelSource, NewContent};
 use super::{memory_md, note};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
@@ -46,27 +46,19 @@ const NOTES: usize = 99;
 /// Maximum length of a sentence that states a fact, in characters; a longer one is a note.
 const SENTENCE: usize = 500;
 
-/// A list that holds a key.
-struct KeyHolder {
+/// Content of a readable list.
+struct ListedFacts {
     list: FactList,
-    /// True if the list is loaded, which depends on its label.
-    is_trusted: bool,
-}
-
-/// Change of the files that contain a key.
-struct KeyChange {
-    fact: memory_md::Fact,
-    /// Destination of the new value; `None` to only remove the key.
-    target: Option<FactList>,
-    lists: Vec<FactList>,
-    today: String,
+    facts: Vec<memory_md::Fact>,
+    /// Label of the file. Only a trusted list is loaded.
+    label: Label,
 }
 
 impl Notes<'_> {
     /// Stores each of these facts in its home. Idempotent.
     pub async fn store_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> Result<(), WriteError> {
         let lists = self.1.fact_lists();
-        let known = self.trusted_facts(&origin.who, &lists).await?;
+        let known = self.trusted_facts(&origin.who).await?;
         let day = self.0.zone.day(origin.now);
         let mut routed: BTreeMap<usize, Vec<memory_md::Fact>> = BTreeMap::new();
         let mut duplicates = Vec::new();
@@ -89,11 +81,11 @@ impl Notes<'_> {
             let Some(FactList { path, section }) = lists.get(home).cloned() else { continue };
             let without =
                 move |text: &str| memory_md::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
-            let make = move |text: Option<&str>| Ok(text.map_or(New::Same, |text| New::Text(without(text))));
-            if let Err(error) = self.versions().change(origin, &path, make).await {
-                let why = error.refusal()?;
-                tracing::warn!("A fact that was put right stays in another list as it was: {why}");
-            }
+            let make = move |text: Option<&str>| {
+                Ok(text.map_or(NewContent::Unchanged, |text| NewContent::Text(without(text))))
+            };
+            let changed = self.versions().change(origin, &path, make).await;
+            unless_refused_logged(changed, "A fact that was put right stays in another list as it was")?;
         }
         Ok(())
     }
@@ -102,24 +94,36 @@ impl Notes<'_> {
     /// Returns the path of the list as shown to people.
     pub async fn store_fact(&self, origin: &ChangeOrigin, fact: Fact) -> Result<String, WriteError> {
         let lists = self.1.fact_lists();
-        let (home, _) = home_of(&fact, &self.trusted_facts(&origin.who, &lists).await?);
+        let (home, _) = home_of(&fact, &self.trusted_facts(&origin.who).await?);
         let path = lists.get(home).map(|list| list.path.trim_start_matches('/').to_owned()).unwrap_or_default();
         self.store_facts(origin, &[fact]).await.map(|()| path)
     }
 
     /// Returns true if a fact with that key is known for the party.
     pub async fn knows_key(&self, who: &Party, key: &str) -> anyhow::Result<bool> {
-        let known = self.trusted_facts(who, &self.1.fact_lists()).await?;
+        let known = self.trusted_facts(who).await?;
         Ok(known.iter().flatten().any(|known| is_same_fact(&known.key, key)))
+    }
+
+    /// Returns the readable lists of a party, each with its index among all lists.
+    async fn read_lists(&self, who: &Party) -> anyhow::Result<Vec<(usize, ListedFacts)>> {
+        let mut read = Vec::new();
+        for (index, list) in self.1.fact_lists().into_iter().enumerate() {
+            let Some(file) = self.files().readable(who, &list.path).await? else { continue };
+            let facts = memory_md::facts_in(&file.text, list.section);
+            read.push((index, ListedFacts { list, facts, label: file.label }));
+        }
+        Ok(read)
     }
 
     /// Returns the facts of each list that is trusted. A file restored without a known origin is no
     /// fact's home.
-    async fn trusted_facts(&self, who: &Party, lists: &[FactList]) -> anyhow::Result<Vec<Vec<memory_md::Fact>>> {
-        let mut known = Vec::new();
-        for list in lists {
-            let file = self.files().readable(who, &list.path).await?.filter(|file| file.label.is_trusted());
-            known.push(file.map(|file| memory_md::facts_in(&file.text, list.section)).unwrap_or_default());
+    async fn trusted_facts(&self, who: &Party) -> anyhow::Result<[Vec<memory_md::Fact>; 3]> {
+        let mut known = <[Vec<memory_md::Fact>; 3]>::default();
+        for (index, read) in self.read_lists(who).await? {
+            if let Some(facts) = known.get_mut(index).filter(|_| read.label.is_trusted()) {
+                *facts = read.facts;
+            }
         }
         Ok(known)
     }
@@ -130,11 +134,10 @@ impl Notes<'_> {
     pub async fn known_facts(&self, who: &Party) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut facts = Vec::new();
-        for list in self.1.fact_lists() {
-            let Some(file) = self.files().readable(who, &list.path).await? else { continue };
-            if file.label.is_trusted() {
-                label.absorb(&file.label);
-                facts.extend(memory_md::facts_in(&file.text, list.section));
+        for (_, read) in self.read_lists(who).await? {
+            if read.label.is_trusted() {
+                label.absorb(&read.label);
+                facts.extend(read.facts);
             }
         }
         facts.sort_by(|one, other| other.day.cmp(&one.day));
@@ -160,12 +163,14 @@ impl Notes<'_> {
         let moved = self.move_overflow(origin, list, facts).await?;
         let make = move |text: Option<&str>| {
             let (list, _) = with_facts(text.unwrap_or_default(), section, &new, usize::MAX);
-            Ok(New::Text(moved.iter().fold(list, |list, fact| memory_md::remove_just(&list, section, fact))))
+            Ok(NewContent::Text(moved.iter().fold(list, |list, fact| memory_md::remove_exact(&list, section, fact))))
         };
-        let Err(error) = self.versions().change(origin, &list.path, make).await else { return Ok(()) };
-        let why = error.refusal()?;
-        tracing::warn!("A list of facts cannot be changed, and what is new goes to the note of the month: {why}");
-        self.write_to_month(origin, facts).await
+        let changed = self.versions().change(origin, &list.path, make).await;
+        let message = "A list of facts cannot be changed, and what is new goes to the note of the month";
+        match unless_refused_logged(changed, message)? {
+            Some(_) => Ok(()),
+            None => self.write_to_month(origin, facts).await,
+        }
     }
 
     /// Moves facts that no longer fit in a list to the note of the month, and returns them.
@@ -179,9 +184,8 @@ impl Notes<'_> {
         let (_, demoted) = with_facts(&file.text, list.section, facts, MOST);
         let origin = ChangeOrigin { label: origin.label.join_with(&file.label), ..origin.clone() };
         for (done, batch) in demoted.chunks(BATCH).enumerate() {
-            if let Err(error) = self.write_to_month(&origin, batch).await {
-                let why = error.refusal()?;
-                tracing::warn!("The oldest facts of a list stay in it: {why}");
+            let written = self.write_to_month(&origin, batch).await;
+            if unless_refused_logged(written, "The oldest facts of a list stay in it")?.is_none() {
                 return Ok(demoted.into_iter().take(done * BATCH).collect());
             }
         }
@@ -202,13 +206,12 @@ impl Notes<'_> {
                 more => (format!("facts-{month}-{more}.md"), says::more_facts_of(&month, more)),
             };
             let (facts, head) = (facts.to_vec(), title.clone());
-            let make = move |text: Option<&str>| Ok(New::Text(with_noted(text, &head, &facts)));
+            let make = move |text: Option<&str>| Ok(NewContent::Text(with_noted(text, &head, &facts)));
             match self.versions().change(origin, &format!("memory/{file}"), make).await {
                 Ok(_) => {
-                    if let Err(error) = self.add_to_index(origin, &file, &title, says::FACTS_NOTE).await {
-                        let why = error.refusal()?;
-                        tracing::warn!("No line leads to the note of the month, which is found by search alone: {why}");
-                    }
+                    let listed = self.add_to_index(origin, &file, &title, says::FACTS_NOTE).await;
+                    let message = "No line leads to the note of the month, which is found by search alone";
+                    unless_refused_logged(listed, message)?;
                     return Ok(());
                 }
                 Err(error @ WriteError::Refused(WriteRefusal::TooLarge(_) | WriteRefusal::Unreadable(_))) => {
@@ -225,7 +228,7 @@ impl Notes<'_> {
     pub async fn store_value(&self, origin: &ChangeOrigin, key: &str, value: &str) -> Result<StoredNote, WriteError> {
         let holders = self.holders(&origin.who, key).await?;
         let [usual, ..] = self.1.fact_lists();
-        let target = holders.iter().find(|holder| holder.is_trusted).map_or(&usual, |holder| &holder.list);
+        let target = holders.iter().find(|holder| holder.label.is_trusted()).map_or(&usual, |holder| &holder.list);
         match self.set_value(origin, (key, value), Some(target), &holders).await {
             // If a person has filled that list, the usual one takes the value.
             Err(WriteError::Refused(WriteRefusal::TooLarge(_))) if *target != usual => {
@@ -264,10 +267,8 @@ impl Notes<'_> {
         }
         let filed = self.file_note(origin, draft, None).await?;
         let holders = self.holders(&origin.who, key).await?;
-        if let Err(error) = self.set_value(origin, (key, value), None, &holders).await {
-            let why = error.refusal()?;
-            tracing::warn!("A fact that a note puts right stays where it was: {why}");
-        }
+        let removed = self.set_value(origin, (key, value), None, &holders).await;
+        unless_refused_logged(removed, "A fact that a note puts right stays where it was")?;
         Ok(Some(filed))
     }
 
@@ -279,31 +280,28 @@ impl Notes<'_> {
     ) -> anyhow::Result<Option<(&'w str, &'w str)>> {
         let words = words.trim();
         let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
-        let Some((key, value)) = memory_md::key_of(words).filter(|_| is_sentence && origin.label.is_trusted()) else {
+        let Some((key, value)) = memory_md::split_key(words).filter(|_| is_sentence && origin.label.is_trusted())
+        else {
             return Ok(None);
         };
-        let is_known = self.holders(&origin.who, key).await?.iter().any(|holder| holder.is_trusted);
+        let is_known = self.holders(&origin.who, key).await?.iter().any(|holder| holder.label.is_trusted());
         Ok(is_known.then_some((key, value)))
     }
 
     /// Returns the lists that hold that key.
-    async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<KeyHolder>> {
-        let mut holders = Vec::new();
-        for list in self.1.fact_lists() {
-            let Some(file) = self.files().readable(who, &list.path).await? else { continue };
-            if memory_md::facts_in(&file.text, list.section).iter().any(|fact| is_same_fact(&fact.key, key)) {
-                holders.push(KeyHolder { list, is_trusted: file.label.is_trusted() });
-            }
-        }
-        Ok(holders)
+    async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<ListedFacts>> {
+        let lists = self.read_lists(who).await?.into_iter().map(|(_, read)| read);
+        Ok(lists.filter(|read| read.facts.iter().any(|fact| is_same_fact(&fact.key, key))).collect())
     }
 
+    /// Sets the value in the target list, and removes the key from all other holders and from
+    /// today's note. Without a target it only removes the key.
     async fn set_value(
         &self,
         origin: &ChangeOrigin,
         (key, value): (&str, &str),
         target: Option<&FactList>,
-        holders: &[KeyHolder],
+        holders: &[ListedFacts],
     ) -> Result<StoredNote, WriteError> {
         let day = self.0.zone.day(origin.now);
         let today = DefaultFile::Today.name(&day);
@@ -316,34 +314,25 @@ impl Notes<'_> {
             }
         }
         let fact = memory_md::Fact { key: key.to_owned(), value: value.to_owned(), day };
-        let change = KeyChange { fact, target: target.cloned(), lists: self.1.fact_lists().to_vec(), today };
-        let files = paths.clone();
-        let path = files.first().cloned().unwrap_or_default();
-        let make = move |texts: &[Option<&str>]| {
-            Ok(files.iter().zip(texts).map(|(path, text)| change.of(path, *text)).collect())
-        };
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let written = self.versions().change_first(origin, &paths, LabelSource::Joined, make).await?;
-        Ok(StoredNote { written, path, redirected: false })
-    }
-}
-
-impl KeyChange {
-    fn of(&self, path: &str, old: Option<&str>) -> New {
-        let is_target = self.target.as_ref().is_some_and(|target| target.path == path);
-        let initial = || is_target.then(|| DefaultFile::Memory.first_contents(""));
-        let Some(text) = old.map(str::to_owned).or_else(initial) else { return New::Same };
-        if path == self.today {
-            return New::Text(without_key(&text, &self.fact.key));
-        }
-        let lists = self.lists.iter().filter(|list| list.path == path);
-        New::Text(lists.fold(text, |text, list| {
-            if self.target.as_ref() == Some(list) {
-                with_value(&text, list.section, &self.fact)
-            } else {
-                memory_md::without_facts(&text, list.section, |fact| is_same_fact(&fact.key, &self.fact.key))
+        let (target, lists, files) = (target.cloned(), self.1.fact_lists(), paths.clone());
+        let change = move |path: &str, old: Option<&str>| {
+            let is_target = target.as_ref().is_some_and(|target| target.path == path);
+            let initial = || is_target.then(|| DefaultFile::Memory.first_contents(""));
+            let Some(text) = old.map(str::to_owned).or_else(initial) else { return NewContent::Unchanged };
+            if path == today {
+                return NewContent::Text(without_key(&text, &fact.key));
             }
-        }))
+            let lists = lists.iter().filter(|list| list.path == path);
+            NewContent::Text(lists.fold(text, |text, list| match target.as_ref() == Some(list) {
+                true => with_value(&text, list.section, &fact),
+                false => memory_md::without_facts(&text, list.section, |known| is_same_fact(&known.key, &fact.key)),
+            }))
+        };
+        let make =
+            move |texts: &[Option<&str>]| Ok(files.iter().zip(texts).map(|(path, text)| change(path, *text)).collect());
+        let requested: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let written = self.versions().change_first(origin, &requested, LabelSource::Joined, make).await?;
+        Ok(StoredNote { written, path: paths.into_iter().next().unwrap_or_default(), redirected: false })
     }
 }
 
@@ -382,7 +371,7 @@ fn with_facts(text: &str, section: &str, facts: &[memory_md::Fact], most: usize)
         }
         let added = memory_md::add_fact(&text, section, fact, most);
         text = added.text;
-        demoted.extend(added.demoted);
+        demoted.extend(added.overflow);
     }
     (text, demoted)
 }
@@ -392,10 +381,10 @@ fn with_noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> Str
     let head = || format!("---\nname: {title}\ndescription: {}\ntype: fact\n---\n\n", says::FACTS_NOTE);
     let mut text = text.map_or_else(head, str::to_owned);
     for fact in facts {
-        let line = memory_md::line_of(fact);
+        let line = memory_md::format_fact(fact);
         let is_known =
             |known: memory_md::Fact| plain(&known.key) == plain(&fact.key) && plain(&known.value) == plain(&fact.value);
-        if !text.lines().filter_map(memory_md::fact_of).any(is_known) {
+        if !text.lines().filter_map(memory_md::parse_fact).any(is_known) {
             if !text.ends_with('\n') {
                 text.push('\n');
             }

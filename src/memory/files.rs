@@ -206,9 +206,9 @@ impl WorkspaceFiles<'_> {
     /// # Errors
     /// If the file is not a note, is missing, too long or not UTF-8, or was written for another
     /// party.
-    pub async fn read_note(&self, whose: &Person, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
+    pub async fn read_note(&self, owner: &Person, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
         anyhow::ensure!(layout::is_note(path), "it is not a Markdown file in memory/");
-        let who = Party::One(whose.clone());
+        let who = Party::One(owner.clone());
         let (scope, requested_path) = (who.scope(), layout::within(&self.folder_of(&who).await?, path));
         let found = self.read_verbatim(scope, requested_path).await?;
         let (bytes, row, label) = found.ok_or_else(|| std::io::Error::from(ErrorKind::NotFound))?;
@@ -278,7 +278,7 @@ impl WorkspaceFiles<'_> {
         let path = layout::normal(path.trim().trim_end_matches('/')).ok_or(AccessRefusal::BadPath)?;
         let entries_in = move |workspace: &Workspace| entries_in(&workspace.0.disk, &folder, &path);
         let (real, entries) = self.on_disk_unless_refused(entries_in).await?;
-        let look = move |db: Db<'_>| {
+        let query = move |db: Db<'_>| {
             let mut listed = Vec::new();
             for FolderEntry { name, folder, size, at } in entries {
                 let location = layout::within(&real, &name);
@@ -290,7 +290,7 @@ impl WorkspaceFiles<'_> {
             }
             Ok(listed)
         };
-        Ok(self.0.journal.read(look).await?)
+        Ok(self.0.journal.read(query).await?)
     }
 
     /// Lists the notes of the memory by path, including daily notes and notes that wait in
@@ -298,7 +298,7 @@ impl WorkspaceFiles<'_> {
     pub async fn list_notes(&self, who: &Party) -> anyhow::Result<NoteList> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         let found = self.on_disk(move |workspace| Ok(workspace.files().all_notes(&folder))).await?;
-        let look = move |db: Db<'_>| {
+        let query = move |db: Db<'_>| {
             let mut notes = NoteList::default();
             for FoundNote { path, location, entry, read } in found {
                 match read {
@@ -312,7 +312,7 @@ impl WorkspaceFiles<'_> {
             }
             Ok(notes)
         };
-        self.0.journal.read_much(look).await
+        self.0.journal.read_much(query).await
     }
 
     /// Returns the real location of that path of the party's folder, relative to the workspace.
@@ -373,12 +373,12 @@ struct FoundNote {
 /// Returns the list entry of a note; `None` if it was written for another party.
 fn line_of(
     db: Db<'_>,
-    whose: Scope,
+    reader: Scope,
     path: String,
     entry: &FolderEntry,
     read: &FileContent,
 ) -> anyhow::Result<Option<NoteLine>> {
-    let found = label::of_file(db, whose, &read.requested_path, &read.real_path, &read.digest)?;
+    let found = label::of_file(db, reader, &read.requested_path, &read.real_path, &read.digest)?;
     let Some((_, label)) = found else { return Ok(None) };
     let note = note::read(&read.text);
     let stem = entry.name.trim_end_matches(".md");

@@ -86,7 +86,7 @@ impl WorkspaceFolders<'_> {
     }
 
     pub(super) async fn settle_folders_in_steps(&self, step: MoveHook<'_>) -> anyhow::Result<()> {
-        let _alone = self.0.writing.lock().await;
+        let _writing = self.0.writing.lock().await;
         let _moving = self.0.moving.write().await;
         let moves = self.0.journal.read(|db| db.folders().folder_moves()).await?;
         if self.0.journal.read(|db| db.folders().workspace_owner()).await?.is_none() {
@@ -109,8 +109,8 @@ impl WorkspaceFolders<'_> {
         if heir_folder.is_empty() {
             return Err(HandOverRefusal::Same.into());
         }
-        let look = move |db: Db<'_>| Ok((db.folders().stored_folder(from)?, db.folders().name_once_of(from)?));
-        let (stored, name) = self.0.journal.read(look).await?;
+        let query = move |db: Db<'_>| Ok((db.folders().stored_folder(from)?, db.folders().name_once_of(from)?));
+        let (stored, name) = self.0.journal.read(query).await?;
         let name = layout::folder_name(from, &name.unwrap_or_default());
         self.on_disk_unless_refused(move |workspace| {
             let folders = workspace.folders();
@@ -142,7 +142,7 @@ impl WorkspaceFolders<'_> {
         let Ok(_erasure) = Arc::clone(&self.0.erasure).try_lock_owned() else {
             return Err(HandOverRefusal::Busy.into());
         };
-        let _alone = self.0.writing.lock().await;
+        let _writing = self.0.writing.lock().await;
         let _moving = self.0.moving.write().await;
         if self.versions().finish_open().await? > 0 {
             return Err(HandOverRefusal::Busy.into());
@@ -153,10 +153,10 @@ impl WorkspaceFolders<'_> {
             let is_as_planned = tx.folders().folder_of(Scope::Person(id))? == FolderState::At(source);
             if is_as_planned { tx.folders().begin_hand_over(id, &target) } else { Ok(Err(MoveRefusal::Busy)) }
         };
-        let begun = self.0.journal.write("begin to hand the root over", begin).await?;
-        let begun = begun.map_err(HandOverRefusal::from)?;
+        let started = self.0.journal.write("begin to hand the root over", begin).await?;
+        let started = started.map_err(HandOverRefusal::from)?;
         step()?;
-        self.carry_out(begun, step).await?;
+        self.carry_out(started, step).await?;
         Ok(plan)
     }
 
@@ -266,7 +266,7 @@ fn rename(disk: &Disk, of: &FolderMove) -> anyhow::Result<()> {
         return Ok(());
     };
     match (disk.folder(from), disk.folder(to)) {
-        (Ok(from), Ok(to)) => put(&from, old, &to, new),
+        (Ok(from), Ok(to)) => move_entry(&from, old, &to, new),
         (Err(error), _) | (_, Err(error)) if error.is::<io::Error>() => Err(error),
         // The folder lies outside the workspace, where nothing is read either.
         _ => Ok(()),
@@ -289,10 +289,10 @@ fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Res
     if has_conflict && to.is_empty() {
         // The root was empty: a person has put a file there since.
         let free = free_name(&target, &next.name)?;
-        put(&target, &next.name, &target, &free)?;
+        move_entry(&target, &next.name, &target, &free)?;
     }
     let name = if has_conflict && !to.is_empty() { free_name(&target, &next.name)? } else { next.name.clone() };
-    put(&source, &next.name, &target, &name)?;
+    move_entry(&source, &next.name, &target, &name)?;
     Ok(true)
 }
 
@@ -318,7 +318,7 @@ fn free_name(folder: &OpenFolder, name: &str) -> anyhow::Result<String> {
 }
 
 /// Renames a file and syncs both folders.
-fn put(from: &OpenFolder, name: &str, to: &OpenFolder, new: &str) -> anyhow::Result<()> {
+fn move_entry(from: &OpenFolder, name: &str, to: &OpenFolder, new: &str) -> anyhow::Result<()> {
     anyhow::ensure!(!disk::exists(to, new), io::Error::from(ErrorKind::AlreadyExists));
     match rustix::fs::renameat(&from.fd, name, &to.fd, new) {
         Err(Errno::NOENT) | Ok(()) => {}

@@ -12,7 +12,7 @@ use super::files::LabelledFile;
 use super::notes::MEMORY;
 use super::owned_files::OwnPath;
 use super::workspace::{WorkspaceChecks, unless_refused};
-use super::write::{Author, ChangeOrigin, New};
+use super::write::{Author, ChangeOrigin, NewContent};
 use super::{layout, memory_md, note};
 use crate::people::{Party, Role};
 use crate::store::{Db, FolderState, Node};
@@ -41,7 +41,8 @@ pub struct WorkspaceHealth {
     /// Automatically loaded files above their size limit.
     pub overfull: usize,
     /// Folders under `people/` that belong to no person with access.
-    pub nobodys: usize,
+    #[serde(rename = "nobodys")]
+    pub unowned_folders: usize,
     /// True if the root's owner has no access, so that the root is loaded for no one.
     pub root_is_closed: bool,
     /// Files in one person's folder that were written for another; they are shown to neither.
@@ -59,9 +60,11 @@ pub struct Misplaced {
     /// Intended reader.
     pub written_for: String,
     /// Owner of the folder.
-    pub lies_with: String,
+    #[serde(rename = "lies_with")]
+    pub folder_owner: String,
     /// True if the file exists; otherwise only the journal holds its content.
-    pub stands: bool,
+    #[serde(rename = "stands")]
+    pub exists: bool,
 }
 
 /// Result of a fix.
@@ -88,7 +91,7 @@ impl WorkspaceChecks<'_> {
             known.insert(self.folder_of(&who).await?);
             self.check_party(&who, &mut health).await?;
         }
-        health.nobodys = self.unowned_folders(known).await?;
+        health.unowned_folders = self.unowned_folders(known).await?;
         let root = |db: Db<'_>| {
             Ok(db.folders().workspace_owner()?.is_some() && db.folders().present_workspace_owner()?.is_none())
         };
@@ -106,7 +109,7 @@ impl WorkspaceChecks<'_> {
                 let (disk, disk_path) = workspace.disk_of(path);
                 disk.unchecked(disk_path).symlink_metadata().is_ok()
             };
-            Ok(found.into_iter().map(|file| Misplaced { stands: exists(&file.path), ..file }).collect())
+            Ok(found.into_iter().map(|file| Misplaced { exists: exists(&file.path), ..file }).collect())
         })
         .await
     }
@@ -161,9 +164,10 @@ impl WorkspaceChecks<'_> {
         for file in files.iter().filter(|file| holds_lines(&file.path)) {
             indexes.extend(self.folders().words_of(who.scope(), file).await?);
         }
-        let leads = |file: &OwnPath| indexes.iter().any(|text| memory_md::leads_in(text, name_of(&file.path)));
+        let is_listed =
+            |file: &OwnPath| indexes.iter().any(|text| memory_md::has_index_line(text, name_of(&file.path)));
         let mut unlisted = Vec::new();
-        for file in files.iter().filter(|file| is_listed_note(&file.path) && !leads(file)) {
+        for file in files.iter().filter(|file| is_listed_note(&file.path) && !is_listed(file)) {
             let Ok(Some(found)) = self.files().readable(who, &file.path).await else { continue };
             if found.label.is_trusted() {
                 unlisted.push((file, found));
@@ -195,8 +199,10 @@ impl WorkspaceChecks<'_> {
         };
         let list = move |text: Option<&str>| {
             let text = text.unwrap_or_default().to_owned();
-            Ok(New::Text(
-                lines.iter().fold(text, |text, (title, file, hook)| memory_md::index_line(&text, title, file, hook)),
+            Ok(NewContent::Text(
+                lines
+                    .iter()
+                    .fold(text, |text, (title, file, hook)| memory_md::put_index_line(&text, title, file, hook)),
             ))
         };
         Ok(unless_refused(self.versions().change(&origin, MEMORY, list).await)?.map_or(0, |_| count))
@@ -231,8 +237,8 @@ fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
     for written in db.folders().newest_scopes()?.into_iter().filter(|written| !layout::is_shared(&written.path)) {
         let folder = folders.iter().find(|(folder, _)| layout::own(folder, &written.path).is_some());
         let Some((_, owner)) = folder.filter(|(_, scope)| !written.scope.fits(*scope)) else { continue };
-        let (written_for, lies_with) = (name_of_party(db, written.scope)?, name_of_party(db, *owner)?);
-        found.push(Misplaced { path: written.path, written_for, lies_with, stands: false });
+        let (written_for, folder_owner) = (name_of_party(db, written.scope)?, name_of_party(db, *owner)?);
+        found.push(Misplaced { path: written.path, written_for, folder_owner, exists: false });
     }
     Ok(found)
 }

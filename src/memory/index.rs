@@ -11,13 +11,10 @@
 //! being used: only entries given to a clean turn count ([`Index::used`]), and usage never ranks an
 //! entry above an exact match.
 
-mod listing;
-mod parse;
-mod passages;
-mod shape;
-mod sync;
+mod changes;
 mod journal_entries;
-mod watch;
+mod parse;
+mod sync;
 
 #[cfg(test)]
 mod tests;
@@ -30,10 +27,10 @@ use super::workspace::Workspace;
 use crate::people::Party;
 use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery};
 use crate::search::vectors::Vectors;
-use crate::store::{Indexed, Journal, Node};
+use crate::store::{Db, Journal, Node};
 use crate::time::Clock;
 use crate::trust::Scope;
-use sync::PendingChanges;
+use changes::PendingChanges;
 
 /// Maximum number of changed files that a search reads before it answers; [`Index::refresh`] and
 /// later searches read the rest.
@@ -46,11 +43,11 @@ const WEIGHED: u32 = 500;
 pub struct Index(Arc<IndexInner>, Option<Vectors>);
 
 struct IndexInner {
-    tree: Workspace,
+    workspace: Workspace,
     journal: Journal,
     clock: Arc<dyn Clock>,
-    noticed: Mutex<PendingChanges>,
-    /// Held during a walk, and while a batch of files is read.
+    pending: Mutex<PendingChanges>,
+    /// Held while changes are searched, and while a batch of files is read.
     reading: tokio::sync::Mutex<()>,
 }
 
@@ -83,13 +80,13 @@ pub struct IndexTotals {
 
 impl Index {
     /// Creates an index of that workspace, without semantic search.
-    pub fn new(tree: Workspace, journal: Journal, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(workspace: Workspace, journal: Journal, clock: Arc<dyn Clock>) -> Self {
         Self(
             Arc::new(IndexInner {
-                tree,
+                workspace,
                 journal,
                 clock,
-                noticed: Mutex::new(PendingChanges::nothing()),
+                pending: Mutex::new(PendingChanges::nothing()),
                 reading: tokio::sync::Mutex::default(),
             }),
             None,
@@ -109,8 +106,7 @@ impl Index {
 
     /// Takes in all changes in the folder of that party and in the journal's data about them.
     pub async fn refresh(&self, party: &Party) -> anyhow::Result<()> {
-        let room = self.sync_scope(party).await?;
-        self.sync(&room, usize::MAX).await
+        self.sync(party, usize::MAX).await.map(drop)
     }
 
     /// Refreshes the indexes of all parties, and drops entries without an owner. Runs in the
@@ -120,7 +116,11 @@ impl Index {
         if !was_whole {
             self.0.journal.write("make the index whole", |tx| tx.entries().entries_begun()).await?;
         }
-        self.refresh_everybody().await?;
+        let mut parties = Vec::new();
+        for party in self.parties().await? {
+            parties.push(self.sync(&party, usize::MAX).await?);
+        }
+        self.drop_strays(&parties).await?;
         if !was_whole && self.0.has_workspace().await? {
             self.0.journal.write("the index is whole", |tx| tx.entries().entries_done()).await?;
         }
@@ -135,27 +135,17 @@ impl Index {
         Ok(people.into_iter().map(Party::One).chain(groups.map(|(id, ..)| Party::Group(id))).collect())
     }
 
-    async fn refresh_everybody(&self) -> anyhow::Result<()> {
-        let mut rooms = Vec::new();
-        for party in self.parties().await? {
-            let room = self.sync_scope(&party).await?;
-            self.sync(&room, usize::MAX).await?;
-            rooms.push(room);
-        }
-        self.drop_strays(&rooms).await
-    }
-
     /// Clears the index. The next search rebuilds it, with the same answers.
     pub async fn forget_all(&self) -> anyhow::Result<()> {
         self.0.journal.write("throw the index away", |tx| tx.entries().clear_entries()).await?;
-        self.walk_again();
+        self.0.pending().listed.clear();
         Ok(())
     }
 
     /// Discards the known state of the disk, after folders were moved: the next look at any folder
     /// checks every file and watches it again.
     pub fn discard_disk_state(&self) {
-        *self.0.noticed() = PendingChanges::nothing();
+        *self.0.pending() = PendingChanges::nothing();
     }
 
     /// Returns matches, best first.
@@ -163,20 +153,18 @@ impl Index {
     /// # Errors
     /// If the journal cannot be read. An unusable query is not an error.
     pub async fn search(&self, question: &EntryQuery) -> anyhow::Result<EntryMatches> {
-        let room = self.sync_scope(&question.party).await?;
-        self.sync(&room, READ_BEFORE_SEARCH).await?;
+        let party = self.sync(&question.party, READ_BEFORE_SEARCH).await?;
         let mut found = entries::find_entries(&self.0.journal, self.1.as_ref(), question, self.0.clock.now()).await?;
-        found.hits.iter_mut().for_each(|hit| room.show(hit));
+        found.hits.iter_mut().for_each(|hit| party.show(hit));
         Ok(found)
     }
 
     /// Returns the trusted facts and notes used most often and most recently.
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
-        let room = self.sync_scope(party).await?;
-        self.sync(&room, READ_BEFORE_SEARCH).await?;
-        let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(room.scope, WEIGHED)).await?;
+        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(party.scope, WEIGHED)).await?;
         let mut hits = entries::most_salient(rows, limit, self.0.clock.now());
-        hits.iter_mut().for_each(|hit| room.show(hit));
+        hits.iter_mut().for_each(|hit| party.show(hit));
         Ok(hits)
     }
 
@@ -192,44 +180,35 @@ impl Index {
     /// Returns the journal nodes behind those entries: file versions, summaries, turns.
     pub async fn origins(&self, hits: &[EntryHit]) -> anyhow::Result<Vec<Node>> {
         let keys: Vec<String> = hits.iter().map(|hit| hit.key.clone()).collect();
-        self.0
-            .journal
-            .read_much(move |db| {
-                let mut nodes = Vec::new();
-                for (path, section) in db.entries().entry_places(&keys)? {
-                    nodes.extend(journal_entries::origin(db, &path, &section)?);
-                }
-                nodes.sort_unstable();
-                nodes.dedup();
-                Ok(nodes)
-            })
-            .await
+        let read = move |db: Db<'_>| {
+            let mut nodes = Vec::new();
+            for (path, section) in db.entries().entry_places(&keys)? {
+                nodes.extend(journal_entries::origin(db, &path, &section)?);
+            }
+            nodes.sort_unstable();
+            nodes.dedup();
+            Ok(nodes)
+        };
+        self.0.journal.read_much(read).await
     }
 
     /// Returns the state of that party's index, after taking in changes.
     pub async fn health(&self, party: &Party) -> anyhow::Result<IndexHealth> {
-        let room = self.sync_scope(party).await?;
-        self.sync(&room, READ_BEFORE_SEARCH).await?;
-        let waiting = self.waiting_of(&room);
-        self.0
-            .journal
-            .read_much(move |db| {
-                let files: Vec<Indexed> = db
-                    .entries()
-                    .indexed_in(room.scope)?
-                    .into_iter()
-                    .filter(|file| !journal_entries::is_journal_path(&file.path))
-                    .collect();
-                let troubled = files.iter().filter(|file| !file.trouble.is_empty());
-                Ok(IndexHealth {
-                    files: files.len(),
-                    bytes: files.iter().map(|file| file.size).sum(),
-                    entries: db.entries().entries_of(room.scope)?,
-                    troubled: troubled.map(|file| (file.path.clone(), file.trouble.clone())).collect(),
-                    waiting,
-                })
+        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let waiting = self.pending_of(&party);
+        let read = move |db: Db<'_>| {
+            let mut files = db.entries().indexed_in(party.scope)?;
+            files.retain(|file| !journal_entries::is_journal_path(&file.path));
+            let troubled = files.iter().filter(|file| !file.trouble.is_empty());
+            Ok(IndexHealth {
+                files: files.len(),
+                bytes: files.iter().map(|file| file.size).sum(),
+                entries: db.entries().entries_of(party.scope)?,
+                troubled: troubled.map(|file| (file.path.clone(), file.trouble.clone())).collect(),
+                waiting,
             })
-            .await
+        };
+        self.0.journal.read_much(read).await
     }
 
     /// Returns the totals over all parties.

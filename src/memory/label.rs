@@ -37,12 +37,12 @@ pub fn of_file_from_anywhere(path: &str, digest: &str) -> Label {
 /// The real path differs from the requested one behind a link.
 pub(super) fn of_file(
     db: Db<'_>,
-    whose: Scope,
+    reader: Scope,
     requested_path: &str,
     real_path: &str,
     digest: &str,
 ) -> anyhow::Result<Option<(Option<i64>, Label)>> {
-    if is_foreign(db, whose, requested_path, real_path)? {
+    if is_foreign(db, reader, requested_path, real_path)? {
         Ok(None)
     } else {
         of_content(db, requested_path, real_path, digest).map(Some)
@@ -50,17 +50,17 @@ pub(super) fn of_file(
 }
 
 /// Returns true if the file may not be read for that party.
-pub(super) fn is_foreign(db: Db<'_>, whose: Scope, requested_path: &str, real_path: &str) -> anyhow::Result<bool> {
-    Ok(is_elsewhere(db, whose, requested_path, real_path)?
-        || is_written_for_another(db, whose, requested_path, real_path)?)
+pub(super) fn is_foreign(db: Db<'_>, reader: Scope, requested_path: &str, real_path: &str) -> anyhow::Result<bool> {
+    Ok(is_elsewhere(db, reader, requested_path, real_path)?
+        || is_written_for_another(db, reader, requested_path, real_path)?)
 }
 
 /// Returns true if the path lies outside the party's present folder.
-pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, requested_path: &str, real_path: &str) -> anyhow::Result<bool> {
+pub(super) fn is_elsewhere(db: Db<'_>, reader: Scope, requested_path: &str, real_path: &str) -> anyhow::Result<bool> {
     if layout::is_shared(requested_path) {
         return Ok(false);
     }
-    let FolderState::At(folder) = db.folders().folder_of(whose)? else { return Ok(true) };
+    let FolderState::At(folder) = db.folders().folder_of(reader)? else { return Ok(true) };
     Ok(layout::own(&folder, real_path).is_none())
 }
 
@@ -68,14 +68,14 @@ pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, requested_path: &str, real_
 /// written by hand, for the party whose folder holds it.
 pub(super) fn is_written_for_another(
     db: Db<'_>,
-    whose: Scope,
+    reader: Scope,
     requested_path: &str,
     real_path: &str,
 ) -> anyhow::Result<bool> {
     if layout::is_shared(requested_path) {
         return Ok(false);
     }
-    Ok(db.folders().newest_scope_of(real_path)?.is_some_and(|scope| !scope.fits(whose)))
+    Ok(db.folders().newest_scope_of(real_path)?.is_some_and(|scope| !scope.fits(reader)))
 }
 
 /// Returns the label of a content regardless of the reader, with its row if the program wrote it.

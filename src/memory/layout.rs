@@ -36,9 +36,12 @@ pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
     }
 }
 
+/// Files of the root that all people share.
+pub(super) const SHARED: [&str; 2] = ["AGENTS.md", "SOUL.md"];
+
 /// Returns true for the files of the root that all people share.
 pub(super) fn is_shared(path: &str) -> bool {
-    ["AGENTS.md", "SOUL.md"].contains(&path)
+    SHARED.contains(&path)
 }
 
 /// Returns the path moved from one folder to the other; `None` if it lies outside `from`. Either

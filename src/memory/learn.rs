@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use super::memory_md::{self, Fact};
-use super::workspace::{Notes, WriteError};
-use super::write::{Author, ChangeOrigin, New};
+use super::workspace::{Notes, WriteError, unless_refused_logged};
+use super::write::{Author, ChangeOrigin, NewContent};
 use crate::people::Party;
 use crate::store::{Correction, Node};
 use crate::time::Timestamp;
@@ -23,7 +23,7 @@ const CORRECTIONS: &str = "learnings/corrections.md";
 const FAILED: &str = "Errors";
 const CORRECTED: &str = "Corrections";
 /// Size limit of each file's lines, in bytes; the oldest are dropped.
-const MOST: usize = 32 * 1024;
+const MAX_BYTES: usize = 32 * 1024;
 /// Number of corrections that fit into an empty note at any length.
 const BATCH: usize = 12;
 /// Limits in a prompt: lines of each kind, characters of a line, and characters of each kind.
@@ -55,13 +55,10 @@ impl Notes<'_> {
         let (key, day) = (format!("{tool}: {how}"), self.0.zone.day(now));
         let make = move |text: Option<&str>| {
             let text = text.unwrap_or(says::ERRORS_FILE);
-            Ok(New::Text(counted(text, FAILED, &key, "", &day)))
+            Ok(NewContent::Text(with_count(text, FAILED, &key, "", &day)))
         };
-        if let Err(error) = self.versions().change(&origin, ERRORS, make).await {
-            let why = error.refusal()?;
-            tracing::warn!("A failure of a tool is not written down: {why}");
-        }
-        Ok(())
+        let changed = self.versions().change(&origin, ERRORS, make).await;
+        unless_refused_logged(changed, "A failure of a tool is not written down").map(drop)
     }
 
     /// Records corrections. Repeating it for the same answer of the extractor changes nothing. If
@@ -81,13 +78,14 @@ impl Notes<'_> {
         let make = move |text: Option<&str>| {
             let text = text.unwrap_or(says::CORRECTIONS_FILE).to_owned();
             let add = |text: String, correction: &Correction| {
-                counted(&text, CORRECTED, &correction.was, &correction.now, &day)
+                with_count(&text, CORRECTED, &correction.was, &correction.now, &day)
             };
-            Ok(New::Text(corrections.iter().fold(text, add)))
+            Ok(NewContent::Text(corrections.iter().fold(text, add)))
         };
-        let Err(error) = self.versions().change(origin, CORRECTIONS, make).await else { return Ok(()) };
-        let why = error.refusal()?;
-        tracing::warn!("What was put right goes to the note of the month: {why}");
+        let changed = self.versions().change(origin, CORRECTIONS, make).await;
+        if unless_refused_logged(changed, "What was put right goes to the note of the month")?.is_some() {
+            return Ok(());
+        }
         for batch in facts.chunks(BATCH) {
             self.write_to_month(origin, batch).await?;
         }
@@ -128,32 +126,32 @@ impl Notes<'_> {
     async fn are_stored(&self, origin: &ChangeOrigin) -> anyhow::Result<bool> {
         let Some(file) = self.files().readable(&origin.who, CORRECTIONS).await? else { return Ok(false) };
         let (row, from) = (file.row, origin.from.clone());
-        let look = move |db: crate::store::Db<'_>| {
+        let query = move |db: crate::store::Db<'_>| {
             let parents = row.map_or_else(|| Ok(Vec::new()), |row| db.derivations().parents(Node::File(row)))?;
             Ok(!from.is_empty() && from.iter().all(|node| parents.contains(node)))
         };
-        self.0.journal.read(look).await
+        self.0.journal.read(query).await
     }
 }
 
 /// Counts that line up and moves it to the end. Another correction of the same mistake restarts the
 /// count.
-fn counted(text: &str, section: &str, key: &str, says: &str, day: &str) -> String {
+fn with_count(text: &str, section: &str, key: &str, correction: &str, day: &str) -> String {
     // The stored key may lack some characters, such as asterisks.
     let known = memory_md::facts_in(text, section).into_iter().find(|known| memory_md::is_same_key(&known.key, key));
-    let before = known.and_then(|known| count(&known.value, says)).unwrap_or(0);
+    let before = known.and_then(|known| count(&known.value, correction)).unwrap_or(0);
     let times = wording::agent_memory::times(before + 1);
-    let value = if says.is_empty() { times } else { format!("{says} [{times}]") };
+    let value = if correction.is_empty() { times } else { format!("{correction} [{times}]") };
     let fact = Fact { key: key.to_owned(), value, day: day.to_owned() };
-    let text = memory_md::add_fact(&memory_md::remove_fact(text, section, key), section, &fact, MOST).text;
+    let text = memory_md::add_fact(&memory_md::remove_fact(text, section, key), section, &fact, MAX_BYTES).text;
     // Otherwise blank lines left by removed lines would pile up.
     format!("{}\n", text.trim_end())
 }
 
 /// Returns the count in a line; `None` if it holds another correction.
-fn count(value: &str, says: &str) -> Option<u64> {
-    let rest = value.strip_prefix(says)?.trim();
-    let times = if says.is_empty() { rest } else { rest.strip_prefix('[')?.strip_suffix(']')? };
+fn count(value: &str, correction: &str) -> Option<u64> {
+    let rest = value.strip_prefix(correction)?.trim();
+    let times = if correction.is_empty() { rest } else { rest.strip_prefix('[')?.strip_suffix(']')? };
     if times == wording::agent_memory::times(1) { Some(1) } else { times.split(' ').next()?.parse().ok() }
 }
 
@@ -190,12 +188,12 @@ mod tests {
     fn the_same_trouble_is_one_line_that_counts() {
         let mut text = says::ERRORS_FILE.to_owned();
         for _ in 0..50 {
-            text = counted(&text, FAILED, "web_fetch: failed", "", "2026-11-20");
+            text = with_count(&text, FAILED, "web_fetch: failed", "", "2026-11-20");
         }
         assert_eq!(text, format!("{}\n- **web_fetch: failed**: 50 times (2026-11-20)\n", says::ERRORS_FILE));
         let mut text = says::CORRECTIONS_FILE.to_owned();
         for (now, shown) in [("lists", "lists [once]"), ("lists", "lists [2 times]"), ("prose", "prose [once]")] {
-            text = counted(&text, CORRECTED, "wrote too much", now, "2026-11-20");
+            text = with_count(&text, CORRECTED, "wrote too much", now, "2026-11-20");
             assert!(text.ends_with(&format!("\n\n- **wrote too much**: {shown} (2026-11-20)\n")), "{text}");
         }
     }
@@ -215,14 +213,14 @@ mod tests {
         ] {
             let mut text = says::CORRECTIONS_FILE.to_owned();
             for _ in 0..3 {
-                text = counted(&text, CORRECTED, was, long.trim(), "2026-11-20");
+                text = with_count(&text, CORRECTED, was, long.trim(), "2026-11-20");
             }
             let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
             assert!(matches!(lines[..], [line] if line.ends_with("[3 times] (2026-11-20)")), "{was}: {text}");
         }
         let (one, other) = (format!("{}left", "same ".repeat(40)), format!("{}right", "same ".repeat(40)));
-        let text = counted(says::CORRECTIONS_FILE, CORRECTED, &one, "no", "2026-11-20");
-        let text = counted(&text, CORRECTED, &other, "no", "2026-11-20");
+        let text = with_count(says::CORRECTIONS_FILE, CORRECTED, &one, "no", "2026-11-20");
+        let text = with_count(&text, CORRECTED, &other, "no", "2026-11-20");
         assert_eq!(text.matches("[once]").count(), 2, "Two that begin alike are two: {text}");
     }
 

@@ -4,18 +4,20 @@
 //! long is left out or cut, and [`TurnFiles::notes`] says so: a broken file never stops the
 //! assistant from answering.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use anyhow::Context;
 
 use super::agent::AgentLayout;
-use super::page::{DefaultFile, FileVersion};
-use super::page_cache::{PageCache, PageLookup};
+use super::page::{CachedPage, DefaultFile, FileVersion, PageKey};
 use super::workspace::{Closed, Workspace};
-use super::{TurnFiles, label, layout};
+use super::{TurnFiles, disk, label, layout};
 use crate::people::Party;
 use crate::store::Db;
 use crate::time::Timestamp;
+use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 impl Workspace {
@@ -61,8 +63,11 @@ impl Workspace {
         let mut found = self.look_up_files(folder.as_deref(), day).await?;
         if let Some(folder) = &folder {
             let date = self.0.zone.show_day(now);
-            let missing = found.iter().filter(|file| matches!(file.lookup, PageLookup::Missing));
-            let missing: Vec<DefaultFile> = missing.filter_map(|file| file.purpose.default_file()).collect();
+            let missing = found.iter().filter(|file| matches!(file.page, Ok(None)));
+            let missing: Vec<DefaultFile> = missing
+                .filter_map(|file| if let LoadPurpose::File(kind) = file.purpose { Some(kind) } else { None })
+                .filter(|kind| !kind.is_shared())
+                .collect();
             let mut is_any_created = false;
             for kind in missing {
                 match self.versions().create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
@@ -75,15 +80,107 @@ impl Workspace {
             }
         }
         let load = move |db: Db<'_>| LoadedPages::of(db, found, scope, notes);
-        Ok(self.0.journal.read(load).await?.into_turn_files(&self.1))
+        let loaded = self.0.journal.read(load).await?;
+        let agent = &self.1;
+        Ok(TurnFiles {
+            agents: loaded.file(DefaultFile::Agents),
+            soul: loaded.file(DefaultFile::Soul),
+            user: loaded.file(DefaultFile::User),
+            memory: loaded.file(DefaultFile::Memory),
+            memory_percent: loaded.percent(DefaultFile::Memory),
+            today: loaded.file(DefaultFile::Today),
+            agent: loaded.agent(agent),
+            experience: loaded.experience(agent),
+            nodes: loaded.nodes,
+            notes: loaded.notes,
+        })
     }
 
     /// Looks up the files of a turn; without a folder only the shared ones.
     async fn look_up_files(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLookup>> {
         let (folder, day) = (folder.map(str::to_owned), day.to_owned());
-        self.on_disk(move |workspace| Ok(look_up_all(&workspace.0.pages, &workspace.1, folder.as_deref(), &day))).await
+        self.on_disk(move |workspace| Ok(workspace.look_up_all(folder.as_deref(), &day))).await
+    }
+
+    /// Blocks.
+    fn look_up_all(&self, folder: Option<&str>, day: &str) -> Vec<FileLookup> {
+        let (agent, owner_folder) = (&self.1, folder.unwrap_or_default());
+        let file = |kind: DefaultFile| {
+            let (name, requested_path) = (kind.name(day), kind.path(owner_folder, day));
+            self.look_up(LoadPurpose::File(kind), PageKey::Own(owner_folder.to_owned(), kind), name, requested_path)
+        };
+        let own_files: &[DefaultFile] = match folder {
+            None => &[],
+            Some(_) if !agent.memory.enabled => &[DefaultFile::User],
+            Some(_) => &DefaultFile::OWN,
+        };
+        let mut found: Vec<FileLookup> = DefaultFile::SHARED.iter().chain(own_files).copied().map(file).collect();
+        if folder.is_none() || !agent.memory.enabled {
+            return found;
+        }
+        let mut add = |purpose: LoadPurpose, name: String| {
+            let requested_path = layout::locate(owner_folder, &name).unwrap_or_default();
+            found.push(self.look_up(purpose, PageKey::At(requested_path.clone()), name, requested_path));
+        };
+        add(LoadPurpose::Workspace, agent.workspace_file());
+        let profile = agent.profile_file();
+        if let Some(profile) = profile.clone() {
+            add(LoadPurpose::Profile, profile);
+        }
+        if agent.memory.experience_for_all {
+            for file in self.profiles(owner_folder) {
+                let name = format!("{}{file}", layout::EXPERIENCE);
+                if profile.as_ref() != Some(&name) {
+                    add(LoadPurpose::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the profile files with experience about the person of that folder, sorted. Blocks.
+    fn profiles(&self, folder: &str) -> Vec<String> {
+        let found = fs::read_dir(self.0.experience.unchecked(folder)).into_iter().flatten();
+        let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut profiles: Vec<String> = names.filter(|file| file.ends_with(".md") && !file.starts_with('.')).collect();
+        profiles.sort();
+        profiles.truncate(MOST_PROFILES);
+        profiles
+    }
+
+    /// Returns the prompt text of a file, from the cache if the file is unchanged. Blocks.
+    fn look_up(&self, purpose: LoadPurpose, key: PageKey, name: String, requested_path: String) -> FileLookup {
+        let (disk, disk_path) = self.disk_of(&requested_path);
+        let read = || {
+            let found = disk.find(disk_path)?;
+            let file = disk::open(&found)?;
+            let stamp = disk::stamp(&file.metadata()?);
+            let bytes = disk::read_up_to(file, MAX_FILE)?;
+            let real_path = layout::with_base_of(&requested_path, &found.real_path());
+            let page = Arc::new(FileVersion::of(real_path, &name, &bytes));
+            let cached = CachedPage { requested_path: requested_path.clone(), stamp, page: Arc::clone(&page) };
+            lock(&self.0.pages).insert(key.clone(), cached);
+            anyhow::Ok(page)
+        };
+        let page = match fs::metadata(disk.unchecked(disk_path)).map(|metadata| disk::stamp(&metadata)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("{name} cannot be read: {error}")),
+            Ok(stamp) => {
+                let is_current =
+                    |cached: &&CachedPage| cached.requested_path == requested_path && cached.stamp == stamp;
+                let cached = lock(&self.0.pages).get(&key).filter(is_current).map(|cached| Arc::clone(&cached.page));
+                cached.map_or_else(|| read().map_err(|error| format!("{name} is left out: {error:#}")), Ok).map(Some)
+            }
+        };
+        FileLookup { purpose, name, requested_path, page }
     }
 }
+
+/// Size limit in bytes. A larger file is not read: no person keeps such a text by hand.
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+/// Maximum number of profiles.
+const MOST_PROFILES: usize = 20;
 
 /// Purpose of a loaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,16 +195,6 @@ enum LoadPurpose {
     OtherProfile(String),
 }
 
-impl LoadPurpose {
-    /// Returns the file's kind if it is created when missing.
-    fn default_file(&self) -> Option<DefaultFile> {
-        match self {
-            Self::File(kind) if !kind.is_shared() => Some(*kind),
-            _ => None,
-        }
-    }
-}
-
 /// Lookup of a file.
 struct FileLookup {
     purpose: LoadPurpose,
@@ -115,45 +202,8 @@ struct FileLookup {
     name: String,
     /// Requested path.
     requested_path: String,
-    lookup: PageLookup,
-}
-
-/// Looks up all files that a turn begins with. Blocks.
-fn look_up_all(pages: &PageCache, agent: &AgentLayout, folder: Option<&str>, day: &str) -> Vec<FileLookup> {
-    let is_closed = folder.is_none();
-    let folder = folder.unwrap_or_default();
-    let file = |kind: DefaultFile| FileLookup {
-        purpose: LoadPurpose::File(kind),
-        name: kind.name(day),
-        requested_path: kind.path(folder, day),
-        lookup: pages.get(folder, kind, day),
-    };
-    if is_closed {
-        return DefaultFile::SHARED.into_iter().map(file).collect();
-    }
-    if !agent.memory.enabled {
-        return DefaultFile::SHARED.into_iter().chain([DefaultFile::User]).map(file).collect();
-    }
-    let mut found: Vec<FileLookup> = DefaultFile::SHARED.into_iter().chain(DefaultFile::OWN).map(file).collect();
-    let mut look_up = |purpose: LoadPurpose, name: String| {
-        let requested_path = layout::locate(folder, &name).unwrap_or_default();
-        let lookup = pages.get_path(&requested_path, &name);
-        found.push(FileLookup { purpose, name, requested_path, lookup });
-    };
-    look_up(LoadPurpose::Workspace, agent.workspace_file());
-    let own = agent.profile_file();
-    if let Some(own) = own.clone() {
-        look_up(LoadPurpose::Profile, own);
-    }
-    if agent.memory.experience_for_all {
-        for file in pages.profiles(folder) {
-            let name = format!("{}{file}", layout::EXPERIENCE);
-            if own.as_ref() != Some(&name) {
-                look_up(LoadPurpose::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
-            }
-        }
-    }
-    found
+    /// Prompt text, `None` if there is no such file, or the reason why it cannot be loaded.
+    page: Result<Option<Arc<FileVersion>>, String>,
 }
 
 /// Trusted files of a turn, and notes about the others.
@@ -167,14 +217,14 @@ struct LoadedPages {
 impl LoadedPages {
     fn of(db: Db<'_>, found: Vec<FileLookup>, own: Scope, notes: Vec<String>) -> anyhow::Result<Self> {
         let mut loaded = Self { own, pages: Vec::new(), nodes: Vec::new(), notes };
-        for FileLookup { purpose, name, requested_path, lookup } in found {
-            let page = match lookup {
-                PageLookup::Missing => continue,
-                PageLookup::Unreadable(note) => {
+        for FileLookup { purpose, name, requested_path, page } in found {
+            let page = match page {
+                Ok(Some(page)) => page,
+                Ok(None) => continue,
+                Err(note) => {
                     loaded.notes.push(note);
                     continue;
                 }
-                PageLookup::Page(page) => page,
             };
             match label::of_file(db, own, &requested_path, &page.real_path, &page.digest)? {
                 None => loaded.notes.push(format!("{name} is left out: {}", label::Foreign)),
@@ -227,20 +277,5 @@ impl LoadedPages {
         });
         let (others, labels): (Vec<_>, Vec<_>) = others.unzip();
         Labelled::new(Arc::from(agent.shown_of_others(&others)), Label::join_of(labels), self.own)
-    }
-
-    fn into_turn_files(self, agent: &AgentLayout) -> TurnFiles {
-        TurnFiles {
-            agents: self.file(DefaultFile::Agents),
-            soul: self.file(DefaultFile::Soul),
-            user: self.file(DefaultFile::User),
-            memory: self.file(DefaultFile::Memory),
-            memory_percent: self.percent(DefaultFile::Memory),
-            today: self.file(DefaultFile::Today),
-            agent: self.agent(agent),
-            experience: self.experience(agent),
-            nodes: self.nodes,
-            notes: self.notes,
-        }
     }
 }

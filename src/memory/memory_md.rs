@@ -34,11 +34,11 @@ pub struct Fact {
 
 /// Result of adding a fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
+pub struct FactAddition {
     /// Changed text.
     pub text: String,
     /// Oldest facts, removed because they no longer fit. They belong in a note.
-    pub demoted: Vec<Fact>,
+    pub overflow: Vec<Fact>,
 }
 
 /// An index within its limit.
@@ -52,7 +52,7 @@ pub struct FittedIndex {
 
 /// Returns the facts of that section in order.
 pub fn facts_in(text: &str, section: &str) -> Vec<Fact> {
-    own_lines(text, section).filter_map(fact_of).collect()
+    own_lines(text, section).filter_map(parse_fact).collect()
 }
 
 /// Returns the facts of `## Recent facts`.
@@ -61,10 +61,10 @@ pub fn recent_facts(text: &str) -> Vec<Fact> {
 }
 
 /// Parses the fact in a line; `None` if there is none.
-pub fn fact_of(line: &str) -> Option<Fact> {
-    let item = item(line)?.strip_prefix("**")?;
+pub fn parse_fact(line: &str) -> Option<Fact> {
+    let item = list_item(line)?.strip_prefix("**")?;
     let (key, value) = item.split_once("**:").or_else(|| item.split_once(":**"))?;
-    let (value, day) = dated(value.trim());
+    let (value, day) = split_day(value.trim());
     let fact = Fact { key: key.trim().to_owned(), value: value.to_owned(), day: day.to_owned() };
     (!fact.key.is_empty()).then_some(fact)
 }
@@ -72,26 +72,26 @@ pub fn fact_of(line: &str) -> Option<Fact> {
 /// Returns the text of a list item, without the list mark, the time in a daily note, and the day at
 /// the end; `None` if the line is not a list item.
 pub fn item_text(line: &str) -> Option<&str> {
-    let item = item(line)?;
+    let item = list_item(line)?;
     let timed = item.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     let text = timed.filter(|(time, _)| time.len() == 5 && time.get(2..3) == Some(":")).map_or(item, |(_, text)| text);
-    Some(dated(text.trim()).0)
+    Some(split_day(text.trim()).0)
 }
 
 /// Formats a fact as a line without cutting it: the caller limits its length.
-pub fn line_of(fact: &Fact) -> String {
+pub fn format_fact(fact: &Fact) -> String {
     let day = if fact.day.is_empty() { String::new() } else { format!(" ({})", fact.day) };
     format!("- **{}**: {}{day}", clean_key(&fact.key), one_line(&fact.value))
 }
 
 /// Adds a fact to that section: an equal fact is not added twice, and another value of the same key
 /// is replaced. If the facts exceed `most` bytes, the oldest are removed.
-pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> Added {
+pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> FactAddition {
     let same: Vec<Fact> = facts_in(text, section).into_iter().filter(|old| is_about(old, &fact.key)).collect();
-    let line = line_of(fact);
-    let is_known = matches!(same.as_slice(), [old] if folded(&old.value) == folded(&value_of(&line)));
+    let line = format_fact(fact);
+    let is_known = matches!(same.as_slice(), [old] if folded(&old.value) == folded(&parsed_value(&line)));
     if is_known || clean_key(&fact.key).is_empty() {
-        return Added { text: text.to_owned(), demoted: Vec::new() };
+        return FactAddition { text: text.to_owned(), overflow: Vec::new() };
     }
     let text = with_line(&remove_fact(text, section, &fact.key), section, &line);
     demote(text, section, most)
@@ -104,53 +104,53 @@ pub fn remove_fact(text: &str, section: &str, key: &str) -> String {
 
 /// Removes the facts of that section for which `is_dropped` returns true.
 pub fn without_facts(text: &str, section: &str, is_dropped: impl Fn(&Fact) -> bool) -> String {
-    without_lines(text, section, |line| fact_of(line).is_some_and(|fact| is_dropped(&fact)))
+    without_lines(text, section, |line| parse_fact(line).is_some_and(|fact| is_dropped(&fact)))
 }
 
 /// Removes exactly this fact from that section: another value of its key stays.
-pub fn remove_just(text: &str, section: &str, fact: &Fact) -> String {
+pub fn remove_exact(text: &str, section: &str, fact: &Fact) -> String {
     without_facts(text, section, |other| other == fact)
 }
 
 /// Ensures exactly one line for that note in `## Index`; it goes to the end if it is new or
 /// changed.
-pub fn index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
-    let line = line_of_note(title, file, hook);
-    let here: Vec<&str> = own_lines(text, INDEX).filter(|line| leads_to(line, file)).collect();
+pub fn put_index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
+    let line = format_index_line(title, file, hook);
+    let here: Vec<&str> = own_lines(text, INDEX).filter(|line| links_to(line, file)).collect();
     if here == [line.as_str()] {
         return text.to_owned();
     }
-    with_line(&drop_index_line(text, file), INDEX, &line)
+    with_line(&remove_index_line(text, file), INDEX, &line)
 }
 
 /// Appends a line of another index verbatim, and removes any other line for its note.
-pub fn take_index_line(text: &str, line: &str) -> String {
-    match note_of(line) {
-        Some((_, file, _)) => with_line(&drop_index_line(text, file), INDEX, line.trim_end()),
+pub fn append_index_line(text: &str, line: &str) -> String {
+    match parse_index_line(line) {
+        Some((_, file, _)) => with_line(&remove_index_line(text, file), INDEX, line.trim_end()),
         None => text.to_owned(),
     }
 }
 
 /// Returns true if an index line links to that note.
-pub fn leads_in(text: &str, file: &str) -> bool {
-    own_lines(text, INDEX).any(|line| leads_to(line, file))
+pub fn has_index_line(text: &str, file: &str) -> bool {
+    own_lines(text, INDEX).any(|line| links_to(line, file))
 }
 
 /// Removes the index lines for that note.
-pub fn drop_index_line(text: &str, file: &str) -> String {
-    without_lines(text, INDEX, |line| leads_to(line, file))
+pub fn remove_index_line(text: &str, file: &str) -> String {
+    without_lines(text, INDEX, |line| links_to(line, file))
 }
 
 /// Formats the index line of a note.
-pub fn line_of_note(title: &str, file: &str, hook: &str) -> String {
+pub fn format_index_line(title: &str, file: &str, hook: &str) -> String {
     let title = one_line(title).replace('[', "(").replace(']', ")");
     let hook = one_line(hook);
     if hook.is_empty() { format!("- [{title}]({file})") } else { format!("- [{title}]({file}): {hook}") }
 }
 
 /// Parses an index line into title, file and hook; `None` if it is none.
-pub fn note_of(line: &str) -> Option<(&str, &str, &str)> {
-    let (title, rest) = item(line)?.strip_prefix('[')?.split_once("](")?;
+pub fn parse_index_line(line: &str) -> Option<(&str, &str, &str)> {
+    let (title, rest) = list_item(line)?.strip_prefix('[')?.split_once("](")?;
     let (file, rest) = rest.split_at_checked(end_of_link(rest)?)?;
     Some((title, file, rest.strip_prefix(')')?.trim_start_matches(':').trim()))
 }
@@ -171,7 +171,7 @@ fn end_of_link(rest: &str) -> Option<usize> {
 
 /// Returns the lines of the index verbatim.
 pub fn index_lines(text: &str) -> impl Iterator<Item = &str> {
-    own_lines(text, INDEX).filter(|line| note_of(line).is_some())
+    own_lines(text, INDEX).filter(|line| parse_index_line(line).is_some())
 }
 
 /// Shortens the index to `most` bytes where possible. `kind_of` returns the kind of the note in a
@@ -187,7 +187,7 @@ pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<Strin
     let mut moved = BTreeMap::new();
     if index_size(&text) > most {
         let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let notes = index_lines(&text).filter_map(|line| Some((note_of(line)?.1, line)));
+        let notes = index_lines(&text).filter_map(|line| Some((parse_index_line(line)?.1, line)));
         for (file, line) in notes.filter(|(file, _)| !is_overflow(file)) {
             let Some(kind) = kind_of(file) else { continue };
             kinds.entry(kind).or_default().push(line.to_owned());
@@ -219,11 +219,12 @@ fn shortened(text: &str, most: usize, keep: usize) -> String {
     let mut over = index_size(text).saturating_sub(most);
     let mut shorter: BTreeMap<usize, (&str, String)> = BTreeMap::new();
     for (number, line) in numbered(text, INDEX) {
-        let Some((title, file, hook)) = note_of(line).filter(|(_, file, _)| over > 0 && !is_overflow(file)) else {
+        let Some((title, file, hook)) = parse_index_line(line).filter(|(_, file, _)| over > 0 && !is_overflow(file))
+        else {
             continue;
         };
         let hook = if keep == 0 { String::new() } else { shorten(hook, keep) };
-        let short = line_of_note(title, file, &hook);
+        let short = format_index_line(title, file, &hook);
         if short.len() < line.len() {
             over = over.saturating_sub(line.len() - short.len());
             shorter.insert(number, (line, short));
@@ -240,7 +241,7 @@ fn shortened(text: &str, most: usize, keep: usize) -> String {
 
 /// Parses a sentence of the form `key: value` or `key - value`. A time, a web address and several
 /// sentences have no key.
-pub fn key_of(sentence: &str) -> Option<(&str, &str)> {
+pub fn split_key(sentence: &str) -> Option<(&str, &str)> {
     let colon = sentence.split_once(": ").into_iter();
     let (key, value) = colon.chain(sentence.split_once(" - ")).min_by_key(|(key, _)| key.len())?;
     let (key, value) = (key.trim(), value.trim());
@@ -254,25 +255,25 @@ pub fn is_same_key(one: &str, other: &str) -> bool {
 }
 
 /// Removes the oldest facts until the rest fits; the newest always stays.
-fn demote(mut text: String, section: &str, most: usize) -> Added {
+fn demote(mut text: String, section: &str, most: usize) -> FactAddition {
     let lines: Vec<(usize, String)> = numbered(&text, section)
-        .filter(|(_, line)| fact_of(line).is_some())
+        .filter(|(_, line)| parse_fact(line).is_some())
         .map(|(at, line)| (at, line.to_owned()))
         .collect();
     let mut size: usize = lines.iter().map(|(_, line)| line.len() + 1).sum();
     let mut old = lines.iter().take(lines.len().saturating_sub(1));
-    let (mut demoted, mut dropped) = (Vec::new(), Vec::new());
+    let (mut overflow, mut dropped) = (Vec::new(), Vec::new());
     while size > most
         && let Some((at, line)) = old.next()
     {
         size -= line.len() + 1;
-        demoted.extend(fact_of(line));
+        overflow.extend(parse_fact(line));
         dropped.push(*at);
     }
     if !dropped.is_empty() {
         text = without_numbers(&text, &dropped);
     }
-    Added { text, demoted }
+    FactAddition { text, overflow }
 }
 
 /// Removes lines from the section's own content. Everything else stays, including line endings.
@@ -307,12 +308,12 @@ fn numbered<'t>(text: &'t str, section: &str) -> impl Iterator<Item = (usize, &'
 }
 
 /// Returns the text of a list item that is not indented.
-fn item(line: &str) -> Option<&str> {
+fn list_item(line: &str) -> Option<&str> {
     ["- ", "* ", "+ "].iter().find_map(|mark| line.trim_end().strip_prefix(mark)).map(str::trim_start)
 }
 
-fn leads_to(line: &str, file: &str) -> bool {
-    note_of(line).is_some_and(|(_, leads, _)| leads.eq_ignore_ascii_case(file))
+fn links_to(line: &str, file: &str) -> bool {
+    parse_index_line(line).is_some_and(|(_, linked, _)| linked.eq_ignore_ascii_case(file))
 }
 
 fn is_about(fact: &Fact, key: &str) -> bool {
@@ -324,8 +325,8 @@ fn clean_key(key: &str) -> String {
     one_line(&key.replace('*', " ")).trim_end_matches([':', ' ']).to_owned()
 }
 
-fn value_of(line: &str) -> String {
-    fact_of(line).map(|fact| fact.value).unwrap_or_default()
+fn parsed_value(line: &str) -> String {
+    parse_fact(line).map(|fact| fact.value).unwrap_or_default()
 }
 
 fn folded(words: &str) -> String {
@@ -333,7 +334,7 @@ fn folded(words: &str) -> String {
 }
 
 /// Splits off the day at the end of a value.
-pub(super) fn dated(value: &str) -> (&str, &str) {
+pub(super) fn split_day(value: &str) -> (&str, &str) {
     let inner = value.strip_suffix(')').and_then(|value| value.rsplit_once('('));
     match inner.filter(|(_, day)| is_day(day)) {
         Some((value, day)) => (value.trim_end(), day),

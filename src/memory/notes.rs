@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::note::{self, Note};
 use super::page::DefaultFile;
 use super::workspace::{Notes, WorkspaceFiles, WriteError, WriteRefusal};
-use super::write::{ChangeOrigin, LabelSource, New, WriteResult};
+use super::write::{ChangeOrigin, LabelSource, NewContent, WriteResult};
 use super::{layout, memory_md, page, section};
 use crate::text::{cut_bytes, one_line, shorten};
 use crate::wording::knowledge as says;
@@ -141,12 +141,12 @@ impl Notes<'_> {
             if old.is_some_and(is_taken) {
                 return Err(WriteRefusal::impossible(says::TAKEN));
             }
-            let mut new_states = vec![New::Text(note::write(&new_note))];
+            let mut new_states = vec![NewContent::Text(note::write(&new_note))];
             new_states.extend(index.with_line(&name, &new_note, indexes));
             for text in pending {
                 new_states.push(match text {
-                    None => New::Same,
-                    Some(text) if shown.as_deref() == Some(&page::digest(text.as_bytes())) => New::Gone,
+                    None => NewContent::Unchanged,
+                    Some(text) if shown.as_deref() == Some(&page::digest(text.as_bytes())) => NewContent::Deleted,
                     Some(_) => return Err(WriteRefusal::impossible(says::CHANGED_SINCE)),
                 });
             }
@@ -159,7 +159,7 @@ impl Notes<'_> {
     /// Deletes a file, and its index line if it is a note.
     pub async fn drop_note(&self, origin: &ChangeOrigin, path: &str) -> Result<WriteResult, WriteError> {
         let deletion = |old: Option<&str>| match old {
-            Some(_) => Ok(New::Gone),
+            Some(_) => Ok(NewContent::Deleted),
             None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
         };
         let name = layout::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));
@@ -190,7 +190,7 @@ impl Notes<'_> {
     ) -> Result<StoredNote, WriteError> {
         let path = format!("memory/untrusted/{slug}.md");
         let text = note::write(&Note::new(&draft.title, &draft.content, &draft.kind));
-        let written = self.versions().change(origin, &path, move |_| Ok(New::Text(text.clone()))).await?;
+        let written = self.versions().change(origin, &path, move |_| Ok(NewContent::Text(text.clone()))).await?;
         Ok(StoredNote { written, path, redirected: true })
     }
 
@@ -217,14 +217,14 @@ impl Notes<'_> {
     ) -> Result<(), WriteError> {
         for overflow in self.index_files(origin).await?.overflow {
             let lines = self.files().readable(&origin.who, &format!("memory/{overflow}")).await?;
-            if lines.is_some_and(|lines| memory_md::leads_in(&lines.text, file)) {
+            if lines.is_some_and(|lines| memory_md::has_index_line(&lines.text, file)) {
                 return Ok(());
             }
         }
         let (file, title, hook) = (file.to_owned(), title.to_owned(), hook.to_owned());
         let with_line = move |text: Option<&str>| {
             let text = text.map_or_else(|| DefaultFile::Memory.first_contents(""), str::to_owned);
-            Ok(New::Text(memory_md::index_line(&text, &title, &file, &hook)))
+            Ok(NewContent::Text(memory_md::put_index_line(&text, &title, &file, &hook)))
         };
         self.versions().change(origin, MEMORY, with_line).await.map(drop)
     }
@@ -243,7 +243,7 @@ impl Notes<'_> {
             let size: usize = memory_md::index_lines(&memory).map(|line| line.len() + 1).sum();
             let mut kinds = BTreeMap::new();
             if size + LINE_MOST > INDEX_MOST {
-                for (_, file, _) in memory_md::index_lines(&memory).filter_map(memory_md::note_of) {
+                for (_, file, _) in memory_md::index_lines(&memory).filter_map(memory_md::parse_index_line) {
                     let kind = note::read(&text_of(file)).kind;
                     let known = note::KINDS.into_iter().find(|known| *known == kind);
                     kinds.insert(file.to_owned(), known.unwrap_or("project").to_owned());
@@ -319,10 +319,10 @@ impl IndexFiles {
 
     /// Returns the changed index files, `MEMORY.md` last, with exactly one line for the note in
     /// that file among them. The file of the note comes before them in the change.
-    fn with_line(&self, file: &str, note: &Note, texts: &[Option<&str>]) -> Vec<New> {
+    fn with_line(&self, file: &str, note: &Note, texts: &[Option<&str>]) -> Vec<NewContent> {
         let Some((memory, overflow)) = texts.split_last() else { return Vec::new() };
         let memory = memory.map_or_else(|| DefaultFile::Memory.first_contents(""), str::to_owned);
-        let memory = memory_md::index_line(&memory, &note.name, file, &note.description);
+        let memory = memory_md::put_index_line(&memory, &note.name, file, &note.description);
         // Lines of a kind can move only to a file of this change. The line of this note stays.
         let fitted = memory_md::fit_index(&memory, INDEX_MOST, |other| {
             let kind = self.kinds.get(other).filter(|_| !other.eq_ignore_ascii_case(file))?;
@@ -332,30 +332,30 @@ impl IndexFiles {
         let mut new_states = Vec::new();
         for (name, old) in self.overflow.iter().zip(overflow) {
             let moved = fitted.moved.iter().find(|(kind, _)| overflow_name(kind) == *name);
-            let text = old.map(|text| memory_md::drop_index_line(text, file));
+            let text = old.map(|text| memory_md::remove_index_line(text, file));
             let Some((kind, lines)) = moved else {
                 if let Some(text) = text.as_deref().filter(|text| Some(*text) != *old) {
                     memory = recounted(&memory, name, memory_md::index_lines(text).count());
                 }
-                new_states.push(text.map_or(New::Same, New::Text));
+                new_states.push(text.map_or(NewContent::Unchanged, NewContent::Text));
                 continue;
             };
             let mut text = text.unwrap_or_else(|| format!("# {}\n\n## {}\n", says::more_notes(kind), memory_md::INDEX));
             for line in lines {
-                text = memory_md::take_index_line(&text, line);
+                text = memory_md::append_index_line(&text, line);
             }
             let hook = says::more_notes_hook(memory_md::index_lines(&text).count());
-            memory = memory_md::index_line(&memory, &says::more_notes(kind), name, &hook);
-            new_states.push(New::Moved(text, texts.len()));
+            memory = memory_md::put_index_line(&memory, &says::more_notes(kind), name, &hook);
+            new_states.push(NewContent::Moved(text, texts.len()));
         }
-        new_states.push(New::Text(memory));
+        new_states.push(NewContent::Text(memory));
         new_states
     }
 
     /// Returns the changed index files without any line for the note in that file, with updated
     /// line counts.
-    fn without_line(&self, file: &str, texts: &[Option<&str>]) -> Vec<New> {
-        let without = |text: &Option<&str>| text.map(|text| memory_md::drop_index_line(text, file));
+    fn without_line(&self, file: &str, texts: &[Option<&str>]) -> Vec<NewContent> {
+        let without = |text: &Option<&str>| text.map(|text| memory_md::remove_index_line(text, file));
         let mut lines: Vec<Option<String>> = texts.iter().map(without).collect();
         let (overflow, memory) = lines.split_at_mut(self.overflow.len().min(texts.len()));
         if let Some(Some(memory)) = memory.first_mut() {
@@ -364,15 +364,16 @@ impl IndexFiles {
                 *memory = recounted(memory, name, memory_md::index_lines(text).count());
             }
         }
-        lines.into_iter().map(|text| text.map_or(New::Same, New::Text)).collect()
+        lines.into_iter().map(|text| text.map_or(NewContent::Unchanged, NewContent::Text)).collect()
     }
 }
 
 /// Updates in `MEMORY.md` the number of lines that the overflow file holds.
 fn recounted(memory: &str, file: &str, count: usize) -> String {
-    let title = memory_md::index_lines(memory).filter_map(memory_md::note_of).find(|(_, other, _)| *other == file);
+    let title =
+        memory_md::index_lines(memory).filter_map(memory_md::parse_index_line).find(|(_, other, _)| *other == file);
     match title.map(|(title, ..)| title.to_owned()) {
-        Some(title) => memory_md::index_line(memory, &title, file, &says::more_notes_hook(count)),
+        Some(title) => memory_md::put_index_line(memory, &title, file, &says::more_notes_hook(count)),
         None => memory.to_owned(),
     }
 }
@@ -383,22 +384,22 @@ fn overflow_name(kind: &str) -> String {
 }
 
 /// Adds a line to the note, and removes lines about the same key; an equal line is not added twice.
-fn with_line(text: &str, time: &str, words: &str) -> New {
+fn with_line(text: &str, time: &str, words: &str) -> NewContent {
     if text.lines().filter_map(line_text).any(|line| line == *words) {
-        return New::Same;
+        return NewContent::Unchanged;
     }
-    let mut rest = memory_md::key_of(words).map_or_else(|| text.to_owned(), |(key, _)| without_key(text, key));
+    let mut rest = memory_md::split_key(words).map_or_else(|| text.to_owned(), |(key, _)| without_key(text, key));
     if !rest.is_empty() && !rest.ends_with('\n') {
         rest.push('\n');
     }
-    New::Text(format!("{rest}- [{time}] {words}\n"))
+    NewContent::Text(format!("{rest}- [{time}] {words}\n"))
 }
 
 /// Removes the lines about that key from a daily note.
 pub(super) fn without_key(text: &str, key: &str) -> String {
     let is_about = |line: &str| {
         line_text(line)
-            .is_some_and(|text| memory_md::key_of(&text).is_some_and(|(old, _)| memory_md::is_same_key(key, old)))
+            .is_some_and(|text| memory_md::split_key(&text).is_some_and(|(old, _)| memory_md::is_same_key(key, old)))
     };
     text.split_inclusive('\n').filter(|line| !is_about(line.trim_end())).collect()
 }
@@ -408,16 +409,16 @@ fn line_text(line: &str) -> Option<String> {
     line.strip_prefix("- [").and_then(|line| line.split_once("] ")).map(|(_, text)| one_line(text))
 }
 
-fn changed(text: &str, name: &str, change: &Section) -> Result<New, WriteRefusal> {
+fn changed(text: &str, name: &str, change: &Section) -> Result<NewContent, WriteRefusal> {
     let new = match change {
-        Section::Append(words) if contains(text, name, words) => return Ok(New::Same),
+        Section::Append(words) if contains(text, name, words) => return Ok(NewContent::Unchanged),
         Section::Append(words) => section::append(text, name, words),
         Section::Replace(words) => section::replace(text, name, words),
     };
     if !section::changes_only(text, &new, name) {
         return Err(WriteRefusal::impossible(says::REACHES_OUT));
     }
-    Ok(New::Text(new))
+    Ok(NewContent::Text(new))
 }
 
 /// Returns true if the section already contains the text, line for line.

@@ -31,7 +31,7 @@ pub struct OwnPath {
     /// Path as its owner sees it.
     pub path: String,
     /// Path relative to the workspace.
-    pub spot: String,
+    pub location: String,
     /// Size in bytes.
     pub size: u64,
 }
@@ -45,47 +45,47 @@ impl WorkspaceFolders<'_> {
     }
 
     /// Returns the files in that folder that belong to a person, with or without access.
-    pub async fn files_in(&self, folder: &str, whose: Scope) -> anyhow::Result<Vec<OwnPath>> {
-        self.files_unless(folder, whose, label::is_written_for_another).await
+    pub async fn files_in(&self, folder: &str, reader: Scope) -> anyhow::Result<Vec<OwnPath>> {
+        self.files_unless(folder, reader, label::is_written_for_another).await
     }
 
     async fn files_unless(
         &self,
         folder: &str,
-        whose: Scope,
+        reader: Scope,
         is_excluded: fn(Db<'_>, Scope, &str, &str) -> anyhow::Result<bool>,
     ) -> anyhow::Result<Vec<OwnPath>> {
         let folder = folder.to_owned();
         let files = self.on_disk(move |workspace| workspace.folders().all_in(&folder)).await?;
-        let look = move |db: Db<'_>| {
+        let query = move |db: Db<'_>| {
             let mut own = Vec::new();
             for file in files {
-                if !is_excluded(db, whose, &file.spot, &file.spot)? {
+                if !is_excluded(db, reader, &file.location, &file.location)? {
                     own.push(file);
                 }
             }
             Ok(own)
         };
-        self.0.journal.read_much(look).await
+        self.0.journal.read_much(query).await
     }
 
     /// Returns the text of a party's file; `None` if it is missing, too large or not text.
-    pub async fn words_of(&self, whose: Scope, file: &OwnPath) -> anyhow::Result<Option<String>> {
-        let bytes = self.bytes_of(whose, file, layout::MAX_TEXT_FILE).await?;
+    pub async fn words_of(&self, reader: Scope, file: &OwnPath) -> anyhow::Result<Option<String>> {
+        let bytes = self.bytes_of(reader, file, layout::MAX_TEXT_FILE).await?;
         Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
     /// Returns the bytes of a party's file; `None` if it is missing, belongs to another party, or
     /// is larger than `most` bytes.
-    pub async fn bytes_of(&self, whose: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
-        let location = file.spot.clone();
+    pub async fn bytes_of(&self, reader: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
+        let location = file.location.clone();
         let read = self.on_disk(move |workspace| {
             let (disk, disk_path) = workspace.disk_of(&location);
             Ok(disk.read(disk_path, most).ok())
         });
-        let (bytes, location) = (read.await?, file.spot.clone());
+        let (bytes, location) = (read.await?, file.location.clone());
         // Checked after the read: folders may have been moved since the file was found.
-        let foreign = self.0.journal.read(move |db| label::is_foreign(db, whose, &location, &location)).await?;
+        let foreign = self.0.journal.read(move |db| label::is_foreign(db, reader, &location, &location)).await?;
         Ok(bytes.filter(|_| !foreign))
     }
 
@@ -94,12 +94,12 @@ impl WorkspaceFolders<'_> {
     ///
     /// # Errors
     /// If a file cannot be deleted.
-    pub async fn drop_all_in(&self, folder: &str, whose: Scope) -> anyhow::Result<usize> {
-        let alone = Arc::clone(&self.0.writing).lock_owned().await;
-        let files = self.files_in(folder, whose).await?;
+    pub async fn drop_all_in(&self, folder: &str, reader: Scope) -> anyhow::Result<usize> {
+        let writing = Arc::clone(&self.0.writing).lock_owned().await;
+        let files = self.files_in(folder, reader).await?;
         let folder = folder.to_owned();
         self.on_disk(move |workspace| {
-            let _alone = alone;
+            let _writing = writing;
             workspace.folders().drop_files(&folder, files)
         })
         .await
@@ -110,11 +110,11 @@ impl WorkspaceFolders<'_> {
     ///
     /// # Errors
     /// If the file cannot be deleted.
-    pub async fn drop_one(&self, spot: &str) -> anyhow::Result<bool> {
-        let location = spot.to_owned();
-        let alone = Arc::clone(&self.0.writing).lock_owned().await;
+    pub async fn drop_one(&self, location: &str) -> anyhow::Result<bool> {
+        let location = location.to_owned();
+        let writing = Arc::clone(&self.0.writing).lock_owned().await;
         self.on_disk(move |workspace| {
-            let _alone = alone;
+            let _writing = writing;
             match workspace.folders().drop_at(&location) {
                 Err(error) if disk::is_missing(&error) => Ok(false),
                 dropped => dropped,
@@ -131,10 +131,10 @@ impl WorkspaceFolders<'_> {
         max: u64,
         check: impl Fn(&OwnPath, anyhow::Result<Vec<u8>>) -> Option<T> + Send + 'static,
     ) -> anyhow::Result<Vec<T>> {
-        let tree = self.tree.clone();
+        let workspace = self.workspace.clone();
         let scan = move |file: &OwnPath| {
-            let (disk, inside) = tree.disk_of(&file.spot);
-            let bytes = disk.read(inside, max);
+            let (disk, disk_path) = workspace.disk_of(&file.location);
+            let bytes = disk.read(disk_path, max);
             if bytes.as_ref().is_err_and(disk::is_missing) { None } else { check(file, bytes) }
         };
         blocking(move || Ok(files.iter().filter_map(scan).collect())).await
@@ -156,7 +156,7 @@ impl WorkspaceFolders<'_> {
     fn drop_files(&self, folder: &str, files: Vec<OwnPath>) -> anyhow::Result<usize> {
         let files: Vec<OwnPath> = files.into_iter().filter(|file| !layout::is_owner_only(&file.path)).collect();
         for file in &files {
-            self.drop_at(&file.spot)?;
+            self.drop_at(&file.location)?;
         }
         let keeps_others = self.all_in(folder)?.iter().any(|file| !layout::is_owner_only(&file.path));
         for disk in [&self.0.disk, &self.0.experience] {
@@ -215,8 +215,8 @@ fn add_files(
             add_files((prefix, folder), &entry.path(), &own, depth.saturating_add(1), found)?;
         } else if kind.is_file() {
             let size = entry.metadata().map_or(0, |metadata| metadata.len());
-            let spot = format!("{prefix}{}", layout::within(folder, &own));
-            found.push(OwnPath { path: format!("{prefix}{own}"), spot, size });
+            let location = format!("{prefix}{}", layout::within(folder, &own));
+            found.push(OwnPath { path: format!("{prefix}{own}"), location, size });
         }
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! Automatically loaded files: their initial contents, and their prompt texts, which are readable
-//! text without comments, cut to a maximum length.
+//! text without comments, cut to a maximum length. Prompt texts are cached: an unchanged file costs
+//! one metadata check.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
 
@@ -75,6 +77,28 @@ const HEAD: usize = MAX_TEXT / 4;
 /// Files with instructions: these keep their beginning.
 const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "SOUL.md", "USER.md"];
 
+/// Prompt texts, one of each kind for each folder. So it grows with the number of people, not of
+/// days.
+pub(super) type PageCache = Mutex<HashMap<PageKey, CachedPage>>;
+
+/// Key of a prompt text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum PageKey {
+    /// A file of that kind in that folder.
+    Own(String, DefaultFile),
+    /// Any other file, by path.
+    At(String),
+}
+
+/// Prompt text of a file whose metadata had that stamp.
+#[derive(Debug)]
+pub(super) struct CachedPage {
+    pub requested_path: String,
+    pub stamp: String,
+    pub page: Arc<FileVersion>,
+}
+
+/// Prompt text of a file version.
 #[derive(Debug)]
 pub(super) struct FileVersion {
     /// Real path, relative to the root.
@@ -99,10 +123,10 @@ impl FileVersion {
         }
         let mut text = without_comments(words.trim_start_matches('\u{feff}'));
         if text.len() > MAX_TEXT {
-            let (kept, note) =
+            let (shortened, note) =
                 if INSTRUCTIONS.contains(&name) { beginning(&text, name) } else { both_ends(&text, name) };
             notes.push(note);
-            text = kept;
+            text = shortened;
         }
         Self { real_path, digest: digest(bytes), size: bytes.len(), text: Arc::from(text), notes }
     }
@@ -110,10 +134,10 @@ impl FileVersion {
 
 /// Keeps the beginning of the text and appends a notice about the rest.
 fn beginning(text: &str, name: &str) -> (String, String) {
-    let kept = cut_bytes(text, MAX_TEXT);
-    let count = kept.chars().count();
+    let head = cut_bytes(text, MAX_TEXT);
+    let count = head.chars().count();
     let note = format!("{name} is too long and was cut after {count} characters");
-    (format!("{kept}\n\n(cut after {count} characters; the rest is in {name})"), note)
+    (format!("{head}\n\n(cut after {count} characters; the rest is in {name})"), note)
 }
 
 /// Keeps both ends of a file that grows at its end: the lines of the index and the latest notes.
@@ -137,22 +161,22 @@ pub fn digest(bytes: &[u8]) -> String {
 /// Removes `<!-- … -->` from the text, with the line break after a comment that occupies whole
 /// lines. An unterminated comment counts as text.
 pub fn without_comments(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut stripped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, inner)) = rest.split_once("<!--") {
         let Some((_, after)) = inner.split_once("-->") else {
             break;
         };
-        kept.push_str(before);
-        let alone = kept.is_empty() || kept.ends_with('\n');
-        rest = if alone {
+        stripped.push_str(before);
+        let is_at_line_start = stripped.is_empty() || stripped.ends_with('\n');
+        rest = if is_at_line_start {
             after.strip_prefix("\r\n").or_else(|| after.strip_prefix('\n')).unwrap_or(after)
         } else {
             after
         };
     }
-    kept.push_str(rest);
-    kept
+    stripped.push_str(rest);
+    stripped
 }
 
 /// Returns true for a shared file with its initial contents.

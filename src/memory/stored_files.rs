@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::disk::{self, Existing, Received};
+use super::disk::{self, Existing, RemoveOutcome};
 use super::workspace::{FileVersions, WorkspaceFiles, blocking};
 use super::write::Author;
 use super::{label, layout, page};
@@ -71,12 +71,12 @@ impl WorkspaceFiles<'_> {
     ///
     /// # Errors
     /// If it does not exist, was saved for another party, or the path leads out of an inbox.
-    pub async fn read_inbox(&self, whose: Scope, path: &str) -> anyhow::Result<Vec<u8>> {
+    pub async fn read_inbox(&self, reader: Scope, path: &str) -> anyhow::Result<Vec<u8>> {
         anyhow::ensure!(layout::is_inbox(path), "Only received files are read here");
         let requested = path.to_owned();
         let read = self.on_disk(move |workspace| workspace.0.disk.read(&requested, MAX_FILE));
         let (bytes, requested) = (read.await.context("Cannot read a received file")?, path.to_owned());
-        let foreign = self.0.journal.read(move |db| label::is_foreign(db, whose, &requested, &requested)).await?;
+        let foreign = self.0.journal.read(move |db| label::is_foreign(db, reader, &requested, &requested)).await?;
         anyhow::ensure!(!foreign, label::Foreign);
         Ok(bytes)
     }
@@ -85,7 +85,7 @@ impl WorkspaceFiles<'_> {
     ///
     /// # Errors
     /// If the path leads out of an inbox, or the file cannot be deleted.
-    pub async fn drop_received(&self, path: &str, digest: &str) -> anyhow::Result<Received> {
+    pub async fn drop_received(&self, path: &str, digest: &str) -> anyhow::Result<RemoveOutcome> {
         anyhow::ensure!(layout::is_inbox(path), "Only received files are deleted here");
         let (requested, digest) = (path.to_owned(), digest.to_owned());
         let is_ours = move |bytes: &[u8]| page::digest(bytes) == digest;
@@ -116,7 +116,7 @@ impl WorkspaceFiles<'_> {
     ///
     /// # Errors
     /// If the path leads out of an inbox, or the file cannot be deleted.
-    pub async fn drop_text_of(&self, path: &str) -> anyhow::Result<Received> {
+    pub async fn drop_text_of(&self, path: &str) -> anyhow::Result<RemoveOutcome> {
         anyhow::ensure!(layout::is_inbox(path), "Only received files have words beside them");
         let requested = path.to_owned();
         let written = self.0.journal.read(move |db| db.file_versions().file_history(&requested, VERSIONS)).await?;
@@ -150,9 +150,9 @@ impl WorkspaceFiles<'_> {
     /// If the file cannot be deleted.
     pub async fn drop_export(&self, path: &str, digest: &str) -> anyhow::Result<bool> {
         let (path, digest) = (path.to_owned(), digest.to_owned());
-        let alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let writing = Arc::clone(&self.0.writing).lock_owned().await;
         self.on_disk(move |workspace| {
-            let _alone = alone;
+            let _writing = writing;
             let (disk, disk_path) = workspace.disk_of(&path);
             let is_ours = disk.read(disk_path, MAX_FILE).is_ok_and(|bytes| page::digest(&bytes) == digest);
             if is_ours {
@@ -201,7 +201,7 @@ impl FileVersions<'_> {
 
     /// Commits the row before the file is renamed into place.
     async fn write(&self, draft: FileDraft, now: Timestamp) -> anyhow::Result<()> {
-        let alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let writing = Arc::clone(&self.0.writing).lock_owned().await;
         let (folder, name) = draft.path.rsplit_once('/').unwrap_or(("", &draft.path));
         let (location, name) = (folder.to_owned(), name.to_owned());
         let (folder, name, exists) = self
@@ -235,7 +235,7 @@ impl FileVersions<'_> {
         let draft = self.0.journal.write("announce a file", announce).await?;
         blocking(move || {
             // Held by the thread, because the caller may be cancelled while it is still writing.
-            let _alone = alone;
+            let _writing = writing;
             disk::put(&folder, &name, &draft.bytes, draft.existing)
         })
         .await

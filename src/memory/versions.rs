@@ -14,7 +14,7 @@ use super::files::AccessError;
 use super::notes::{NoteDraft, StoredNote};
 use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal, unless_refused};
-use super::write::{ChangeOrigin, LabelSource, New, WriteResult, check_permission};
+use super::write::{ChangeOrigin, LabelSource, NewContent, WriteResult, check_permission};
 use super::{disk, label, layout, note, page};
 use crate::id::FileId;
 use crate::people::Party;
@@ -34,7 +34,7 @@ type Version = (Option<String>, Label);
 impl FileVersions<'_> {
     /// Records an edit that a person made by hand, if there is one.
     pub async fn take_note_of(&self, origin: &ChangeOrigin, path: &str) -> Result<WriteResult, WriteError> {
-        let written = self.change(origin, path, |_| Ok(New::Same)).await?;
+        let written = self.change(origin, path, |_| Ok(NewContent::Unchanged)).await?;
         self.touched(&written.path);
         Ok(written)
     }
@@ -44,13 +44,13 @@ impl FileVersions<'_> {
     pub async fn history(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
         let Some(location) = self.location_of(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
-        let look = move |db: Db<'_>| {
+        let query = move |db: Db<'_>| {
             let mut rows = db.file_versions().file_history(&location, VERSIONS)?;
             let last = db.file_versions().last_trusted(&location)?;
             rows.extend(last.filter(|last| rows.iter().all(|row| row.id != last.id)));
             Ok(rows)
         };
-        let rows = self.0.journal.read(look).await?;
+        let rows = self.0.journal.read(query).await?;
         // Versions of a previous owner of the folder have another scope.
         Ok(rows.into_iter().filter(|row| row.scope.equals(scope)).collect())
     }
@@ -83,7 +83,7 @@ impl FileVersions<'_> {
         }
         let shown = digest.to_owned();
         let make = move |texts: &[Option<&str>]| match texts.first().copied().flatten() {
-            Some(text) if page::digest(text.as_bytes()) == shown => Ok(vec![New::Text(text.to_owned())]),
+            Some(text) if page::digest(text.as_bytes()) == shown => Ok(vec![NewContent::Text(text.to_owned())]),
             Some(_) => Err(WriteRefusal::impossible(says::CHANGED_SINCE)),
             None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
         };
@@ -120,7 +120,7 @@ impl FileVersions<'_> {
         let found = self.version(&origin.who, path, version).await?;
         let (text, label) = found.ok_or_else(|| WriteRefusal::impossible(says::NO_VERSION))?;
         let origin = ChangeOrigin { label, ..origin.clone() };
-        let new = text.map_or(New::Gone, New::Text);
+        let new = text.map_or(NewContent::Deleted, NewContent::Text);
         self.change_first(&origin, &[path], LabelSource::Whole, move |_| Ok(vec![new.clone()])).await
     }
 
@@ -128,7 +128,7 @@ impl FileVersions<'_> {
     async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
         let Some(location) = self.location_of(who, path).await? else { return Ok(None) };
         let scope = who.scope();
-        let look = move |db: Db<'_>| {
+        let query = move |db: Db<'_>| {
             // Versions of a previous owner of the folder have another scope.
             let is_theirs = |row: &FileRow| row.path == location && row.scope.equals(scope);
             let Some(row) = db.file_versions().file_row(version)?.filter(is_theirs) else { return Ok(None) };
@@ -136,7 +136,7 @@ impl FileVersions<'_> {
             let text = content.and_then(|content| String::from_utf8(content).ok());
             Ok((row.digest.is_empty() || text.is_some()).then_some((text, row.label)))
         };
-        self.0.journal.read(look).await
+        self.0.journal.read(query).await
     }
 
     /// Returns the real location of that path, if it lies in the party's folder.
@@ -160,7 +160,7 @@ impl FileVersions<'_> {
         let Some(location) = layout::locate(&folder, path).filter(|location| fits && is_permitted(location)) else {
             return Ok(None);
         };
-        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let _writing = Arc::clone(&self.0.writing).lock_owned().await;
         self.finish_open().await?;
         if unless_refused(self.current(&location).await)?.is_some() {
             return Ok(None);

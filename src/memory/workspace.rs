@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::sync::{Mutex, OwnedMutexGuard, RwLock};
@@ -11,12 +11,13 @@ use tokio::sync::{Mutex, OwnedMutexGuard, RwLock};
 use super::agent::AgentLayout;
 use super::disk::Disk;
 use super::layout;
-use super::page_cache::PageCache;
+use super::page::PageCache;
 use crate::config;
 use crate::id::PersonId;
 use crate::people::Party;
 use crate::store::{FolderState, Journal, Tx};
 use crate::time::Zone;
+use crate::time::task::lock;
 
 /// Handle of the workspace. Clones share the same state.
 #[derive(Debug, Clone)]
@@ -37,7 +38,7 @@ pub(super) struct WorkspaceInner {
     /// Held while folders are moved, so that no location is looked up meanwhile. Taken after the
     /// two locks above.
     pub(super) moving: RwLock<()>,
-    /// Paths written since the last look of the index.
+    /// Paths written since the last refresh of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
 }
 
@@ -75,6 +76,18 @@ pub fn unless_refused<T, R>(result: Result<T, WorkspaceError<R>>) -> anyhow::Res
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) => error.refusal().map(|_| None),
+    }
+}
+
+/// Like [`unless_refused`], and logs the reason of a refusal after that message.
+pub(super) fn unless_refused_logged<T>(result: Result<T, WriteError>, message: &str) -> anyhow::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => {
+            let why = error.refusal()?;
+            tracing::warn!("{message}: {why}");
+            Ok(None)
+        }
     }
 }
 
@@ -133,9 +146,9 @@ impl Workspace {
     pub fn new(root: PathBuf, experience: PathBuf, journal: Journal, zone: Zone) -> Self {
         let (disk, experience) = (Disk::new(root), Disk::new(experience));
         let inner = WorkspaceInner {
-            pages: PageCache::new(disk.clone(), experience.clone()),
             disk,
             experience,
+            pages: PageCache::default(),
             journal,
             zone,
             writing: Arc::default(),
@@ -223,14 +236,14 @@ impl Workspace {
         }
     }
 
-    /// Marks a file as changed since the last look of the index.
+    /// Marks a file as changed since the last refresh of the index.
     pub(super) fn touched(&self, location: &str) {
-        self.0.touched.lock().unwrap_or_else(PoisonError::into_inner).insert(location.to_owned());
+        lock(&self.0.touched).insert(location.to_owned());
     }
 
     /// Returns and clears the paths marked as changed.
     pub(super) fn take_touched(&self) -> BTreeSet<String> {
-        std::mem::take(&mut *self.0.touched.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.0.touched))
     }
 
     pub(super) fn cannot_write(&self, name: &str) -> String {
@@ -256,14 +269,14 @@ macro_rules! handles {
             $(#[doc = $doc])+
             #[derive(Clone, Copy)]
             pub struct $handle<'a> {
-                pub(super) tree: &'a Workspace,
+                pub(super) workspace: &'a Workspace,
             }
 
             impl Deref for $handle<'_> {
                 type Target = Workspace;
 
                 fn deref(&self) -> &Workspace {
-                    self.tree
+                    self.workspace
                 }
             }
         )+
@@ -272,7 +285,7 @@ macro_rules! handles {
             $(
                 #[doc = $method_doc]
                 pub fn $method(&self) -> $handle<'_> {
-                    $handle { tree: self }
+                    $handle { workspace: self }
                 }
             )+
         }

@@ -22,16 +22,16 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 
-use super::current_file::CurrentFile;
 use super::disk::ReplaceOutcome;
+use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal};
-use super::{layout, page};
+use super::{disk, label, layout, page};
 use crate::id::FileId;
 use crate::people::Party;
 use crate::skill::name::is_hidden;
-use crate::store::{NewFile, Node, Tx, Unplaced};
+use crate::store::{Db, NewFile, Node, Tx, Unplaced};
 use crate::time::Timestamp;
-use crate::trust::Label;
+use crate::trust::{Label, Scope};
 use crate::wording::knowledge as says;
 
 /// Number of attempts while a person keeps saving the same file.
@@ -78,16 +78,16 @@ impl Author {
 
 /// New state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum New {
+pub enum NewContent {
     /// This complete text.
     Text(String),
     /// This complete text, part of which moves here from another file of the same change. That file
     /// is given by its index among the paths.
     Moved(String, usize),
     /// Unchanged.
-    Same,
+    Unchanged,
     /// Deleted.
-    Gone,
+    Deleted,
 }
 
 /// Result of a change.
@@ -110,6 +110,26 @@ pub(super) enum LabelSource {
     Joined,
     /// The new label alone, because the new text is known to be the whole content.
     Whole,
+}
+
+/// Present content of a file.
+#[derive(Debug)]
+pub(super) struct CurrentFile {
+    /// Text; `None` if there is no file.
+    pub text: Option<String>,
+    /// SHA-256 of the text; empty if there is no file.
+    pub digest: String,
+    /// Real path, relative to the workspace.
+    pub real_path: String,
+    /// File left next to it by an interrupted change.
+    leftover: Option<String>,
+}
+
+/// A version written by hand.
+struct ManualEdit {
+    text: Option<String>,
+    digest: String,
+    label: Label,
 }
 
 /// A file and its planned change.
@@ -135,7 +155,7 @@ impl FileVersions<'_> {
         &self,
         origin: &ChangeOrigin,
         path: &str,
-        make: impl Fn(Option<&str>) -> Result<New, WriteRefusal> + Send + 'static,
+        make: impl Fn(Option<&str>) -> Result<NewContent, WriteRefusal> + Send + 'static,
     ) -> Result<WriteResult, WriteError> {
         let all = move |texts: &[Option<&str>]| Ok(vec![make(texts.first().copied().flatten())?]);
         self.change_first(origin, &[path], LabelSource::Joined, all).await
@@ -149,18 +169,18 @@ impl FileVersions<'_> {
         origin: &ChangeOrigin,
         paths: &[&str],
         label_source: LabelSource,
-        make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal> + Send + 'static,
+        make: impl Fn(&[Option<&str>]) -> Result<Vec<NewContent>, WriteRefusal> + Send + 'static,
     ) -> Result<WriteResult, WriteError> {
         let folder = self.folder_of(&origin.who).await?;
         let locations: Option<Vec<String>> = paths.iter().map(|path| layout::locate(&folder, path)).collect();
         let locations = locations.ok_or(WriteRefusal::Elsewhere)?;
-        let alone = Arc::new(Arc::clone(&self.0.writing).lock_owned().await);
+        let writing = Arc::new(Arc::clone(&self.0.writing).lock_owned().await);
         self.finish_open().await?;
         for _ in 0..MOST_TRIES {
             let mut plans = self.read_for_change(origin, &folder, &locations).await?;
             decide(&mut plans, origin, label_source, &make)?;
             let plans = self.announce_all(origin, plans).await?;
-            if let Some(written) = self.place_all(plans, &alone).await? {
+            if let Some(written) = self.place_all(plans, &writing).await? {
                 return Ok(written.into_iter().next().ok_or(WriteRefusal::Elsewhere)?);
             }
         }
@@ -220,12 +240,12 @@ impl FileVersions<'_> {
     async fn place_all(
         &self,
         plans: Vec<WritePlan>,
-        alone: &Arc<OwnedMutexGuard<()>>,
+        writing: &Arc<OwnedMutexGuard<()>>,
     ) -> anyhow::Result<Option<Vec<WriteResult>>> {
         // Held by the thread, because the caller may be cancelled while it is still writing.
-        let alone = Arc::clone(alone);
+        let writing = Arc::clone(writing);
         let place = move |workspace: &Workspace| {
-            let _alone = alone;
+            let _writing = writing;
             let (placed, error) = place_each(workspace, &plans);
             Ok((plans, placed, error))
         };
@@ -252,10 +272,72 @@ impl FileVersions<'_> {
         }
     }
 
+    /// Reads the present content of the file at that location.
+    pub(super) async fn current(&self, location: &str) -> Result<CurrentFile, WriteError> {
+        let location = location.to_owned();
+        let read = move |workspace: &Workspace| read_current(workspace, &location).map_err(WriteError::from);
+        self.on_disk_unless_refused(read).await
+    }
+
+    /// Returns the label of the present content, or `None` if it belongs to another party. Records
+    /// an edit by hand as a version.
+    pub(super) async fn adopt(
+        &self,
+        location: &str,
+        current: &CurrentFile,
+        scope: Scope,
+        now: Timestamp,
+    ) -> anyhow::Result<Option<Label>> {
+        let (requested_path, real_path, digest) =
+            (location.to_owned(), current.real_path.clone(), current.digest.clone());
+        let (text, leftover) = (current.text.clone(), current.leftover.clone());
+        let query = move |db: Db<'_>| {
+            let exists = text.is_some() || leftover.is_some();
+            if label::is_elsewhere(db, scope, &requested_path, &real_path)?
+                || exists && label::is_written_for_another(db, scope, &requested_path, &real_path)?
+            {
+                return Ok(None);
+            }
+            let mut edits = Vec::new();
+            if let Some(text) = leftover {
+                let digest = page::digest(text.as_bytes());
+                let (row, label) = label::of_content(db, &requested_path, &real_path, &digest)?;
+                edits.extend(row.is_none().then_some(ManualEdit { text: Some(text), digest, label }));
+            }
+            let label = label::of_content(db, &requested_path, &real_path, &digest)?.1;
+            if db.file_versions().last_digest_of(&real_path)?.unwrap_or_default() != digest {
+                edits.push(ManualEdit { text, digest, label: label.clone() });
+            }
+            Ok(Some((label, edits)))
+        };
+        let Some((label, edits)) = self.0.journal.read(query).await? else { return Ok(None) };
+        if !edits.is_empty() {
+            let real_path = current.real_path.clone();
+            let record = move |tx: Tx<'_>| {
+                for edit in &edits {
+                    let new = NewFile {
+                        path: &real_path,
+                        digest: &edit.digest,
+                        label: &edit.label,
+                        scope,
+                        author: "hand",
+                        cause: "hand",
+                        content: edit.text.as_deref().map(str::as_bytes),
+                        at: now,
+                    };
+                    tx.file_versions().file_version_of(&new)?;
+                }
+                Ok(())
+            };
+            self.0.journal.write("record a change by hand", record).await?;
+        }
+        Ok(Some(label))
+    }
+
     /// Completes pending changes where the disk allows it; returns how many remain. Must be called
     /// at the start, before any read.
     pub async fn finish(&self) -> anyhow::Result<usize> {
-        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let _writing = Arc::clone(&self.0.writing).lock_owned().await;
         self.finish_open().await
     }
 
@@ -320,6 +402,32 @@ fn place(workspace: &Workspace, location: &str, base: &str, new: Option<&[u8]>) 
     disk.swap(&folder, name, base, new)
 }
 
+/// Reads the present content at that location. Blocks.
+fn read_current(workspace: &Workspace, location: &str) -> Result<CurrentFile, WriteRefusal> {
+    let (disk, requested_path) = workspace.disk_of(location);
+    let nothing = || CurrentFile { text: None, digest: String::new(), real_path: location.to_owned(), leftover: None };
+    let reached = match disk.seek(requested_path) {
+        Ok(reached) => reached,
+        Err(error) if disk::is_missing(&error) => return Ok(nothing()),
+        Err(_) => return Err(WriteRefusal::Elsewhere),
+    };
+    let real_path = layout::with_base_of(location, &reached.real_path());
+    let leftover = disk::left_over(&reached.folder, &reached.name, layout::MAX_TEXT_FILE);
+    let leftover = leftover.and_then(|bytes| String::from_utf8(bytes).ok());
+    let read = match reached.kind {
+        PathType::Nothing => return Ok(CurrentFile { real_path, leftover, ..nothing() }),
+        PathType::File => disk::open(&reached).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE)),
+        PathType::Folder | PathType::Other => return Err(WriteRefusal::NoText),
+    };
+    let bytes = read.map_err(|error| {
+        tracing::debug!("A file of the workspace cannot be read: {error:#}");
+        WriteRefusal::Unreadable(location.to_owned())
+    })?;
+    let digest = page::digest(&bytes);
+    let text = String::from_utf8(bytes).map_err(|_| WriteRefusal::NoText)?;
+    Ok(CurrentFile { text: Some(text), digest, real_path, leftover })
+}
+
 impl WriteResult {
     fn of(plan: WritePlan) -> Self {
         let (version, digest) = match plan.next {
@@ -363,11 +471,12 @@ fn decide(
     plans: &mut [WritePlan],
     origin: &ChangeOrigin,
     label_source: LabelSource,
-    make: &impl Fn(&[Option<&str>]) -> Result<Vec<New>, WriteRefusal>,
+    make: &impl Fn(&[Option<&str>]) -> Result<Vec<NewContent>, WriteRefusal>,
 ) -> Result<(), WriteRefusal> {
     let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.current.text.as_deref()).collect();
     let new_states = make(&texts)?;
-    let deletes_trusted = plans.iter().zip(&new_states).any(|(plan, new)| *new == New::Gone && plan.label.is_trusted());
+    let deletes_trusted =
+        plans.iter().zip(&new_states).any(|(plan, new)| *new == NewContent::Deleted && plan.label.is_trusted());
     if deletes_trusted && !origin.label.is_trusted() {
         // Text that stays can carry a label; a deletion cannot.
         return Err(WriteRefusal::impossible(says::NOT_DELETED_FROM_OUTSIDE));
@@ -375,8 +484,8 @@ fn decide(
     let old_labels: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
     for (plan, new) in plans.iter_mut().zip(new_states) {
         let (new, label) = match new {
-            New::Moved(text, from) => {
-                (New::Text(text), old_labels.get(from).map(|moved| origin.label.join_with(moved)))
+            NewContent::Moved(text, from) => {
+                (NewContent::Text(text), old_labels.get(from).map(|moved| origin.label.join_with(moved)))
             }
             new => (new, None),
         };
@@ -386,7 +495,7 @@ fn decide(
 }
 
 impl WritePlan {
-    fn decide(&mut self, new: New, new_label: &Label, label_source: LabelSource) -> Result<(), WriteRefusal> {
+    fn decide(&mut self, new: NewContent, new_label: &Label, label_source: LabelSource) -> Result<(), WriteRefusal> {
         let old = self.current.text.as_deref();
         let label = match (old, label_source) {
             (Some(_), LabelSource::Joined) => self.label.join_with(new_label),
@@ -398,8 +507,8 @@ impl WritePlan {
             return Err(WriteRefusal::Elsewhere);
         }
         let text = match new {
-            New::Text(text) | New::Moved(text, _) if !is_same(&text) => Some(text),
-            New::Gone if old.is_some() => None,
+            NewContent::Text(text) | NewContent::Moved(text, _) if !is_same(&text) => Some(text),
+            NewContent::Deleted if old.is_some() => None,
             _ => return Ok(()),
         };
         let most = layout::most_bytes(&self.current.real_path).max(old.map_or(0, str::len));

@@ -112,7 +112,7 @@ impl Reflector {
         }
         let (tree, title) = (&self.engine.tree, &*note.title);
         // `Correction: …` states no fact of that name.
-        let (key, value) = match memory::memory_md::key_of(text) {
+        let (key, value) = match memory::memory_md::split_key(text) {
             Some((key, value)) if key == title || tree.notes().knows_key(&origin.who, key).await? => (key, value),
             _ if tree.notes().knows_key(&origin.who, title).await? => (title, text),
             _ => return Ok(None),

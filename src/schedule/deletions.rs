@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::Schedule;
 use crate::erasure::Erasure;
-use crate::memory::Received;
+use crate::memory::RemoveOutcome;
 use crate::store::{Db, ErasureHead, ErasureKind, ErasureState, OldFile, Tx, UNCUT};
 use crate::time::Timestamp;
 
@@ -131,10 +131,12 @@ impl Schedule {
 
     async fn delete_redacted_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
+        if self.tree.files().drop_received(&file.path, &file.digest).await? == RemoveOutcome::Changed {
             tracing::warn!("Where file {id} of a message that is gone was, something else lies now; it stays");
         }
-        if !file.text_path.is_empty() && self.tree.files().drop_text_of(&file.text_path).await? == Received::Changed {
+        if !file.text_path.is_empty()
+            && self.tree.files().drop_text_of(&file.text_path).await? == RemoveOutcome::Changed
+        {
             tracing::warn!(
                 "Where the words of file {id} of a message that is gone were, something else lies now; it stays"
             );

@@ -18,7 +18,7 @@ use super::knowledge::{
 };
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument, skills};
 use crate::memory::{
-    AccessError, AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, New, StoredNote, WriteError, WriteRefusal,
+    AccessError, AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, NewContent, StoredNote, WriteError, WriteRefusal,
     WriteResult, digest, note,
 };
 use crate::store::{Db, Node};
@@ -131,7 +131,7 @@ impl Tool for WriteFile {
             return Ok(self.0.output(call, says::deleted(&path), &written));
         }
         let new = content.to_owned();
-        let make = move |_: Option<&str>| Ok(New::Text(new.clone()));
+        let make = move |_: Option<&str>| Ok(NewContent::Text(new.clone()));
         let written = self.0.workspace.versions().change(&origin, &path, make).await;
         change_answer(&self.0, call, &origin, &path, written, content).await
     }
@@ -226,7 +226,7 @@ impl Tool for EditFile {
 
 /// Returns the text with the new passage, if the text is the known one and contains the old passage
 /// exactly once.
-fn edited(text: &str, known: &str, old: &str, new: &str) -> Result<New, WriteRefusal> {
+fn edited(text: &str, known: &str, old: &str, new: &str) -> Result<NewContent, WriteRefusal> {
     let impossible = |why: &str| Err(WriteRefusal::Impossible(why.to_owned()));
     if digest(text.as_bytes()) != known {
         return impossible(says::READ_FIRST);
@@ -234,7 +234,7 @@ fn edited(text: &str, known: &str, old: &str, new: &str) -> Result<New, WriteRef
     let mut parts = text.splitn(3, old);
     match (old, parts.next(), parts.next(), parts.next()) {
         ("", ..) | (_, _, None, _) => impossible(says::OLD_MISSING),
-        (_, Some(before), Some(after), None) => Ok(New::Text(format!("{before}{new}{after}"))),
+        (_, Some(before), Some(after), None) => Ok(NewContent::Text(format!("{before}{new}{after}"))),
         _ => impossible(says::OLD_TWICE),
     }
 }
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn a_passage_is_replaced_only_where_it_stands_once_in_what_is_known() {
         let (text, known) = ("a b a", digest(b"a b a"));
-        assert_eq!(edited(text, &known, "b", "c"), Ok(New::Text("a c a".to_owned())));
+        assert_eq!(edited(text, &known, "b", "c"), Ok(NewContent::Text("a c a".to_owned())));
         for (old, known, why) in [
             ("a", known.as_str(), says::OLD_TWICE),
             ("x", &known, says::OLD_MISSING),

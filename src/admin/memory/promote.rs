@@ -14,8 +14,8 @@ use super::overview::INDEX;
 use super::{MemoryFile, bytes, no_such_note, not_there};
 use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
-    self, Author, ChangeOrigin, New, NoteDraft, StoredNote, Workspace, WriteRefusal, WriteResult, memory_md, section,
-    unless_refused,
+    self, Author, ChangeOrigin, NewContent, NoteDraft, StoredNote, Workspace, WriteRefusal, WriteResult, memory_md,
+    section, unless_refused,
 };
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
@@ -49,11 +49,11 @@ impl MemoryAdmin<'_> {
         if text.contains('\n') || text.chars().count() > LINE {
             return self.remember_note(&origin, text).await;
         }
-        if let Some((key, value)) = memory_md::key_of(text) {
+        if let Some((key, value)) = memory_md::split_key(text) {
             return self.remember_fact(&origin, key, value).await;
         }
         let line = text.to_owned();
-        let make = move |old: Option<&str>| Ok(New::Text(with_line(old.unwrap_or_default(), &line, &day)));
+        let make = move |old: Option<&str>| Ok(NewContent::Text(with_line(old.unwrap_or_default(), &line, &day)));
         match self.tree.versions().change(&origin, INDEX, make).await {
             Ok(written) => self.remembered(&origin.who, INDEX, &written).await,
             Err(error) => Ok(refused(INDEX, error.refusal()?)),

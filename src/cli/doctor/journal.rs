@@ -249,7 +249,7 @@ fn file_findings(health: &WorkspaceHealth) -> Vec<Finding> {
         findings.push(Finding::wrong(says::KNOWLEDGE, &says::unreadable(health.unreadable), says::FIX_UNREADABLE));
     }
     for file in health.misplaced.iter().take(MAX_LISTED) {
-        let what = says::misplaced(&file.path, &file.written_for, &file.lies_with, file.stands);
+        let what = says::misplaced(&file.path, &file.written_for, &file.folder_owner, file.exists);
         findings.push(Finding::wrong(says::KNOWLEDGE, &what, says::FIX_MISPLACED));
     }
     if health.misplaced.len() > MAX_LISTED {
@@ -270,6 +270,6 @@ fn file_findings(health: &WorkspaceHealth) -> Vec<Finding> {
     note(health.overfull > 0, says::overfull(health.overfull), says::FIX_OVERFULL);
     note(health.fullest >= NEARLY_FULL, says::nearly_full(health.fullest), says::FIX_OVERFULL);
     note(health.root_is_closed, says::ROOT_IS_CLOSED.to_owned(), says::FIX_ROOT_IS_CLOSED);
-    note(health.nobodys > 0, says::nobodys(health.nobodys), says::FIX_NOBODYS);
+    note(health.unowned_folders > 0, says::nobodys(health.unowned_folders), says::FIX_NOBODYS);
     findings
 }

@@ -6,7 +6,7 @@
 //! change.
 
 use super::super::label;
-use super::passages::passages;
+use super::parse::passages;
 use crate::id::{ConversationId, ReflectionId};
 use crate::store::{Db, EntryKind, Indexed, NewEntry, Node, Summary, SummaryInputs};
 use crate::time::Timestamp;

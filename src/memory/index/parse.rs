@@ -9,13 +9,13 @@
 
 use std::collections::HashMap;
 
-use super::super::{memory_md, note, section};
-use super::passages::{Passage, passages};
-use super::shape::{EntryRules, day_of, shape_of};
+use super::super::{layout, memory_md, note, section};
 use crate::store::{EntryKind, NewEntry};
 use crate::time::{Period, Span, Timestamp, Zone};
 use crate::wording;
 
+/// Length limit of a passage in characters, where possible.
+const PASSAGE: usize = 1_200;
 /// Length limit of a note that is one entry, in characters.
 const SHORT_NOTE: usize = 2_400;
 
@@ -32,17 +32,17 @@ pub(super) struct Parsed {
 
 /// Parses the file at that path, which is as its owner sees it.
 pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
-    let shape = shape_of(own);
-    let mut reader = SectionParser::new(own, shape, zone);
-    if shape.markdown {
+    let rules = rules_for(own);
+    let mut parser = SectionParser::new(own, rules, zone);
+    let mut trouble = "";
+    if rules.markdown {
         let (front, body, above) = front_matter(text);
-        reader.markdown(text, body, above, front);
-        let trouble = if front == Front::Endless { wording::search::ENDLESS_FRONT_MATTER } else { "" };
-        return Parsed { entries: reader.entries, trouble };
+        parser.markdown(text, body, above, front);
+        trouble = if front == Front::Endless { wording::search::ENDLESS_FRONT_MATTER } else { "" };
+    } else {
+        parser.running("", &(1..).zip(text.lines()).collect::<Vec<_>>());
     }
-    let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
-    reader.running("", &lines);
-    Parsed { entries: reader.entries, trouble: "" }
+    Parsed { entries: parser.entries, trouble }
 }
 
 /// State of the front matter.
@@ -71,20 +71,20 @@ fn front_matter(text: &str) -> (Front, &str, u32) {
 
 /// Removes the content of `<!-- … -->` and keeps its line breaks.
 fn without_comments(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut stripped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, inner)) = rest.split_once("<!--") {
         let Some((comment, after)) = inner.split_once("-->") else { break };
-        kept.push_str(before);
-        kept.extend(comment.chars().filter(|c| *c == '\n'));
+        stripped.push_str(before);
+        stripped.extend(comment.chars().filter(|c| *c == '\n'));
         rest = after;
     }
-    kept.push_str(rest);
-    kept
+    stripped.push_str(rest);
+    stripped
 }
 
 struct SectionParser {
-    shape: EntryRules,
+    rules: EntryRules,
     zone: Zone,
     day: Option<Timestamp>,
     name: String,
@@ -94,11 +94,11 @@ struct SectionParser {
 }
 
 impl SectionParser {
-    fn new(own: &str, shape: EntryRules, zone: Zone) -> Self {
+    fn new(own: &str, rules: EntryRules, zone: Zone) -> Self {
         let file = own.rsplit_once('/').map_or(own, |(_, file)| file);
-        let day = day_of(file).filter(|_| shape.kind == EntryKind::Day).and_then(|day| begin_of(day, zone));
-        let name = if shape.kind == EntryKind::File { file.to_owned() } else { String::new() };
-        Self { shape, zone, day, name, category: String::new(), entries: Vec::new(), ordinals: HashMap::new() }
+        let day = day_of(file).filter(|_| rules.kind == EntryKind::Day).and_then(|day| begin_of(day, zone));
+        let name = if rules.kind == EntryKind::File { file.to_owned() } else { String::new() };
+        Self { rules, zone, day, name, category: String::new(), entries: Vec::new(), ordinals: HashMap::new() }
     }
 
     fn markdown(&mut self, text: &str, body: &str, above: u32, front: Front) {
@@ -111,8 +111,8 @@ impl SectionParser {
             self.category = note.kind.trim().to_owned();
             about = note.description.trim().to_owned();
         }
-        let body = if self.shape.facts { without_comments(body) } else { body.to_owned() };
-        let mut left: Vec<(String, Vec<(u32, &str)>)> = Vec::new();
+        let body = if self.rules.facts { without_comments(body) } else { body.to_owned() };
+        let mut remaining: Vec<(String, Vec<(u32, &str)>)> = Vec::new();
         for part in section::sections(&body) {
             let first = u32::try_from(part.first).unwrap_or(u32::MAX).saturating_add(above);
             let mut lines: Vec<(u32, &str)> = Vec::new();
@@ -126,9 +126,9 @@ impl SectionParser {
                 lines.push((heading, ""));
             }
             lines.extend(rest);
-            left.push((part.name.to_owned(), lines));
+            remaining.push((part.name.to_owned(), lines));
         }
-        self.rest(&about, left);
+        self.rest(&about, remaining);
     }
 
     /// Adds the remaining text: a short note as one entry, any other text as passages.
@@ -136,12 +136,12 @@ impl SectionParser {
         let lines = |(_, lines): &(String, Vec<(u32, &str)>)| {
             lines.iter().map(|(_, line)| line.chars().count() + 1).sum::<usize>()
         };
-        let short = self.shape.kind == EntryKind::Note && parts.iter().map(lines).sum::<usize>() <= SHORT_NOTE;
+        let short = self.rules.kind == EntryKind::Note && parts.iter().map(lines).sum::<usize>() <= SHORT_NOTE;
         let title = self.title(about);
         if short {
             let body: Vec<&str> = parts.iter().flat_map(|(_, lines)| lines.iter().map(|(_, line)| *line)).collect();
             let text = format!("{title}\n{}", body.join("\n").trim());
-            self.push("", 1, text.trim());
+            self.add(self.entry("", 1, text.trim()));
             return;
         }
         let mut title = (!title.is_empty()).then_some(title);
@@ -155,13 +155,13 @@ impl SectionParser {
             self.running(section, &with);
         }
         if let Some(title) = title {
-            self.push("", 1, &title);
+            self.add(self.entry("", 1, &title));
         }
     }
 
     /// Returns the title and description of a note.
     fn title(&self, about: &str) -> String {
-        let own_name = self.shape.kind != EntryKind::File;
+        let own_name = self.rules.kind != EntryKind::File;
         let name = if own_name { self.name.as_str() } else { "" };
         [name, about].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
     }
@@ -169,7 +169,7 @@ impl SectionParser {
     /// Extracts the entries of their own: facts, and points of a daily note. Returns the remaining
     /// lines.
     fn take_points<'t>(&mut self, section: &str, lines: &[(u32, &'t str)]) -> Vec<(u32, &'t str)> {
-        let mut left = Vec::new();
+        let mut remaining = Vec::new();
         let mut rest = lines;
         let mut fenced = false;
         while let Some(((number, line), after)) = rest.split_first() {
@@ -178,7 +178,7 @@ impl SectionParser {
             let point = if fenced { None } else { point(line) };
             let Some(words) = point.filter(|words| self.is_entry(section, words)) else {
                 if fenced || !(section == memory_md::INDEX && point.is_some_and(is_index_line)) {
-                    left.push((*number, *line));
+                    remaining.push((*number, *line));
                 }
                 continue;
             };
@@ -188,66 +188,59 @@ impl SectionParser {
             let words = std::iter::once(words).chain(continued.iter().map(|(_, line)| line.trim())).collect::<Vec<_>>();
             self.point(section, *number, &words.join(" "));
         }
-        left
+        remaining
     }
 
     fn is_entry(&self, section: &str, words: &str) -> bool {
-        let fact = self.shape.facts && fact(words).is_some();
-        fact || (self.shape.kind == EntryKind::Day && !(section == memory_md::INDEX && is_index_line(words)))
+        let fact = self.rules.facts && fact(words).is_some();
+        fact || (self.rules.kind == EntryKind::Day && !(section == memory_md::INDEX && is_index_line(words)))
     }
 
     fn point(&mut self, section: &str, line: u32, words: &str) {
-        let Some((key, value)) = fact(words).filter(|_| self.shape.facts) else {
+        let Some((key, value)) = fact(words).filter(|_| self.rules.facts) else {
             let at = self.day.map(|day| day.plus(minutes_of(words)));
-            self.push(section, line, words);
-            self.entries.last_mut().into_iter().for_each(|entry| entry.at = at);
+            self.add(NewEntry { at, ..self.entry(section, line, words) });
             return;
         };
         let (value, category, day) = ending(value);
         let at = if day.is_empty() { self.day } else { begin_of(day, self.zone) };
-        let ordinal = self.ordinal(section, key);
-        self.entries.push(NewEntry {
-            section: section.to_owned(),
-            line,
+        self.add(NewEntry {
             name: key.to_owned(),
             kind: EntryKind::Fact,
             category: category.to_owned(),
-            text: format!("{key}: {value}"),
-            ordinal,
             at,
-            label: None,
+            ..self.entry(section, line, &format!("{key}: {value}"))
         });
     }
 
     fn running(&mut self, section: &str, lines: &[(u32, &str)]) {
         for Passage { line, text } in passages(lines) {
-            self.push(section, line, &text);
+            self.add(self.entry(section, line, &text));
         }
     }
 
-    fn push(&mut self, section: &str, line: u32, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        let name = self.name.clone();
-        let ordinal = self.ordinal(section, &name);
-        self.entries.push(NewEntry {
+    fn entry(&self, section: &str, line: u32, text: &str) -> NewEntry {
+        NewEntry {
             section: section.to_owned(),
             line,
-            name,
-            kind: self.shape.kind,
+            name: self.name.clone(),
+            kind: self.rules.kind,
             category: self.category.clone(),
             text: text.to_owned(),
-            ordinal,
+            ordinal: 0,
             at: self.day,
             label: None,
-        });
+        }
     }
 
-    fn ordinal(&mut self, section: &str, name: &str) -> u32 {
-        let next = self.ordinals.entry((section.to_owned(), name.to_owned())).or_default();
-        *next += 1;
-        *next - 1
+    /// Adds an entry, unless it is empty, with the next ordinal of its section and name.
+    fn add(&mut self, mut entry: NewEntry) {
+        if !entry.text.is_empty() {
+            let next = self.ordinals.entry((entry.section.clone(), entry.name.clone())).or_default();
+            entry.ordinal = *next;
+            *next += 1;
+            self.entries.push(entry);
+        }
     }
 }
 
@@ -306,3 +299,140 @@ fn minutes_of(words: &str) -> std::time::Duration {
     let minutes = time.split_once(':').and_then(parse).filter(|(hours, minutes)| *hours < 24 && *minutes < 60);
     std::time::Duration::from_secs(minutes.map_or(0, |(hours, minutes)| (hours * 60 + minutes) * 60))
 }
+
+/// Rules for cutting a file into entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct EntryRules {
+    /// Kind of its running text.
+    kind: EntryKind,
+    /// True if it has headings, comments and front matter.
+    markdown: bool,
+    /// True if lines of the form `- **key**: value` are facts. Received files state none.
+    facts: bool,
+}
+
+/// Returns the rules for the file at that path, which is as its owner sees it.
+fn rules_for(own: &str) -> EntryRules {
+    let markdown = has_ending(own, &["md", "markdown"]);
+    let in_memory = own.strip_prefix("memory/untrusted/").or_else(|| own.strip_prefix("memory/"));
+    let kind = match in_memory.filter(|name| markdown && !name.contains('/')) {
+        Some("MEMORY.md") => EntryKind::Text,
+        Some(name) if day_of(name).is_some() => EntryKind::Day,
+        Some(_) => EntryKind::Note,
+        None if markdown && is_about_us(own) => EntryKind::Text,
+        None => EntryKind::File,
+    };
+    EntryRules { kind, markdown, facts: markdown && !layout::is_inbox(own) }
+}
+
+/// Returns the day in a daily note's file name, `2026-11-21`.
+fn day_of(name: &str) -> Option<&str> {
+    name.strip_suffix(".md").filter(|day| memory_md::is_day(day))
+}
+
+/// Returns true if a file with that name should be text, so that other content deserves a report.
+pub(super) fn should_be_text(own: &str) -> bool {
+    let known = [
+        "md", "markdown", "txt", "text", "json", "csv", "html", "htm", "log", "toml", "yaml", "yml", "xml", "org",
+        "rst",
+    ];
+    has_ending(own, &known)
+}
+
+/// Returns true for files about the people, the instructions and the learnings.
+fn is_about_us(own: &str) -> bool {
+    let folder = ["learnings/", "agents/", layout::EXPERIENCE].iter().any(|folder| own.starts_with(folder));
+    folder || layout::is_owner_only(own) || own == "USER.md"
+}
+
+fn has_ending(own: &str, endings: &[&str]) -> bool {
+    own.rsplit_once('.').is_some_and(|(_, ending)| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// A piece of a text, with the number of its first line in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Passage {
+    pub(super) line: u32,
+    pub(super) text: String,
+}
+
+/// Divides numbered lines into passages that are found and read separately. Cuts are between
+/// paragraphs; in a paragraph that is too long, between lines, then between words. Only blank space
+/// at the cuts is lost, and the result depends on the text alone, not on its edit history.
+pub(super) fn passages(lines: &[(u32, &str)]) -> Vec<Passage> {
+    let mut builder = PassageBuilder::default();
+    for paragraph in lines.split(|(_, line)| line.trim().is_empty()).filter(|lines| !lines.is_empty()) {
+        let length: usize = paragraph.iter().map(|(_, line)| line.chars().count() + 1).sum();
+        builder.end_if_full(length + 1);
+        for (number, line) in paragraph {
+            builder.take_line(*number, line);
+        }
+        builder.take("\n");
+    }
+    builder.end();
+    builder.passages
+}
+
+#[derive(Default)]
+struct PassageBuilder {
+    passages: Vec<Passage>,
+    line: u32,
+    text: String,
+    length: usize,
+}
+
+impl PassageBuilder {
+    fn take_line(&mut self, number: u32, line: &str) {
+        self.end_if_full(line.chars().count() + 1);
+        let mut rest = line.trim_end();
+        while rest.chars().count() > PASSAGE {
+            let (head, tail) = split_at_word(rest);
+            self.begin(number);
+            self.take(head);
+            self.end();
+            rest = tail;
+        }
+        self.begin(number);
+        self.take(rest);
+        self.take("\n");
+    }
+
+    /// Ends the passage if it would become too long.
+    fn end_if_full(&mut self, length: usize) {
+        if self.length > 0 && self.length + length > PASSAGE {
+            self.end();
+        }
+    }
+
+    fn begin(&mut self, number: u32) {
+        if self.text.is_empty() {
+            self.line = number;
+        }
+    }
+
+    fn take(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.length += text.chars().count();
+    }
+
+    fn end(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        self.length = 0;
+        if !text.trim().is_empty() {
+            self.passages.push(Passage { line: self.line, text: text.trim_end().to_owned() });
+        }
+    }
+}
+
+/// Splits a text of more than [`PASSAGE`] characters at the last blank that fits, or else at the
+/// limit.
+fn split_at_word(text: &str) -> (&str, &str) {
+    let end = text.char_indices().nth(PASSAGE).map_or(text.len(), |(at, _)| at);
+    let (head, _) = text.split_at(end);
+    let at = head.rfind(char::is_whitespace).filter(|at| *at > 0).unwrap_or(end);
+    let (head, tail) = text.split_at(at);
+    (head, tail.trim_start())
+}
+
+#[cfg(test)]
+mod tests;

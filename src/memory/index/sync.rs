@@ -9,50 +9,32 @@
 //! anywhere: changes noticed but not read stay pending, and a walk finds them again after a
 //! restart.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::Metadata;
-use std::sync::{Arc, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, MutexGuard};
 
 use super::super::path_walk::PathType;
 use super::super::workspace::{WriteError, WriteRefusal, blocking, unless_refused};
 use super::super::{disk, label, layout};
-use super::listing::{Listing, stamp};
-use super::parse::{Parsed, parse};
-use super::shape::should_be_text;
-use super::watch::Watch;
+use super::changes::{Listing, PendingChanges, list_files, list_shared_files};
+use super::parse::{Parsed, parse, should_be_text};
 use super::{EntryHit, Index, IndexInner, journal_entries};
 use crate::people::Party;
 use crate::store::{EntryKind, Indexed, NewEntry, Node, Tx};
 use crate::time::Timestamp;
+use crate::time::task::lock;
 use crate::trust::Scope;
 use crate::wording::search as says;
 
 /// Number of files in one transaction.
 const BATCH: usize = 16;
 /// Number of journal rows in one transaction.
-const TOLD: u32 = 32;
-/// Validity of a walk, even with notifications for every change.
-const WALK_EVERY: Duration = Duration::from_secs(60);
-/// Number of files per folder for which a walk stays valid that long; more files extend it in
-/// proportion.
-const FEW_FILES: usize = 10_000;
-/// Shared files at the root.
-const SHARED: [&str; 2] = ["AGENTS.md", "SOUL.md"];
+const JOURNAL_BATCH: u32 = 32;
 
 /// A party's scope and folder.
 #[derive(Debug, Clone)]
 pub(super) struct SyncScope {
     pub(super) folder: String,
     pub(super) scope: Scope,
-}
-
-/// Known changes on the disk that are not in the index yet.
-#[derive(Debug)]
-pub(super) struct PendingChanges {
-    watch: Watch,
-    waiting: BTreeSet<String>,
-    walked: HashMap<String, (Timestamp, usize)>,
 }
 
 /// Result of reading a file.
@@ -62,28 +44,10 @@ enum FileReading {
     NoText { file: Indexed },
 }
 
-impl PendingChanges {
-    pub(super) fn nothing() -> Self {
-        Self { watch: Watch::new(), waiting: BTreeSet::new(), walked: HashMap::new() }
-    }
-
-    /// Simulates a system without notifications.
-    #[cfg(test)]
-    pub(super) fn stop_watching(&mut self) {
-        self.watch = Watch::deaf();
-    }
-
-    fn walk_is_due(&self, folder: &str, now: Timestamp) -> bool {
-        let Some((at, files)) = self.walked.get(folder) else { return true };
-        let longer = u32::try_from(files / FEW_FILES).unwrap_or(u32::MAX).saturating_add(1);
-        !self.watch.is_working() || now < *at || now.since(*at) >= WALK_EVERY.saturating_mul(longer)
-    }
-}
-
 impl SyncScope {
     /// Returns the path as its owner sees it; `None` if it is not indexed for this party.
-    fn own(&self, spot: &str) -> Option<String> {
-        if is_shared(spot) { Some(spot.to_owned()) } else { layout::own(&self.folder, spot) }
+    fn own(&self, path: &str) -> Option<String> {
+        if layout::is_shared(path) { Some(path.to_owned()) } else { layout::own(&self.folder, path) }
     }
 
     /// Sets the path of a hit to the one that its owner sees.
@@ -93,86 +57,72 @@ impl SyncScope {
         }
     }
 
-    fn scope_of(&self, spot: &str) -> Scope {
-        if is_shared(spot) { Scope::Shared } else { self.scope }
+    fn scope_of(&self, path: &str) -> Scope {
+        if layout::is_shared(path) { Scope::Shared } else { self.scope }
     }
-}
-
-fn is_shared(spot: &str) -> bool {
-    SHARED.contains(&spot)
 }
 
 impl Index {
-    pub(super) async fn sync_scope(&self, party: &Party) -> anyhow::Result<SyncScope> {
-        Ok(SyncScope { folder: self.0.tree.folder_of(party).await?, scope: party.scope() })
-    }
-
-    /// Takes in changes, at most `most` files.
-    pub(super) async fn sync(&self, room: &SyncScope, most: usize) -> anyhow::Result<()> {
+    /// Takes in changes in the folder of that party, at most `most` files, and in the journal.
+    pub(super) async fn sync(&self, party: &Party, most: usize) -> anyhow::Result<SyncScope> {
+        let party = SyncScope { folder: self.0.workspace.folder_of(party).await?, scope: party.scope() };
         {
-            let _alone = self.0.reading.lock().await;
-            self.notice(room).await?;
+            let _reading = self.0.reading.lock().await;
+            self.find_changes(&party).await?;
         }
-        self.read_waiting(room, most).await?;
-        self.read_journal_entries(room.scope).await
+        self.read_pending(&party, most).await?;
+        self.read_journal_entries(party.scope).await?;
+        Ok(party)
     }
 
     /// Returns the number of a party's files with pending changes.
-    pub(super) fn waiting_of(&self, room: &SyncScope) -> usize {
-        self.0.noticed().waiting.iter().filter(|path| room.own(path).is_some()).count()
+    pub(super) fn pending_of(&self, party: &SyncScope) -> usize {
+        self.0.pending().paths.iter().filter(|path| party.own(path).is_some()).count()
     }
 
-    /// Makes the next look at any folder check every file.
-    pub(super) fn walk_again(&self) {
-        self.0.noticed().walked.clear();
-    }
-
-    async fn notice(&self, room: &SyncScope) -> anyhow::Result<()> {
-        let (inner, room, now) = (Arc::clone(&self.0), room.clone(), self.0.clock.now());
-        let walking = room.clone();
-        let Some(listing) = blocking(move || Ok(inner.collect_changes(&walking, now))).await? else { return Ok(()) };
+    /// Finds changed files and marks them as pending.
+    async fn find_changes(&self, party: &SyncScope) -> anyhow::Result<()> {
+        let (inner, listed, now) = (Arc::clone(&self.0), party.clone(), self.0.clock.now());
+        let Some(listing) = blocking(move || Ok(inner.list_if_due(&listed, now))).await? else { return Ok(()) };
         let mut known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
-        known.retain(|path, _| !journal_entries::is_journal_path(path) && room.own(path).is_some());
-        let files = listing.files.len();
-        let mut changed: Vec<String> = Vec::new();
-        for file in listing.files {
-            let now = (file.stamp, room.scope_of(&file.path));
-            if known.remove(&file.path).is_none_or(|before| before != now) {
-                changed.push(file.path);
+        known.retain(|path, _| !journal_entries::is_journal_path(path) && party.own(path).is_some());
+        let mut pending = self.0.pending();
+        pending.listed.insert(party.folder.clone(), (now, listing.len()));
+        for (path, stamp) in listing {
+            let now = (stamp, party.scope_of(&path));
+            if known.remove(&path).is_none_or(|before| before != now) {
+                pending.paths.insert(path);
             }
         }
-        changed.extend(known.into_keys());
-        let mut noticed = self.0.noticed();
-        noticed.waiting.extend(changed);
-        noticed.walked.insert(room.folder, (now, files));
+        pending.paths.extend(known.into_keys());
         Ok(())
     }
 
-    async fn read_waiting(&self, room: &SyncScope, most: usize) -> anyhow::Result<()> {
-        let mut left = most;
-        while left > 0 {
+    async fn read_pending(&self, party: &SyncScope, most: usize) -> anyhow::Result<()> {
+        let mut remaining = most;
+        while remaining > 0 {
             // Another task may have taken some of the pending files: these are not in the index
             // until it is done.
-            let _alone = self.0.reading.lock().await;
-            let some = self.0.take_waiting(room, BATCH.min(left));
-            if some.is_empty() {
+            let _reading = self.0.reading.lock().await;
+            let paths = self.0.take_pending(party, BATCH.min(remaining));
+            if paths.is_empty() {
                 break;
             }
-            left -= some.len();
-            if let Err(error) = self.read_some(room, &some).await {
-                self.0.noticed().waiting.extend(some);
+            remaining -= paths.len();
+            if let Err(error) = self.read_batch(party, &paths).await {
+                self.0.pending().paths.extend(paths);
                 return Err(error);
             }
         }
         Ok(())
     }
 
-    async fn read_some(&self, room: &SyncScope, paths: &[String]) -> anyhow::Result<()> {
+    async fn read_batch(&self, party: &SyncScope, paths: &[String]) -> anyhow::Result<()> {
         let mut readings = Vec::new();
         for path in paths {
-            readings.push(self.read_one(room, path).await?);
+            readings.push(self.read_one(party, path).await?);
         }
-        self.add_categories(room.scope, &mut readings).await?;
+        self.add_categories(party.scope, &mut readings).await?;
         let job = move |tx: Tx<'_>| readings.iter().try_for_each(|reading| store(tx, reading));
         self.0.journal.write("index files", job).await
     }
@@ -199,54 +149,54 @@ impl Index {
         Ok(())
     }
 
-    async fn read_one(&self, room: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
-        let Some(own) = room.own(path) else { return Ok(FileReading::Gone { path: path.to_owned() }) };
-        let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
-        let found = blocking(move || Ok(inner.stat(&asked))).await?;
-        let Some(found) = found else { return self.missing_file(room, path).await };
-        let scope = room.scope_of(path);
+    async fn read_one(&self, party: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
+        let Some(own) = party.own(path) else { return Ok(FileReading::Gone { path: path.to_owned() }) };
+        let (inner, requested) = (Arc::clone(&self.0), path.to_owned());
+        let found = blocking(move || Ok(inner.stat(&requested))).await?;
+        let Some(found) = found else { return self.missing_file(party, path).await };
+        let scope = party.scope_of(path);
         let mut file = Indexed {
             path: path.to_owned(),
             scope,
-            stamp: stamp(&found),
+            stamp: disk::stamp(&found),
             digest: String::new(),
             label: label::of_found_file(),
             trouble: String::new(),
             size: found.len(),
             at: changed_at(&found),
         };
-        let unlike = |mut file: Indexed, why: &str| {
+        let no_text = |mut file: Indexed, why: &str| {
             file.trouble = if should_be_text(&own) { why.to_owned() } else { String::new() };
             FileReading::NoText { file }
         };
         if found.len() > layout::MAX_TEXT_FILE {
-            return Ok(unlike(file, says::TOO_LARGE));
+            return Ok(no_text(file, says::TOO_LARGE));
         }
         // Locked so that no write intervenes between the read and the row that holds the label.
-        let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
-        let before = match self.0.tree.versions().current(path).await {
+        let _writing = Arc::clone(&self.0.workspace.0.writing).lock_owned().await;
+        let before = match self.0.workspace.versions().current(path).await {
             Ok(before) => before,
-            Err(WriteError::Refused(WriteRefusal::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
-            Err(WriteError::Refused(WriteRefusal::Unreadable(_))) => return Ok(unlike(file, says::UNREADABLE)),
+            Err(WriteError::Refused(WriteRefusal::NoText)) => return Ok(no_text(file, says::NOT_TEXT)),
+            Err(WriteError::Refused(WriteRefusal::Unreadable(_))) => return Ok(no_text(file, says::UNREADABLE)),
             Err(WriteError::Refused(_)) => return Ok(FileReading::Gone { path: path.to_owned() }),
             Err(WriteError::Failed(error)) => {
                 tracing::warn!("A file of the workspace cannot be read: {error:#}");
-                return Ok(unlike(file, says::UNREADABLE));
+                return Ok(no_text(file, says::UNREADABLE));
             }
         };
         let Some(text) = &before.text else { return Ok(FileReading::Gone { path: path.to_owned() }) };
         if text.contains('\0') {
-            return Ok(unlike(file, says::NOT_TEXT));
+            return Ok(no_text(file, says::NOT_TEXT));
         }
         if before.real_path != path {
             // The path leads through a link; the file is indexed at its real location.
             return Ok(FileReading::Gone { path: path.to_owned() });
         }
-        if self.0.tree.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_none() {
+        if self.0.workspace.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_none() {
             file.trouble = says::FOREIGN.to_owned();
             return Ok(FileReading::NoText { file });
         }
-        let (text, zone) = (text.clone(), self.0.tree.0.zone);
+        let (text, zone) = (text.clone(), self.0.workspace.0.zone);
         let parsed = blocking(move || Ok(parse(&own, &text, zone))).await?;
         file.digest.clone_from(&before.digest);
         parsed.trouble.clone_into(&mut file.trouble);
@@ -255,24 +205,24 @@ impl Index {
 
     /// Handles a missing file. If we did not delete it, a person did; received files are deleted
     /// when they expire.
-    async fn missing_file(&self, room: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
-        let gone = FileReading::Gone { path: path.to_owned() };
+    async fn missing_file(&self, party: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
+        let missing = FileReading::Gone { path: path.to_owned() };
         if layout::is_inbox(path) {
-            return Ok(gone);
+            return Ok(missing);
         }
-        let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
+        let _writing = Arc::clone(&self.0.workspace.0.writing).lock_owned().await;
         let known = path.to_owned();
         if self.0.journal.read(|db| db.file_versions().last_digest_of(&known)).await?.is_none() {
-            return Ok(gone);
+            return Ok(missing);
         }
-        if let Some(before) = unless_refused(self.0.tree.versions().current(path).await)?
+        if let Some(before) = unless_refused(self.0.workspace.versions().current(path).await)?
             && before.text.is_none()
             && before.real_path == path
         {
             // A deleted file reveals nothing to anyone.
-            let _ = self.0.tree.versions().adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
+            let _ = self.0.workspace.versions().adopt(path, &before, party.scope_of(path), self.0.clock.now()).await?;
         }
-        Ok(gone)
+        Ok(missing)
     }
 
     async fn read_journal_entries(&self, scope: Scope) -> anyhow::Result<()> {
@@ -281,7 +231,7 @@ impl Index {
                 return Ok(());
             }
             let job = move |tx: Tx<'_>| {
-                for path in tx.entries().unindexed(scope, TOLD)? {
+                for path in tx.entries().unindexed(scope, JOURNAL_BATCH)? {
                     match journal_entries::read(*tx, &path)? {
                         Some((file, entries)) => drop(tx.entries().put_indexed(&file, &entries)?),
                         None => tx.entries().drop_indexed(&path)?,
@@ -295,10 +245,10 @@ impl Index {
     }
 
     /// Drops entries that belong to no known party.
-    pub(super) async fn drop_strays(&self, rooms: &[SyncScope]) -> anyhow::Result<()> {
+    pub(super) async fn drop_strays(&self, parties: &[SyncScope]) -> anyhow::Result<()> {
         let known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
         let stray = |path: &String| {
-            !journal_entries::is_journal_path(path) && rooms.iter().all(|room| room.own(path).is_none())
+            !journal_entries::is_journal_path(path) && parties.iter().all(|party| party.own(path).is_none())
         };
         let strays: Vec<String> = known.into_keys().filter(stray).collect();
         for some in strays.chunks(BATCH) {
@@ -311,64 +261,65 @@ impl Index {
 }
 
 impl IndexInner {
-    pub(super) fn noticed(&self) -> MutexGuard<'_, PendingChanges> {
-        self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn pending(&self) -> MutexGuard<'_, PendingChanges> {
+        lock(&self.pending)
     }
 
     /// Returns true if the workspace exists: without it nothing was checked.
     pub(super) async fn has_workspace(self: &Arc<Self>) -> anyhow::Result<bool> {
         let inner = Arc::clone(self);
-        blocking(move || Ok(inner.tree.0.disk.root().is_dir())).await
+        blocking(move || Ok(inner.workspace.0.disk.root().is_dir())).await
     }
 
-    /// Collects touched paths, and checks every file if a walk is due. Without a workspace no file
+    /// Collects changed paths, and lists all files if that is due. Without a workspace no file
     /// counts as deleted. Blocks.
-    fn collect_changes(&self, room: &SyncScope, now: Timestamp) -> Option<Listing> {
-        let root = self.tree.0.disk.root();
+    fn list_if_due(&self, party: &SyncScope, now: Timestamp) -> Option<Listing> {
+        let root = self.workspace.0.disk.root();
         if !root.is_dir() {
             return None;
         }
-        let mut noticed = self.noticed();
-        let changes = noticed.watch.changes();
+        let pending = &mut *self.pending();
+        let changes = pending.watch.changes();
         if changes.all {
-            noticed.walked.clear();
+            pending.listed.clear();
         }
-        noticed.waiting.extend(changes.paths);
-        noticed.waiting.extend(self.tree.take_touched());
-        if !noticed.walk_is_due(&room.folder, now) {
+        pending.paths.extend(changes.paths);
+        pending.paths.extend(self.workspace.take_touched());
+        if !pending.listing_is_due(&party.folder, now) {
             return None;
         }
-        let mut listing = Listing::default();
-        let watch = &mut noticed.watch;
-        listing.add(root, &room.folder, &mut |folder| watch.add(&root.join(folder), folder));
-        let (beside, from) = (self.tree.0.experience.root(), listing.files.len());
-        let known = |inside: &str| format!("{}{inside}", layout::EXPERIENCE);
-        listing.add(beside, &room.folder, &mut |folder| watch.add(&beside.join(folder), &known(folder)));
-        listing.files.iter_mut().skip(from).for_each(|file| file.path = known(&file.path));
-        if !room.folder.is_empty() {
+        let watch = &mut pending.watch;
+        let mut files = list_files(root, &party.folder, &mut |folder| watch.add(&root.join(folder), folder));
+        let experience = self.workspace.0.experience.root();
+        let prefixed = |path: &str| format!("{}{path}", layout::EXPERIENCE);
+        let experience_files = list_files(experience, &party.folder, &mut |folder| {
+            watch.add(&experience.join(folder), &prefixed(folder));
+        });
+        files.extend(experience_files.into_iter().map(|(path, stamp)| (prefixed(&path), stamp)));
+        if !party.folder.is_empty() {
             watch.add(root, "");
-            listing.add_files(root, &SHARED);
+            files.extend(list_shared_files(root));
         }
-        let mut unique = HashSet::new();
-        listing.files.retain(|file| unique.insert(file.path.clone()));
-        Some(listing)
+        Some(files)
     }
 
-    fn take_waiting(&self, room: &SyncScope, most: usize) -> Vec<String> {
-        let mut noticed = self.noticed();
-        let some: Vec<String> =
-            noticed.waiting.iter().filter(|path| room.own(path).is_some()).take(most).cloned().collect();
-        for path in &some {
-            noticed.waiting.remove(path);
+    fn take_pending(&self, party: &SyncScope, most: usize) -> Vec<String> {
+        let mut pending = self.pending();
+        let paths: Vec<String> =
+            pending.paths.iter().filter(|path| party.own(path).is_some()).take(most).cloned().collect();
+        for path in &paths {
+            pending.paths.remove(path);
         }
-        some
+        paths
     }
 
     /// Returns the metadata of the file at exactly that path, not behind a link. Blocks.
     fn stat(&self, path: &str) -> Option<Metadata> {
-        let (disk, asked) = self.tree.disk_of(path);
-        let reached =
-            disk.seek(asked).ok().filter(|reached| reached.kind == PathType::File && reached.real_path() == asked)?;
+        let (disk, requested) = self.workspace.disk_of(path);
+        let reached = disk
+            .seek(requested)
+            .ok()
+            .filter(|reached| reached.kind == PathType::File && reached.real_path() == requested)?;
         disk::open(&reached).ok()?.metadata().ok()
     }
 }

@@ -13,8 +13,8 @@ use crate::store::{
 use crate::time::{SimulatedClock, Timestamp, Zone};
 use crate::trust::{Label, Labelled, Source, Text};
 
-mod anew;
 mod meaning;
+mod rebuild;
 
 const NOW: Timestamp = Timestamp(1_795_284_000_000); // 2026-11-21T18:00:00Z
 
@@ -198,7 +198,7 @@ async fn a_change_by_hand_is_found_at_once_and_recorded() {
 async fn without_a_list_of_changes_every_search_looks_at_every_file() {
     let home = home().await;
     home.write("memory/a.md", "first");
-    home.index.0.noticed().stop_watching();
+    home.index.0.pending().stop_watching();
     assert_eq!(home.ada_finds("first").await.len(), 1);
     home.write("memory/a.md", "second, and longer");
     assert_eq!(home.ada_finds("second").await.len(), 1);
@@ -273,7 +273,7 @@ async fn a_label_that_changes_is_seen_without_a_change_of_the_file() {
     let question = home.asks(&home.ada, "saffron");
     assert_eq!(home.index.search(&question).await.unwrap().untrusted, 1);
     home.announce("notes.md", "saffron", Label::trusted()).await;
-    home.index.0.tree.touched("notes.md");
+    home.index.0.workspace.touched("notes.md");
     assert_eq!(home.index.search(&question).await.unwrap().hits.len(), 1);
 }
 

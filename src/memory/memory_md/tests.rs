@@ -24,10 +24,14 @@ fn facts_are_lines_of_their_section() {
     let facts = recent_facts(text);
     assert_eq!(facts[0], fact("Cat", "Tom"));
     assert_eq!(facts[1], Fact { day: "2026-11-21".to_owned(), ..fact("Tea", "green") });
-    assert_eq!(line_of(&facts[1]), "- **Tea**: green (2026-11-21)");
-    assert_eq!(line_of(&fact("a **b**\nc:", "x\ny")), "- **a b c**: x y");
+    assert_eq!(format_fact(&facts[1]), "- **Tea**: green (2026-11-21)");
+    assert_eq!(format_fact(&fact("a **b**\nc:", "x\ny")), "- **a b c**: x y");
     let long = fact(&"k ".repeat(90), &"v".repeat(4_000));
-    assert_eq!(fact_of(&line_of(&long)).map(|read| read.value.len()), Some(4_000), "A line that moves stays whole");
+    assert_eq!(
+        parse_fact(&format_fact(&long)).map(|read| read.value.len()),
+        Some(4_000),
+        "A line that moves stays whole"
+    );
 }
 
 #[test]
@@ -44,50 +48,52 @@ fn another_value_of_a_key_takes_the_place_of_the_old_one() {
 
 #[test]
 fn a_key_is_what_comes_before_a_colon_or_a_dash_and_never_a_time_or_an_address() {
-    assert_eq!(key_of("Cat: Tom"), Some(("Cat", "Tom")));
-    assert_eq!(key_of("Wifi - password: on the router"), Some(("Wifi", "password: on the router")));
+    assert_eq!(split_key("Cat: Tom"), Some(("Cat", "Tom")));
+    assert_eq!(split_key("Wifi - password: on the router"), Some(("Wifi", "password: on the router")));
     for none in ["Meeting at 10:30", "see http://a.example/b", "Likes tea", ": x", "x: ", "One. Two: three", ""] {
-        assert_eq!(key_of(none), None, "{none}");
+        assert_eq!(split_key(none), None, "{none}");
     }
-    assert_eq!(key_of(&format!("{}: x", "k".repeat(81))), None);
+    assert_eq!(split_key(&format!("{}: x", "k".repeat(81))), None);
 }
 
 #[test]
 fn the_oldest_facts_are_handed_back_when_there_is_no_room() {
     let mut text = SEED.replace("## Recent facts\n", "## Recent facts\n\nWhat I wrote myself.\n");
-    let mut demoted = Vec::new();
+    let mut overflow = Vec::new();
     for number in 0..50 {
         let added = add_fact(&text, RECENT, &fact(&format!("key {number}"), "some value"), 300);
         text = added.text;
-        demoted.extend(added.demoted);
+        overflow.extend(added.overflow);
     }
     let kept = recent_facts(&text);
-    assert_eq!(demoted.len() + kept.len(), 50);
-    assert_eq!((demoted[0].key.as_str(), kept.last().unwrap().key.as_str()), ("key 0", "key 49"));
+    assert_eq!(overflow.len() + kept.len(), 50);
+    assert_eq!((overflow[0].key.as_str(), kept.last().unwrap().key.as_str()), ("key 0", "key 49"));
     assert!(
-        text.contains("What I wrote myself.") && kept.iter().map(|fact| line_of(fact).len() + 1).sum::<usize>() <= 300
+        text.contains("What I wrote myself.")
+            && kept.iter().map(|fact| format_fact(fact).len() + 1).sum::<usize>() <= 300
     );
     let huge = add_fact(SEED, RECENT, &fact("a", &"x".repeat(500)), 100);
-    assert_eq!((recent_facts(&huge.text).len(), huge.demoted.len()), (1, 0), "The newest stays in any case");
+    assert_eq!((recent_facts(&huge.text).len(), huge.overflow.len()), (1, 0), "The newest stays in any case");
 }
 
 #[test]
 fn a_note_has_exactly_one_line() {
-    let text = index_line(SEED, "Deploy key", "deploy-key.md", "lies in the safe");
+    let text = put_index_line(SEED, "Deploy key", "deploy-key.md", "lies in the safe");
     assert!(text.ends_with("## Index\n\n- [Deploy key](deploy-key.md): lies in the safe\n"), "{text}");
-    assert_eq!(index_line(&text, "Deploy key", "deploy-key.md", "lies in the safe"), text);
-    let text = index_line(&index_line(&text, "Tea [green]", "tea.md", ""), "Deploy key", "Deploy-Key.md", "moved");
+    assert_eq!(put_index_line(&text, "Deploy key", "deploy-key.md", "lies in the safe"), text);
+    let text =
+        put_index_line(&put_index_line(&text, "Tea [green]", "tea.md", ""), "Deploy key", "Deploy-Key.md", "moved");
     assert!(text.ends_with("## Index\n\n- [Tea (green)](tea.md)\n- [Deploy key](Deploy-Key.md): moved\n"), "{text}");
-    let text = drop_index_line(&drop_index_line(&text, "tea.md"), "deploy-key.md");
+    let text = remove_index_line(&remove_index_line(&text, "tea.md"), "deploy-key.md");
     assert_eq!(index_lines(&text).count(), 0);
-    assert_eq!(note_of("- [a](b.md): c: d"), Some(("a", "b.md", "c: d")));
+    assert_eq!(parse_index_line("- [a](b.md): c: d"), Some(("a", "b.md", "c: d")));
 }
 
 #[test]
 fn an_index_that_is_too_long_says_less_and_then_folds_by_kind() {
     let mut text = SEED.to_owned();
     for number in 0..40 {
-        text = index_line(&text, &format!("Note {number}"), &format!("note-{number}.md"), &"many words ".repeat(8));
+        text = put_index_line(&text, &format!("Note {number}"), &format!("note-{number}.md"), &"many words ".repeat(8));
     }
     let kind = |file: &str| Some(if file.len().is_multiple_of(2) { "user" } else { "project" }.to_owned());
     let whole = fit_index(&text, usize::MAX, kind);
@@ -112,19 +118,19 @@ proptest! {
     ) {
         let mut text = SEED.to_owned();
         let mut last = std::collections::BTreeMap::new();
-        let mut demoted = std::collections::BTreeMap::new();
+        let mut overflow = std::collections::BTreeMap::new();
         for (key, value) in &facts {
             let added = add_fact(&text, RECENT, &fact(key, value), most);
             text = added.text;
-            demoted.remove(key);
-            demoted.extend(added.demoted.into_iter().map(|fact| (fact.key, fact.value)));
+            overflow.remove(key);
+            overflow.extend(added.overflow.into_iter().map(|fact| (fact.key, fact.value)));
             last.insert(key.clone(), one_line(value));
         }
         let kept = recent_facts(&text);
         let stand: std::collections::BTreeMap<_, _> = kept.iter().map(|fact| (fact.key.clone(), fact.value.clone())).collect();
         prop_assert_eq!(stand.len(), kept.len());
         for (key, value) in last {
-            prop_assert_eq!(stand.get(&key).or_else(|| demoted.get(&key)), Some(&value));
+            prop_assert_eq!(stand.get(&key).or_else(|| overflow.get(&key)), Some(&value));
         }
         prop_assert!(text.ends_with("## Index\n") && text.starts_with("<!--"));
     }
@@ -145,7 +151,7 @@ proptest! {
             prop_assert_eq!(many.replace(&format!("v{number}"), "v1"), once.clone(), "{:?}", text);
         }
         prop_assert!(!crlf || !once.replace("\r\n", "").contains('\n'), "{:?}", once);
-        let indexed = |text: &str, says: &str| index_line(text, "A", "a.md", says);
+        let indexed = |text: &str, says: &str| put_index_line(text, "A", "a.md", says);
         let twice = indexed(&indexed(&once, "x"), "y");
         prop_assert_eq!(indexed(&twice, "z").replace(": z", ": y"), twice);
     }
@@ -154,11 +160,11 @@ proptest! {
     fn an_index_keeps_every_note(count in 0_usize..40, most in 0_usize..4_000, words in "[a-z ]{0,90}") {
         let mut text = SEED.to_owned();
         for number in 0..count {
-            text = index_line(&text, &format!("N {number}"), &format!("n-{number}.md"), &words);
+            text = put_index_line(&text, &format!("N {number}"), &format!("n-{number}.md"), &words);
         }
         let folded = fit_index(&text, most, |_| Some("user".to_owned()));
-        let moved = folded.moved.values().flatten().filter_map(|line| note_of(line)).map(|(_, file, _)| file);
-        let stand = index_lines(&folded.text).filter_map(note_of).map(|(_, file, _)| file);
+        let moved = folded.moved.values().flatten().filter_map(|line| parse_index_line(line)).map(|(_, file, _)| file);
+        let stand = index_lines(&folded.text).filter_map(parse_index_line).map(|(_, file, _)| file);
         let all: std::collections::BTreeSet<&str> = moved.chain(stand).collect();
         prop_assert_eq!(all.len(), count);
         let size: usize = index_lines(&folded.text).map(|line| line.len() + 1).sum();
@@ -174,12 +180,12 @@ proptest! {
         let files: Vec<String> = ('a'..='g').cycle().zip(0..).zip(&hooks).map(|((kind, n), _)| format!("{kind}-({n}).md")).collect();
         let mut text = SEED.replace("## Index\n", "## Index\n\nMy own words.\n- no link\n");
         for (file, hook) in files.iter().zip(&hooks) {
-            text = index_line(&text, "A title", file, hook);
+            text = put_index_line(&text, "A title", file, hook);
         }
         let folded = fit_index(&text, most, kind);
         for file in &files {
-            let moved = folded.moved.values().flatten().filter(|line| leads_to(line, file)).count();
-            let stays = index_lines(&folded.text).filter(|line| leads_to(line, file)).count();
+            let moved = folded.moved.values().flatten().filter(|line| links_to(line, file)).count();
+            let stays = index_lines(&folded.text).filter(|line| links_to(line, file)).count();
             prop_assert_eq!((moved + stays, moved > 0 && kind(file).is_none()), (1, false), "{}", file);
         }
         prop_assert!(folded.text.contains("My own words.\n- no link\n"));
@@ -188,14 +194,14 @@ proptest! {
     #[test]
     fn any_text_may_stand_in_the_file(text in "(?s).{0,200}", key in ".{0,20}", value in "(?s).{0,40}") {
         let added = add_fact(&text, RECENT, &fact(&key, &value), 100);
-        let _ = (index_line(&added.text, &key, "a.md", &value), remove_fact(&text, INDEX, &key));
+        let _ = (put_index_line(&added.text, &key, "a.md", &value), remove_fact(&text, INDEX, &key));
     }
 }
 
 /// Proves: memory/notes
 #[test]
 fn only_lines_of_the_index_are_made_shorter() {
-    let line = line_of_note("Tea", "tea.md", &"green and hot, ".repeat(9));
+    let line = format_index_line("Tea", "tea.md", &"green and hot, ".repeat(9));
     let text = format!("# Mine\n\n{line}\n\n## Index\n\n{line}\n");
     let folded = fit_index(&text, 60, |_| None);
     assert!(
@@ -210,8 +216,8 @@ fn only_lines_of_the_index_are_made_shorter() {
 #[test]
 fn a_line_moves_word_for_word() {
     let line = "* [Tea [green]](tea (1).md) \u{2013} how, when";
-    assert_eq!(note_of(line).map(|(_, file, _)| file), Some("tea (1).md"));
-    let text = take_index_line("## Index\n\n- [Old](tea (1).md): x\n- [B](b.md)\n", line);
+    assert_eq!(parse_index_line(line).map(|(_, file, _)| file), Some("tea (1).md"));
+    let text = append_index_line("## Index\n\n- [Old](tea (1).md): x\n- [B](b.md)\n", line);
     assert_eq!(text, format!("## Index\n\n- [B](b.md)\n{line}\n"));
 }
 
@@ -222,7 +228,7 @@ fn a_heading_that_a_person_put_into_a_list_keeps_nothing_from_being_found() {
     let added = add_fact(text, RECENT, &fact, 10_000).text;
     assert!(added.contains("- **cat**: Jerry") && !added.contains("Tom"), "{added}");
     assert!(added.find("Jerry") < added.find("### Work") && added.contains("- **boss**: Eve"), "{added}");
-    let indexed = index_line(&index_line(text, "Coffee", "coffee.md", "black"), "Coffee", "coffee.md", "white");
+    let indexed = put_index_line(&put_index_line(text, "Coffee", "coffee.md", "black"), "Coffee", "coffee.md", "white");
     assert_eq!((indexed.matches("coffee.md").count(), indexed.matches("tea.md").count()), (1, 1), "{indexed}");
     assert!(indexed.find("coffee.md") < indexed.find("### Old"), "{indexed}");
 }
@@ -232,7 +238,7 @@ fn of_two_lines_of_one_key_only_the_oldest_moves() {
     let text = "## Recent facts\n\n- **tea**: green\n- **tea**: black\n- **dog**: Rex\n";
     let added =
         add_fact(text, RECENT, &Fact { key: "cat".to_owned(), value: "Tom".to_owned(), day: String::new() }, 50);
-    let moved: Vec<&str> = added.demoted.iter().map(|fact| fact.value.as_str()).collect();
+    let moved: Vec<&str> = added.overflow.iter().map(|fact| fact.value.as_str()).collect();
     assert_eq!(moved, ["green", "black"].get(..moved.len()).unwrap(), "{}", added.text);
     assert!(moved.len() == 2 || added.text.contains("black"), "{}", added.text);
 }

@@ -139,7 +139,7 @@ async fn one_change_that_cannot_be_made_keeps_nobody_from_making_another() {
     let home = home().await;
     // A foreign folder occupies the name of the temporary file.
     fs::create_dir_all(home.path("plans/.a.md.part/x")).unwrap();
-    let make = |_: Option<&str>| Ok(New::Text("one".to_owned()));
+    let make = |_: Option<&str>| Ok(NewContent::Text("one".to_owned()));
     assert!(home.tree.versions().change(&ada(&home), "plans/a.md", make).await.is_err());
     home.tree.versions().change(&ada(&home), "plans/b.md", make).await.unwrap();
     home.tree.versions().finish().await.unwrap();

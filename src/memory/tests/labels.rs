@@ -12,7 +12,7 @@ impl Home {
 
     async fn put(&self, label: Label, path: &str, words: &str) -> Result<WriteResult, WriteRefusal> {
         let words = words.to_owned();
-        let make = move |_: Option<&str>| Ok(New::Text(words.clone()));
+        let make = move |_: Option<&str>| Ok(NewContent::Text(words.clone()));
         self.tree.versions().change(&origin(&self.ada, label), path, make).await.map_err(refusal)
     }
 
@@ -160,7 +160,7 @@ async fn words_from_outside_delete_nothing_that_a_person_wrote() {
     home.put(web(), "plans/theirs.md", "from outside").await.unwrap();
     let gone = |path: &'static str| {
         let (tree, origin) = (home.tree.clone(), origin(&home.ada, web()));
-        async move { tree.versions().change(&origin, path, |_| Ok(New::Gone)).await.map_err(refusal) }
+        async move { tree.versions().change(&origin, path, |_| Ok(NewContent::Deleted)).await.map_err(refusal) }
     };
     assert!(matches!(gone("plans/garden.md").await, Err(WriteRefusal::Impossible(_))));
     assert!(gone("plans/theirs.md").await.is_ok());
@@ -177,7 +177,7 @@ async fn no_tool_writes_over_what_came_with_a_message() {
     let kept = home.tree.files().save_inbox(scope, &ada, id, "letter.txt", b"Dear Ada", &web(), NOW).await;
     let (path, _) = kept.unwrap();
     for label in [Label::trusted(), web()] {
-        for new in [New::Text("other words".to_owned()), New::Gone] {
+        for new in [NewContent::Text("other words".to_owned()), NewContent::Deleted] {
             let by = origin(&home.ada, label.clone());
             let refused = home.tree.versions().change(&by, &path, move |_| Ok(new.clone())).await.map_err(refusal);
             assert!(matches!(refused, Err(WriteRefusal::Impossible(_))));

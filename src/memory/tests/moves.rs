@@ -159,7 +159,7 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
         from: Vec::new(),
         now: NOW,
     };
-    let add = |text: Option<&str>| Ok(New::Text(format!("{}!", text.unwrap_or_default())));
+    let add = |text: Option<&str>| Ok(NewContent::Text(format!("{}!", text.unwrap_or_default())));
     assert_eq!(home.tree.versions().change(&origin, "USER.md", add).await.map_err(refusal), Err(WriteRefusal::Foreign));
     assert_eq!(home.tree.files().read_text(&ada, "USER.md").await.map_err(refusal), Err(AccessRefusal::Elsewhere));
     assert_eq!(home.tree.files().own_file(&ada, "USER.md", 1000).await.map_err(refusal), Err(AccessRefusal::Elsewhere));

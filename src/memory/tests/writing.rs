@@ -22,7 +22,7 @@ impl Home {
 
     async fn set(&self, origin: &ChangeOrigin, path: &str, words: &str) -> Result<WriteResult, WriteRefusal> {
         let words = words.to_owned();
-        self.tree.versions().change(origin, path, move |_| Ok(New::Text(words.clone()))).await.map_err(refusal)
+        self.tree.versions().change(origin, path, move |_| Ok(NewContent::Text(words.clone()))).await.map_err(refusal)
     }
 
     async fn remember(&self, origin: &ChangeOrigin, title: &str, content: &str) -> StoredNote {
@@ -94,7 +94,7 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
     });
     let (with, asked, void) = jobs.await.unwrap();
     let grown = |from| ChangeOrigin { from: vec![Node::Extraction(from)], ..home.ada() };
-    let tea = |_: Option<&str>| Ok(New::Text("Tea\n".to_owned()));
+    let tea = |_: Option<&str>| Ok(NewContent::Text("Tea\n".to_owned()));
     assert!(
         home.tree.versions().change(&grown(void), "plans/a.md", tea).await.is_err()
             && !home.path("plans/a.md").exists()
@@ -170,8 +170,8 @@ async fn who_saves_over_a_file_in_the_very_instant_of_its_change_or_deletion_los
         let home = home_in(folder, Some(save)).await;
         home.write("memory/tea.md", "old\n");
         let make = move |text: Option<&str>| match deletes {
-            true => Ok(New::Gone),
-            false => Ok(New::Text(format!("{}more\n", text.unwrap()))),
+            true => Ok(NewContent::Deleted),
+            false => Ok(NewContent::Text(format!("{}more\n", text.unwrap()))),
         };
         home.tree.versions().change(&home.ada(), "memory/tea.md", make).await.unwrap();
         assert_eq!(home.authors("memory/tea.md").await, ["hand", "hand", "assistant"]);
@@ -248,7 +248,7 @@ async fn an_index_that_grew_too_long_moves_by_kind_and_each_note_keeps_one_line(
     let home = home().await;
     let title = |number: usize| format!("Note number {number} of very many notes");
     let line = |number| {
-        memory_md::line_of_note(&title(number), &format!("{}.md", note::slug(&title(number))), &"words ".repeat(6))
+        memory_md::format_index_line(&title(number), &format!("{}.md", note::slug(&title(number))), &"words ".repeat(6))
     };
     let lines: Vec<String> = (0..400).map(line).collect();
     home.write("memory/MEMORY.md", &format!("## Recent facts\n\n## Index\n\n{}\n", lines.join("\n")));
@@ -421,7 +421,7 @@ async fn nothing_leads_out_of_the_folder_whatever_stands_there() {
         "a/../../secret",
     ] {
         assert!(home.tree.files().read_text(&ada, path).await.map_err(refusal).is_err(), "{path}");
-        let written = home.tree.versions().change(&home.ada(), path, |_| Ok(New::Text("x".to_owned()))).await;
+        let written = home.tree.versions().change(&home.ada(), path, |_| Ok(NewContent::Text("x".to_owned()))).await;
         assert!(written.is_err(), "{path}");
     }
     for path in ["x/../a/b.md", "a/./b.md", "within/b.md"] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Done, MaintenanceStep};
-use crate::memory::Received;
+use crate::memory::RemoveOutcome;
 use crate::schedule::Upkeep;
 use crate::store::{FORGOT, OldFile};
 use crate::time::Timestamp;
@@ -71,10 +71,12 @@ impl Upkeep<'_> {
 
     async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
+        if self.tree.files().drop_received(&file.path, &file.digest).await? == RemoveOutcome::Changed {
             tracing::warn!("Where received file {id} was, something else lies now; it stays");
         }
-        if !file.text_path.is_empty() && self.tree.files().drop_text_of(&file.text_path).await? == Received::Changed {
+        if !file.text_path.is_empty()
+            && self.tree.files().drop_text_of(&file.text_path).await? == RemoveOutcome::Changed
+        {
             tracing::warn!("Where the words of received file {id} were, something else lies now; it stays");
         }
         let mark = move |tx: crate::store::Tx<'_>| tx.maintenance().file_dropped(id, says::FILE_FORGOTTEN);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::id::{PersonId, TurnId};
-use compline::memory::{Author, ChangeOrigin, New, Workspace};
+use compline::memory::{Author, ChangeOrigin, NewContent, Workspace};
 use compline::people::{Party, Person, Role};
 use compline::store::CommitPoint::{After, Before};
 use compline::store::Node;
@@ -47,7 +47,7 @@ async fn writes(story: &Story, who: Party, path: &str, text: &str, turn: Option<
     let text = text.to_owned();
     let (workspace, experience) = (story.home.join("workspace"), story.home.join("experience"));
     let tree = Workspace::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
-    tree.versions().change(&origin, path, move |_| Ok(New::Text(text.clone()))).await.unwrap();
+    tree.versions().change(&origin, path, move |_| Ok(NewContent::Text(text.clone()))).await.unwrap();
 }
 
 /// Writes a note about the safe, its index line, and a fact with the same content.

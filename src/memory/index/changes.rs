@@ -1,12 +1,100 @@
-//! Changes on the disk since the last query.
+//! Change detection on the disk.
 //!
-//! On Linux the kernel queues them (inotify), and a query drains the queue: there is no thread and
-//! no waiting, and every save before a search is in the queue by then. On other systems, and when
-//! the kernel has no room for more watches, there is no queue, and callers check every file. The
+//! On Linux the kernel queues changes (inotify), and a query drains the queue: there is no thread
+//! and no waiting, and every save before a search is in the queue by then. On other systems, and
+//! when the kernel has no room for more watches, there is no queue, and every file is checked. The
 //! queue is never the only source: on a network filesystem the kernel does not see writes by
-//! others.
+//! others. So from time to time all files are listed with their stamps. A listing skips hidden
+//! names, and links too: their targets are found at their own locations.
 
-/// Known changes.
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::super::{disk, layout};
+use crate::time::Timestamp;
+use system::Watch;
+
+/// Validity of a listing, even with notifications for every change.
+const LIST_EVERY: Duration = Duration::from_secs(60);
+/// Number of files per folder for which a listing stays valid that long; more files extend it in
+/// proportion.
+const FEW_FILES: usize = 10_000;
+/// Maximum depth of nested folders.
+const DEEPEST: usize = 32;
+
+/// Known changes on the disk that are not in the index yet.
+#[derive(Debug)]
+pub(super) struct PendingChanges {
+    pub(super) watch: Watch,
+    /// Paths of the files to be read.
+    pub(super) paths: BTreeSet<String>,
+    /// Time of the last listing and number of files, by folder.
+    pub(super) listed: HashMap<String, (Timestamp, usize)>,
+}
+
+impl PendingChanges {
+    pub(super) fn nothing() -> Self {
+        Self { watch: Watch::new(), paths: BTreeSet::new(), listed: HashMap::new() }
+    }
+
+    /// Simulates a system without notifications.
+    #[cfg(test)]
+    pub(super) fn stop_watching(&mut self) {
+        self.watch = Watch::deaf();
+    }
+
+    /// Returns true if the files of that folder have to be listed again.
+    pub(super) fn listing_is_due(&self, folder: &str, now: Timestamp) -> bool {
+        let Some((at, files)) = self.listed.get(folder) else { return true };
+        let longer = u32::try_from(files / FEW_FILES).unwrap_or(u32::MAX).saturating_add(1);
+        !self.watch.is_working() || now < *at || now.since(*at) >= LIST_EVERY.saturating_mul(longer)
+    }
+}
+
+/// Stamps of files by path.
+pub(super) type Listing = BTreeMap<String, String>;
+
+/// Lists the files of that folder below `root`, recursively. With an empty folder, the folders of
+/// other parties are left out. `on_folder` is called for every folder before it is read. Blocks.
+pub(super) fn list_files(root: &Path, folder: &str, on_folder: &mut dyn FnMut(&str)) -> Listing {
+    let mut files = Listing::new();
+    let mut open = vec![(folder.to_owned(), 0)];
+    while let Some((inside, depth)) = open.pop() {
+        let path = root.join(&inside);
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink() && !inside.is_empty()) {
+            continue;
+        }
+        on_folder(&inside);
+        // An unreadable folder counts as empty; it is checked again next time.
+        let Ok(names) = fs::read_dir(&path) else { continue };
+        for entry in names.flatten() {
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let inside = layout::within(&inside, &name);
+            let is_of_others = folder.is_empty() && layout::is_of_others(&inside);
+            let is_skipped = is_of_others || name.starts_with('.');
+            let Some(found) = entry.metadata().ok().filter(|_| !is_skipped) else { continue };
+            if found.is_file() {
+                files.insert(inside, disk::stamp(&found));
+            } else if found.is_dir() && depth < DEEPEST {
+                open.push((inside, depth + 1));
+            }
+        }
+    }
+    files
+}
+
+/// Lists the shared files at the root. Blocks.
+pub(super) fn list_shared_files(root: &Path) -> Listing {
+    let found = layout::SHARED.into_iter().filter_map(|name| {
+        let found = fs::symlink_metadata(root.join(name)).ok().filter(fs::Metadata::is_file)?;
+        Some((name.to_owned(), disk::stamp(&found)))
+    });
+    found.collect()
+}
+
+/// Changes that the kernel has reported.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
     /// Paths of changed files.
@@ -14,8 +102,6 @@ pub(super) struct Changes {
     /// True if unnamed files may have changed as well.
     pub(super) all: bool,
 }
-
-pub(super) use system::Watch;
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -143,11 +229,34 @@ mod system {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
+    #[test]
+    fn hidden_names_links_and_the_folders_of_others_are_left_out() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("workspace");
+        for (path, words) in [
+            ("USER.md", "a"),
+            ("memory/deep/er/note.md", "b"),
+            ("people/2-ben/USER.md", "c"),
+            (".git/config", "d"),
+            ("memory/.note.md.new", "e"),
+        ] {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), words).unwrap();
+        }
+        fs::write(home.path().join("secret.md"), "f").unwrap();
+        std::os::unix::fs::symlink(home.path().join("secret.md"), root.join("link.md")).unwrap();
+        std::os::unix::fs::symlink(home.path(), root.join("memory/out")).unwrap();
+        let list = |folder: &str| list_files(&root, folder, &mut |_| {}).into_keys().collect::<Vec<String>>();
+        assert_eq!(list(""), ["USER.md", "memory/deep/er/note.md"]);
+        assert_eq!(list("people/2-ben"), ["people/2-ben/USER.md"]);
+        assert_eq!(list("people/nobody"), Vec::<String>::new());
+    }
+
+    #[cfg(target_os = "linux")]
     #[test]
     fn what_happened_is_on_the_list_at_once() {
         let home = tempfile::tempdir().unwrap();
@@ -166,6 +275,7 @@ mod tests {
         assert!(watch.changes().all);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_folder_that_is_not_there_is_no_trouble() {
         let mut watch = Watch::new();

@@ -67,7 +67,7 @@ impl Home {
             Edit::Promote(path) => {
                 if let Ok(words) = fs::read_to_string(self.path(PATHS[*path])) {
                     self.announce(PATHS[*path], &words, Label::trusted()).await;
-                    self.index.0.tree.touched(PATHS[*path]);
+                    self.index.0.workspace.touched(PATHS[*path]);
                 }
             }
             Edit::Taint(path, text) => {
