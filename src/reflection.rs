@@ -12,11 +12,10 @@
 
 mod actions;
 pub mod answer_schema;
-mod input;
 mod commit;
-mod labelled_builder;
-mod transcript;
+mod input;
 pub mod render;
+mod transcript;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +35,7 @@ use input::{InputRequest, KnownSkill};
 const PAUSES: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(60 * 60)];
 /// Maximum number of input tokens, and maximum share of the model's window as a divisor.
 const MOST_TOKENS: u64 = 24_000;
-const PART_OF_WINDOW: u64 = 3;
+const WINDOW_DIVISOR: u64 = 3;
 
 /// Runs reflections: reviews past activity and proposes changes.
 pub struct Reflector {
@@ -102,12 +101,12 @@ pub enum SlotProgress {
 }
 
 /// Result of assigning the run.
-enum AssignResult {
-    Now(Run),
+enum AssignOutcome {
+    Assigned(Run),
     /// Another task assigned it meanwhile.
-    Before,
+    AlreadyAssigned,
     /// The person has no address.
-    Nobody,
+    NoAddress,
 }
 
 impl Reflector {
@@ -118,7 +117,7 @@ impl Reflector {
         };
         match (slot.state, slot.conversation) {
             (SlotState::Claimed, _) | (SlotState::Working, None) => self.begin(slot, job, person).await,
-            (SlotState::Working, Some(conversation)) => self.go_on(slot, person, conversation).await,
+            (SlotState::Working, Some(conversation)) => self.read_outcome(slot, person, conversation).await,
             _ => Ok(SlotProgress::Over),
         }
     }
@@ -144,22 +143,22 @@ impl Reflector {
         let (id, at) = (slot.id, self.clock.now());
         let assigned = self.journal.write("assign a reflection", move |tx| {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.conversation.is_some()) {
-                return Ok(AssignResult::Before);
+                return Ok(AssignOutcome::AlreadyAssigned);
             }
             let kind = RunKind::Reflection;
             let assignment = Assignment { person, kind, words: &input.words, from: &input.from, at };
-            let Some(run) = system_run::assign(tx, &assignment)? else { return Ok(AssignResult::Nobody) };
+            let Some(run) = system_run::assign(tx, &assignment)? else { return Ok(AssignOutcome::NoAddress) };
             tx.slots().slot_works(id, run.conversation)?;
-            Ok(AssignResult::Now(run))
+            Ok(AssignOutcome::Assigned(run))
         });
         self.after_assigning(slot, assigned.await?).await
     }
 
-    async fn after_assigning(&self, slot: &SlotRow, result: AssignResult) -> anyhow::Result<SlotProgress> {
+    async fn after_assigning(&self, slot: &SlotRow, result: AssignOutcome) -> anyhow::Result<SlotProgress> {
         match result {
-            AssignResult::Now(run) => self.engine.wake_stream(run.stream),
-            AssignResult::Before => {}
-            AssignResult::Nobody => return self.give_up(slot, says::NOBODY).await,
+            AssignOutcome::Assigned(run) => self.engine.wake_stream(run.stream),
+            AssignOutcome::AlreadyAssigned => {}
+            AssignOutcome::NoAddress => return self.give_up(slot, says::NOBODY).await,
         }
         Ok(SlotProgress::Working)
     }
@@ -172,7 +171,7 @@ impl Reflector {
     ) -> anyhow::Result<InputRequest> {
         let engine = &self.engine;
         let window = engine.background.order().first().and_then(|first| engine.background.card(*first));
-        let window = window.map_or(MOST_TOKENS, |card| card.context_window / PART_OF_WINDOW);
+        let window = window.map_or(MOST_TOKENS, |card| card.context_window / WINDOW_DIVISOR);
         Ok(InputRequest {
             slot: slot.clone(),
             job,
@@ -205,7 +204,7 @@ impl Reflector {
     }
 
     /// Reads and handles the outcome of the run.
-    async fn go_on(
+    async fn read_outcome(
         &self,
         slot: &SlotRow,
         person: PersonId,
@@ -217,15 +216,15 @@ impl Reflector {
         }
         match self.journal.read(move |db| system_run::outcome(db, conversation)).await? {
             RunOutcome::Open => Ok(SlotProgress::Working),
-            RunOutcome::GaveUp { reason } => self.try_later(slot, &says::gave_up(&reason)).await,
+            RunOutcome::GaveUp { reason } => self.postpone(slot, &says::gave_up(&reason)).await,
             RunOutcome::Answered { turn, text, .. } => match commit::read(&text) {
                 Some(form) => self.commit(slot, conversation, turn, form, text.label()).await,
-                None => self.try_later(slot, says::NO_FORM).await,
+                None => self.postpone(slot, says::NO_FORM).await,
             },
         }
     }
 
-    async fn try_later(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
+    async fn postpone(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
         let tries = usize::try_from(slot.tries).unwrap_or(usize::MAX);
         let Some(pause) = PAUSES.get(tries.saturating_sub(1)) else { return self.give_up(slot, reason).await };
         let (id, at) = (slot.id, self.clock.now().plus(*pause));
@@ -242,14 +241,16 @@ impl Reflector {
         let (id, scope, at) = (slot.id, slot.scope, self.clock.now());
         let assigned = self.journal.write("ask for a reflection again", move |tx| {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.retry_at.is_none()) {
-                return Ok(AssignResult::Before);
+                return Ok(AssignOutcome::AlreadyAssigned);
             }
             let answered = matches!(system_run::outcome(*tx, conversation)?, RunOutcome::Answered { .. });
             let words = [wording::own(if answered { says::AGAIN_FORM } else { says::AGAIN_CUT }, scope)];
             let again = Assignment { person, kind: RunKind::Reflection, words: &words, from: &[], at };
-            let Some(run) = system_run::ask_again(tx, conversation, &again)? else { return Ok(AssignResult::Nobody) };
+            let Some(run) = system_run::ask_again(tx, conversation, &again)? else {
+                return Ok(AssignOutcome::NoAddress);
+            };
             tx.slots().slot_works(id, conversation)?;
-            Ok(AssignResult::Now(run))
+            Ok(AssignOutcome::Assigned(run))
         });
         self.after_assigning(slot, assigned.await?).await
     }

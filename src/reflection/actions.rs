@@ -25,8 +25,19 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
 
-/// A draft for the review, or the reason why there is none.
-type Drafted = Result<ProposalDraft, String>;
+/// Reason why there is no draft for the review.
+enum DraftError {
+    /// The action cannot become a proposal; the sentence says why.
+    Refused(String),
+    /// The journal or the workspace cannot be read.
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for DraftError {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// Maximum number of characters in a fact. Longer text is a note, regardless of its form.
 const FACT: usize = 500;
@@ -73,9 +84,10 @@ impl Reflector {
         if action.kind == ActionKind::Memory {
             return self.remember(action).await;
         }
-        let draft = match self.draft(action).await? {
+        let draft = match self.draft(action).await {
             Ok(draft) => draft,
-            Err(why) => return self.refuse(action, why).await,
+            Err(DraftError::Refused(why)) => return self.refuse(action, why).await,
+            Err(DraftError::Failed(error)) => return Err(error),
         };
         match self.review.submit(draft).await? {
             Staged::New(..) => Ok(()),
@@ -90,11 +102,11 @@ impl Reflector {
             return self.refuse(action, says::UNREADABLE.to_owned()).await;
         };
         let tree = &self.engine.tree;
-        let kept = match self.fact_of(&origin, &note).await? {
+        let stored = match self.fact_of(&origin, &note).await? {
             Some(fact) => tree.notes().store_fact(&origin, fact).await,
             None => tree.notes().remember(&origin, &note).await.map(stored_at),
         };
-        let place = match kept {
+        let place = match stored {
             Ok(place) => place,
             Err(error) => return self.refuse(action, error.refusal()?.to_string()).await,
         };
@@ -124,11 +136,11 @@ impl Reflector {
     /// Builds the note of an action, with its person and origin.
     async fn note_of(&self, action: &ActionRow) -> anyhow::Result<Option<(memory::ChangeOrigin, NoteDraft)>> {
         let (id, scope) = (action.reflection, action.scope);
-        let look = move |db: Db<'_>| {
+        let query = move |db: Db<'_>| {
             let Scope::Person(person) = scope else { return Ok(None) };
             Ok(db.reflections().reflection(id)?.zip(db.people().person(person)?))
         };
-        let Some((reflection, person)) = self.journal.read(look).await? else { return Ok(None) };
+        let Some((reflection, person)) = self.journal.read(query).await? else { return Ok(None) };
         let Ok(payload) = serde_json::from_str::<Payload>(&action.payload) else { return Ok(None) };
         let origin = memory::ChangeOrigin {
             who: Party::One(person),
@@ -148,27 +160,27 @@ impl Reflector {
         self.journal.write("refuse an action", end).await
     }
 
-    async fn draft(&self, action: &ActionRow) -> anyhow::Result<Drafted> {
+    async fn draft(&self, action: &ActionRow) -> Result<ProposalDraft, DraftError> {
         let id = action.reflection;
         let reflection = self.journal.read(move |db| db.reflections().reflection(id)).await?;
         let (Some(reflection), Scope::Person(person)) = (reflection, action.scope) else {
-            return Ok(Err(says::UNREADABLE.to_owned()));
+            return Err(DraftError::Refused(says::UNREADABLE.to_owned()));
         };
         let Ok(payload) = serde_json::from_str::<Payload>(&action.payload) else {
-            return Ok(Err(says::UNREADABLE.to_owned()));
+            return Err(DraftError::Refused(says::UNREADABLE.to_owned()));
         };
         let change = match action.kind {
             ActionKind::CreateSkill => ProposalChange::Create,
             ActionKind::ChangeSkill => ProposalChange::Edit,
             ActionKind::PromoteNote => return self.draft_of_note(action, reflection.turn, person, payload).await,
             ActionKind::Memory | ActionKind::Configuration | ActionKind::Other => {
-                return Ok(Err(says::NOT_BY_THE_PROGRAM.to_owned()));
+                return Err(DraftError::Refused(says::NOT_BY_THE_PROGRAM.to_owned()));
             }
         };
         let bytes = |content: String| -> Arc<[u8]> { Arc::from(content.into_bytes()) };
         let files = payload.files.into_iter().map(|file| (file.path, file.content.map(bytes))).collect();
         let origin = ProposalOrigin::Reflection { action: action.id, turn: reflection.turn, person, note: None };
-        Ok(Ok(ProposalDraft { skill: payload.skill, change, files, rationale: payload.why, origin }))
+        Ok(ProposalDraft { skill: payload.skill, change, files, rationale: payload.why, origin })
     }
 
     /// Drafts a skill from a note. The note's text has its own label.
@@ -178,36 +190,38 @@ impl Reflector {
         turn: TurnId,
         person: PersonId,
         payload: Payload,
-    ) -> anyhow::Result<Drafted> {
-        let Some(whose) = self.journal.read(move |db| db.people().person(person)).await? else {
-            return Ok(Err(says::NOTE_OF_ANOTHER.to_owned()));
+    ) -> Result<ProposalDraft, DraftError> {
+        let Some(owner) = self.journal.read(move |db| db.people().person(person)).await? else {
+            return Err(DraftError::Refused(says::NOTE_OF_ANOTHER.to_owned()));
         };
-        let (text, file) = match self.engine.tree.files().read_note(&whose, &payload.note).await {
+        let (text, file) = match self.engine.tree.files().read_note(&owner, &payload.note).await {
             Ok(read) => read,
-            Err(error) => return Ok(Err(says::note_unreadable(&format!("{error:#}")))),
+            Err(error) => return Err(DraftError::Refused(says::note_unreadable(&format!("{error:#}")))),
         };
         let (words, label, _) = text.open();
         let name = if payload.skill.is_empty() { manifest::name_for(&payload.note) } else { payload.skill };
         if name.is_empty() {
-            return Ok(Err(says::NOTE_NEEDS_A_NAME.to_owned()));
+            return Err(DraftError::Refused(says::NOTE_NEEDS_A_NAME.to_owned()));
         }
-        let Some(main) = manifest::skill_of(&name, words) else { return Ok(Err(says::NOTE_WITHOUT_WORDS.to_owned())) };
+        let Some(main) = manifest::skill_of(&name, words) else {
+            return Err(DraftError::Refused(says::NOTE_WITHOUT_WORDS.to_owned()));
+        };
         let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
         let note = Some((label.clone(), file));
         let origin = ProposalOrigin::Reflection { action: action.id, turn, person, note };
         let draft = self.review.draft(&name, &content, origin).await?;
-        Ok(Ok(ProposalDraft { rationale: payload.why, ..draft }))
+        Ok(ProposalDraft { rationale: payload.why, ..draft })
     }
 }
 
 /// Describes where a note was stored, for readers of the action's outcome.
-fn stored_at(kept: memory::StoredNote) -> String {
-    if kept.redirected { says::kept_apart(&kept.path) } else { kept.path }
+fn stored_at(stored: memory::StoredNote) -> String {
+    if stored.redirected { says::kept_apart(&stored.path) } else { stored.path }
 }
 
 impl Rule {
     fn take(&self, tx: Tx<'_>, action: &ActionRow) -> anyhow::Result<bool> {
-        let stays = if !self.auto_action {
+        let suggestion = if !self.auto_action {
             Some(says::AUTO_ACTION_IS_OFF)
         } else if !commit::is_owners(*tx, action.scope)? {
             Some(says::ONLY_OF_OWNERS)
@@ -218,7 +232,7 @@ impl Rule {
         } else {
             None
         };
-        if let Some(why) = stays {
+        if let Some(why) = suggestion {
             tx.reflections().end_action(action.id, ActionState::Suggested, why, self.now)?;
             return Ok(false);
         }

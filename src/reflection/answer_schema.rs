@@ -34,12 +34,12 @@ pub struct ReflectionForm {
     /// Recurring patterns.
     pub patterns: Vec<String>,
     /// Proposed actions, in order.
-    pub actions: Vec<Proposed>,
+    pub actions: Vec<ProposedAction>,
 }
 
 /// A proposed action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proposed {
+pub enum ProposedAction {
     /// Valid action.
     Valid(Action),
     /// Invalid action.
@@ -108,7 +108,7 @@ struct ReflectionAnswer {
 
 /// Fields that every action has; the rest is its [`Payload`].
 #[derive(Deserialize)]
-struct Named {
+struct ActionHeader {
     kind: String,
     title: String,
     #[serde(flatten)]
@@ -158,12 +158,12 @@ fn tidy(entries: &[String]) -> Vec<String> {
     entries.filter(|entry| !entry.is_empty()).take(ENTRIES).collect()
 }
 
-fn proposed(given: Value) -> Proposed {
+fn proposed(given: Value) -> ProposedAction {
     match action(&given) {
-        Ok(action) => Proposed::Valid(action),
+        Ok(action) => ProposedAction::Valid(action),
         Err(error) => {
             let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
-            Proposed::Invalid {
+            ProposedAction::Invalid {
                 kind: word("kind").parse().ok(),
                 title: shorten(&one_line(word("title")), TITLE),
                 given: shorten(&given.to_string(), MALFORMED),
@@ -174,13 +174,13 @@ fn proposed(given: Value) -> Proposed {
 }
 
 fn action(given: &Value) -> Result<Action, String> {
-    let named = Named::deserialize(given).map_err(|_| says::ACTION_UNNAMED.to_owned())?;
-    let kind: ActionKind = named.kind.parse().map_err(|_| says::ACTION_UNKNOWN.to_owned())?;
-    let title = shorten(&one_line(&named.title), TITLE);
+    let header = ActionHeader::deserialize(given).map_err(|_| says::ACTION_UNNAMED.to_owned())?;
+    let kind: ActionKind = header.kind.parse().map_err(|_| says::ACTION_UNKNOWN.to_owned())?;
+    let title = shorten(&one_line(&header.title), TITLE);
     if title.is_empty() {
         return Err(says::ACTION_UNNAMED.to_owned());
     }
-    let payload = Payload::deserialize(Value::Object(named.payload)).map_err(|_| says::ACTION_FIELDS.to_owned())?;
+    let payload = Payload::deserialize(Value::Object(header.payload)).map_err(|_| says::ACTION_FIELDS.to_owned())?;
     let payload = Payload {
         why: shorten(payload.why.trim(), WHY),
         text: shorten(payload.text.trim(), TEXT),
@@ -193,13 +193,13 @@ fn action(given: &Value) -> Result<Action, String> {
 
 /// Returns the reason if an action of that kind is incomplete.
 fn check(kind: ActionKind, payload: &Payload) -> Option<&'static str> {
-    let named = names::is_valid(&payload.skill);
+    let has_valid_name = names::is_valid(&payload.skill);
     match kind {
-        ActionKind::CreateSkill | ActionKind::ChangeSkill if !named => Some(says::ACTION_NO_SKILL),
+        ActionKind::CreateSkill | ActionKind::ChangeSkill if !has_valid_name => Some(says::ACTION_NO_SKILL),
         ActionKind::CreateSkill | ActionKind::ChangeSkill if payload.files.is_empty() => Some(says::ACTION_NO_FILES),
         ActionKind::CreateSkill if !is_whole(&payload.files) => Some(says::ACTION_NO_MAIN),
         ActionKind::PromoteNote if payload.note.is_empty() => Some(says::ACTION_NO_NOTE),
-        ActionKind::PromoteNote if !payload.skill.is_empty() && !named => Some(says::ACTION_NO_SKILL),
+        ActionKind::PromoteNote if !payload.skill.is_empty() && !has_valid_name => Some(says::ACTION_NO_SKILL),
         ActionKind::Memory | ActionKind::Configuration if payload.text.is_empty() => Some(says::ACTION_NO_TEXT),
         _ => None,
     }
@@ -222,7 +222,7 @@ mod tests {
             .to_string()
     }
 
-    fn only(action: &Value) -> Proposed {
+    fn only(action: &Value) -> ProposedAction {
         read(&with(&json!([action]))).unwrap().actions.remove(0)
     }
 
@@ -289,7 +289,7 @@ mod tests {
             (json!({ "kind": "configuration", "title": "Gap", "text": "a gap of 4h" }), ActionKind::Configuration),
             (json!({ "kind": "other", "title": "Anything" }), ActionKind::Other),
         ] {
-            let Proposed::Valid(read) = only(&action) else { panic!("{action}") };
+            let ProposedAction::Valid(read) = only(&action) else { panic!("{action}") };
             assert_eq!(read.kind, kind);
             let stored = serde_json::to_string(&read.payload).unwrap();
             assert_eq!(serde_json::from_str::<Payload>(&stored).unwrap(), read.payload, "it survives storing");
@@ -318,8 +318,8 @@ mod tests {
             json!({ "kind": "other", "title": "Tea", "approve": true }),
         ] {
             let form = read(&with(&json!([bad, { "kind": "other", "title": "Fine" }]))).unwrap();
-            assert!(matches!(&form.actions[0], Proposed::Invalid { error, .. } if !error.is_empty()), "{bad}");
-            assert!(matches!(&form.actions[1], Proposed::Valid(_)), "{bad}");
+            assert!(matches!(&form.actions[0], ProposedAction::Invalid { error, .. } if !error.is_empty()), "{bad}");
+            assert!(matches!(&form.actions[1], ProposedAction::Valid(_)), "{bad}");
         }
     }
 
@@ -338,7 +338,7 @@ mod tests {
                     prop_assert!(list.len() <= ENTRIES);
                     prop_assert!(list.iter().all(|entry| !entry.is_empty() && entry.chars().count() <= ENTRY && !entry.contains('\n')));
                 }
-                prop_assert!(form.actions.iter().all(|action| matches!(action, Proposed::Invalid { .. })), "a word is no action");
+                prop_assert!(form.actions.iter().all(|action| matches!(action, ProposedAction::Invalid { .. })), "a word is no action");
             }
         }
     }

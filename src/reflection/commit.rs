@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::answer_schema::{self, Proposed, ReflectionForm};
+use super::answer_schema::{self, ProposedAction, ReflectionForm};
 use super::{Reflector, SlotProgress, render};
 use crate::engine::system_run;
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, ReflectionId, TurnId};
@@ -48,7 +48,7 @@ impl Reflector {
         label: &Label,
     ) -> anyhow::Result<SlotProgress> {
         let config = &self.config;
-        let keeping = ValidReflection {
+        let reflection = ValidReflection {
             slot: slot.clone(),
             conversation,
             turn,
@@ -58,7 +58,7 @@ impl Reflector {
             tell_owner: config.tell_owner,
             now: self.clock.now(),
         };
-        if let Some(address) = self.journal.write("keep a reflection", move |tx| keeping.store(tx)).await? {
+        if let Some(address) = self.journal.write("keep a reflection", move |tx| reflection.store(tx)).await? {
             self.engine.audience.posted(address);
         }
         Ok(SlotProgress::Over)
@@ -67,8 +67,8 @@ impl Reflector {
     /// Records that there is no reflection on that period, and notifies the owner of the reason.
     pub(super) async fn give_up(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
         let (slot, reason, now) = (slot.clone(), reason.to_owned(), self.clock.now());
-        let told = self.journal.write("give a reflection up", move |tx| fail(tx, &slot, &reason, now)).await?;
-        if let Some(address) = told {
+        let address = self.journal.write("give a reflection up", move |tx| fail(tx, &slot, &reason, now)).await?;
+        if let Some(address) = address {
             self.engine.audience.posted(address);
         }
         Ok(SlotProgress::Over)
@@ -147,15 +147,15 @@ impl ValidReflection {
         tx: Tx<'_>,
         reflection: ReflectionId,
         seq: u32,
-        proposed: &Proposed,
+        proposed: &ProposedAction,
         too_many: Option<u32>,
     ) -> anyhow::Result<()> {
         let (kind, title, payload, mut state, mut reason) = match proposed {
-            Proposed::Valid(action) => {
+            ProposedAction::Valid(action) => {
                 let payload = serde_json::to_string(&action.payload)?;
                 (action.kind, action.title.as_str(), payload, ActionState::New, String::new())
             }
-            Proposed::Invalid { kind, title, given, error } => {
+            ProposedAction::Invalid { kind, title, given, error } => {
                 let (kind, payload) = (kind.unwrap_or(ActionKind::Other), serde_json::to_string(given)?);
                 (kind, title.as_str(), payload, ActionState::Malformed, error.clone())
             }
@@ -183,8 +183,8 @@ impl ValidReflection {
     }
 }
 
-fn is_done(proposed: &Proposed) -> bool {
-    matches!(proposed, Proposed::Valid(action) if action.kind.is_done())
+fn is_done(proposed: &ProposedAction) -> bool {
+    matches!(proposed, ProposedAction::Valid(action) if action.kind.is_done())
 }
 
 /// Returns true if the scope belongs to an owner, by the current state of the journal.

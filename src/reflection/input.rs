@@ -6,8 +6,7 @@
 //! weeks' reflections, and, if a week has none, by those of its days. So no conversation is
 //! skipped, and none is covered twice. A reflection with untrusted content is only named.
 
-use super::labelled_builder::{ReflectionText, fit};
-use super::transcript::{self, Names, Window};
+use super::transcript::{self, Names, ReflectionText, Window, fit};
 use super::{Job, render};
 use crate::store::{Db, Node, ReflectionRow, SlotRow};
 use crate::time::{Period, Span, Timestamp, Zone};
@@ -68,7 +67,7 @@ impl InputRequest {
     /// Returns the material; `None` if it is too little to ask a model.
     pub fn material(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<ReflectionInput>> {
         let (scope, person) = (self.slot.scope, self.person.id);
-        let (from, to) = self.reach();
+        let (from, to) = self.covered_period();
         let earlier = match self.job {
             Job::Daily => Vec::new(),
             Job::Weekly => db.reflections().reflections_within(scope, Job::Daily.as_str(), from, to)?,
@@ -81,7 +80,7 @@ impl InputRequest {
 
     /// Returns the covered period. A week belongs to the month of its last day, so a month extends
     /// over whole weeks.
-    fn reach(&self) -> (Timestamp, Timestamp) {
+    fn covered_period(&self) -> (Timestamp, Timestamp) {
         let (from, to) = (self.slot.from, self.slot.to);
         let week_of = |at| Period::containing(Span::Week, at, self.zone).begins(self.zone);
         match self.job {
@@ -212,12 +211,12 @@ fn earlier(db: Db<'_>, page: &mut ReflectionText, reflections: &[ReflectionRow],
         page.add_sources(&[Node::Message(reflection.message)]);
         for text in texts {
             let (words, label, _) = text.text.open();
-            let mut kept = fit(words, each);
-            if kept.len() < words.len() {
-                kept.push('\n');
-                kept.push_str(says::CUT);
+            let mut excerpt = fit(words, each);
+            if excerpt.len() < words.len() {
+                excerpt.push('\n');
+                excerpt.push_str(says::CUT);
             }
-            page.push_quote(&says::earlier(&reflection.period, &kept), label);
+            page.push_quote(&says::earlier(&reflection.period, &excerpt), label);
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::answer_schema::{Proposed, ReflectionForm};
+use super::answer_schema::{ProposedAction, ReflectionForm};
 use crate::store::{ActionRow, ActionState, Db, ProposalRow, ProposalState, ReflectionRow, SlotRow};
 use crate::text::{one_line, shorten};
 use crate::trust::{Label, Labelled, Text};
@@ -58,19 +58,19 @@ pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     Ok(Labelled::new(Arc::from(words), label, reflection.scope))
 }
 
-fn in_a_line(action: &Proposed) -> String {
+fn in_a_line(action: &ProposedAction) -> String {
     match action {
-        Proposed::Valid(action) => {
+        ProposedAction::Valid(action) => {
             says::proposal(action.kind.as_str(), &action.title, &crate::text::one_line(&action.payload.why))
         }
-        Proposed::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
+        ProposedAction::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
     }
 }
 
-fn title(action: &Proposed) -> String {
+fn title(action: &ProposedAction) -> String {
     match action {
-        Proposed::Valid(action) => says::proposal(action.kind.as_str(), &action.title, ""),
-        Proposed::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
+        ProposedAction::Valid(action) => says::proposal(action.kind.as_str(), &action.title, ""),
+        ProposedAction::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
     }
 }
 

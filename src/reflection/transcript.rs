@@ -10,13 +10,13 @@
 //! only names that the program knows are written; everything else is counted without a name.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use super::labelled_builder::{ReflectionText, tokens};
 use crate::id::{ConversationId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, StoredMessage, SummaryInputs, TextKind};
-use crate::text::shorten;
+use crate::text::{estimate_tokens, shorten};
 use crate::time::{Timestamp, Zone};
-use crate::trust::{Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{prompt, reflection as says};
 
 /// Maximum number of characters in a line.
@@ -129,7 +129,7 @@ impl ConversationTranscript {
     }
 
     fn tokens(&self, zone: Zone) -> u64 {
-        self.lines.iter().map(|line| tokens(&line.words(zone))).sum()
+        self.lines.iter().map(|line| estimate_tokens(&line.words(zone))).sum()
     }
 
     fn render(&self, db: Db<'_>, page: &mut ReflectionText, zone: Zone, most: u64) -> anyhow::Result<()> {
@@ -141,7 +141,7 @@ impl ConversationTranscript {
         }
         let mut shown = 0;
         for line in self.lines.iter().rev() {
-            let costs = tokens(&line.words(zone));
+            let costs = estimate_tokens(&line.words(zone));
             if costs > most {
                 break;
             }
@@ -183,11 +183,11 @@ impl ConversationTranscript {
                 (prompt::PENDING, &content.pending),
             ],
         );
-        let words = super::labelled_builder::fit(&words, most.min(SUMMARY));
+        let words = fit(&words, most.min(SUMMARY));
         page.push_quote(&prompt::transcript(&words), label);
         page.push("\n");
         page.add_sources(&[Node::Summary(summary.id)]);
-        Ok(tokens(&words))
+        Ok(estimate_tokens(&words))
     }
 }
 
@@ -266,4 +266,75 @@ fn tool_counts(db: Db<'_>, window: Window, names: &Names) -> anyhow::Result<Stri
         words.push_str(&says::other_tools(calls, failed));
     }
     Ok(words)
+}
+
+/// Text composed of program text and stored text, with the join of their labels and their sources.
+#[derive(Debug, Clone)]
+pub struct ReflectionText {
+    words: String,
+    label: Label,
+    from: Vec<Node>,
+}
+
+impl ReflectionText {
+    /// Creates an empty text with a neutral label.
+    pub fn blank() -> Self {
+        Self { words: String::new(), label: Label::neutral(), from: Vec::new() }
+    }
+
+    /// Adds program text, or text whose label is added separately.
+    pub fn push(&mut self, words: &str) {
+        self.words.push_str(words);
+    }
+
+    /// Adds stored text with its label.
+    pub fn push_quote(&mut self, words: &str, label: &Label) {
+        self.words.push_str(words);
+        self.absorb_label(label);
+    }
+
+    /// Adds a label.
+    pub fn absorb_label(&mut self, label: &Label) {
+        self.label.absorb(label);
+    }
+
+    /// Adds sources.
+    pub fn add_sources(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            if !self.from.contains(node) {
+                self.from.push(*node);
+            }
+        }
+    }
+
+    /// Returns the text and its sources.
+    pub fn finish(self, scope: Scope) -> (Text, Vec<Node>) {
+        (Labelled::new(Arc::from(self.words), self.label, scope), self.from)
+    }
+}
+
+/// Returns the beginning of a text up to about that many tokens.
+pub fn fit(words: &str, most: u64) -> String {
+    let all = estimate_tokens(words);
+    if all <= most {
+        return words.to_owned();
+    }
+    let characters = u64::try_from(words.chars().count()).unwrap_or(u64::MAX);
+    let fitting = characters.saturating_mul(most) / all.max(1);
+    shorten(words, usize::try_from(fitting).unwrap_or(usize::MAX).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_fits_is_whole_and_what_does_not_is_cut(words in ".{0,300}", most in 1_u64..200) {
+            let kept = fit(&words, most);
+            prop_assert_eq!(kept == words, estimate_tokens(&words) <= most || words.chars().count() <= 1);
+            prop_assert!(words.starts_with(kept.trim_end_matches('…')));
+        }
+    }
 }

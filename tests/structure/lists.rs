@@ -50,7 +50,7 @@ const RULES: &[Rule] = &[
             ("src/memory/load.rs", "a file that is missing says nothing"),
             ("src/review/active_skills.rs", "the list of skills takes the join of their labels"),
             ("src/store/derivations.rs", "a message takes the join of its texts and files"),
-            ("src/reflection/labelled_builder.rs", "a page takes on the labels of what stands on it"),
+            ("src/reflection/transcript.rs", "a page takes on the labels of what stands on it"),
             ("src/admin/answer.rs", "an answer takes on the labels of what it shows"),
             ("src/admin/search/sources.rs", "a question is asked and shown to no model"),
             ("src/engine/summarizer.rs", "an opening takes on the labels of the summaries in it"),
